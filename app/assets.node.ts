@@ -6,6 +6,6 @@ const ASSETS = import.meta.filename.endsWith('.ts')
   : join(import.meta.dirname, 'assets');
 
 /** The absolute path of a file under assets/, in a checkout and in the installed package alike. */
-export function assetPath(name: string): string {
+export function getAssetPath(name: string): string {
   return join(ASSETS, name);
 }

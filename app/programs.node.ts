@@ -3,9 +3,9 @@ import type { Clock } from '../core/ports/index.ts';
 
 export { findProgram as programOnPath, isProgram } from '../core/ports/index.ts';
 
-export type Env = Readonly<Record<string, string | undefined>>;
+export type ProgramEnv = Readonly<Record<string, string | undefined>>;
 
-export interface Ran {
+export interface ProgramResult {
   /** Null when a signal ended it. */
   readonly code: number | null;
   readonly stdout: string;
@@ -13,28 +13,28 @@ export interface Ran {
 }
 
 /** A program that was started, and may run for as long as it likes. */
-export interface Running {
+export interface RunningProgram {
   /** Resolves when it ended, however. @throws Error when it could not be started */
-  readonly ended: Promise<Ran>;
+  readonly ended: Promise<ProgramResult>;
   /** Resolves when it ended with 0, or still runs after `ms`. @throws Error when it failed before */
-  well(ms: number): Promise<void>;
+  waitUntilStable(ms: number): Promise<void>;
   interrupt(): void;
 }
 
 /** Bounded: programs that talk on are not listened to any more. */
-const KEPT = 4000;
+const MAX_OUTPUT_CHARS = 4000;
 
 /** Starts a program by its absolute path, with its arguments as they are: no shell has a part in it. */
-export function start(file: string, args: readonly string[], env: Env, clock: Clock): Running {
+export function startProgram(file: string, args: readonly string[], env: ProgramEnv, clock: Clock): RunningProgram {
   const child = spawn(file, [...args], { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
-  const ended = new Promise<Ran>((resolve, reject) => {
+  const ended = new Promise<ProgramResult>((resolve, reject) => {
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout = (stdout + text).slice(0, KEPT);
+      stdout = (stdout + text).slice(0, MAX_OUTPUT_CHARS);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr = (stderr + text).slice(0, KEPT);
+      stderr = (stderr + text).slice(0, MAX_OUTPUT_CHARS);
     });
     child.on('error', (error) => reject(new Error(`${file} could not be started: ${error.message}`, { cause: error })));
     child.on('close', (code) => resolve({ code, stdout, stderr }));
@@ -43,13 +43,14 @@ export function start(file: string, args: readonly string[], env: Env, clock: Cl
   return {
     ended,
     interrupt: () => void child.kill('SIGINT'),
-    well: async (ms) => {
+    waitUntilStable: async (ms) => {
       using stack = new DisposableStack();
       const still = new Promise<null>((resolve) => {
         stack.use(clock.after(ms, () => resolve(null)));
       });
-      const ran = await Promise.race([ended, still]);
-      if (ran !== null && ran.code !== 0) throw new Error(`${file} ended with ${ran.code}: ${ran.stderr.trim()}`);
+      const result = await Promise.race([ended, still]);
+      if (result !== null && result.code !== 0)
+        throw new Error(`${file} ended with ${result.code}: ${result.stderr.trim()}`);
     },
   };
 }

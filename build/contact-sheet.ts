@@ -5,7 +5,7 @@ const LIGHT = '#f4f3f1';
 const GAP = 10;
 
 /** Every rendered PNG in its own pixels, on the grey of dark and of light panels, as one SVG. */
-export function contactSheet(files: ReadonlyMap<string, Buffer>): string {
+export function buildContactSheet(files: ReadonlyMap<string, Buffer>): string {
   const parts: string[] = [];
   const width = 44 * BADGES.length + GAP * (BADGES.length + 1);
   let y = 0;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { configOf, installIn, startDaemon } from '../test/kit/daemon-board.ts';
 import { trayHome } from '../test/kit/tray-process.ts';
 import { referenceUpstream } from '../test/kit/upstream/index.ts';
-import { pagePictures } from './page-pictures.ts';
+import { capturePagePictures } from './page-pictures.ts';
 
 const VIEWS = [
   { name: 'daemons-light.png', colorScheme: 'light', viewport: { width: 1120, height: 680 } },
@@ -17,7 +17,7 @@ const STALLED_S = 600;
 const FASTER = 60;
 
 /** Writes the pictures into `folder`, found with the Chromium at `executablePath`. */
-export async function daemonPictures(folder: string, executablePath: string): Promise<void> {
+export async function captureDaemonPictures(folder: string, executablePath: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await using upstream = await referenceUpstream({ pingMs: 100, heartbeatMs: 6000 });
   using home = trayHome({ primary: { is: 'local' } });
@@ -35,7 +35,7 @@ export async function daemonPictures(folder: string, executablePath: string): Pr
   while (((await slow.status())?.drain_age_s ?? 0) < STALLED_S) await sleep(100);
   await home.run(['poll']);
   await tray.until('a stalled one', ({ personas }) => personas.some(({ agent }) => agent === 'stalled'));
-  await pagePictures({
+  await capturePagePictures({
     ...{ folder, executablePath, tray, views: VIEWS },
     async show(page) {
       await page.goto(`${tray.url}/`);
@@ -45,5 +45,5 @@ export async function daemonPictures(folder: string, executablePath: string): Pr
 }
 
 if (import.meta.main) {
-  await daemonPictures(process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img'), '/usr/bin/chromium');
+  await captureDaemonPictures(process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img'), '/usr/bin/chromium');
 }

@@ -5,9 +5,14 @@ import { join } from 'node:path';
 
 const MINUTE = 60_000;
 
-type Item = readonly [minutesAgo: number, agent: string, item: string, payload: Readonly<Record<string, unknown>>];
+type ExampleItem = readonly [
+  minutesAgo: number,
+  agent: string,
+  item: string,
+  payload: Readonly<Record<string, unknown>>,
+];
 
-const ITEMS: readonly Item[] = [
+const ITEMS: readonly ExampleItem[] = [
   [
     3000,
     'claude-code',
@@ -87,7 +92,7 @@ const ITEMS: readonly Item[] = [
   ],
 ];
 
-const DONE: readonly Item[] = [
+const DONE: readonly ExampleItem[] = [
   [180, 'claude-code', 'assignment:asg_40', { agent: 'codex', description: 'Pack the charts', status: 'completed' }],
 ];
 

@@ -33,7 +33,7 @@ const PAINTS: Readonly<Record<Panel, Readonly<Record<(typeof STATES)[number], Pa
 };
 
 /** The source of a state, painted for a panel. */
-export function paintedFor(panel: Panel, state: (typeof STATES)[number], source: string): string {
+export function paintIcon(panel: Panel, state: (typeof STATES)[number], source: string): string {
   const { body, ring, ink } = PAINTS[panel][state];
   return source.replace(/<g id="([\w-]+)"[^>]*>.*?<\/g>/gs, (part, id: string) =>
     id === 'body'
@@ -43,14 +43,14 @@ export function paintedFor(panel: Panel, state: (typeof STATES)[number], source:
 }
 
 /** All of one size's measures, in pixels of that size, so that small sizes get a proportionally larger badge. */
-interface Badge {
+interface BadgeLayout {
   readonly height: number;
   readonly digit: number;
   readonly stroke: number;
   readonly gap: number;
 }
 
-function badgeFor(size: number): Badge {
+function computeBadgeLayout(size: number): BadgeLayout {
   if (size <= 16) return { height: 10, digit: 7, stroke: 1.4, gap: 0.8 };
   if (size <= 20) return { height: 12, digit: 8, stroke: 1.5, gap: 1 };
   if (size <= 22) return { height: 13, digit: 9, stroke: 1.6, gap: 1 };
@@ -68,12 +68,12 @@ const ASK = { text: '?', fill: '#8a1f9c' } as const;
  * One icon at one size. `source` is the state's SVG of 44 x 44 with the groups `body`, `glyph` and `glyph-badged`: what
  * stands on the body without and with a badge. A gap in the body sets the badge off on any background.
  */
-export function iconSvg(source: string, badge: string, size: number): string {
+export function buildIconSvg(source: string, badge: string, size: number): string {
   const k = size / 44;
-  const body = group(source, 'body');
-  if (badge === 'none') return svg(size, `<g transform="scale(${k})">${body}${group(source, 'glyph')}</g>`);
-  const b = badgeFor(size);
-  const text = textOf(badge === 'ask' ? ASK.text : badge, b);
+  const body = extractGroup(source, 'body');
+  if (badge === 'none') return wrapSvg(size, `<g transform="scale(${k})">${body}${extractGroup(source, 'glyph')}</g>`);
+  const b = computeBadgeLayout(size);
+  const text = layOutText(badge === 'ask' ? ASK.text : badge, b);
   const fill = badge === 'ask' ? ASK.fill : FILL;
   const width = Math.min(size, Math.max(b.height, Math.round(text.width + b.height * 0.36)));
   const [x, y] = [size - width, size - b.height];
@@ -81,23 +81,23 @@ export function iconSvg(source: string, badge: string, size: number): string {
     `<rect x="${x - grow}" y="${y - grow}" width="${width + 2 * grow}" height="${b.height + 2 * grow}" rx="${b.height / 2 + grow}" fill="${colour}"/>`;
   const hole = `<mask id="hole"><rect width="${size}" height="${size}" fill="#fff"/>${pill(b.gap, '#000')}</mask>`;
   const digits = `<g transform="translate(${x + (width - text.width) / 2} ${y + (b.height - b.digit) / 2})" fill="none" stroke="#fff" stroke-width="${b.stroke}" stroke-linecap="round" stroke-linejoin="round">${text.paths}</g>`;
-  return svg(
+  return wrapSvg(
     size,
-    `${hole}<g mask="url(#hole)"><g transform="scale(${k})">${body}${group(source, 'glyph-badged')}</g></g>${pill(0, fill)}${digits}`,
+    `${hole}<g mask="url(#hole)"><g transform="scale(${k})">${body}${extractGroup(source, 'glyph-badged')}</g></g>${pill(0, fill)}${digits}`,
   );
 }
 
 /** For macOS: black with holes; the system colours it. The number stands beside it as the title, so there is no badge. */
-export function templateSvg(source: string, size: number): string {
+export function buildTemplateSvg(source: string, size: number): string {
   const black = (part: string): string => part.replace(/#[0-9a-f]{6}|#[0-9a-f]{3}/gi, '#000');
-  const hole = `<mask id="hole"><rect width="44" height="44" fill="#fff"/>${black(group(source, 'glyph'))}</mask>`;
-  return svg(
+  const hole = `<mask id="hole"><rect width="44" height="44" fill="#fff"/>${black(extractGroup(source, 'glyph'))}</mask>`;
+  return wrapSvg(
     size,
-    `${hole}<g transform="scale(${size / 44})"><g mask="url(#hole)">${black(group(source, 'body'))}</g></g>`,
+    `${hole}<g transform="scale(${size / 44})"><g mask="url(#hole)">${black(extractGroup(source, 'body'))}</g></g>`,
   );
 }
 
-function textOf(text: string, b: Badge): { width: number; paths: string } {
+function layOutText(text: string, b: BadgeLayout): { width: number; paths: string } {
   const scale = (b.digit - b.stroke) / 12;
   const space = text.length > 1 ? 0.4 * b.stroke : 0;
   let x = 0;
@@ -114,12 +114,12 @@ function textOf(text: string, b: Badge): { width: number; paths: string } {
   return { width: x - space, paths: paths.join('') };
 }
 
-function group(source: string, id: string): string {
+function extractGroup(source: string, id: string): string {
   const found = new RegExp(`<g id="${id}"[^>]*>(.*?)</g>`, 's').exec(source)?.[1];
   if (found === undefined) throw new Error(`the source has no group "${id}"`);
   return found;
 }
 
-function svg(size: number, content: string): string {
+function wrapSvg(size: number, content: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${size} ${size}">${content}</svg>`;
 }

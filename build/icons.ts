@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { Resvg } from '@resvg/resvg-js';
 import pngToIco from 'png-to-ico';
 import { PNG } from 'pngjs';
-import { contactSheet } from './contact-sheet.ts';
-import { BADGES, iconSvg, PANELS, paintedFor, STATES, templateSvg } from './icon-svg.ts';
+import { buildContactSheet } from './contact-sheet.ts';
+import { BADGES, buildIconSvg, buildTemplateSvg, PANELS, paintIcon, STATES } from './icon-svg.ts';
 
 const ASSETS = join(import.meta.dirname, '../assets');
 
@@ -24,16 +24,16 @@ export async function renderIcons(): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   for (const state of STATES) {
     const source = readFileSync(join(ASSETS, 'svg', `${state}.svg`), 'utf8');
-    files.set(`macos/${state}.png`, pngOf(templateSvg(source, TEMPLATE_SIZE)));
+    files.set(`macos/${state}.png`, renderPng(buildTemplateSvg(source, TEMPLATE_SIZE)));
     for (const badge of BADGES) {
       for (const size of PNG_SIZES) {
         const name = `${size}/${state}-${badge}.png`;
-        files.set(name, pngOf(iconSvg(source, badge, size)));
+        files.set(name, renderPng(buildIconSvg(source, badge, size)));
         for (const panel of PANELS) {
-          files.set(`${panel}/${name}`, pngOf(iconSvg(paintedFor(panel, state, source), badge, size)));
+          files.set(`${panel}/${name}`, renderPng(buildIconSvg(paintIcon(panel, state, source), badge, size)));
         }
       }
-      const images = ICO_SIZES.map((size) => pngOf(iconSvg(source, badge, size)));
+      const images = ICO_SIZES.map((size) => renderPng(buildIconSvg(source, badge, size)));
       files.set(`windows/${state}-${badge}.ico`, await pngToIco(images));
     }
   }
@@ -41,18 +41,18 @@ export async function renderIcons(): Promise<Map<string, Buffer>> {
 }
 
 /** The smallest pictures stand inside an ICO; to be looked at they are PNGs like the others. */
-function withSmallest(files: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
+function addSmallest(files: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
   const all = new Map(files);
   const [size] = ICO_SIZES;
   for (const state of STATES) {
     const source = readFileSync(join(ASSETS, 'svg', `${state}.svg`), 'utf8');
-    for (const badge of BADGES) all.set(`${size}/${state}-${badge}.png`, pngOf(iconSvg(source, badge, size)));
+    for (const badge of BADGES) all.set(`${size}/${state}-${badge}.png`, renderPng(buildIconSvg(source, badge, size)));
   }
   return all;
 }
 
 /** RGBA without row filters: then reading one at run time takes an inflate and nothing else. */
-function pngOf(svg: string): Buffer {
+function renderPng(svg: string): Buffer {
   const drawn = new Resvg(svg, { font: { loadSystemFonts: false } }).render();
   const image = PNG.sync.read(drawn.asPng());
   return PNG.sync.write(image, { filterType: 0, colorType: 6, deflateLevel: 9 });
@@ -66,6 +66,6 @@ if (import.meta.main) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, bytes);
   }
-  const sheet = new Resvg(contactSheet(withSmallest(files)), { font: { loadSystemFonts: false } }).render();
+  const sheet = new Resvg(buildContactSheet(addSmallest(files)), { font: { loadSystemFonts: false } }).render();
   writeFileSync(join(ASSETS, 'contact-sheet.png'), sheet.asPng());
 }

@@ -6,7 +6,7 @@ import { createActions } from '../app/actions/index.ts';
 import { realClock } from '../core/ports/index.ts';
 import { asks } from '../test/kit/decisions.ts';
 import { type StatusRig, statusRig, TOKEN } from '../test/kit/status-rig.ts';
-import { OPENAPI_FILE, openapi } from './openapi.ts';
+import { buildOpenapi, OPENAPI_FILE } from './openapi.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -16,7 +16,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>;
 }
 
-const document = JSON.parse(openapi()) as {
+const document = JSON.parse(buildOpenapi()) as {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
@@ -37,7 +37,7 @@ after(() => rig[Symbol.asyncDispose]());
 
 describe('openapi.json', () => {
   test('is what the schemas say now; if not: node build/openapi.ts', () => {
-    assert.equal(readFileSync(OPENAPI_FILE, 'utf8'), openapi());
+    assert.equal(readFileSync(OPENAPI_FILE, 'utf8'), buildOpenapi());
   });
 
   test('has every route of the server, and none that is not there', () => {
@@ -57,7 +57,7 @@ describe('openapi.json', () => {
     const url = `http://127.0.0.1:${closed.port}/openapi.json`;
     const answer = await ask(url);
     assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
-    assert.equal(await answer.text(), openapi());
+    assert.equal(await answer.text(), buildOpenapi());
     const etag = answer.headers.get('etag') ?? '';
     assert.equal((await ask(url, { headers: { 'If-None-Match': etag } })).status, 304);
   });
@@ -99,7 +99,7 @@ describe('openapi.json', () => {
       ];
       for (const schema of schemas) assert.doesNotThrow(() => new Ajv2020({ strict: true }).compile(schema), path);
     }
-    const text = openapi();
+    const text = buildOpenapi();
     for (const [, pointer = ''] of text.matchAll(/"\$ref": "#\/([^"]+)"/g)) {
       const found = pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document);
       assert.equal(typeof found, 'object', pointer);
@@ -131,7 +131,7 @@ describe('openapi.json', () => {
       body: '{"to":"bo","from":"ada","content":"x"}',
     });
     holds('/api/send', 'post', '200', await sent.json());
-    const code = new URL(rig.server.onceLink(null)).hash.replace('#once=', '');
+    const code = new URL(rig.server.createOnceLink(null)).hash.replace('#once=', '');
     const token = await ask(`http://127.0.0.1:${rig.port}/api/v1/token`, { ...send, body: JSON.stringify({ code }) });
     holds('/api/v1/token', 'post', '200', await token.json());
     const gone = await ask(`http://127.0.0.1:${rig.port}/api/v1/events?since=none`);

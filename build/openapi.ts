@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createActions } from '../app/actions/index.ts';
-import * as answers from '../app/status/answers.ts';
+import * as answers from '../app/status/answer-schemas.ts';
 import { HOURS, LIMIT } from '../app/status/history-query.ts';
 import {
   DECISIONS_QUERY,
@@ -359,12 +359,12 @@ const NAMED: readonly (readonly [string, object])[] = [
 ];
 
 /** The document as the file holds it. */
-export function openapi(): string {
+export function buildOpenapi(): string {
   const paths: Record<string, Record<string, object>> = {};
   for (const [route, operation] of [...Object.entries(OPERATIONS), ...actionOperations()]) {
     const [method = '', path = ''] = route.split(' ');
     const of = path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[of] = { ...paths[of], [method.toLowerCase()]: shown(operation) };
+    paths[of] = { ...paths[of], [method.toLowerCase()]: toOpenapiOperation(operation) };
   }
   const document = {
     openapi: '3.1.0',
@@ -382,33 +382,33 @@ export function openapi(): string {
       responses: {
         Problem: {
           description: 'Refused, with the next step',
-          content: { 'application/json': { schema: ref('Problem') } },
+          content: { 'application/json': { schema: buildRef('Problem') } },
         },
       },
-      schemas: Object.fromEntries(NAMED.map(([name, schema]) => [name, inside(schema)])),
+      schemas: Object.fromEntries(NAMED.map(([name, schema]) => [name, resolveNested(schema)])),
     },
   };
   return `${JSON.stringify(document, null, 1)}\n`;
 }
 
-function shown(operation: Operation): object {
+function toOpenapiOperation(operation: Operation): object {
   const { id, summary, tag, token, path, query, headers, body, answer, has304, refusals } = operation;
   const { status = 200, others = {} } = operation;
   const parameters = [
     ...Object.entries(path ?? {}).map(([name, description]) =>
-      parameter('path', name, { type: 'string', description }, true),
+      buildParameter('path', name, { type: 'string', description }, true),
     ),
     ...Object.entries(query?.properties ?? {}).map(([name, schema]) =>
-      parameter('query', name, schema, query?.required?.includes(name) ?? false),
+      buildParameter('query', name, schema, query?.required?.includes(name) ?? false),
     ),
     ...Object.entries(headers ?? {}).map(([name, description]) =>
-      parameter('header', name, { type: 'string', description }, false),
+      buildParameter('header', name, { type: 'string', description }, false),
     ),
   ];
   const problem = { $ref: '#/components/responses/Problem' };
   const described = Object.entries(refusals ?? {}).map(([status, description]) => [
     status,
-    { description, content: { 'application/json': { schema: ref('Problem') } } },
+    { description, content: { 'application/json': { schema: buildRef('Problem') } } },
   ]);
   return {
     operationId: id,
@@ -418,11 +418,11 @@ function shown(operation: Operation): object {
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body === undefined ? {} : { requestBody: { content: { 'application/json': { schema: body } } } }),
     responses: {
-      [status]: { description: 'OK', content: { [answer.type]: { schema: schemaOf(answer.schema) } } },
+      [status]: { description: 'OK', content: { [answer.type]: { schema: toSchema(answer.schema) } } },
       ...Object.fromEntries(
         Object.entries(others).map(([code, { what, schema }]) => [
           code,
-          { description: what, content: { 'application/json': { schema: schemaOf(schema) } } },
+          { description: what, content: { 'application/json': { schema: toSchema(schema) } } },
         ]),
       ),
       ...(has304 ? { 304: { description: 'As the `ETag` of `If-None-Match` says' } } : {}),
@@ -432,29 +432,29 @@ function shown(operation: Operation): object {
   };
 }
 
-function parameter(place: string, name: string, schema: object, required: boolean): object {
+function buildParameter(place: string, name: string, schema: object, required: boolean): object {
   const { description, ...rest } = schema as { description?: string };
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest };
 }
 
-function ref(name: string): object {
+function buildRef(name: string): object {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-function schemaOf(schema: object): unknown {
+function toSchema(schema: object): unknown {
   const name = NAMED.find(([, one]) => one === schema)?.[0];
-  return name === undefined ? inside(schema) : ref(name);
+  return name === undefined ? resolveNested(schema) : buildRef(name);
 }
 
 /** What is in a schema, with those that have a name named. */
-function inside(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((one) => (isObject(one) ? schemaOf(one) : one));
+function resolveNested(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => (isObject(one) ? toSchema(one) : one));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, isObject(one) ? schemaOf(one) : one]));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, isObject(one) ? toSchema(one) : one]));
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-if (import.meta.main) writeFileSync(OPENAPI_FILE, openapi());
+if (import.meta.main) writeFileSync(OPENAPI_FILE, buildOpenapi());

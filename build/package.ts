@@ -53,7 +53,7 @@ export async function buildPackage(out: string): Promise<void> {
     define: { 'import.meta.dirname': '__dirname' },
     plugins: [APART],
   });
-  const entryPoints = [command('full'), { in: join(APP, 'compose', 'early.node.ts'), out: 'early' }];
+  const entryPoints = [command('full'), { in: join(APP, 'host', 'poke-signal.node.ts'), out: 'early' }];
   await build({ ...COMMON, entryPoints, outdir: out, splitting: true });
   await buildHook(COMMON, out, checkNode('hivebar hook', 0));
   for (const name of PROGRAMS) chmodSync(join(out, compiled(name)), 0o755);

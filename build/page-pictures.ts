@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import type { TrayProcess } from '../test/kit/tray-process.ts';
-import { keepPicture } from './picture.ts';
+import { savePicture } from './picture.ts';
 
-export interface View {
+export interface PictureView {
   /** Of the picture's file. */
   readonly name: string;
   readonly colorScheme: 'light' | 'dark';
@@ -16,13 +16,13 @@ export interface PagePictures {
   /** The Chromium that takes them. */
   readonly executablePath: string;
   readonly tray: Pick<TrayProcess, 'url' | 'token'>;
-  readonly views: readonly View[];
+  readonly views: readonly PictureView[];
   /** Opens what a picture shows, and waits for it. */
-  readonly show: (page: Page, view: View) => Promise<void>;
+  readonly show: (page: Page, view: PictureView) => Promise<void>;
 }
 
 /** Takes pictures of the page of a program that runs, in a browser that has the token. */
-export async function pagePictures({ folder, executablePath, tray, views, show }: PagePictures): Promise<void> {
+export async function capturePagePictures({ folder, executablePath, tray, views, show }: PagePictures): Promise<void> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     for (const view of views) {
@@ -35,7 +35,7 @@ export async function pagePictures({ folder, executablePath, tray, views, show }
       await page.mouse.move(0, 0);
       const whole = join(folder, `.whole-${name}`);
       await page.screenshot({ path: whole });
-      await keepPicture(whole, folder, name, null);
+      await savePicture(whole, folder, name, null);
       await page.close();
     }
   } finally {

@@ -13,10 +13,10 @@ import { realFiles, silentLog } from '../core/ports/index.ts';
 import { type Desktop, startDesktop } from '../test/kit/desktop/index.ts';
 import { fakeClock } from '../test/kit/fake-clock.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-process.ts';
-import { boardPictures } from './board-pictures.ts';
-import { daemonPictures } from './daemon-pictures.ts';
-import { pagePictures } from './page-pictures.ts';
-import { type Area, keepPicture } from './picture.ts';
+import { captureBoardPictures } from './board-pictures.ts';
+import { captureDaemonPictures } from './daemon-pictures.ts';
+import { capturePagePictures } from './page-pictures.ts';
+import { type Area, savePicture } from './picture.ts';
 
 const run = promisify(execFile);
 const CHROMIUM = '/usr/bin/chromium';
@@ -80,7 +80,7 @@ async function shoot(desktop: Desktop, name: string, corner: Area): Promise<void
   const whole = join(folder, `.whole-${name}`);
   await sleep(400); // the panel draws what it was told
   await desktop.screenshot(whole);
-  await keepPicture(whole, folder, name, corner);
+  await savePicture(whole, folder, name, corner);
 }
 
 const HOUR = 3_600_000;
@@ -129,7 +129,7 @@ const DAY: Readonly<Record<string, readonly (readonly [hoursAgo: number, unread:
 const OUTAGE = { from: 8.5, to: 7.5 };
 
 /** A day that was, made up: the program itself has only seconds to tell of. */
-async function aDay(home: TrayHome): Promise<void> {
+async function writeDay(home: TrayHome): Promise<void> {
   const clock = fakeClock(Date.now() - 24 * HOUR);
   using history = openHistory({
     path: home.at('history.sqlite'),
@@ -148,10 +148,10 @@ async function aDay(home: TrayHome): Promise<void> {
       const isDown = persona === 'dora' && hour <= OUTAGE.from && hour > OUTAGE.to;
       if (isDown) {
         const reach = { is: 'down', since: begin + (24 - OUTAGE.from) * HOUR, failures: 3, why: 'timeout' } as const;
-        history.hear({ is: 'failed', at, persona, reach, fault });
+        history.hear({ is: 'failed', at, persona, health: reach, fault });
       } else {
         const reach = { is: 'up', since: begin } as const;
-        history.hear({ is: 'looked', at, persona, reach, unread: exactly(unread), urgent: exactly(0) });
+        history.hear({ is: 'looked', at, persona, health: reach, unread: exactly(unread), urgent: exactly(0) });
       }
     }
     await clock.advance(HOUR / 12);
@@ -159,12 +159,12 @@ async function aDay(home: TrayHome): Promise<void> {
 }
 
 /** The program on a desktop, and then `hivebar demo`: mail that came before the program is no news. */
-async function started(desktop: Desktop, home: TrayHome): Promise<TrayProcess> {
+async function startTray(desktop: Desktop, home: TrayHome): Promise<TrayProcess> {
   const session = Object.fromEntries(SESSION.map((name) => [name, desktop.env[name] ?? '']));
   // Somebody is there already, so that nobody is greeted.
   await home.run(['send', '--to', 'dora', '--from', 'bo', 'Rebase is done.']);
   await home.run(['inbox', 'read', 'dora']);
-  await aDay(home);
+  await writeDay(home);
   const tray = await home.start([], { ...home.env, ...session });
   await desktop.tray.waitLabel(/^dora - no unread$/);
   await home.run(['demo']);
@@ -173,7 +173,7 @@ async function started(desktop: Desktop, home: TrayHome): Promise<TrayProcess> {
   return tray;
 }
 
-async function panel(
+async function startPanel(
   theme: 'dark' | 'light',
   shots: (desktop: Desktop, tray: TrayProcess) => Promise<void>,
 ): Promise<void> {
@@ -183,7 +183,7 @@ async function panel(
   // It draws, and ends with 1 all the same.
   await run('display', ['-window', 'root', '-size', '1280x800', `xc:${wall}`], { env: desktop.env }).catch(() => {});
   using home = trayHome();
-  await using tray = await started(desktop, home);
+  await using tray = await startTray(desktop, home);
   await shots(desktop, tray);
 }
 
@@ -197,8 +197,8 @@ async function press(desktop: Desktop, ...keys: readonly string[]): Promise<void
   for (const key of keys) await run('xdotool', ['key', key], { env: desktop.env });
 }
 
-async function pages(tray: TrayProcess): Promise<void> {
-  await pagePictures({
+async function capturePages(tray: TrayProcess): Promise<void> {
+  await capturePagePictures({
     ...{ folder, executablePath: CHROMIUM, tray },
     views: [
       { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 845 } },
@@ -221,7 +221,7 @@ async function pages(tray: TrayProcess): Promise<void> {
 }
 
 mkdirSync(folder, { recursive: true });
-await panel('dark', async (desktop, tray) => {
+await startPanel('dark', async (desktop, tray) => {
   await desktop.notifications.wait(/^cyrus/);
   await desktop.notifications.wait(/^ada asks/);
   await shoot(desktop, 'notifications.png', BANNERS);
@@ -231,13 +231,13 @@ await panel('dark', async (desktop, tray) => {
   await shoot(desktop, 'tray-decision-dark.png', DECISION);
   await press(desktop, 'Left', 'Down', 'Right');
   await shoot(desktop, 'tray-persona-dark.png', PERSONA);
-  await pages(tray);
+  await capturePages(tray);
 });
-await panel('light', async (desktop) => {
+await startPanel('light', async (desktop) => {
   await openMenu(desktop);
   await shoot(desktop, 'tray-light.png', MENU);
   await press(desktop, 'Down', 'Down', 'Right');
   await shoot(desktop, 'tray-persona-light.png', PERSONA);
 });
-await boardPictures(folder, CHROMIUM);
-await daemonPictures(folder, CHROMIUM);
+await captureBoardPictures(folder, CHROMIUM);
+await captureDaemonPictures(folder, CHROMIUM);

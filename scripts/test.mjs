@@ -127,7 +127,7 @@ async function packed(node, folder) {
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
   const out = join(folder, 'dist');
   const { code, output } = await captured('package', node, [join(root, 'build', 'package.ts'), out]);
-  if (code !== 0) fail(`the program can not be packed:\n${output}`);
+  if (code !== 0) fail(`the program cannot be packed:\n${output}`);
   return out;
 }
 

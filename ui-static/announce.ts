@@ -1,25 +1,25 @@
 import type { StatusWire } from '../app/status/wire.ts';
 import { displayName } from '../core/format/index.ts';
-import { numberOf } from './present.ts';
+import { formatNumber } from './present.ts';
 
 /** More than so many changes at once are counted, not listed. */
 const LISTED = 3;
 
 /** What a screen reader says of a change: who went down, came back, got mail or asks. Null: nothing worth a word. */
-export function announcementOf(before: StatusWire, after: StatusWire): string | null {
-  const was = new Map(before.personas.map((persona) => [persona.id, persona]));
+export function formatAnnouncement(before: StatusWire, after: StatusWire): string | null {
+  const previous = new Map(before.personas.map((persona) => [persona.id, persona]));
   const down: string[] = [];
   const back: string[] = [];
   const mail: string[] = [];
   const attention: string[] = [];
   const boards = new Set(after.projects.map(({ board }) => board));
   for (const persona of after.personas) {
-    const old = was.get(persona.id);
+    const old = previous.get(persona.id);
     if (old === undefined) continue;
     if (persona.state === 'DOWN' && old.state !== 'DOWN') down.push(displayName(persona.label));
     if (persona.state === 'UP' && old.state === 'DOWN') back.push(displayName(persona.label));
     if ((persona.unread ?? 0) <= (old.unread ?? 0)) continue;
-    const number = numberOf(persona.unread, persona.unreadIs);
+    const number = formatNumber(persona.unread, persona.unreadIs);
     if (boards.has(persona.id)) attention.push(`${displayName(persona.label)}, ${number}`);
     else mail.push(`${displayName(persona.label)}, ${number} unread`);
   }
@@ -28,17 +28,17 @@ export function announcementOf(before: StatusWire, after: StatusWire): string | 
   const asking = after.decisions
     .filter(({ id }) => !known.has(id))
     .map(({ persona }) => displayName(labels.get(persona) ?? persona));
-  const said = [
-    listed(down, 'down'),
-    listed(back, 'up again'),
-    listed(mail, 'with new mail'),
-    listed(attention, 'for attention', 'projects'),
-    listed(asking, 'to decide', 'questions'),
-  ].filter((one) => one !== null);
-  return said.length === 0 ? null : said.join('. ');
+  const parts = [
+    formatChange(down, 'down'),
+    formatChange(back, 'up again'),
+    formatChange(mail, 'with new mail'),
+    formatChange(attention, 'for attention', 'projects'),
+    formatChange(asking, 'to decide', 'questions'),
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join('. ');
 }
 
-function listed(names: readonly string[], what: string, each = 'inboxes'): string | null {
+function formatChange(names: readonly string[], change: string, each = 'inboxes'): string | null {
   if (names.length === 0) return null;
-  return names.length > LISTED ? `${names.length} ${each} ${what}` : `${what}: ${names.join('; ')}`;
+  return names.length > LISTED ? `${names.length} ${each} ${change}` : `${change}: ${names.join('; ')}`;
 }

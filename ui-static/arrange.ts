@@ -5,7 +5,7 @@
 export function arrange(list: HTMLElement, elements: readonly HTMLElement[], next: HTMLElement | null = null): void {
   const focused = list.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
   const stays = new Set(elements);
-  for (const one of [...list.children]) if (!stays.has(one as HTMLElement)) one.remove();
+  for (const child of [...list.children]) if (!stays.has(child as HTMLElement)) child.remove();
   for (const [i, element] of elements.entries()) {
     if (list.children[i] !== element) list.insertBefore(element, list.children[i] ?? null);
   }

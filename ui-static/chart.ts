@@ -14,50 +14,50 @@ export interface Chart extends Disposable {
 /** Unread mail over time, with the outages behind it. It follows the width of its place and the colours of the page. */
 export function startChart(place: HTMLElement): Chart {
   let plot: uPlot | null = null;
-  let shown: PersonaHistoryWire | null = null;
-  let asked = 0;
+  let shownHistory: PersonaHistoryWire | null = null;
+  let requestCount = 0;
 
-  const widthOf = (): number => Math.max(200, place.clientWidth);
-  const drawn = (): void => {
-    if (shown === null) return;
+  const measureWidth = (): number => Math.max(200, place.clientWidth);
+  const redraw = (): void => {
+    if (shownHistory === null) return;
     plot?.destroy();
-    plot = plotOf(place, shown, widthOf());
+    plot = createPlot(place, shownHistory, measureWidth());
   };
-  const resized = new ResizeObserver(() => plot?.setSize({ width: widthOf(), height: HEIGHT }));
+  const resized = new ResizeObserver(() => plot?.setSize({ width: measureWidth(), height: HEIGHT }));
   resized.observe(place);
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  dark.addEventListener('change', drawn);
+  dark.addEventListener('change', redraw);
 
   return {
     async draw(fragment, hours) {
-      asked += 1;
-      const mine = asked;
+      requestCount += 1;
+      const mine = requestCount;
       const path = `/api/v1/personas/${fragment}/history?hours=${hours}`;
       const answer = await ask(path, AbortSignal.timeout(TIMEOUT_MS));
       const past = (await answer.json()) as PersonaHistoryWire;
-      if (mine === asked) {
-        shown = past;
-        drawn();
+      if (mine === requestCount) {
+        shownHistory = past;
+        redraw();
       }
-      return wordsOf(past);
+      return describeHistory(past);
     },
     [Symbol.dispose]: () => {
-      asked += 1;
+      requestCount += 1;
       resized.disconnect();
-      dark.removeEventListener('change', drawn);
+      dark.removeEventListener('change', redraw);
       plot?.destroy();
       plot = null;
     },
   };
 }
 
-function wordsOf({ from, to, points, states }: PersonaHistoryWire): string {
+function describeHistory({ from, to, points, states }: PersonaHistoryWire): string {
   const known = points.flatMap(([, n]) => (n === null ? [] : [n]));
   const length = Date.parse(to) - Date.parse(from);
   const span = formatDuration(length);
   if (known.length === 0) return `Nothing is known of the last ${span}.`;
   const outages = states.filter(({ state }) => state === 'down');
-  const ms = outages.reduce((sum, one) => sum + Date.parse(one.to) - Date.parse(one.from), 0);
+  const ms = outages.reduce((sum, outage) => sum + Date.parse(outage.to) - Date.parse(outage.from), 0);
   const down =
     outages.length === 0
       ? 'never down'
@@ -66,7 +66,7 @@ function wordsOf({ from, to, points, states }: PersonaHistoryWire): string {
 }
 
 /** Times as this person writes them: of day where a day or two are shown, else dates, each once. */
-function timesOf(at: readonly number[], span: number): readonly string[] {
+function formatTimes(at: readonly number[], span: number): readonly string[] {
   const ofDay = span <= 2 * 86_400;
   const words = at.map((second) =>
     ofDay
@@ -76,7 +76,7 @@ function timesOf(at: readonly number[], span: number): readonly string[] {
   return words.map((text, i) => (text === words[i - 1] ? '' : text));
 }
 
-function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistoryWire, width: number): uPlot {
+function createPlot(place: HTMLElement, { from, to, points, states }: PersonaHistoryWire, width: number): uPlot {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
   const [soft, line, news, down] = [colour('--soft'), colour('--line'), colour('--news'), colour('--down')];
@@ -98,9 +98,9 @@ function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory
     u.ctx.save();
     u.ctx.globalAlpha = 0.16;
     u.ctx.fillStyle = down;
-    for (const one of states.filter(({ state }) => state === 'down')) {
-      const left = Math.max(u.bbox.left, u.valToPos(seconds(one.from), 'x', true));
-      const right = Math.min(u.bbox.left + u.bbox.width, u.valToPos(seconds(one.to), 'x', true));
+    for (const outage of states.filter(({ state }) => state === 'down')) {
+      const left = Math.max(u.bbox.left, u.valToPos(seconds(outage.from), 'x', true));
+      const right = Math.min(u.bbox.left + u.bbox.width, u.valToPos(seconds(outage.to), 'x', true));
       u.ctx.fillRect(left, u.bbox.top, Math.max(2, right - left), u.bbox.height);
     }
     u.ctx.restore();
@@ -116,7 +116,7 @@ function plotOf(place: HTMLElement, { from, to, points, states }: PersonaHistory
       y: { range: (_: uPlot, __: number, most: number | null) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] },
     },
     axes: [
-      { ...axis, values: (_: uPlot, at: readonly number[]) => timesOf(at, end - seconds(from)) },
+      { ...axis, values: (_: uPlot, at: readonly number[]) => formatTimes(at, end - seconds(from)) },
       { ...axis, size: 56, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6, 1e7] },
     ],
     series: [

@@ -1,16 +1,16 @@
 import type { StatusWire } from '../app/status/wire.ts';
 import type { DecisionWire } from '../app/status/wire-decision.ts';
-import { byId, cloneOf, fill, part, setAttribute } from './dom.ts';
-import { askingOf, fragmentOf } from './present.ts';
-import { outcomeOf, type Question, startQuestion } from './question.ts';
-import { ask, hasToken, TokenNeeded } from './token.ts';
-import { tokenButton } from './token-button.ts';
+import { cloneTemplate, fillSlots, getById, getPart, setAttribute } from './dom.ts';
+import { toAskingCard, toFragment } from './present.ts';
+import { formatOutcome, type QuestionForm, startQuestion } from './question.ts';
+import { ask, hasToken, TokenNeededError } from './token.ts';
+import { createTokenButton } from './token-button.ts';
 
 /**
  * What agents ask of people, oldest first. Each decision keeps its article as long as it is shown, so that neither focus nor
  * what was typed is lost; one that is over stays for a while and says what became of it.
  */
-export interface Asked {
+export interface DecisionsPanel {
   draw(status: StatusWire, now: number): void;
   /** Shows those of one persona only, at this place; null: all, where they stood. */
   showIn(place: HTMLElement | null, fragment: string | null): void;
@@ -18,11 +18,11 @@ export interface Asked {
   tokenCame(): void;
 }
 
-interface Entry {
+interface DecisionEntry {
   readonly id: number;
   readonly article: HTMLElement;
   fragment: string | null;
-  question: Question | null;
+  question: QuestionForm | null;
   /** When it was over; null: it is not, as far as is known. */
   overAt: number | null;
 }
@@ -36,50 +36,56 @@ const TIMEOUT_MS = 5000;
 const AGAIN_MS = 5000;
 const LINGER_MS = 15_000;
 
-export function startAsked(needToken: () => void): Asked {
-  const section = byId('decisions');
-  const list = byId('asked');
-  const words = byId('decisions-words');
-  const more = byId('more-asked');
+export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
+  const section = getById('decisions');
+  const list = getById('asked');
+  const words = getById('decisions-words');
+  const moreButton = getById('more-asked');
   const home = section.parentElement;
   const after = section.previousElementSibling;
-  const entries = new Map<string, Entry>();
-  const askedFor = new Set<string>();
+  const entries = new Map<string, DecisionEntry>();
+  const requestedKeys = new Set<string>();
   let againAt = 0;
   let only: string | null = null;
-  let all = false;
+  let isExpanded = false;
   let redraw = (): void => {};
 
   for (const article of list.querySelectorAll<HTMLElement>('.decision')) enter(article.dataset.key ?? '', article);
-  more.addEventListener('click', () => {
-    all = true;
+  moreButton.addEventListener('click', () => {
+    isExpanded = true;
     redraw();
   });
 
-  function enter(key: string, article: HTMLElement): Entry {
-    const entry: Entry = { id: Number.parseInt(key, 10), article, fragment: null, question: null, overAt: null };
+  function enter(key: string, article: HTMLElement): DecisionEntry {
+    const entry: DecisionEntry = {
+      id: Number.parseInt(key, 10),
+      article,
+      fragment: null,
+      question: null,
+      overAt: null,
+    };
     setAttribute(article, 'data-key', key);
     entries.set(key, entry);
     return entry;
   }
 
-  function say({ article }: Entry, text: string, look: 'well' | 'not'): void {
-    const said = part(article, '.said');
-    said.dataset.look = look;
-    said.textContent = text;
+  function say({ article }: DecisionEntry, text: string, look: 'well' | 'not'): void {
+    const line = getPart(article, '.said');
+    line.dataset.look = look;
+    line.textContent = text;
   }
 
-  function over(entry: Entry, text: string, look: 'well' | 'not'): void {
+  function over(entry: DecisionEntry, text: string, look: 'well' | 'not'): void {
     const hadFocus = entry.article.contains(document.activeElement);
     entry.overAt = performance.now();
     entry.article.dataset.flags = 'over';
     entry.question?.[Symbol.dispose]();
     say(entry, text, look);
-    if (entry.question?.isWritten === true) part(entry.article, '.said').after(dismissButton(entry));
-    if (hadFocus && !entry.article.contains(document.activeElement)) part(entry.article, 'h3').focus();
+    if (entry.question?.isWritten === true) getPart(entry.article, '.said').after(createDismissButton(entry));
+    if (hadFocus && !entry.article.contains(document.activeElement)) getPart(entry.article, 'h3').focus();
   }
 
-  function dismissButton({ article }: Entry): HTMLElement {
+  function createDismissButton({ article }: DecisionEntry): HTMLElement {
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = 'Dismiss';
@@ -99,41 +105,44 @@ export function startAsked(needToken: () => void): Asked {
 
   /** The words of those that have none yet. */
   async function load(keys: readonly string[]): Promise<void> {
-    for (const key of keys) askedFor.add(key);
+    for (const key of keys) requestedKeys.add(key);
     againAt = performance.now() + AGAIN_MS;
     try {
-      for (const decision of await decisionsOf(`state=open&limit=${LIMIT}`)) {
+      for (const decision of await fetchDecisions(`state=open&limit=${LIMIT}`)) {
         const entry = entries.get(`${decision.id}@${decision.created}`);
         if (entry === undefined || entry.question !== null || entry.overAt !== null) continue;
         entry.question = startQuestion(decision, {
           article: entry.article,
           needToken,
           say: (text, look) => say(entry, text, look),
-          over: (now, isOurs) => over(entry, `${isOurs ? '' : 'Too late. '}${outcomeOf(now)}`, isOurs ? 'well' : 'not'),
+          over: (now, isOurs) =>
+            over(entry, `${isOurs ? '' : 'Too late. '}${formatOutcome(now)}`, isOurs ? 'well' : 'not'),
         });
       }
     } catch (error) {
-      if (!(error instanceof TokenNeeded)) note(`Not to be had now: ${error instanceof Error ? error.message : error}`);
+      if (!(error instanceof TokenNeededError))
+        note(`Not to be had now: ${error instanceof Error ? error.message : error}`);
       return;
     }
     redraw();
   }
 
   /** Those that are over, and not by us: what became of them. */
-  async function tell(gone: readonly Entry[]): Promise<void> {
-    for (const [persona, of] of Map.groupBy(gone, ({ question }) => question?.persona ?? '')) {
-      for (const entry of of) entry.overAt = performance.now();
+  async function tell(closedEntries: readonly DecisionEntry[]): Promise<void> {
+    for (const [persona, members] of Map.groupBy(closedEntries, ({ question }) => question?.persona ?? '')) {
+      for (const entry of members) entry.overAt = performance.now();
       let known: readonly DecisionWire[] = [];
       try {
         const query = new URLSearchParams({ state: 'all', persona, limit: String(LIMIT_OVER) });
-        known = await decisionsOf(query.toString());
+        known = await fetchDecisions(query.toString());
       } catch {
         // that it is over is told all the same
       }
-      for (const entry of of) {
-        const found = known.find(({ id, created }) => entry.article.dataset.key === `${id}@${created}`);
-        if (found?.state === 'open' && entry.question?.isWritten !== true) leave(entry.article.dataset.key ?? '');
-        else over(entry, found === undefined ? 'It is answered, or was taken back.' : outcomeOf(found), 'not');
+      for (const entry of members) {
+        const decision = known.find(({ id, created }) => entry.article.dataset.key === `${id}@${created}`);
+        if (decision?.state === 'open' && entry.question?.isWritten !== true) leave(entry.article.dataset.key ?? '');
+        else
+          over(entry, decision === undefined ? 'It is answered, or was taken back.' : formatOutcome(decision), 'not');
       }
     }
   }
@@ -145,18 +154,18 @@ export function startAsked(needToken: () => void): Asked {
   function noteToken(): void {
     if (hasToken()) note('');
     if (hasToken() || words.querySelector('button') !== null) return;
-    words.replaceChildren('Questions and answers need the token. ', tokenButton(needToken));
+    words.replaceChildren('Questions and answers need the token. ', createTokenButton(needToken));
   }
 
   /** Those that go: at once where nothing of them was shown, else when what became of them was there to be read. */
-  function settle(open: ReadonlySet<string>): void {
-    const gone: Entry[] = [];
+  function removeClosed(open: ReadonlySet<string>): void {
+    const closedEntries: DecisionEntry[] = [];
     for (const [key, entry] of entries) {
       if (open.has(key)) continue;
       const { question, overAt, article } = entry;
       if (question === null) leave(key);
       else if (overAt === null) {
-        if (!question.isGoing) gone.push(entry);
+        if (!question.isGoing) closedEntries.push(entry);
       } else if (
         performance.now() - overAt > LINGER_MS &&
         !question.isWritten &&
@@ -164,45 +173,45 @@ export function startAsked(needToken: () => void): Asked {
       )
         leave(key);
     }
-    if (gone.length > 0) void tell(gone);
+    if (closedEntries.length > 0) void tell(closedEntries);
   }
 
   function draw(status: StatusWire, now: number): void {
     redraw = () => draw(status, Date.now());
     const open = new Set<string>();
     for (const decision of status.decisions) {
-      const { key, flags, fragment, slots } = askingOf(decision, status.personas, now);
+      const { key, flags, fragment, slots } = toAskingCard(decision, status.personas, now);
       open.add(key);
-      const entry = entries.get(key) ?? enter(key, cloneOf('decision'));
-      entry.fragment = fragment ?? fragmentOf(decision.persona);
+      const entry = entries.get(key) ?? enter(key, cloneTemplate('decision'));
+      entry.fragment = fragment ?? toFragment(decision.persona);
       if (entry.overAt !== null) continue; // we know it before the board does
       setAttribute(entry.article, 'data-flags', flags);
-      const link = part<HTMLAnchorElement>(entry.article, 'h3 a');
+      const link = getPart<HTMLAnchorElement>(entry.article, 'h3 a');
       if (fragment === null) link.removeAttribute('href');
       else setAttribute(link, 'href', `#persona=${fragment}`);
-      fill(entry.article, slots);
+      fillSlots(entry.article, slots);
     }
-    settle(open);
+    removeClosed(open);
     const order = [...entries.values()].sort((a, b) => a.id - b.id);
     for (const [i, { article }] of order.entries()) {
       if (list.children[i] !== article) list.insertBefore(article, list.children[i] ?? null);
     }
-    let shown = 0;
+    let shownCount = 0;
     let folded = 0;
     for (const { article, fragment, question, overAt } of order) {
       const isHere = only === null || fragment === only;
       const presses = article.dataset.flags !== '' || overAt !== null;
-      const isFolded = isHere && !all && shown >= FIRST && !presses && question?.isWritten !== true;
+      const isFolded = isHere && !isExpanded && shownCount >= FIRST && !presses && question?.isWritten !== true;
       if (isFolded) folded += 1;
-      else if (isHere) shown += 1;
+      else if (isHere) shownCount += 1;
       article.hidden = !isHere || isFolded;
     }
-    more.hidden = folded === 0;
+    moreButton.hidden = folded === 0;
     const showMore = `Show ${folded} more`;
-    if (more.textContent !== showMore) more.textContent = showMore;
+    if (moreButton.textContent !== showMore) moreButton.textContent = showMore;
     const missing = [...entries].flatMap(([key, { question }]) => (question === null ? [key] : []));
     if (!hasToken() || missing.length === 0) noteToken();
-    else if (performance.now() >= againAt || missing.some((key) => !askedFor.has(key))) void load(missing);
+    else if (performance.now() >= againAt || missing.some((key) => !requestedKeys.has(key))) void load(missing);
   }
 
   return {
@@ -222,7 +231,7 @@ export function startAsked(needToken: () => void): Asked {
 }
 
 /** @throws TokenNeeded, Refused */
-async function decisionsOf(query: string): Promise<readonly DecisionWire[]> {
+async function fetchDecisions(query: string): Promise<readonly DecisionWire[]> {
   const answer = await ask(`/api/v1/decisions?${query}`, AbortSignal.timeout(TIMEOUT_MS));
   return ((await answer.json()) as { decisions: readonly DecisionWire[] }).decisions;
 }

@@ -2,29 +2,29 @@ import type { Slots } from './present.ts';
 
 /** Small help with elements. All text goes in as text; there is no markup in any value. */
 
-export function byId(id: string): HTMLElement {
+export function getById(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the page has no element ${id}`);
   return element;
 }
 
 /** The one element of `root` that fits. @throws Error when index.html has none */
-export function part<E extends Element = HTMLElement>(root: ParentNode, selector: string): E {
+export function getPart<E extends Element = HTMLElement>(root: ParentNode, selector: string): E {
   const element = root.querySelector<E>(selector);
   if (element === null) throw new Error(`the page has no ${selector}`);
   return element;
 }
 
 /** A copy of what the template holds. */
-export function cloneOf(id: string): HTMLElement {
-  const template = byId(id);
+export function cloneTemplate(id: string): HTMLElement {
+  const template = getById(id);
   const first = template instanceof HTMLTemplateElement ? template.content.firstElementChild : null;
   if (first === null) throw new Error(`the page has no template ${id}`);
   return document.importNode(first, true) as HTMLElement;
 }
 
 /** Puts each slot's text into its elements, or hides them. What is the same already is not touched. */
-export function fill(root: ParentNode, slots: Slots): void {
+export function fillSlots(root: ParentNode, slots: Slots): void {
   for (const element of root.querySelectorAll<HTMLElement>('[data-slot]')) {
     const text = slots[element.dataset.slot ?? ''];
     if (text === undefined) continue;
@@ -34,19 +34,19 @@ export function fill(root: ParentNode, slots: Slots): void {
 }
 
 /** Shows those of `names` that have words, in this order, and no others. */
-export function mark(place: Element, names: readonly string[], slots: Slots): void {
-  const there = new Map([...place.children].map((one) => [one.getAttribute('data-slot'), one]));
+export function showMarks(place: Element, names: readonly string[], slots: Slots): void {
+  const existing = new Map([...place.children].map((child) => [child.getAttribute('data-slot'), child]));
   let at = 0;
   for (const name of names) {
     const text = slots[name] ?? null;
-    const one = there.get(name) ?? document.createElement('span');
+    const element = existing.get(name) ?? document.createElement('span');
     if (text === null) {
-      one.remove();
+      element.remove();
       continue;
     }
-    setAttribute(one, 'data-slot', name);
-    if (one.textContent !== text) one.textContent = text;
-    if (place.children[at] !== one) place.insertBefore(one, place.children[at] ?? null);
+    setAttribute(element, 'data-slot', name);
+    if (element.textContent !== text) element.textContent = text;
+    if (place.children[at] !== element) place.insertBefore(element, place.children[at] ?? null);
     at += 1;
   }
 }
@@ -56,7 +56,7 @@ export function setAttribute(element: Element, name: string, value: string): voi
 }
 
 /** Shows a state as its shape, and by `data-look` and `data-flags` to the style sheet. */
-export function wear(element: HTMLElement, look: string, flags: string): void {
+export function showLook(element: HTMLElement, look: string, flags: string): void {
   setAttribute(element, 'data-look', look);
   setAttribute(element, 'data-flags', flags);
   const use = element.querySelector('use');
@@ -65,14 +65,14 @@ export function wear(element: HTMLElement, look: string, flags: string): void {
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-export function svg(name: string, attributes: Readonly<Record<string, string>>): SVGElement {
+export function createSvg(name: string, attributes: Readonly<Record<string, string>>): SVGElement {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   return element;
 }
 
 /** A button that copies what `text` gives, where the browser lets a page do so. */
-export function copies(button: HTMLButtonElement, text: () => string): void {
+export function enableCopy(button: HTMLButtonElement, text: () => string): void {
   if (navigator.clipboard === undefined) return;
   button.hidden = false;
   button.addEventListener('click', async () => {

@@ -23,13 +23,13 @@ export interface EventWire {
   readonly dropped?: number;
 }
 
-export interface Told {
+export interface EventText {
   readonly look: 'mail' | 'down' | 'up' | 'plain';
   readonly words: string;
 }
 
 /** What happened, in a few words; a kind that is not known by its name. Pure. */
-export function toldOf(event: EventWire): Told {
+export function describeEvent(event: EventWire): EventText {
   switch (event.event) {
     case 'new':
       return { look: 'mail', words: event.self === true ? 'Mail to itself' : 'Mail' };
@@ -40,19 +40,19 @@ export function toldOf(event: EventWire): Told {
     case 'action':
       return { look: 'mail', words: 'Action wanted' };
     case 'alert':
-      return alertOf(event);
+      return describeAlert(event);
     case 'recovered':
       return { look: 'up', words: 'Up again' };
     case 'delivered':
-      return { look: 'plain', words: `${messageOf(event)} was delivered` };
+      return { look: 'plain', words: `${formatMessageName(event)} was delivered` };
     case 'read':
-      return { look: 'plain', words: `${messageOf(event)} was read` };
+      return { look: 'plain', words: `${formatMessageName(event)} was read` };
     case 'gone':
-      return { look: 'plain', words: `${messageOf(event)} is gone` };
+      return { look: 'plain', words: `${formatMessageName(event)} is gone` };
     case 'cleared':
-      return { look: 'plain', words: `${messageOf(event)} is settled` };
+      return { look: 'plain', words: `${formatMessageName(event)} is settled` };
     case 'acked':
-      return { look: 'plain', words: `${messageOf(event)} was acknowledged` };
+      return { look: 'plain', words: `${formatMessageName(event)} was acknowledged` };
     case 'armed':
       return { look: 'plain', words: 'Watching began' };
     case 'heartbeat':
@@ -64,7 +64,7 @@ export function toldOf(event: EventWire): Told {
     case 'persona_added':
       return { look: 'plain', words: 'Inbox found' };
     case 'baseline_skipped':
-      return { look: 'plain', words: `${messages(event.skipped)} from before the watch make no event` };
+      return { look: 'plain', words: `${formatMessageCount(event.skipped)} from before the watch make no event` };
     case 'state_corrupt':
       return { look: 'plain', words: 'The kept position could not be read: what is in sight is told again' };
     default:
@@ -73,39 +73,43 @@ export function toldOf(event: EventWire): Told {
 }
 
 /** Only `unreachable` is an outage; every other alert is an observation, and says no more than that. */
-function alertOf(event: EventWire): Told {
-  const plain = (words: string): Told => ({ look: 'plain', words });
+function describeAlert(event: EventWire): EventText {
+  const plain = (words: string): EventText => ({ look: 'plain', words });
   switch (event.reason) {
     case 'unreachable':
       return { look: 'down', words: `Down after ${event.consecutive_failures ?? 'some'} failures` };
     case 'gap':
-      return plain(`${messages(event.omitted ?? undefined)} could not be had yet: the position waits before them`);
+      return plain(
+        `${formatMessageCount(event.omitted ?? undefined)} could not be had yet: the position waits before them`,
+      );
     case 'evidence-lost':
       return plain('Some of what was delivered is not remembered any more: it may come again');
     case 'unread-not-shown':
-      return plain(`${messages(event.unread_not_shown, 'unread ')} that the hive does not show`);
+      return plain(`${formatMessageCount(event.unread_not_shown, 'unread ')} that the hive does not show`);
     case 'log-restarted':
       return plain('The ids of this inbox began again: it is another log, of which all that is unread is told');
     case 'stranded':
-      return plain(`Mail lies where nobody was ever seen to read it: ${namesOf(event.stranded_inboxes)}`);
+      return plain(`Mail lies where nobody was ever seen to read it: ${formatNames(event.stranded_inboxes)}`);
     case 'urgent-unanswered':
-      return plain(`Urgent mail is unread, and nothing was seen of its reader: ${namesOf(event.urgent_unanswered)}`);
+      return plain(
+        `Urgent mail is unread, and nothing was seen of its reader: ${formatNames(event.urgent_unanswered)}`,
+      );
     default:
       return plain(event.reason === undefined ? 'Alert' : `Alert: ${displayText(event.reason)}`);
   }
 }
 
-function messageOf({ id }: EventWire): string {
+function formatMessageName({ id }: EventWire): string {
   return id === undefined ? 'A message' : `Message ${id}`;
 }
 
-function messages(n: number | undefined, kind = ''): string {
+function formatMessageCount(n: number | undefined, kind = ''): string {
   return n === undefined ? `Some ${kind}messages` : `${n} ${kind}${n === 1 ? 'message' : 'messages'}`;
 }
 
 const NAMED = 5;
 
-function namesOf(names: readonly string[] = []): string {
-  const more = names.length - NAMED;
-  return `${names.slice(0, NAMED).map(displayName).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+function formatNames(names: readonly string[] = []): string {
+  const restCount = names.length - NAMED;
+  return `${names.slice(0, NAMED).map(displayName).join(', ')}${restCount > 0 ? ` and ${restCount} more` : ''}`;
 }

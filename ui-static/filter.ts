@@ -5,14 +5,14 @@ import type { PersonaWire } from '../app/status/wire.ts';
 export const FILTERS = ['all', 'unread', 'down', 'muted', 'hidden'] as const;
 export type Filter = (typeof FILTERS)[number];
 
-export interface Sought {
+export interface FilterQuery {
   readonly filter: Filter;
   /** As typed. */
   readonly text: string;
 }
 
 /** Whoever is hidden is found under `hidden` only, however it stands. */
-export function isIn(persona: PersonaWire, filter: Filter): boolean {
+export function isInFilter(persona: PersonaWire, filter: Filter): boolean {
   if (persona.hidden || filter === 'hidden') return persona.hidden && filter === 'hidden';
   switch (filter) {
     case 'all':
@@ -27,8 +27,8 @@ export function isIn(persona: PersonaWire, filter: Filter): boolean {
 }
 
 /** Every word has to stand in the label, the id or the source, in any case. */
-export function fits(persona: PersonaWire, { filter, text }: Sought): boolean {
-  if (!isIn(persona, filter)) return false;
+export function isMatch(persona: PersonaWire, { filter, text }: FilterQuery): boolean {
+  if (!isInFilter(persona, filter)) return false;
   const hay = `${persona.label}\n${persona.id}\n${persona.source}`.toLowerCase();
   const words = text.toLowerCase().split(/\s+/);
   return words.every((word) => hay.includes(word));

@@ -1,20 +1,20 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import { cardLinks } from './cards.ts';
-import { byId } from './dom.ts';
-import { FILTERS, type Filter, fits, isIn, type Sought } from './filter.ts';
+import { listCardLinks } from './cards.ts';
+import { getById } from './dom.ts';
+import { FILTERS, type Filter, type FilterQuery, isInFilter, isMatch } from './filter.ts';
 
-const search = byId('search') as HTMLInputElement;
-const nothing = byId('nothing');
+const search = getById('search') as HTMLInputElement;
+const nothing = getById('nothing');
 const buttons = new Map<Filter, HTMLButtonElement>();
 let filter: Filter = 'all';
 
-export interface Find {
+export interface InboxSearch {
   /** Those that fit what is looked for. The filters say how many each has. */
   among(personas: readonly PersonaWire[]): readonly PersonaWire[];
 }
 
 /** Filters, search and the keys of the overview: `/` searches, arrows or j and k move, Enter opens. */
-export function startFind(changed: () => void): Find {
+export function startInboxSearch(changed: () => void): InboxSearch {
   for (const name of FILTERS) {
     const button = document.createElement('button');
     button.type = 'button';
@@ -24,38 +24,38 @@ export function startFind(changed: () => void): Find {
     });
     buttons.set(name, button);
   }
-  byId('filters').append(...buttons.values());
+  getById('filters').append(...buttons.values());
   search.addEventListener('input', changed);
   document.addEventListener('keydown', (event) => {
-    if (key(event, changed)) event.preventDefault();
+    if (handleKey(event, changed)) event.preventDefault();
   });
   return {
     among(personas) {
-      byId('find').hidden = personas.length === 0;
+      getById('find').hidden = personas.length === 0;
       for (const [name, button] of buttons) {
-        const count = personas.filter((persona) => isIn(persona, name)).length;
+        const count = personas.filter((persona) => isInFilter(persona, name)).length;
         const text = `${name[0]?.toUpperCase()}${name.slice(1)} ${count}`;
         if (button.textContent !== text) button.textContent = text;
         button.hidden = name !== 'all' && name !== filter && count === 0;
         button.setAttribute('aria-pressed', String(name === filter));
       }
-      const sought: Sought = { filter, text: search.value.slice(0, 200) };
-      const found = personas.filter((persona) => fits(persona, sought));
-      const words = found.length > 0 || personas.length === 0 ? '' : 'No inbox fits. Escape shows all again.';
+      const query: FilterQuery = { filter, text: search.value.slice(0, 200) };
+      const matches = personas.filter((persona) => isMatch(persona, query));
+      const words = matches.length > 0 || personas.length === 0 ? '' : 'No inbox fits. Escape shows all again.';
       nothing.hidden = words === '';
       if (nothing.textContent !== words) nothing.textContent = words;
-      return found;
+      return matches;
     },
   };
 }
 
 /** Whether the key meant something here. */
-function key(event: KeyboardEvent, changed: () => void): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey || byId('overview').hidden) return false;
+function handleKey(event: KeyboardEvent, changed: () => void): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || getById('overview').hidden) return false;
   const { activeElement } = document;
   const searching = activeElement === search;
   if (!searching && activeElement?.matches('input, textarea, select') === true) return false;
-  const links = cardLinks();
+  const links = listCardLinks();
   switch (event.key) {
     case '/':
       if (searching) return false;
@@ -79,17 +79,17 @@ function key(event: KeyboardEvent, changed: () => void): boolean {
     case 'ArrowRight':
     case 'ArrowUp':
     case 'ArrowLeft':
-      return move(event.key, searching, links);
+      return moveFocus(event.key, searching, links);
     case 'j':
     case 'k':
-      return searching ? false : move(event.key === 'j' ? 'ArrowRight' : 'ArrowLeft', false, links);
+      return searching ? false : moveFocus(event.key === 'j' ? 'ArrowRight' : 'ArrowLeft', false, links);
     default:
       return false;
   }
 }
 
 /** Left and right go in reading order, up and down to the card that stands there. Without a card in focus the page scrolls. */
-function move(to: string, searching: boolean, links: readonly HTMLElement[]): boolean {
+function moveFocus(to: string, searching: boolean, links: readonly HTMLElement[]): boolean {
   const from = links.indexOf(document.activeElement as HTMLElement);
   if (searching && to !== 'ArrowDown') return false;
   if (from < 0) {
@@ -98,24 +98,24 @@ function move(to: string, searching: boolean, links: readonly HTMLElement[]): bo
     return links.length > 0;
   }
   const step = to === 'ArrowLeft' ? -1 : to === 'ArrowRight' ? 1 : 0;
-  const next = step === 0 ? vertical(links, from, to === 'ArrowDown' ? 1 : -1) : links[from + step];
+  const next = step === 0 ? findVertical(links, from, to === 'ArrowDown' ? 1 : -1) : links[from + step];
   if (next === undefined && to === 'ArrowUp') search.focus();
   next?.focus();
   return true;
 }
 
 /** The next card in this direction of those nearest to the same column. */
-function vertical(links: readonly HTMLElement[], from: number, way: 1 | -1): HTMLElement | undefined {
-  const here = links[from]?.getBoundingClientRect();
-  if (here === undefined) return undefined;
+function findVertical(links: readonly HTMLElement[], from: number, way: 1 | -1): HTMLElement | undefined {
+  const origin = links[from]?.getBoundingClientRect();
+  if (origin === undefined) return undefined;
   let best: HTMLElement | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (let i = from + way; i >= 0 && i < links.length; i += way) {
     const box = links[i]?.getBoundingClientRect();
     if (box === undefined) break;
-    const down = (box.top - here.top) * way;
+    const down = (box.top - origin.top) * way;
     if (down < 20) continue;
-    const far = down * 4 + Math.abs(box.left - here.left);
+    const far = down * 4 + Math.abs(box.left - origin.left);
     if (far < least) {
       least = far;
       best = links[i];

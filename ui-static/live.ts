@@ -1,21 +1,23 @@
 import type { StatusWire } from '../app/status/wire.ts';
-import { statuses } from './statuses.ts';
-import { ask, TokenNeeded } from './token.ts';
+import { streamStatuses } from './statuses.ts';
+import { ask, TokenNeededError } from './token.ts';
 
 /** `closed`: the server answers, and wants the token. */
-export type Link = 'live' | Unheard;
-type Unheard = 'lost' | 'closed';
+export type LinkState = 'live' | LostLinkState;
+type LostLinkState = 'lost' | 'closed';
 
-export interface Follower {
+export interface StatusFollower {
   status(status: StatusWire): void;
   /** How the connection does, in one word for the style sheet and in words for a person. */
-  link(link: Link, words: string): void;
+  link(link: LinkState, words: string): void;
 }
 
 /** What the tab that holds the stream tells the others. */
-type Told = { readonly is: 'status'; readonly status: StatusWire } | { readonly is: 'unheard'; readonly link: Unheard };
+type TabMessage =
+  | { readonly is: 'status'; readonly status: StatusWire }
+  | { readonly is: 'unheard'; readonly link: LostLinkState };
 
-const WORDS: Readonly<Record<Link, string>> = {
+const WORDS: Readonly<Record<LinkState, string>> = {
   live: 'Live',
   lost: 'Not connected, trying again',
   closed: 'The token is needed',
@@ -34,66 +36,66 @@ const LOCK = 'hivebar-stream';
  * says "lost" only of a server that does not answer, and says it also when a stream is open but dead.
  * Returns what asks at once.
  */
-export function follow(follower: Follower): () => void {
+export function follow(follower: StatusFollower): () => void {
   const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(LOCK);
   let heardAt = 0;
-  let askedAt = 0;
+  let requestedAt = 0;
   let asOf: string | null = null;
   let streaming = false;
   let stop: AbortController | null = null;
 
-  const heard = (status: StatusWire): void => {
+  const handleStatus = (status: StatusWire): void => {
     heardAt = performance.now();
     asOf = status.generatedAt;
     follower.status(status);
     follower.link('live', WORDS.live);
   };
-  const notHeard = (link: Unheard): void => {
+  const showLost = (link: LostLinkState): void => {
     heardAt = 0;
     const old = link === 'lost' && asOf !== null ? `; numbers as of ${new Date(asOf).toLocaleTimeString()}` : '';
     follower.link(link, `${WORDS[link]}${old}`);
   };
   /** Whatever it was, the person sees that these numbers are not news, and it is asked again. */
-  const unheard = (error: unknown): Unheard => {
-    const link = error instanceof TokenNeeded ? 'closed' : 'lost';
-    notHeard(link);
+  const handleFailure = (error: unknown): LostLinkState => {
+    const link = error instanceof TokenNeededError ? 'closed' : 'lost';
+    showLost(link);
     return link;
   };
-  const askNow = async (): Promise<void> => {
-    askedAt = performance.now();
+  const pollNow = async (): Promise<void> => {
+    requestedAt = performance.now();
     try {
       const answer = await ask('/status.json', AbortSignal.timeout(TIMEOUT_MS));
-      heard((await answer.json()) as StatusWire);
+      handleStatus((await answer.json()) as StatusWire);
     } catch (error) {
-      unheard(error);
+      handleFailure(error);
     }
   };
-  const lead = async (signal: AbortSignal): Promise<void> => {
+  const leadTabs = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
-        for await (const status of statuses(signal)) {
+        for await (const status of streamStatuses(signal)) {
           streaming = true;
-          heard(status);
-          channel?.postMessage({ is: 'status', status } satisfies Told);
+          handleStatus(status);
+          channel?.postMessage({ is: 'status', status } satisfies TabMessage);
         }
         throw new Error('the stream ended');
       } catch (error) {
         streaming = false;
         if (signal.aborted) return;
-        const link = unheard(error);
-        channel?.postMessage({ is: 'unheard', link } satisfies Told);
+        const link = handleFailure(error);
+        channel?.postMessage({ is: 'unheard', link } satisfies TabMessage);
       }
-      await pause(POLL_MS, signal);
+      await waitFor(POLL_MS, signal);
     }
   };
   const start = (): void => {
     if (stop !== null || document.hidden) return;
     stop = new AbortController();
     const { signal } = stop;
-    void askNow();
+    void pollNow();
     if (channel === null || navigator.locks === undefined) return; // then every tab asks, and none holds a connection
     navigator.locks
-      .request(LOCK, { signal }, () => lead(signal))
+      .request(LOCK, { signal }, () => leadTabs(signal))
       .catch(() => {
         // the tab was hidden while it waited for its turn
       });
@@ -103,10 +105,10 @@ export function follow(follower: Follower): () => void {
     stop = null;
   };
 
-  channel?.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+  channel?.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
     if (streaming || stop === null) return;
-    if (data.is === 'status') heard(data.status);
-    else notHeard(data.link);
+    if (data.is === 'status') handleStatus(data.status);
+    else showLost(data.link);
   });
   document.addEventListener('visibilitychange', () => (document.hidden ? end() : start()));
   window.addEventListener('pagehide', end);
@@ -116,13 +118,13 @@ export function follow(follower: Follower): () => void {
     const now = performance.now();
     const alone = channel === null || navigator.locks === undefined;
     const quiet = now - heardAt > (alone ? POLL_MS : SILENT_MS) || heardAt === 0;
-    if (quiet && now - askedAt >= POLL_MS) void askNow();
+    if (quiet && now - requestedAt >= POLL_MS) void pollNow();
   }, 1000);
   start();
-  return () => void askNow();
+  return () => void pollNow();
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       window.clearTimeout(timer);

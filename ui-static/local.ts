@@ -1,34 +1,34 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 import { displayName } from '../core/format/index.ts';
-import { fill, part } from './dom.ts';
-import { capped, pendingNumber } from './present.ts';
+import { fillSlots, getPart } from './dom.ts';
+import { formatPendingCount, truncate } from './present.ts';
 
-type Gate = PersonaWire['gates'][number];
+type PersonaGate = PersonaWire['gates'][number];
 
 const NAME_CHARS = 200;
 const MODES = { strict: 'blocks', soft: 'warns' } as const;
 
 /** What only the hive of this machine knows of an inbox: its unread mail by priority, and its open gates. */
 export function drawLocal(body: HTMLElement, { pending, gates }: PersonaWire): void {
-  const some = pending?.some((n) => n > 0) ?? false;
-  part(body, '#local').hidden = !some && gates.length === 0;
-  part(body, '#priorities').hidden = !some;
-  part(body, '#gates').hidden = gates.length === 0;
-  if (pending !== null) fill(body, Object.fromEntries(pending.map((n, at) => [`p${at}`, pendingNumber(n)])));
-  const list = part(body, '#gates ul');
+  const hasPending = pending?.some((n) => n > 0) ?? false;
+  getPart(body, '#local').hidden = !hasPending && gates.length === 0;
+  getPart(body, '#priorities').hidden = !hasPending;
+  getPart(body, '#gates').hidden = gates.length === 0;
+  if (pending !== null) fillSlots(body, Object.fromEntries(pending.map((n, at) => [`p${at}`, formatPendingCount(n)])));
+  const list = getPart(body, '#gates ul');
   const key = JSON.stringify(gates);
   if (list.dataset.shown === key) return;
   list.dataset.shown = key;
-  list.replaceChildren(...gates.map(entryOf));
+  list.replaceChildren(...gates.map(createGateItem));
 }
 
-function entryOf({ id, hook, mode }: Gate): HTMLElement {
+function createGateItem({ id, hook, mode }: PersonaGate): HTMLElement {
   const entry = document.createElement('li');
   entry.dataset.mode = mode;
   const name = document.createElement('bdi');
-  name.textContent = capped(displayName(id), NAME_CHARS);
+  name.textContent = truncate(displayName(id), NAME_CHARS);
   const where = document.createElement('span');
-  where.textContent = `${MODES[mode]} at ${capped(displayName(hook), NAME_CHARS)}`;
+  where.textContent = `${MODES[mode]} at ${truncate(displayName(hook), NAME_CHARS)}`;
   entry.append(name, where);
   return entry;
 }

@@ -1,8 +1,8 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 import type { EventWire } from './events.ts';
-import { ask, hasToken, Refused } from './token.ts';
+import { ask, hasToken, RefusalError } from './token.ts';
 
-export interface Message {
+export interface PageMessage {
   /** Null: its source numbers nothing. */
   readonly id: number | null;
   /** Null: its source does not say. */
@@ -10,7 +10,7 @@ export interface Message {
   readonly created: string;
   /** Text as a rule; another agent may have sent any JSON. Undefined: it is not kept. */
   readonly content: unknown;
-  /** Null: it can not be told here. */
+  /** Null: it cannot be told here. */
   readonly read: boolean | null;
 }
 
@@ -23,18 +23,18 @@ const LIMIT = 50;
  * looking. Of any other source they are what its agent was told. Empty without the token.
  * @throws TokenNeeded
  */
-export async function messagesOf(
+export async function loadMessages(
   persona: PersonaWire,
   events: readonly EventWire[],
   signal: AbortSignal,
-): Promise<readonly Message[]> {
+): Promise<readonly PageMessage[]> {
   if (hasToken() && persona.source === LOCAL && persona.canMarkRead) {
     const query = new URLSearchParams({ persona: persona.label, mark_read: 'false', limit: String(LIMIT) });
     try {
       const answer = await ask(`/api/inbox?${query}`, signal);
-      return ((await answer.json()) as { result: readonly Message[] }).result;
+      return ((await answer.json()) as { result: readonly PageMessage[] }).result;
     } catch (error) {
-      if (!(error instanceof Refused)) throw error; // a hive that does not answer so: what was told is there all the same
+      if (!(error instanceof RefusalError)) throw error; // a hive that does not answer so: what was told is there all the same
     }
   }
   return events.flatMap(({ wake_class, id, from, created, ts, content }) =>

@@ -1,18 +1,18 @@
 import type { StatusWire } from '../app/status/wire.ts';
 import { displayName } from '../core/format/index.ts';
 import { drawAlerts } from './alerts.ts';
-import { announcementOf } from './announce.ts';
-import { allCards, cardLinks, drawCards } from './cards.ts';
-import { startAsked } from './decisions.ts';
-import { byId, cloneOf, fill, part } from './dom.ts';
-import { startFind } from './find.ts';
+import { formatAnnouncement } from './announce.ts';
+import { drawCards, getCards, listCardLinks } from './cards.ts';
+import { startDecisionsPanel } from './decisions.ts';
+import { cloneTemplate, fillSlots, getById, getPart } from './dom.ts';
+import { startInboxSearch } from './find.ts';
 import { follow } from './live.ts';
-import { drawPast } from './past.ts';
-import { causeOf, fragmentOf, summaryOf } from './present.ts';
+import { drawPast } from './past-drawings.ts';
+import { toCauseSlots, toFragment, toSummary } from './present.ts';
 import type { Projects } from './projects.ts';
-import { onceOf, type Route, routeOf } from './route.ts';
-import { keepToken, redeem } from './token.ts';
-import type { View } from './view.ts';
+import { parseOnceLink, parseRoute, type Route } from './route.ts';
+import { redeem, saveToken } from './token.ts';
+import type { InboxView } from './view.ts';
 
 /** Keeps the page the server sent up to date, and shows one inbox of it when the address names one. */
 
@@ -20,55 +20,55 @@ const TICK_MS = 1000;
 /** History moves by a slot in so much time. */
 const PAST_EVERY_MS = 5 * 60_000;
 
-const causes = byId('causes');
-const form = byId('token');
-const overview = byId('overview');
-const find = startFind(() => drawAll());
-const asked = startAsked(() => needToken('action'));
+const causes = getById('causes');
+const form = getById('token');
+const overview = getById('overview');
+const find = startInboxSearch(() => drawAll());
+const decisionsPanel = startDecisionsPanel(() => needToken('action'));
 let route: Route = { is: 'overview' };
-let latest: StatusWire | null = null;
-let view: View | null = null;
+let latestStatus: StatusWire | null = null;
+let view: InboxView | null = null;
 let projects: Projects | null = null;
 let pastAt = Number.NEGATIVE_INFINITY;
-let alertsOf = '';
+let drawnCauses = '';
 
-await once();
+await redeemOnceLink();
 goTo();
 window.addEventListener('hashchange', async () => {
-  await once();
+  await redeemOnceLink();
   goTo();
 });
 
-const lookNow = follow({
+const pollNow = follow({
   status: (status) => {
-    if (latest !== null) say(announcementOf(latest, status));
-    latest = status;
+    if (latestStatus !== null) say(formatAnnouncement(latestStatus, status));
+    latestStatus = status;
     drawAll();
-    void past();
+    void updatePast();
     if (status.projects.length > 0 && projects === null) void openProjects();
   },
   link: (link, words) => {
-    const line = byId('link');
+    const line = getById('link');
     if (link === 'closed') needToken();
     else if (form.dataset.why !== 'action') form.hidden = true;
     document.documentElement.dataset.link = link;
     if (line.dataset.link === link && line.lastElementChild?.textContent === words) return;
     line.dataset.link = link;
-    fill(line, { link: words });
+    fillSlots(line, { link: words });
   },
 });
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  const given = form.querySelector('input');
-  if (given === null) return;
-  keepToken(given.value);
-  given.value = '';
+  const input = form.querySelector('input');
+  if (input === null) return;
+  saveToken(input.value);
+  input.value = '';
   delete form.dataset.why;
   form.hidden = true;
   pastAt = Number.NEGATIVE_INFINITY;
-  lookNow();
-  asked.tokenCame();
+  pollNow();
+  decisionsPanel.tokenCame();
   view?.tokenCame();
   projects?.tokenCame();
 });
@@ -85,47 +85,47 @@ setInterval(() => {
 }, TICK_MS);
 
 function drawAll(): void {
-  if (latest === null) return;
+  if (latestStatus === null) return;
   const now = Date.now();
-  const summary = summaryOf(latest);
+  const summary = toSummary(latestStatus);
   document.documentElement.dataset.look = summary.look;
-  fill(document, summary.slots);
-  const of = route.is === 'persona' ? personaOf(latest, route.fragment) : null;
-  const title = of === null ? summary.title : `${displayName(of.label.slice(0, 100))} · ${summary.title}`;
+  fillSlots(document, summary.slots);
+  const persona = route.is === 'persona' ? findPersona(latestStatus, route.fragment) : null;
+  const title = persona === null ? summary.title : `${displayName(persona.label.slice(0, 100))} · ${summary.title}`;
   if (document.title !== title) document.title = title;
-  asked.draw(latest, now);
+  decisionsPanel.draw(latestStatus, now);
   if (route.is === 'persona') {
-    const isBoard = latest.projects.some(({ board }) => board === of?.id);
-    view?.draw(of, isBoard, now);
-    projects?.draw(latest, of === null ? [] : [of], now);
+    const isBoard = latestStatus.projects.some(({ board }) => board === persona?.id);
+    view?.draw(persona, isBoard, now);
+    projects?.draw(latestStatus, persona === null ? [] : [persona], now);
     return;
   }
-  const found = find.among(latest.personas);
-  drawCauses(latest, now);
-  drawCards(found, latest.personas, projects?.draw(latest, found, now) ?? new Map(), now);
+  const matches = find.among(latestStatus.personas);
+  drawCauses(latestStatus, now);
+  drawCards(matches, latestStatus.personas, projects?.draw(latestStatus, matches, now) ?? new Map(), now);
 }
 
-function personaOf({ personas }: StatusWire, fragment: string): StatusWire['personas'][number] | null {
-  return personas.find(({ id }) => fragmentOf(id) === fragment) ?? null;
+function findPersona({ personas }: StatusWire, fragment: string): StatusWire['personas'][number] | null {
+  return personas.find(({ id }) => toFragment(id) === fragment) ?? null;
 }
 
 /** Shows what the address names. The view of one inbox is loaded when the first is opened. */
 function goTo(): void {
   const before = route;
-  route = routeOf(location.hash);
-  const one = route.is === 'persona';
+  route = parseRoute(location.hash);
+  const isInbox = route.is === 'persona';
   document.documentElement.dataset.view = route.is;
-  overview.hidden = one;
-  byId('view').hidden = !one;
+  overview.hidden = isInbox;
+  getById('view').hidden = !isInbox;
   if (route.is === 'persona') void openView(route.fragment);
   else if (before.is === 'persona') {
-    asked.showIn(null, null);
+    decisionsPanel.showIn(null, null);
     projects?.showIn(null, null);
     view?.close();
     form.hidden = form.dataset.why !== 'closed';
     drawAll();
-    void past();
-    cardLinks()
+    void updatePast();
+    listCardLinks()
       .find((a) => a.getAttribute('href') === `#persona=${before.fragment}`)
       ?.focus();
   }
@@ -134,12 +134,12 @@ function goTo(): void {
 async function openView(fragment: string): Promise<void> {
   if (view === null) {
     const { startView } = await import('./view.ts');
-    view ??= startView(byId('view'), () => needToken('action'));
+    view ??= startView(getById('view'), () => needToken('action'));
   }
   if (route.is !== 'persona' || route.fragment !== fragment) return; // left meanwhile
   view.open(fragment);
-  asked.showIn(part(byId('view'), '#asks'), fragment);
-  projects?.showIn(part(byId('view'), '#board'), fragment);
+  decisionsPanel.showIn(getPart(getById('view'), '#asks'), fragment);
+  projects?.showIn(getPart(getById('view'), '#board'), fragment);
   drawAll();
 }
 
@@ -154,11 +154,11 @@ async function openProjects(): Promise<void> {
 }
 
 /** A one-time link gives the token, and leaves nothing of itself in the address or the browser's history. */
-async function once(): Promise<void> {
-  const link = onceOf(location.hash);
+async function redeemOnceLink(): Promise<void> {
+  const link = parseOnceLink(location.hash);
   if (link === null) return;
   history.replaceState(null, '', link.rest === '' ? location.pathname : `#${link.rest}`);
-  const notice = byId('notice');
+  const notice = getById('notice');
   if (window.opener !== null) {
     notice.textContent = 'Another page opened this link, so it was not used: open it yourself, or run hivebar open.';
     notice.hidden = false;
@@ -182,26 +182,26 @@ function needToken(why: 'closed' | 'action' = 'closed'): void {
 }
 
 /** What was: it is asked for now and then, and when an outage begins or ends. Where there is none, nothing is shown. */
-async function past(): Promise<void> {
-  if (latest === null || document.hidden || route.is === 'persona') return;
-  const status = latest;
+async function updatePast(): Promise<void> {
+  if (latestStatus === null || document.hidden || route.is === 'persona') return;
+  const status = latestStatus;
   const causesNow = JSON.stringify(status.causes.map(({ key }) => key));
   const now = performance.now();
   const due = now - pastAt >= PAST_EVERY_MS;
-  if (!due && causesNow === alertsOf) return;
+  if (!due && causesNow === drawnCauses) return;
   pastAt = now;
-  alertsOf = causesNow;
-  await Promise.allSettled([drawPast(allCards()), drawAlerts(status)]); // an older server has neither
+  drawnCauses = causesNow;
+  await Promise.allSettled([drawPast(getCards()), drawAlerts(status)]); // an older server has neither
 }
 
 function drawCauses(status: StatusWire, now: number): void {
   while (causes.children.length > status.causes.length) causes.lastElementChild?.remove();
   for (const [i, cause] of status.causes.entries()) {
-    const element = causes.children[i] ?? causes.appendChild(cloneOf('cause'));
-    fill(element, causeOf(cause, now));
+    const element = causes.children[i] ?? causes.appendChild(cloneTemplate('cause'));
+    fillSlots(element, toCauseSlots(cause, now));
   }
 }
 
 function say(words: string | null): void {
-  if (words !== null) byId('news').textContent = words;
+  if (words !== null) getById('news').textContent = words;
 }

@@ -44,13 +44,13 @@ const WORDS = {
 const NAME_CHARS = 200;
 const REASON_CHARS = 600;
 
-export function cardOf(persona: PersonaWire, now: number): Card {
-  const look = lookOf(persona);
+export function toCard(persona: PersonaWire, now: number): Card {
+  const look = computeLook(persona);
   const stale = persona.staleAfter !== null && Date.parse(persona.staleAfter) < now;
-  const command = persona.eventsFile === null ? null : followCommand(persona.eventsFile);
+  const command = persona.eventsFile === null ? null : formatFollowCommand(persona.eventsFile);
   return {
     id: persona.id,
-    fragment: fragmentOf(persona.id),
+    fragment: toFragment(persona.id),
     look,
     flags: Object.entries({
       unread: (persona.unread ?? 0) > 0,
@@ -61,36 +61,38 @@ export function cardOf(persona: PersonaWire, now: number): Card {
       .flatMap(([name, is]) => (is ? [name] : []))
       .join(' '),
     slots: {
-      name: nameText(persona.label),
-      id: persona.label === persona.id ? null : nameText(persona.id),
+      name: formatName(persona.label),
+      id: persona.label === persona.id ? null : formatName(persona.id),
       state: WORDS[look],
       since:
         persona.since === null || look === 'pending' ? null : `for ${formatDuration(now - Date.parse(persona.since))}`,
-      unread: numberOf(persona.unread, persona.unreadIs),
+      unread: formatNumber(persona.unread, persona.unreadIs),
       unreadWord: 'unread',
-      urgent: urgentWords(persona),
-      low: priorityWords(persona.pending, [3, 4]),
-      held: gateWords(persona.gates, 'strict', 'Held at'),
-      warned: gateWords(persona.gates, 'soft', 'Warned at'),
+      urgent: formatUrgent(persona),
+      low: formatPriorities(persona.pending, [3, 4]),
+      held: formatGates(persona.gates, 'strict', 'Held at'),
+      warned: formatGates(persona.gates, 'soft', 'Warned at'),
       muted: persona.muted === null ? null : 'Muted',
       hidden: persona.hidden ? 'Hidden' : null,
-      ...readerWords(persona, now),
-      reason: persona.reason === null ? null : capped(displayText(persona.reason), REASON_CHARS),
+      ...describeReader(persona, now),
+      reason: persona.reason === null ? null : truncate(displayText(persona.reason), REASON_CHARS),
       mail:
-        persona.lastMailAt === null ? 'No mail told yet' : `Last mail ${agoOf(now - Date.parse(persona.lastMailAt))}`,
-      fresh: freshOf(persona, now, stale),
+        persona.lastMailAt === null
+          ? 'No mail told yet'
+          : `Last mail ${formatAgo(now - Date.parse(persona.lastMailAt))}`,
+      fresh: formatFreshness(persona, now, stale),
       command,
     },
   };
 }
 
 /** Of what reads an inbox, and of a persona daemon how it does. */
-function readerWords({ agent, agentReason, daemon, unread }: PersonaWire, now: number): Slots {
+function describeReader({ agent, agentReason, daemon, unread }: PersonaWire, now: number): Slots {
   if (daemon === null) {
-    const none = { daemon: null, drain: null, error: null };
-    if (agentReason === 'no-drain') return { agent: 'Nobody will ever fetch this mail', ...none };
+    const emptySlots = { daemon: null, drain: null, error: null };
+    if (agentReason === 'no-drain') return { agent: 'Nobody will ever fetch this mail', ...emptySlots };
     const words = agentReason === 'drain-stalled' ? 'Drain stalled' : `Agent ${agent}`;
-    return { agent: agent === 'gone' || agent === 'stalled' ? words : null, ...none };
+    return { agent: agent === 'gone' || agent === 'stalled' ? words : null, ...emptySlots };
   }
   const why = agentReason?.replaceAll('-', ' ') ?? null;
   return {
@@ -101,7 +103,7 @@ function readerWords({ agent, agentReason, daemon, unread }: PersonaWire, now: n
   };
 }
 
-function lookOf({ state, reason, asOf, agent }: PersonaWire): Card['look'] {
+function computeLook({ state, reason, asOf, agent }: PersonaWire): Card['look'] {
   switch (state) {
     case 'UP':
       if (reason === null) return agent === 'stalled' ? 'stalled' : 'up';
@@ -116,42 +118,44 @@ function lookOf({ state, reason, asOf, agent }: PersonaWire): Card['look'] {
 }
 
 /** Of the local hive it is known how urgent. */
-function urgentWords({ urgent, pending }: PersonaWire): string | null {
-  return priorityWords(pending, [0, 1]) ?? ((urgent ?? 0) > 0 ? `${urgent} urgent` : null);
+function formatUrgent({ urgent, pending }: PersonaWire): string | null {
+  return formatPriorities(pending, [0, 1]) ?? ((urgent ?? 0) > 0 ? `${urgent} urgent` : null);
 }
 
 export const PRIORITIES = ['critical', 'high', 'normal', 'low', 'bulk'] as const;
 /** As many or more. */
 const MOST_COUNTED = 1000;
 
-export function pendingNumber(n: number): string {
-  return numberOf(n, n >= MOST_COUNTED ? 'atLeast' : 'exact');
+export function formatPendingCount(n: number): string {
+  return formatNumber(n, n >= MOST_COUNTED ? 'atLeast' : 'exact');
 }
 
-function priorityWords(pending: PersonaWire['pending'], priorities: readonly number[]): string | null {
-  const some = priorities.filter((at) => (pending?.[at] ?? 0) > 0);
-  if (some.length === 0) return null;
-  return some.map((at) => `${pendingNumber(pending?.[at] ?? 0)} ${PRIORITIES[at]}`).join(', ');
+function formatPriorities(pending: PersonaWire['pending'], priorities: readonly number[]): string | null {
+  const waiting = priorities.filter((at) => (pending?.[at] ?? 0) > 0);
+  if (waiting.length === 0) return null;
+  return waiting.map((at) => `${formatPendingCount(pending?.[at] ?? 0)} ${PRIORITIES[at]}`).join(', ');
 }
 
 /** `Held at Stop: decision; PreToolUse: review`. */
-function gateWords(gates: PersonaWire['gates'], mode: 'strict' | 'soft', verb: string): string | null {
+function formatGates(gates: PersonaWire['gates'], mode: 'strict' | 'soft', verb: string): string | null {
   const byHook = Map.groupBy(
     gates.filter((gate) => gate.mode === mode),
     ({ hook }) => hook,
   );
   if (byHook.size === 0) return null;
-  const parts = [...byHook].map(([hook, of]) => `${hook}: ${of.map(({ id }) => displayName(id)).join(', ')}`);
-  return capped(`${verb} ${parts.join('; ')}`, NAME_CHARS);
+  const parts = [...byHook].map(
+    ([hook, hookGates]) => `${hook}: ${hookGates.map(({ id }) => displayName(id)).join(', ')}`,
+  );
+  return truncate(`${verb} ${parts.join('; ')}`, NAME_CHARS);
 }
 
-function freshOf({ asOf }: PersonaWire, now: number, stale: boolean): string {
+function formatFreshness({ asOf }: PersonaWire, now: number, stale: boolean): string {
   if (asOf === null) return 'never checked';
-  const ago = agoOf(now - Date.parse(asOf));
+  const ago = formatAgo(now - Date.parse(asOf));
   return stale ? `checked ${ago}, old` : `checked ${ago}`;
 }
 
-export interface Group {
+export interface SourceGroup {
   readonly source: string;
   /** Null: everybody lives in one source, which needs no name. */
   readonly slots: Slots | null;
@@ -162,51 +166,54 @@ export interface Group {
  * By source, and in each down first, then urgent, then unread, then by name: what needs a person stands where the eye
  * lands. The source that needs one most stands first.
  */
-export function groupsOf(personas: readonly PersonaWire[]): readonly Group[] {
-  const groups = [...Map.groupBy(personas, ({ source }) => source)].map(([source, of]) => ({
+export function groupBySource(personas: readonly PersonaWire[]): readonly SourceGroup[] {
+  const groups = [...Map.groupBy(personas, ({ source }) => source)].map(([source, members]) => ({
     source,
-    of: inOrder(of),
+    members: sortPersonas(members),
   }));
-  const first = (group: { readonly of: readonly PersonaWire[] }): number => Math.min(...group.of.map(rankOf));
-  groups.sort((a, b) => first(a) - first(b) || byName(a.source, b.source));
-  return groups.map(({ source, of }) => ({
+  const computeFirstRank = (group: { readonly members: readonly PersonaWire[] }): number =>
+    Math.min(...group.members.map(computeRank));
+  groups.sort((a, b) => computeFirstRank(a) - computeFirstRank(b) || compareNames(a.source, b.source));
+  return groups.map(({ source, members }) => ({
     source,
-    slots: groups.length === 1 ? null : { group: nameText(source), groupWords: groupWords(of) },
-    personas: of,
+    slots: groups.length === 1 ? null : { group: formatName(source), groupWords: formatGroupCounts(members) },
+    personas: members,
   }));
 }
 
-function groupWords(of: readonly PersonaWire[]): string {
-  const down = of.filter(({ state }) => state === 'DOWN').length;
-  return `${of.length === 1 ? '1 inbox' : `${of.length} inboxes`}${down > 0 ? `, ${down} down` : ''}`;
+function formatGroupCounts(members: readonly PersonaWire[]): string {
+  const down = members.filter(({ state }) => state === 'DOWN').length;
+  return `${members.length === 1 ? '1 inbox' : `${members.length} inboxes`}${down > 0 ? `, ${down} down` : ''}`;
 }
 
-function inOrder(personas: readonly PersonaWire[]): PersonaWire[] {
-  return [...personas].sort((a, b) => rankOf(a) - rankOf(b) || byName(a.label, b.label) || byName(a.id, b.id));
+function sortPersonas(personas: readonly PersonaWire[]): PersonaWire[] {
+  return [...personas].sort(
+    (a, b) => computeRank(a) - computeRank(b) || compareNames(a.label, b.label) || compareNames(a.id, b.id),
+  );
 }
 
-function rankOf({ state, urgent, unread, agent }: PersonaWire): number {
+function computeRank({ state, urgent, unread, agent }: PersonaWire): number {
   return state === 'DOWN' ? 0 : (urgent ?? 0) > 0 || agent === 'stalled' ? 1 : (unread ?? 0) > 0 ? 2 : 3;
 }
 
-function byName(a: string, b: string): number {
+function compareNames(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** An id as it stands behind `#persona=`; half of a surrogate pair, which no address can hold, becomes U+FFFD. */
-export function fragmentOf(id: string): string {
+export function toFragment(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }
 
 /** Text of at most so many characters, and how much was left out. */
-export function capped(text: string, most: number): string {
+export function truncate(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most).toWellFormed()} … (${text.length - most} more characters)`;
 }
 
 /** A name of others: what nobody sees in it is shown by its number, and it is cut. */
-export function nameText(name: string): string {
-  return capped(displayName(name), NAME_CHARS);
+export function formatName(name: string): string {
+  return truncate(displayName(name), NAME_CHARS);
 }
 
 export interface Summary {
@@ -232,8 +239,8 @@ export const CLOSED: Summary = {
   },
 };
 
-export function summaryOf({ totals, causes, decisions, version, notifications, personas }: StatusWire): Summary {
-  const unread = numberOf(totals.unread, totals.unreadIs);
+export function toSummary({ totals, causes, decisions, version, notifications, personas }: StatusWire): Summary {
+  const unread = formatNumber(totals.unread, totals.unreadIs);
   const pending = totals.personas - totals.up - totals.down;
   const hidden = personas.length - totals.personas;
   const stalled = personas.filter(({ agent, hidden }) => agent === 'stalled' && !hidden).length;
@@ -245,18 +252,18 @@ export function summaryOf({ totals, causes, decisions, version, notifications, p
     title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${decide === null ? '' : `${decide}, `}${badge}Hivebar`,
     slots: {
       totalUnread: unread,
-      totalUrgent: numberOf(totals.urgent, totals.urgentIs),
+      totalUrgent: formatNumber(totals.urgent, totals.urgentIs),
       totalUp: String(totals.up),
       totalDown: String(totals.down),
-      sentence: sentenceOf(totals, pending, causes.length, hidden, stalled),
-      paused: notifications.pausedUntil === null ? null : pausedText(notifications.pausedUntil),
+      sentence: formatSentence(totals, pending, causes.length, hidden, stalled),
+      paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil),
       decide,
       version: `Hivebar ${version}`,
     },
   };
 }
 
-function sentenceOf(
+function formatSentence(
   { personas, down }: StatusWire['totals'],
   pending: number,
   causes: number,
@@ -265,20 +272,20 @@ function sentenceOf(
 ): string {
   if (personas === 0 && hidden > 0) return causes > 0 ? 'Something needs attention' : 'All inboxes are hidden';
   if (personas === 0) return causes > 0 ? 'Nobody can be watched now' : 'Nobody is watched yet';
-  const all = personas === 1 ? 'The one inbox' : `All ${personas} inboxes`;
+  const allText = personas === 1 ? 'The one inbox' : `All ${personas} inboxes`;
   if (down === 0 && causes > 0) return 'Something needs attention';
   if (down === 0 && stalled > 0) return `${stalled} of ${personas} ${personas === 1 ? 'inbox' : 'inboxes'} stalled`;
-  if (down === 0) return pending === personas ? 'Looking for the first time' : `${all} can be read`;
-  return down === personas ? `${all} ${personas === 1 ? 'is' : 'are'} down` : `${down} of ${personas} inboxes down`;
+  if (down === 0) return pending === personas ? 'Looking for the first time' : `${allText} can be read`;
+  return down === personas ? `${allText} ${personas === 1 ? 'is' : 'are'} down` : `${down} of ${personas} inboxes down`;
 }
 
-function pausedText(until: string): string {
+function formatPaused(until: string): string {
   return until === 'forever'
     ? 'Notifications paused'
     : `Notifications paused until ${until.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-export interface Asking {
+export interface AskingCard {
   /** Of one decision, also where another database gives its number again. */
   readonly key: string;
   /** Words for the style sheet: `pressing`, `waits`. */
@@ -289,54 +296,54 @@ export interface Asking {
 }
 
 /** Who asks a person, and how long there is to answer; what is asked needs the token. */
-export function askingOf(
+export function toAskingCard(
   { id, persona, urgency, blocking, created, expires }: StatusWire['decisions'][number],
   personas: readonly PersonaWire[],
   now: number,
-): Asking {
+): AskingCard {
   const asks = personas.find(({ id }) => id === persona);
   const left = expires === null ? null : Date.parse(expires) - now;
   return {
     key: `${id}@${created}`,
     flags: [urgency === 'high' ? 'pressing' : '', blocking ? 'waits' : ''].join(' ').trim(),
-    fragment: asks === undefined ? null : fragmentOf(asks.id),
+    fragment: asks === undefined ? null : toFragment(asks.id),
     slots: {
-      asks: nameText(asks?.label ?? persona),
+      asks: formatName(asks?.label ?? persona),
       pressing: urgency === 'high' ? 'Urgent' : null,
       waits: blocking ? 'Waits' : null,
-      asked: agoOf(now - Date.parse(created)),
+      asked: formatAgo(now - Date.parse(created)),
       left: left === null ? null : left <= 0 ? 'time is over' : `${formatDuration(left)} left`,
     },
   };
 }
 
 /** A cause as the banner shows it. */
-export function causeOf(cause: StatusWire['causes'][number], now: number): Slots {
-  const [first, ...others] = cause.personas;
+export function toCauseSlots(cause: StatusWire['causes'][number], now: number): Slots {
+  const [first, ...rest] = cause.personas;
   return {
     causeTitle:
       first === undefined
         ? 'A whole source'
-        : others.length === 0
-          ? nameText(first)
+        : rest.length === 0
+          ? formatName(first)
           : `${cause.personas.length} inboxes`,
     causeSince: `for ${formatDuration(now - Date.parse(cause.since))}`,
-    causeText: capped(displayText(cause.message), REASON_CHARS),
+    causeText: truncate(displayText(cause.message), REASON_CHARS),
   };
 }
 
 /** A number that is not known is a dash, never 0. */
-export function numberOf(n: number | null, is: PersonaWire['unreadIs']): string {
+export function formatNumber(n: number | null, is: PersonaWire['unreadIs']): string {
   if (n === null || is === 'unknown' || (n === 0 && is === 'atLeast')) return '–';
   return is === 'atLeast' ? `${n}+` : String(n);
 }
 
 /** How an agent follows its file; the path as one word of a POSIX shell. */
-export function followCommand(path: string): string {
+export function formatFollowCommand(path: string): string {
   const word = /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
   return `tail -n 0 -F ${word}`;
 }
 
-export function agoOf(ms: number): string {
+export function formatAgo(ms: number): string {
   return ms < 1000 ? 'just now' : `${formatDuration(ms)} ago`;
 }

@@ -2,15 +2,23 @@ import type { PersonaWire } from '../app/status/wire.ts';
 import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
 import { drawAgents } from './agents.ts';
 import { arrange } from './arrange.ts';
-import { startDeeds } from './deeds.ts';
-import { cloneOf, fill, mark, part, setAttribute, wear } from './dom.ts';
-import { cardOf, MARKS } from './present.ts';
+import { cloneTemplate, fillSlots, getPart, setAttribute, showLook, showMarks } from './dom.ts';
+import { startItemActions } from './item-actions.ts';
+import { MARKS, toCard } from './present.ts';
 import { drawAges } from './rows.ts';
 import { type Section, startSection } from './section.ts';
-import { breakdownOf, countsOf, remarksOf, rowOfText, type SheetSection, systemOf, writtenWords } from './sheet.ts';
-import { agentsOf } from './sheet-agents.ts';
+import {
+  formatCounts,
+  formatLastRecord,
+  formatRemarks,
+  formatSystem,
+  listBreakdown,
+  type SheetSection,
+  toTextRow,
+} from './sheet.ts';
+import { joinAgents } from './sheet-agents.ts';
 import { ask } from './token.ts';
-import { tokenButton } from './token-button.ts';
+import { createTokenButton } from './token-button.ts';
 
 /** A project's board: how it stands, what asks for a person, its agents, and its sections. */
 export interface ProjectBoard {
@@ -19,7 +27,7 @@ export interface ProjectBoard {
   draw(board: PersonaWire, agents: readonly PersonaWire[], now: number): void;
   /** What the server told of it; only what is another is touched. */
   show(wire: ProjectWire): void;
-  /** Says why it can not be had now; empty: it can. */
+  /** Says why it cannot be had now; empty: it can. */
   note(text: string): void;
 }
 
@@ -28,28 +36,33 @@ const DEFECTS = 'defects';
 const WORD = 'for attention';
 
 export function startProject(id: string, needToken: () => void): ProjectBoard {
-  const article = cloneOf('project');
-  const place = part(article, '.sections');
-  const words = part(article, '.note');
+  const article = cloneTemplate('project');
+  const place = getPart(article, '.sections');
+  const words = getPart(article, '.note');
   const sections = new Map<string, Section>();
-  const deeds = startDeeds(id, needToken);
-  let shown: ProjectWire | null = null;
+  const itemActions = startItemActions(id, needToken);
+  let current: ProjectWire | null = null;
   let trouble = '';
 
   const showNote = (): void => {
-    const withheld = shown !== null && shown.sheet !== null && shown.defects === null;
-    const reading = shown === null || shown.sheet === null ? 'The board is being read …' : '';
+    const withheld = current !== null && current.sheet !== null && current.defects === null;
+    const reading = current === null || current.sheet === null ? 'The board is being read …' : '';
     const text = trouble !== '' ? trouble : withheld ? 'Titles and names need the token. ' : reading;
     if (words.textContent === text || (withheld && trouble === '' && words.querySelector('button') !== null)) return;
-    words.replaceChildren(text, ...(withheld && trouble === '' ? [tokenButton(needToken)] : []));
+    words.replaceChildren(text, ...(withheld && trouble === '' ? [createTokenButton(needToken)] : []));
   };
   const showSections = ({ sheet, defects, acts }: ProjectWire): void => {
-    const wrong = { id: DEFECTS, rows: (defects ?? []).map(rowOfText), rest: 0, total: defects?.length ?? 0 };
-    const order = [...(sheet?.sections ?? []), wrong].map((of) => {
+    const wrong = { id: DEFECTS, rows: (defects ?? []).map(toTextRow), rest: 0, total: defects?.length ?? 0 };
+    const order = [...(sheet?.sections ?? []), wrong].map((sheetSection) => {
       const section =
-        sections.get(of.id) ?? startSection(id, of.id, of.id === DEFECTS ? null : (from) => loadRows(id, of.id, from));
-      sections.set(of.id, section);
-      section.draw(of, defects === null, acts ? deeds : null);
+        sections.get(sheetSection.id) ??
+        startSection(
+          id,
+          sheetSection.id,
+          sheetSection.id === DEFECTS ? null : (from) => loadRows(id, sheetSection.id, from),
+        );
+      sections.set(sheetSection.id, section);
+      section.draw(sheetSection, defects === null, acts ? itemActions : null);
       return section.element;
     });
     arrange(place, order);
@@ -59,25 +72,26 @@ export function startProject(id: string, needToken: () => void): ProjectBoard {
   return {
     article,
     draw(board, agents, now) {
-      const { look, flags, fragment, slots } = cardOf(board, now);
+      const { look, flags, fragment, slots } = toCard(board, now);
       setAttribute(article, 'data-id', board.id);
-      setAttribute(part(article, 'h2 a'), 'href', `#persona=${fragment}`);
-      wear(article, look, flags);
-      mark(part(article, '.marks'), MARKS, slots);
-      const written = shown?.sheet === undefined || shown.sheet === null ? null : writtenWords(shown.sheet, now);
-      fill(part(article, '.head'), { ...slots, unreadWord: WORD, written });
-      fill(article, { reason: slots.reason ?? null });
-      drawAgents(part(article, '.agents'), agentsOf(board.id, shown?.sheet?.agents ?? [], agents), now);
+      setAttribute(getPart(article, 'h2 a'), 'href', `#persona=${fragment}`);
+      showLook(article, look, flags);
+      showMarks(getPart(article, '.marks'), MARKS, slots);
+      const written =
+        current?.sheet === undefined || current.sheet === null ? null : formatLastRecord(current.sheet, now);
+      fillSlots(getPart(article, '.head'), { ...slots, unreadWord: WORD, written });
+      fillSlots(article, { reason: slots.reason ?? null });
+      drawAgents(getPart(article, '.agents'), joinAgents(board.id, current?.sheet?.agents ?? [], agents), now);
       drawAges(place, now);
     },
     show(wire) {
-      shown = wire;
+      current = wire;
       const { sheet } = wire;
-      drawList(part(article, '.remarks'), sheet === null ? [] : remarksOf(sheet));
-      drawBreakdown(part(article, '.breakdown'), sheet === null ? [] : breakdownOf(sheet));
-      fill(article, {
-        counts: sheet === null ? null : countsOf(sheet),
-        system: sheet === null ? null : systemOf(sheet),
+      drawList(getPart(article, '.remarks'), sheet === null ? [] : formatRemarks(sheet));
+      drawBreakdown(getPart(article, '.breakdown'), sheet === null ? [] : listBreakdown(sheet));
+      fillSlots(article, {
+        counts: sheet === null ? null : formatCounts(sheet),
+        system: sheet === null ? null : formatSystem(sheet),
       });
       showSections(wire);
       showNote();
@@ -91,7 +105,7 @@ export function startProject(id: string, needToken: () => void): ProjectBoard {
 
 function drawList(list: HTMLElement, texts: readonly string[]): void {
   list.hidden = texts.length === 0;
-  if (texts.join('\n') === [...list.children].map((one) => one.textContent).join('\n')) return;
+  if (texts.join('\n') === [...list.children].map((item) => item.textContent).join('\n')) return;
   list.replaceChildren(
     ...texts.map((text) => {
       const entry = document.createElement('li');
@@ -105,16 +119,16 @@ function drawBreakdown(list: HTMLElement, parts: readonly { readonly name: strin
   list.hidden = parts.length === 0;
   while (list.children.length > parts.length) list.lastElementChild?.remove();
   for (const [i, { name, value }] of parts.entries()) {
-    const entry = list.children[i] ?? list.appendChild(numberEntry());
-    const term = part(entry, 'dt');
-    const number = part(entry, 'dd');
+    const entry = list.children[i] ?? list.appendChild(createNumberEntry());
+    const term = getPart(entry, 'dt');
+    const number = getPart(entry, 'dd');
     if (term.textContent !== name) term.textContent = name;
     if (number.textContent !== value) number.textContent = value;
     setAttribute(entry, 'data-value', value);
   }
 }
 
-function numberEntry(): HTMLElement {
+function createNumberEntry(): HTMLElement {
   const entry = document.createElement('div');
   entry.append(document.createElement('dt'), document.createElement('dd'));
   return entry;
@@ -127,7 +141,7 @@ async function loadRows(project: string, section: string, from: number): Promise
   const query = new URLSearchParams({ section, from: String(from) });
   const answer = await ask(`/api/brainclaw/${encodeURIComponent(project)}?${query}`, AbortSignal.timeout(TIMEOUT_MS));
   const { sheet } = (await answer.json()) as ProjectWire;
-  const [found] = sheet?.sections ?? [];
-  if (found === undefined) throw new Error(`there is no section ${section}`);
-  return found;
+  const [firstSection] = sheet?.sections ?? [];
+  if (firstSection === undefined) throw new Error(`there is no section ${section}`);
+  return firstSection;
 }

@@ -1,8 +1,8 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
 import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
-import { fragmentOf } from './present.ts';
+import { toFragment } from './present.ts';
 import { type ProjectBoard, startProject } from './project.ts';
-import { ask, hasToken, TokenNeeded } from './token.ts';
+import { ask, hasToken, TokenNeededError } from './token.ts';
 
 /** The boards of all projects. Each is asked for when the status says that it is another than the one that is shown. */
 export interface Projects {
@@ -10,14 +10,14 @@ export interface Projects {
    * Draws the boards whose persona is one of these, and gives each its place in the list, by source.
    * `status`: the last that was heard.
    */
-  draw(status: StatusWire, shown: readonly PersonaWire[], now: number): ReadonlyMap<string, HTMLElement>;
+  draw(status: StatusWire, visible: readonly PersonaWire[], now: number): ReadonlyMap<string, HTMLElement>;
   /** Shows the board of this persona at this place; null: each stands in the list again. */
   showIn(place: HTMLElement | null, fragment: string | null): void;
   /** The person gave a token: all are asked for anew. */
   tokenCame(): void;
 }
 
-interface One {
+interface ProjectEntry {
   readonly board: ProjectBoard;
   /** Where it stands in the list. */
   readonly place: HTMLElement;
@@ -35,62 +35,62 @@ export function startProjects(needToken: () => void, redraw: () => void): Projec
   sheet.rel = 'stylesheet';
   sheet.href = '/assets/projects.css';
   document.head.append(sheet);
-  const all = new Map<string, One>();
-  let asked = 0;
+  const entries = new Map<string, ProjectEntry>();
+  let generation = 0;
   let only: { readonly place: HTMLElement; readonly fragment: string } | null = null;
 
-  function enter(id: string): One {
+  function enter(id: string): ProjectEntry {
     const place = document.createElement('li');
     place.className = 'project-place';
     const board = startProject(id, needToken);
     place.append(board.article);
-    const one: One = { board, place, rev: null, isAsking: false, failedAt: null };
-    all.set(id, one);
-    return one;
+    const entry: ProjectEntry = { board, place, rev: null, isAsking: false, failedAt: null };
+    entries.set(id, entry);
+    return entry;
   }
 
-  async function load(id: string, one: One, rev: string, at: string): Promise<void> {
-    const mine = asked;
+  async function load(id: string, entry: ProjectEntry, rev: string, at: string): Promise<void> {
+    const mine = generation;
     const hadToken = hasToken();
-    one.isAsking = true;
-    one.rev = rev;
+    entry.isAsking = true;
+    entry.rev = rev;
     try {
       const answer = await ask(`/api/brainclaw/${encodeURIComponent(id)}`, AbortSignal.timeout(TIMEOUT_MS));
       const wire = (await answer.json()) as ProjectWire;
-      if (mine !== asked) return; // what the person may see is another since
-      one.failedAt = null;
-      one.board.note('');
-      one.board.show(wire);
+      if (mine !== generation) return; // what the person may see is another since
+      entry.failedAt = null;
+      entry.board.note('');
+      entry.board.show(wire);
     } catch (error) {
-      one.rev = null;
-      if (error instanceof TokenNeeded && hadToken) return; // one that was no good is forgotten: asked again without
-      one.failedAt = at;
-      one.board.note(`Not to be had now: ${error instanceof Error ? error.message : String(error)}`);
+      entry.rev = null;
+      if (error instanceof TokenNeededError && hadToken) return; // one that was no good is forgotten: asked again without
+      entry.failedAt = at;
+      entry.board.note(`Not to be had now: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
-      one.isAsking = false;
-      if (mine !== asked) one.rev = null;
+      entry.isAsking = false;
+      if (mine !== generation) entry.rev = null;
       redraw(); // it may have changed meanwhile
     }
   }
 
   return {
-    draw(status, shown, now) {
+    draw(status, visible, now) {
       const places = new Map<string, HTMLElement>();
-      const ids = new Set(shown.map(({ id }) => id));
+      const ids = new Set(visible.map(({ id }) => id));
       for (const { id, board, source, rev } of status.projects) {
-        const persona = status.personas.find((one) => one.id === board);
+        const persona = status.personas.find((candidate) => candidate.id === board);
         if (persona === undefined || !ids.has(board)) continue;
-        const one = all.get(id) ?? enter(id);
-        const isDue = one.rev !== rev && one.failedAt !== status.generatedAt;
-        if (!one.isAsking && isDue) void load(id, one, rev, status.generatedAt);
+        const entry = entries.get(id) ?? enter(id);
+        const isDue = entry.rev !== rev && entry.failedAt !== status.generatedAt;
+        if (!entry.isAsking && isDue) void load(id, entry, rev, status.generatedAt);
         const agents = status.personas.filter((other) => other.source === source && other.id !== board);
-        one.board.draw(persona, agents, now);
-        places.set(source, one.place);
+        entry.board.draw(persona, agents, now);
+        places.set(source, entry.place);
       }
       const known = new Set(status.projects.map(({ id }) => id));
-      for (const id of all.keys()) if (!known.has(id)) all.delete(id);
-      for (const { board, place } of all.values()) {
-        const home = only !== null && fragmentOf(board.article.dataset.id ?? '') === only.fragment ? only.place : place;
+      for (const id of entries.keys()) if (!known.has(id)) entries.delete(id);
+      for (const { board, place } of entries.values()) {
+        const home = only !== null && toFragment(board.article.dataset.id ?? '') === only.fragment ? only.place : place;
         if (board.article.parentElement !== home) home.replaceChildren(board.article);
       }
       return places;
@@ -99,10 +99,10 @@ export function startProjects(needToken: () => void, redraw: () => void): Projec
       only = place === null || fragment === null ? null : { place, fragment };
     },
     tokenCame() {
-      asked += 1;
-      for (const one of all.values()) {
-        one.rev = null;
-        one.failedAt = null;
+      generation += 1;
+      for (const entry of entries.values()) {
+        entry.rev = null;
+        entry.failedAt = null;
       }
       redraw();
     },

@@ -1,11 +1,11 @@
 import type { DecisionWire } from '../app/status/wire-decision.ts';
 import { displayName, displayText } from '../core/format/index.ts';
-import { cloneOf, part } from './dom.ts';
-import { capped } from './present.ts';
-import { act, hasToken, Refused, TokenNeeded } from './token.ts';
+import { cloneTemplate, getPart } from './dom.ts';
+import { truncate } from './present.ts';
+import { hasToken, RefusalError, runAction, TokenNeededError } from './token.ts';
 
 /** What is asked, and the ways to answer it, in the article of a decision. Everything in it is other people's text. */
-export interface Question extends Disposable {
+export interface QuestionForm extends Disposable {
   /** Who asked, as decisions name it. */
   readonly persona: string;
   /** Something was written that no answer has taken along. */
@@ -22,7 +22,7 @@ export interface QuestionHost {
   over(decision: DecisionWire, isOurs: boolean): void;
 }
 
-interface Reply {
+interface ReplyParams {
   readonly select?: string;
   readonly text?: string;
   readonly acceptGuidance?: true;
@@ -33,14 +33,14 @@ const CONTEXT_CHARS = 16_000;
 /** A context that is longer, or has more lines, is folded. */
 const FOLDED = { chars: 240, lines: 3 } as const;
 
-export function startQuestion(decision: DecisionWire, host: QuestionHost): Question {
+export function startQuestion(decision: DecisionWire, host: QuestionHost): QuestionForm {
   const { id, options, freeText, iteration, mostIterations } = decision;
   const { article } = host;
-  const fieldset = cloneOf('question') as HTMLFieldSetElement;
-  const written = part<HTMLTextAreaElement>(fieldset, 'textarea');
+  const fieldset = cloneTemplate('question') as HTMLFieldSetElement;
+  const written = getPart<HTMLTextAreaElement>(fieldset, 'textarea');
   let isGoing = false;
 
-  const answer = async (reply: Reply): Promise<void> => {
+  const answer = async (reply: ReplyParams): Promise<void> => {
     if (!hasToken()) {
       host.say('The token is needed for this.', 'not');
       host.needToken();
@@ -56,32 +56,35 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
     host.say('', 'well');
     fieldset.disabled = true; // of two clicks the second is none
     try {
-      const said = (await act('decide', { decision: id, ...reply })) as { accepted: boolean; decision: DecisionWire };
+      const result = (await runAction('decide', { decision: id, ...reply })) as {
+        accepted: boolean;
+        decision: DecisionWire;
+      };
       isGoing = false;
-      if (said.accepted) written.value = '';
+      if (result.accepted) written.value = '';
       goesOnAt(article.querySelector('h3'));
-      host.over(said.decision, said.accepted);
+      host.over(result.decision, result.accepted);
     } catch (error) {
       isGoing = false;
       fieldset.disabled = false;
       goesOnAt(focused);
-      host.say(failureOf(error), 'not');
-      if (error instanceof TokenNeeded) host.needToken();
+      host.say(formatFailure(error), 'not');
+      if (error instanceof TokenNeededError) host.needToken();
     }
   };
 
-  part(article, '.prompt').textContent = capped(displayText(decision.prompt), PROMPT_CHARS);
-  const before = part(fieldset, '.before');
+  getPart(article, '.prompt').textContent = truncate(displayText(decision.prompt), PROMPT_CHARS);
+  const before = getPart(fieldset, '.before');
   before.hidden = decision.guidance === null;
   before.textContent = `Asked again (${iteration} of ${mostIterations}) after this guidance: ${displayText(decision.guidance ?? '')}`;
-  const context = part<HTMLDetailsElement>(fieldset, '.context');
+  const context = getPart<HTMLDetailsElement>(fieldset, '.context');
   const known = displayText(decision.context ?? '');
   context.hidden = known === '';
   context.open = known.length <= FOLDED.chars && known.split('\n').length <= FOLDED.lines;
-  part(context, 'p').textContent = capped(known, CONTEXT_CHARS);
+  getPart(context, 'p').textContent = truncate(known, CONTEXT_CHARS);
 
-  const notes = (): Reply => (written.value.trim() === '' ? {} : { text: written.value });
-  part(fieldset, '.options').append(
+  const getNotes = (): ReplyParams => (written.value.trim() === '' ? {} : { text: written.value });
+  getPart(fieldset, '.options').append(
     ...options.map((option) => {
       const button = document.createElement('button');
       button.type = 'button';
@@ -93,17 +96,17 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
         holds.textContent = 'holds when nobody answers';
         button.append(' ', holds);
       }
-      button.addEventListener('click', () => void answer({ select: option.id, ...notes() }));
+      button.addEventListener('click', () => void answer({ select: option.id, ...getNotes() }));
       return button;
     }),
   );
 
-  const own = part<HTMLFormElement>(fieldset, '.own');
+  const own = getPart<HTMLFormElement>(fieldset, '.own');
   const isLast = !freeText && iteration >= mostIterations;
-  const label = part(own, 'label > span');
+  const label = getPart(own, 'label > span');
   label.textContent = freeText ? 'Answer' : isLast ? 'Guidance: close with it' : 'Guidance: ask again';
   if (options.length > 0) label.append(' (an option sends it along)');
-  part(own, 'button').textContent = freeText ? 'Answer' : isLast ? 'Close with it' : 'Ask again';
+  getPart(own, 'button').textContent = freeText ? 'Answer' : isLast ? 'Close with it' : 'Ask again';
   own.addEventListener('submit', (event) => {
     event.preventDefault();
     if (written.value.trim() === '') {
@@ -116,7 +119,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
   written.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) own.requestSubmit();
   });
-  part(article, '.said').before(fieldset);
+  getPart(article, '.said').before(fieldset);
 
   return {
     persona: decision.persona,
@@ -134,16 +137,16 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
         label.textContent = 'This was written, and not sent';
         fieldset.disabled = false;
         for (const other of [...fieldset.children]) if (other !== own) other.remove();
-        part(own, 'button').remove();
+        getPart(own, 'button').remove();
       }
     },
   };
 }
 
 /** What became of a decision. */
-export function outcomeOf({ state, choice, text, by, next, options }: DecisionWire): string {
+export function formatOutcome({ state, choice, text, by, next, options }: DecisionWire): string {
   const chosen = choice === null ? null : displayText(options.find(({ id }) => id === choice)?.label ?? choice);
-  const said = text === null ? '' : capped(displayText(text), 600);
+  const words = text === null ? '' : truncate(displayText(text), 600);
   const whom = displayName(by ?? '');
   switch (state) {
     case 'open':
@@ -151,18 +154,18 @@ export function outcomeOf({ state, choice, text, by, next, options }: DecisionWi
     case 'timed-out':
       return 'Not answered in time.';
     case 'cancelled':
-      return `Taken back by ${whom}${said === '' ? '.' : `: ${said}`}`;
+      return `Taken back by ${whom}${words === '' ? '.' : `: ${words}`}`;
     case 'resolved':
-      if (next !== null) return `It is asked again, with the guidance by ${whom}: ${said}`;
+      if (next !== null) return `It is asked again, with the guidance by ${whom}: ${words}`;
       if (by === null) return `Not answered in time, so this holds: ${chosen}`;
-      if (chosen === null) return `Answered by ${whom}: ${said}`;
-      return `Answered by ${whom}: ${chosen}${said === '' ? '' : `\nand in words: ${said}`}`;
+      if (chosen === null) return `Answered by ${whom}: ${words}`;
+      return `Answered by ${whom}: ${chosen}${words === '' ? '' : `\nand in words: ${words}`}`;
   }
 }
 
-function failureOf(error: unknown): string {
-  if (error instanceof TokenNeeded) return 'The token is needed for this.';
-  if (error instanceof Refused) return `Not done: ${error.message}`;
+function formatFailure(error: unknown): string {
+  if (error instanceof TokenNeededError) return 'The token is needed for this.';
+  if (error instanceof RefusalError) return `Not done: ${error.message}`;
   const why = error instanceof Error ? error.message : String(error);
   return `No reply (${why}). It may be answered: to do it again changes nothing then.`;
 }

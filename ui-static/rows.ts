@@ -1,8 +1,8 @@
 import { arrange } from './arrange.ts';
-import type { Deeds } from './deeds.ts';
-import { cloneOf, part, setAttribute } from './dom.ts';
-import { agoOf } from './present.ts';
-import { rowWords, type SheetRow } from './sheet.ts';
+import { cloneTemplate, getPart, setAttribute } from './dom.ts';
+import type { ItemActions } from './item-actions.ts';
+import { formatAgo } from './present.ts';
+import { describeRow, type SheetRow } from './sheet.ts';
 
 /**
  * Shows these rows in this order. One that was there keeps its element; what is the same already is not touched. `deeds`:
@@ -11,21 +11,21 @@ import { rowWords, type SheetRow } from './sheet.ts';
 export function drawRows(
   list: HTMLElement,
   rows: readonly SheetRow[],
-  deeds: Deeds | null,
+  actions: ItemActions | null,
   next: HTMLElement,
   now: number,
 ): void {
-  const there = new Map([...list.children].map((one) => [one.getAttribute('data-key'), one as HTMLElement]));
-  const seen = new Map<string, number>();
+  const existing = new Map([...list.children].map((child) => [child.getAttribute('data-key'), child as HTMLElement]));
+  const countByKey = new Map<string, number>();
   const elements = rows.map((row) => {
-    const times = seen.get(row.key) ?? 0; // two writers may have given two records one number
-    seen.set(row.key, times + 1);
+    const times = countByKey.get(row.key) ?? 0; // two writers may have given two records one number
+    countByKey.set(row.key, times + 1);
     const key = times === 0 ? row.key : `${row.key} ${times}`;
-    const element = there.get(key) ?? cloneOf('row');
+    const element = existing.get(key) ?? cloneTemplate('row');
     setAttribute(element, 'data-key', key);
     drawRow(element, row, now);
-    if (deeds === null) element.querySelector('.deeds')?.remove();
-    else deeds.draw(element, row);
+    if (actions === null) element.querySelector('.deeds')?.remove();
+    else actions.draw(element, row);
     return element;
   });
   arrange(list, elements, next);
@@ -34,20 +34,20 @@ export function drawRows(
 /** Ages grow. */
 export function drawAges(root: ParentNode, now: number): void {
   for (const time of root.querySelectorAll<HTMLTimeElement>('.row time[datetime]')) {
-    put(time, agoOf(now - Date.parse(time.dateTime)));
+    setText(time, formatAgo(now - Date.parse(time.dateTime)));
   }
 }
 
 function drawRow(element: HTMLElement, row: SheetRow, now: number): void {
-  const { type, title, text, status, who, tone, at } = rowWords(row);
+  const { type, title, text, status, people, tone, at } = describeRow(row);
   setAttribute(element, 'data-tone', tone);
-  put(part(element, '.type'), type);
-  put(part(element, '.title'), title);
-  put(part(element, '.text'), text ?? '');
-  put(part(element, '.status'), status);
-  put(part(element, '.for'), who ?? '');
-  const time = part<HTMLTimeElement>(element, 'time');
-  put(time, at === null ? '' : agoOf(now - at));
+  setText(getPart(element, '.type'), type);
+  setText(getPart(element, '.title'), title);
+  setText(getPart(element, '.text'), text ?? '');
+  setText(getPart(element, '.status'), status);
+  setText(getPart(element, '.for'), people ?? '');
+  const time = getPart<HTMLTimeElement>(element, 'time');
+  setText(time, at === null ? '' : formatAgo(now - at));
   if (at === null) time.removeAttribute('datetime');
   else {
     setAttribute(time, 'datetime', new Date(at).toISOString());
@@ -55,6 +55,6 @@ function drawRow(element: HTMLElement, row: SheetRow, now: number): void {
   }
 }
 
-function put(element: HTMLElement, text: string): void {
+function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -2,7 +2,7 @@ import type { PersonaWire } from '../app/status/wire.ts';
 import type { SheetAgent } from './sheet.ts';
 
 /** An agent of a project as the board shows it: what the status says of its inbox, and what the board says of its work. */
-export interface OneAgent {
+export interface ProjectAgent {
   /** Null: its inbox is not watched. */
   readonly persona: PersonaWire | null;
   /** Null: the board is not read yet, or does not know it. */
@@ -13,11 +13,11 @@ export interface OneAgent {
  * Those of the board with their inboxes, and inboxes the board does not know, by name; whoever is hidden is left out.
  * @param board id of the project's board: an agent's inbox is called by it and the agent's name
  */
-export function agentsOf(
+export function joinAgents(
   board: string,
   sheets: readonly SheetAgent[],
   personas: readonly PersonaWire[],
-): readonly OneAgent[] {
+): readonly ProjectAgent[] {
   const rest = new Map(personas.map((persona) => [persona.id, persona]));
   const known = sheets.map((sheet) => {
     const id = `${board}-${sheet.agent}`;
@@ -27,8 +27,8 @@ export function agentsOf(
   });
   return [...known, ...[...rest.values()].map((persona) => ({ persona, sheet: null }))]
     .filter(({ persona }) => persona?.hidden !== true)
-    .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+    .toSorted((a, b) => (getAgentName(a) < getAgentName(b) ? -1 : 1));
 }
 
 /** How it is called: by the board, else by its inbox. */
-export const nameOf = ({ persona, sheet }: OneAgent): string => sheet?.agent ?? persona?.label ?? '';
+export const getAgentName = ({ persona, sheet }: ProjectAgent): string => sheet?.agent ?? persona?.label ?? '';

@@ -1,6 +1,6 @@
 import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
 import { displayText } from '../core/format/index.ts';
-import { agoOf, capped } from './present.ts';
+import { formatAgo, truncate } from './present.ts';
 
 /** How the page puts the board of a project into words. Pure. */
 
@@ -28,11 +28,11 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /** The name of a section; one that is not known by its id. */
-export const sectionName = (id: string): string => SECTIONS[id] ?? textOf(id, NAME_CHARS);
+export const getSectionName = (id: string): string => SECTIONS[id] ?? formatSheetText(id, NAME_CHARS);
 
 const REMARKS: Readonly<Record<string, string>> = {
   'journal-off': 'The journal is off: what is open here is not known.',
-  incomplete: 'Parts of the journal are gone or can not be read: there may be more than is shown.',
+  incomplete: 'Parts of the journal are gone or cannot be read: there may be more than is shown.',
   'from-checkpoint':
     'Older parts of the journal are gone: a checkpoint stands for them, and it does not hold everything.',
   'registry-partial':
@@ -53,17 +53,17 @@ const COUNTS = {
 const COUNTED = ['plans', 'claims', 'assignments', 'runs', 'agents', 'sessions'] as const;
 
 /** What must be said beside the numbers, a sentence each. */
-export function remarksOf({ remarks, seeded }: Sheet): readonly string[] {
+export function formatRemarks({ remarks, seeded }: Sheet): readonly string[] {
   const names = seeded.map((name) => COUNTS[name][1]);
-  const asked = `Asked of brainclaw when the watch began, and as they were then: ${names.join(', ')}.`;
-  return [...remarks.map(remarkWords), ...(names.length === 0 ? [] : [asked])];
+  const seedRemark = `Asked of brainclaw when the watch began, and as they were then: ${names.join(', ')}.`;
+  return [...remarks.map(formatRemark), ...(names.length === 0 ? [] : [seedRemark])];
 }
 
-function remarkWords(remark: string): string {
+function formatRemark(remark: string): string {
   const skipped = /^skipped=(\d+)$/.exec(remark)?.[1];
-  if (skipped === '1') return '1 line of the journal can not be read, and is left out.';
-  if (skipped !== undefined) return `${skipped} lines of the journal can not be read, and are left out.`;
-  return REMARKS[remark] ?? textOf(remark, NAME_CHARS);
+  if (skipped === '1') return '1 line of the journal cannot be read, and is left out.';
+  if (skipped !== undefined) return `${skipped} lines of the journal cannot be read, and are left out.`;
+  return REMARKS[remark] ?? formatSheetText(remark, NAME_CHARS);
 }
 
 const WHYS = [
@@ -74,7 +74,7 @@ const WHYS = [
 ] as const;
 
 /** What makes up the attention; not known is a dash, and never 0. */
-export function breakdownOf({ attention }: Sheet): readonly { readonly name: string; readonly value: string }[] {
+export function listBreakdown({ attention }: Sheet): readonly { readonly name: string; readonly value: string }[] {
   return WHYS.map(([why, name]) => {
     const n = attention?.[why] ?? null;
     return { name: n === 1 ? name : `${name}s`, value: n === null ? '–' : String(n) };
@@ -82,7 +82,7 @@ export function breakdownOf({ attention }: Sheet): readonly { readonly name: str
 }
 
 /** `Open: 27 plans · 12 claims`, those that are known. Null: none is. */
-export function countsOf({ counts }: Sheet): string | null {
+export function formatCounts({ counts }: Sheet): string | null {
   const known = COUNTED.flatMap((name) => {
     const n = counts[name];
     return n === null ? [] : [`${n} ${COUNTS[name][n === 1 ? 0 : 1]}`];
@@ -91,51 +91,51 @@ export function countsOf({ counts }: Sheet): string | null {
 }
 
 /** `In all: 2 constraints`, of what makes up the project's knowledge; null: nothing does, or it is not known. */
-export function systemOf({ system }: Sheet): string | null {
-  const some = Object.entries(system ?? {}).filter(([, n]) => n > 0);
-  const parts = some.map(([type, n]) => `${n} ${typeName(type)}${n === 1 ? '' : 's'}`);
+export function formatSystem({ system }: Sheet): string | null {
+  const present = Object.entries(system ?? {}).filter(([, n]) => n > 0);
+  const parts = present.map(([type, n]) => `${n} ${formatTypeName(type)}${n === 1 ? '' : 's'}`);
   return parts.length === 0 ? null : `In all: ${parts.join(' · ')}`;
 }
 
 /** Of an agent, in words; null where there is nothing to say. */
-export function agentWords(
+export function describeAgent(
   agent: SheetAgent,
 ): Readonly<Record<'pending' | 'actionable' | 'work' | 'skipped', string | null>> {
-  const some = (n: number | null, one: string, many: string): readonly string[] =>
-    n === null || n === 0 ? [] : [`${n} ${n === 1 ? one : many}`];
+  const formatSome = (n: number | null, singular: string, plural: string): readonly string[] =>
+    n === null || n === 0 ? [] : [`${n} ${n === 1 ? singular : plural}`];
   const work = [
-    ...some(agent.open_handoffs, 'handoff', 'handoffs'),
-    ...some(agent.assignments, 'assignment', 'assignments'),
-    ...some(agent.actions, 'action', 'actions'),
+    ...formatSome(agent.open_handoffs, 'handoff', 'handoffs'),
+    ...formatSome(agent.assignments, 'assignment', 'assignments'),
+    ...formatSome(agent.actions, 'action', 'actions'),
   ];
   return {
     pending: `${agent.pending ?? '–'} unread`,
     actionable: `${agent.actionable ?? '–'} to act on`,
     work: work.length === 0 ? null : work.join(', '),
-    skipped: some(agent.skipped, 'file is no message', 'files are no messages')[0] ?? null,
+    skipped: formatSome(agent.skipped, 'file is no message', 'files are no messages')[0] ?? null,
   };
 }
 
 /** When the journal grew last, as its writer says. */
-export function writtenWords({ ts }: Sheet, now: number): string | null {
+export function formatLastRecord({ ts }: Sheet, now: number): string | null {
   const at = ts === null ? Number.NaN : Date.parse(ts);
-  return Number.isNaN(at) ? null : `last record ${agoOf(now - at)}`;
+  return Number.isNaN(at) ? null : `last record ${formatAgo(now - at)}`;
 }
 
 /** A text of a list of texts, as a row. */
-export const rowOfText = (text: string): SheetRow => ({
+export const toTextRow = (text: string): SheetRow => ({
   ...{ key: text, itemType: '', id: null, title: text, text: null, status: '', agent: null },
   ...{ from: null, ts: null, seq: null, why: null },
 });
 
-export interface RowWords {
+export interface RowText {
   readonly type: string;
   readonly title: string;
   /** Null: it says no more than its title. */
   readonly text: string | null;
   readonly status: string;
   /** `from → for`, or the one that is known; null: nobody is. */
-  readonly who: string | null;
+  readonly people: string | null;
   readonly tone: 'warn' | 'news' | 'plain';
   /** When it came to stand so, in milliseconds; null: not said, or in no known form. */
   readonly at: number | null;
@@ -144,17 +144,17 @@ export interface RowWords {
 const WARNS: ReadonlySet<string> = new Set(['blocked', 'failed', 'waiting_input', 'timed_out', 'expired', 'retrying']);
 
 /** Of a record of the activity that says nothing of itself, what was done stands in the place of its title. */
-export function rowWords({ itemType, id, title, text, status, agent, from, ts }: SheetRow): RowWords {
-  const does = textOf(status, NAME_CHARS).replaceAll('_', ' ');
+export function describeRow({ itemType, id, title, text, status, agent, from, ts }: SheetRow): RowText {
+  const does = formatSheetText(status, NAME_CHARS).replaceAll('_', ' ');
   const isSilent = title === '' && id === null;
-  const names = [from, agent].flatMap((name) => (name === null ? [] : [textOf(name, NAME_CHARS)]));
+  const names = [from, agent].flatMap((name) => (name === null ? [] : [formatSheetText(name, NAME_CHARS)]));
   const at = ts === null ? Number.NaN : Date.parse(ts);
   return {
-    type: typeName(itemType),
-    title: isSilent ? does : textOf(title === '' ? (id ?? '') : title, TITLE_CHARS),
-    text: text === null ? null : textOf(text, TEXT_CHARS),
+    type: formatTypeName(itemType),
+    title: isSilent ? does : formatSheetText(title === '' ? (id ?? '') : title, TITLE_CHARS),
+    text: text === null ? null : formatSheetText(text, TEXT_CHARS),
     status: isSilent ? '' : does,
-    who: names.length === 0 ? null : [...new Set(names)].join(' → '),
+    people: names.length === 0 ? null : [...new Set(names)].join(' → '),
     tone: WARNS.has(status) ? 'warn' : status === 'pending' ? 'news' : 'plain',
     at: Number.isNaN(at) ? null : at,
   };
@@ -162,7 +162,9 @@ export function rowWords({ itemType, id, title, text, status, agent, from, ts }:
 
 const TYPES: Readonly<Record<string, string>> = { state: 'action', agent_run: 'run', runtime_note: 'note' };
 
-const typeName = (itemType: string): string => TYPES[itemType] ?? textOf(itemType, NAME_CHARS).replaceAll('_', ' ');
+const formatTypeName = (itemType: string): string =>
+  TYPES[itemType] ?? formatSheetText(itemType, NAME_CHARS).replaceAll('_', ' ');
 
 /** Other people's text as it may be shown: on one line, without control characters, and no more than a person reads. */
-const textOf = (text: string, most: number): string => capped(displayText(text).replaceAll(/\s+/g, ' '), most);
+const formatSheetText = (text: string, most: number): string =>
+  truncate(displayText(text).replaceAll(/\s+/g, ' '), most);

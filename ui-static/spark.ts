@@ -14,7 +14,7 @@ export interface Spark {
 }
 
 /** Unread mail by slot; null is not known and leaves a hole. Null: nothing is known at all. */
-export function sparkOf(unread: readonly (number | null)[]): Spark | null {
+export function buildSpark(unread: readonly (number | null)[]): Spark | null {
   const known = unread.filter((n) => n !== null);
   if (known.length === 0) return null;
   const most = Math.max(...known);
@@ -45,16 +45,16 @@ export interface Bar {
 }
 
 /** `states`: a letter a slot. `ms`: how long all slots are together. */
-export function barOf(states: string, ms: number): Bar {
+export function buildBar(states: string, ms: number): Bar {
   const letters = [...states];
   const paths = STATES.map(({ letter, name, height }) => ({
     name,
     d: letters.map((is, x) => (is === letter ? `M${x} ${10 - height}h.72v${height}h-.72z` : '')).join(''),
   })).filter(({ d }) => d !== '');
-  return { paths, words: `Last ${formatDuration(ms)}: ${barWords(states, ms / Math.max(1, letters.length))}` };
+  return { paths, words: `Last ${formatDuration(ms)}: ${formatBar(states, ms / Math.max(1, letters.length))}` };
 }
 
-function barWords(states: string, slotMs: number): string {
+function formatBar(states: string, slotMs: number): string {
   const count = (letter: string): number => states.split(letter).length - 1;
   const [down, failing] = [count('D'), count('F')];
   const known = states.length - count('-');

@@ -5,10 +5,10 @@ import { ask } from './token.ts';
 const DEAD_MS = 35_000;
 
 /**
- * The `status` messages of the stream, until it ends. By `fetch`, since an `EventSource` can not send the token.
+ * The `status` messages of the stream, until it ends. By `fetch`, since an `EventSource` cannot send the token.
  * @throws TokenNeeded, or whatever kept it from being opened, cut it off or silenced it
  */
-export async function* statuses(signal: AbortSignal): AsyncGenerator<StatusWire> {
+export async function* streamStatuses(signal: AbortSignal): AsyncGenerator<StatusWire> {
   const silence = new AbortController();
   const wait = (): number => window.setTimeout(() => silence.abort(), DEAD_MS);
   let timer = wait();

@@ -1,7 +1,7 @@
 import { hasToken } from './token.ts';
 
 /** Asks the person for the token, in the page's usual way. */
-export function tokenButton(needToken: () => void): HTMLButtonElement {
+export function createTokenButton(needToken: () => void): HTMLButtonElement {
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = hasToken() ? 'Give another token' : 'Give the token';

@@ -1,12 +1,12 @@
-import { kept } from './kept.ts';
+import { browserStorage } from './browser-storage.ts';
 
 const KEY = 'hivebar-token';
 
 /** The server asks for its token, and was given none or another one. */
-export class TokenNeeded extends Error {}
+export class TokenNeededError extends Error {}
 
 /** The server refused, and said why and what to do. */
-export class Refused extends Error {
+export class RefusalError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -21,14 +21,14 @@ export class Refused extends Error {
  * @throws TokenNeeded at 401; Refused at any other refusal
  */
 export async function ask(path: string, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
-  const token = kept.getItem(KEY);
+  const token = browserStorage.getItem(KEY);
   const authorization: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
   const answer = await fetch(path, { ...init, signal, headers: { ...init.headers, ...authorization } });
   if (answer.status === 401) {
-    if (kept.getItem(KEY) === token) kept.removeItem(KEY); // of an earlier start, or mistyped; a new one may be there
-    throw new TokenNeeded();
+    if (browserStorage.getItem(KEY) === token) browserStorage.removeItem(KEY); // of an earlier start, or mistyped; a new one may be there
+    throw new TokenNeededError();
   }
-  if (!answer.ok) throw new Refused(answer.status, await reasonOf(answer));
+  if (!answer.ok) throw new RefusalError(answer.status, await readReason(answer));
   return answer;
 }
 
@@ -36,7 +36,7 @@ export async function ask(path: string, signal: AbortSignal, init: RequestInit =
  * `POST /api/v1/actions/NAME`; its result.
  * @throws TokenNeeded, Refused
  */
-export async function act(name: string, params: object): Promise<unknown> {
+export async function runAction(name: string, params: object): Promise<unknown> {
   const body = JSON.stringify(params);
   const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
   const answer = await ask(`/api/v1/actions/${name}`, AbortSignal.timeout(20_000), init);
@@ -53,19 +53,19 @@ export async function redeem(code: string): Promise<void> {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ code }),
   });
-  if (!answer.ok) throw new Refused(answer.status, await reasonOf(answer));
-  keepToken(((await answer.json()) as { token: string }).token);
+  if (!answer.ok) throw new RefusalError(answer.status, await readReason(answer));
+  saveToken(((await answer.json()) as { token: string }).token);
 }
 
-export function keepToken(given: string): void {
-  kept.setItem(KEY, given.replaceAll(/[^\x21-\x7e]/g, '')); // what a header can not hold is in no token
+export function saveToken(token: string): void {
+  browserStorage.setItem(KEY, token.replaceAll(/[^\x21-\x7e]/g, '')); // what a header cannot hold is in no token
 }
 
 export function hasToken(): boolean {
-  return kept.getItem(KEY) !== null;
+  return browserStorage.getItem(KEY) !== null;
 }
 
-async function reasonOf(answer: Response): Promise<string> {
+async function readReason(answer: Response): Promise<string> {
   try {
     const { error } = (await answer.json()) as { error: { message: string; next: string } };
     return `${error.message}; ${error.next}`;

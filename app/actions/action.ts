@@ -22,20 +22,20 @@ export type Actions = ReadonlyMap<string, Action>;
 const ajv = new Ajv2020({ strict: true, verbose: true });
 
 /** An action whose `run` sees only params that fit its schema. */
-export function action<const P extends object>(of: {
+export function defineAction<const P extends object>(definition: {
   readonly name: string;
   readonly title: string;
   readonly params: P;
   readonly asks: Action['asks'];
   run(params: XStatic<P>, signal: AbortSignal): Promise<unknown>;
 }): Action {
-  const fits = ajv.compile<XStatic<P>>(of.params);
+  const fits = ajv.compile<XStatic<P>>(definition.params);
   return {
-    ...of,
+    ...definition,
     async run(params, signal) {
-      if (fits(params)) return await of.run(params, signal);
+      if (fits(params)) return await definition.run(params, signal);
       const why = formatSchemaErrors(fits.errors, 'params');
-      throw new Fault('usage', `action ${of.name}: ${why}`, { is: 'machine', key: 'action' });
+      throw new Fault('usage', `action ${definition.name}: ${why}`, { is: 'machine', key: 'action' });
     },
   };
 }

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { Fault } from '../../core/model/index.ts';
 import { asks, decisionRig } from '../../test/kit/decisions.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { createActions, type House } from './index.ts';
+import { createActions, type TrayControls } from './index.ts';
 
 const NOW = Date.UTC(2026, 5, 10, 12);
 
 /** A house that writes down what is asked of it; it knows ada. */
 function rig() {
   const asked: unknown[][] = [];
-  const house = new Proxy({} as House, {
+  const house = new Proxy({} as TrayControls, {
     get:
       (_, name) =>
       (...args: unknown[]) => {
@@ -108,7 +108,7 @@ test('decide hands the answer on as the operator, and says whether it held', asy
   using rig = decisionRig();
   const decisions = rig.start();
   decisions.create(asks());
-  const house = { decide: decisions.respond } as unknown as House;
+  const house = { decide: decisions.respond } as unknown as TrayControls;
   const decide = async (params: object) => {
     const answer = await createActions(house, fakeClock(NOW)).get('decide')?.run(params, new AbortController().signal);
     const { accepted, decision } = answer as {

@@ -1,11 +1,11 @@
 import type { Until } from '../../core/board/index.ts';
-import { decisionJson, LIMITS, replyOf } from '../../core/inbox/decisions/index.ts';
-import { Fault, isoOf } from '../../core/model/index.ts';
+import { LIMITS, parseReply, toDecisionJson } from '../../core/inbox/decisions/index.ts';
+import { Fault, formatIso } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import { type Action, type Actions, action } from './action.ts';
-import { brainclawAction } from './brainclaw.ts';
-import type { House } from './house.ts';
-import { instantOf, tomorrowMorning } from './local-time.node.ts';
+import { type Action, type Actions, defineAction } from './action.ts';
+import { createBrainclawAction } from './brainclaw.ts';
+import { computeTomorrowMorning, parseDateTime } from './local-time.node.ts';
+import type { TrayControls } from './tray-controls.ts';
 
 /** A hundred years: beyond it nobody waits. */
 const MOST_MINUTES = 52_560_000;
@@ -13,11 +13,11 @@ const MOST_MINUTES = 52_560_000;
 const closed = { type: 'object', additionalProperties: false } as const;
 const PERSONA = { type: 'string', minLength: 1 } as const;
 const MESSAGE = { type: 'integer', minimum: 1 } as const;
-const NOTHING = { ...closed, properties: {} } as const;
-const WHO = { ...closed, properties: { persona: PERSONA }, required: ['persona'] } as const;
-const ANYONE = { ...closed, properties: { persona: PERSONA } } as const;
-const SWITCH = { ...closed, properties: { on: { type: 'boolean' } }, required: ['on'] } as const;
-const OPENS = { ...closed, properties: { persona: PERSONA, activationToken: { type: 'string' } } } as const;
+const NO_PARAMS = { ...closed, properties: {} } as const;
+const PERSONA_PARAMS = { ...closed, properties: { persona: PERSONA }, required: ['persona'] } as const;
+const OPTIONAL_PERSONA_PARAMS = { ...closed, properties: { persona: PERSONA } } as const;
+const SWITCH_PARAMS = { ...closed, properties: { on: { type: 'boolean' } }, required: ['on'] } as const;
+const OPEN_PARAMS = { ...closed, properties: { persona: PERSONA, activationToken: { type: 'string' } } } as const;
 
 /** Whoever has the token and gives no name. */
 const OPERATOR = 'operator';
@@ -40,104 +40,104 @@ const SPAN = {
   until: { type: 'string', pattern: '^(tomorrow|\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d))$' },
 } as const;
 
-type Span = { readonly minutes?: number; readonly until?: string };
+type SilenceSpan = { readonly minutes?: number; readonly until?: string };
 
 /** The table of everything a person or script may do. Menu, banner, route and CLI all come here. */
-export function createActions(house: House, clock: Clock): Actions {
-  const known = (persona: string): string => {
-    if (house.knows(persona)) return persona;
-    throw refusal(`persona ${JSON.stringify(persona)} is not watched`);
+export function createActions(controls: TrayControls, clock: Clock): Actions {
+  const requirePersona = (persona: string): string => {
+    if (controls.knows(persona)) return persona;
+    throw createUsageFault(`persona ${JSON.stringify(persona)} is not watched`);
   };
-  const untilOf = ({ minutes, until }: Span): Until => {
-    if (minutes !== undefined && until !== undefined) throw refusal('give minutes or until, not both');
+  const parseUntil = ({ minutes, until }: SilenceSpan): Until => {
+    if (minutes !== undefined && until !== undefined) throw createUsageFault('give minutes or until, not both');
     if (minutes !== undefined) return { is: 'at', at: clock.now() + minutes * 60_000 };
     if (until === undefined) return { is: 'forever' };
-    const at = until === 'tomorrow' ? tomorrowMorning(clock.now()) : instantOf(until);
-    if (at === null) throw refusal(`until ${JSON.stringify(until)} is no instant`);
-    if (at <= clock.now()) throw refusal(`until ${JSON.stringify(until)} is over`);
+    const at = until === 'tomorrow' ? computeTomorrowMorning(clock.now()) : parseDateTime(until);
+    if (at === null) throw createUsageFault(`until ${JSON.stringify(until)} is no instant`);
+    if (at <= clock.now()) throw createUsageFault(`until ${JSON.stringify(until)} is over`);
     return { is: 'at', at };
   };
-  const silence = (persona: string | null, span: Span) => {
-    const until = untilOf(span);
-    house.mute(persona, until);
-    return { until: until.is === 'at' ? isoOf(until.at) : until.is };
+  const silence = (persona: string | null, span: SilenceSpan) => {
+    const until = parseUntil(span);
+    controls.mute(persona, until);
+    return { until: until.is === 'at' ? formatIso(until.at) : until.is };
   };
   const table: Action[] = [
-    action({
+    defineAction({
       name: 'poll',
       title: 'Poll now',
-      params: ANYONE,
+      params: OPTIONAL_PERSONA_PARAMS,
       asks: 'token',
       run: async ({ persona }) => {
-        if (!house.poll(persona ?? null)) known(persona ?? '');
+        if (!controls.poll(persona ?? null)) requirePersona(persona ?? '');
         return { polled: persona ?? 'all' };
       },
     }),
-    action({
+    defineAction({
       name: 'hive-changed',
       title: 'Look for mail that another process wrote',
-      params: NOTHING,
+      params: NO_PARAMS,
       asks: 'token',
       run: async () => {
-        house.hiveChanged();
+        controls.hiveChanged();
         return {};
       },
     }),
-    action({
+    defineAction({
       name: 'pause',
       title: 'Pause notifications',
       params: { ...closed, properties: SPAN },
       asks: 'token',
       run: async (span) => silence(null, span),
     }),
-    action({
+    defineAction({
       name: 'resume',
       title: 'Resume notifications',
-      params: NOTHING,
+      params: NO_PARAMS,
       asks: 'token',
       run: async () => {
-        house.mute(null, { is: 'never' });
+        controls.mute(null, { is: 'never' });
         return {};
       },
     }),
-    action({
+    defineAction({
       name: 'mute',
       title: 'Mute',
       params: { ...closed, properties: { persona: PERSONA, ...SPAN }, required: ['persona'] },
       asks: 'token',
-      run: async ({ persona, ...span }) => ({ persona, ...silence(known(persona), span) }),
+      run: async ({ persona, ...span }) => ({ persona, ...silence(requirePersona(persona), span) }),
     }),
-    action({
+    defineAction({
       name: 'unmute',
       title: 'Unmute',
-      params: WHO,
+      params: PERSONA_PARAMS,
       asks: 'token',
       run: async ({ persona }) => {
-        house.mute(known(persona), { is: 'never' });
+        controls.mute(requirePersona(persona), { is: 'never' });
         return { persona };
       },
     }),
-    action({
+    defineAction({
       name: 'hide',
       title: 'Hide',
-      params: WHO,
+      params: PERSONA_PARAMS,
       asks: 'token',
       run: async ({ persona }) => {
-        house.hide(known(persona), true);
+        controls.hide(requirePersona(persona), true);
         return { persona };
       },
     }),
-    action({
+    defineAction({
       name: 'unhide',
       title: 'Show again',
-      params: WHO,
+      params: PERSONA_PARAMS,
       asks: 'token',
       run: async ({ persona }) => {
-        house.hide(known(persona), false);
+        controls.hide(requirePersona(persona), false);
         return { persona };
       },
     }),
-    action({
+    defineAction({
       name: 'read',
       title: 'Mark as read',
       params: {
@@ -147,93 +147,95 @@ export function createActions(house: House, clock: Clock): Actions {
       },
       asks: 'token',
       run: async ({ persona, id, upTo }) => {
-        if (id !== undefined && upTo !== undefined) throw refusal('give id or upTo, not both');
+        if (id !== undefined && upTo !== undefined) throw createUsageFault('give id or upTo, not both');
         const which = id !== undefined ? [id] : upTo !== undefined ? { upTo } : 'all';
-        return { persona, marked: house.markRead(known(persona), which) };
+        return { persona, marked: controls.markRead(requirePersona(persona), which) };
       },
     }),
-    action({
+    defineAction({
       name: 'decide',
       title: 'Answer a decision',
       params: ANSWER,
       asks: 'token',
       run: async ({ decision: id, ...answer }) => {
-        const done = house.decide(id, replyOf({ ...answer, by: OPERATOR }));
-        if (done.is === 'none') throw refusal(`there is no decision ${id}`);
-        return { accepted: done.is === 'done', decision: decisionJson(done.decision) };
+        const done = controls.decide(id, parseReply({ ...answer, by: OPERATOR }));
+        if (done.is === 'none') throw createUsageFault(`there is no decision ${id}`);
+        return { accepted: done.is === 'done', decision: toDecisionJson(done.decision) };
       },
     }),
-    brainclawAction(house),
-    action({
+    createBrainclawAction(controls),
+    defineAction({
       name: 'open',
       title: 'Open session',
-      params: OPENS,
+      params: OPEN_PARAMS,
       asks: 'token',
       run: async ({ persona, activationToken = null }) => {
-        if (persona === undefined) return { opened: await house.openPage(null, activationToken) };
-        return { opened: await house.openSession(known(persona), activationToken) };
+        if (persona === undefined) return { opened: await controls.openPage(null, activationToken) };
+        return { opened: await controls.openSession(requirePersona(persona), activationToken) };
       },
     }),
-    action({
+    defineAction({
       name: 'page',
       title: 'Open status page',
-      params: OPENS,
+      params: OPEN_PARAMS,
       asks: 'token',
       run: async ({ persona, activationToken = null }) => {
-        return { opened: await house.openPage(persona === undefined ? null : known(persona), activationToken) };
+        return {
+          opened: await controls.openPage(persona === undefined ? null : requirePersona(persona), activationToken),
+        };
       },
     }),
-    action({
+    defineAction({
       name: 'link',
       title: 'Give a one-time link to the status page',
-      params: ANYONE,
+      params: OPTIONAL_PERSONA_PARAMS,
       asks: 'token',
-      run: async ({ persona }) => ({ url: house.pageLink(persona === undefined ? null : known(persona)) }),
+      run: async ({ persona }) => ({ url: controls.pageLink(persona === undefined ? null : requirePersona(persona)) }),
     }),
-    action({
+    defineAction({
       name: 'copy-follow',
       title: 'Copy follow command',
-      params: WHO,
+      params: PERSONA_PARAMS,
       asks: 'token',
       run: async ({ persona }) => {
-        await house.copyFollowCommand(known(persona));
+        await controls.copyFollowCommand(requirePersona(persona));
         return {};
       },
     }),
-    action({
+    defineAction({
       name: 'quiet-hours',
       title: 'Quiet hours',
-      params: SWITCH,
+      params: SWITCH_PARAMS,
       asks: 'token',
       run: async ({ on }) => {
-        house.quietHours(on);
+        controls.quietHours(on);
         return { on };
       },
     }),
-    action({
+    defineAction({
       name: 'autostart',
       title: 'Start at login',
-      params: SWITCH,
+      params: SWITCH_PARAMS,
       asks: 'token',
       run: async ({ on }) => {
-        await house.startAtLogin(on);
+        await controls.startAtLogin(on);
         return { on };
       },
     }),
-    action({
+    defineAction({
       name: 'notify-test',
       title: 'Show a test notification',
-      params: NOTHING,
+      params: NO_PARAMS,
       asks: 'token',
-      run: async () => await house.testNotification(),
+      run: async () => await controls.testNotification(),
     }),
-    action({
+    defineAction({
       name: 'quit',
       title: 'Quit',
-      params: NOTHING,
+      params: NO_PARAMS,
       asks: 'token',
       run: async () => {
-        house.quit();
+        controls.quit();
         return {};
       },
     }),
@@ -241,6 +243,6 @@ export function createActions(house: House, clock: Clock): Actions {
   return new Map(table.map((entry) => [entry.name, entry]));
 }
 
-function refusal(what: string): Fault {
-  return new Fault('usage', what, { is: 'machine', key: 'action' });
+function createUsageFault(message: string): Fault {
+  return new Fault('usage', message, { is: 'machine', key: 'action' });
 }

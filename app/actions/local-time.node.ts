@@ -10,23 +10,26 @@ export interface Hours {
 const MORNING_HOUR = 8;
 
 /** The next day's morning, by the clock on the wall. */
-export function tomorrowMorning(now: Instant): Instant {
+export function computeTomorrowMorning(now: Instant): Instant {
   const day = new Date(now);
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1, MORNING_HOUR).getTime();
 }
 
 /** Null when the text is no instant. */
-export function instantOf(text: string): Instant | null {
+export function parseDateTime(text: string): Instant | null {
   const at = Date.parse(text);
   return Number.isNaN(at) ? null : at;
 }
 
 /** Whether it is one of these hours now, and when that changes next. Right also on days that have 23 or 25 hours. */
-export function hoursAt(now: Instant, { from, to }: Hours): { readonly within: boolean; readonly changesAt: Instant } {
+export function evaluateHours(
+  now: Instant,
+  { from, to }: Hours,
+): { readonly within: boolean; readonly changesAt: Instant } {
   const day = new Date(now);
   // From yesterday's to the day after tomorrow's, so that there is one before and one after now.
   const moments = [-1, 0, 1, 2].flatMap((days) =>
-    ([from, to] as const).map((text, i) => ({ at: atOn(day, days, text), begins: i === 0 })),
+    ([from, to] as const).map((text, i) => ({ at: toInstantOnDay(day, days, text), begins: i === 0 })),
   );
   moments.sort((a, b) => a.at - b.at || Number(a.begins) - Number(b.begins)); // an end and a beginning at once: they go on
   const last = moments.findLast(({ at }) => at <= now);
@@ -34,7 +37,7 @@ export function hoursAt(now: Instant, { from, to }: Hours): { readonly within: b
   return { within: last?.begins ?? false, changesAt: next?.at ?? now + 3_600_000 };
 }
 
-function atOn(day: Date, days: number, text: string): Instant {
+function toInstantOnDay(day: Date, days: number, text: string): Instant {
   const [hour = 0, minute = 0] = text.split(':').map(Number);
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() + days, hour, minute).getTime();
 }

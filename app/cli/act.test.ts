@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { commandLine } from '../../test/kit/command-line.ts';
-import { spanOf } from './span.ts';
+import { parseSpan } from './span.ts';
 
 let home: string;
 let server: Server;
@@ -124,12 +124,12 @@ describe('commands over the actions of the running program', () => {
 
 test('how long: minutes, hours, days, a part of them, or a time that has not passed', () => {
   const now = Date.parse('2026-06-20T10:00:00Z');
-  assert.deepEqual(spanOf({ for: '2d' }, now), { minutes: 2880 });
-  assert.deepEqual(spanOf({ for: '1.5h' }, now), { minutes: 90 });
-  assert.deepEqual(spanOf({ until: '2026-06-20T12:00:00+01:00' }, now), { minutes: 60 });
-  assert.ok('minutes' in spanOf({ until: '2026-06-22' }, now));
-  assert.throws(() => spanOf({ until: '2026-06-20T09:59:00Z' }, now), /has passed/);
-  assert.throws(() => spanOf({ until: '2026-13-20' }, now), /say tomorrow, or a time/);
+  assert.deepEqual(parseSpan({ for: '2d' }, now), { minutes: 2880 });
+  assert.deepEqual(parseSpan({ for: '1.5h' }, now), { minutes: 90 });
+  assert.deepEqual(parseSpan({ until: '2026-06-20T12:00:00+01:00' }, now), { minutes: 60 });
+  assert.ok('minutes' in parseSpan({ until: '2026-06-22' }, now));
+  assert.throws(() => parseSpan({ until: '2026-06-20T09:59:00Z' }, now), /has passed/);
+  assert.throws(() => parseSpan({ until: '2026-13-20' }, now), /say tomorrow, or a time/);
 });
 
 test('E4 poll of a persona that is not there says who was probably meant', async () => {

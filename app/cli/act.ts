@@ -1,36 +1,36 @@
-import { printable } from '../printable.ts';
-import { askTray } from './ask-tray.node.ts';
+import { displayName } from '../../core/format/index.ts';
 import type { Io } from './command.ts';
-import { nearest } from './nearest.ts';
-import { answered } from './outcome.ts';
+import { findNearest } from './nearest.ts';
+import { unwrapResponse } from './outcome.ts';
+import { askTray } from './tray-request.node.ts';
 
 /**
  * Has the running program do one thing, and gives its answer. Null: it did not, and the person has been told why and what to
  * do; a persona that is not there with the name that was probably meant.
  */
 export async function act(io: Io, action: string, params: Readonly<Record<string, unknown>>): Promise<string | null> {
-  const asked = await askTray(
+  const response = await askTray(
     { method: 'POST', path: `/api/v1/actions/${action}`, body: JSON.stringify(params) },
     io.env,
   );
-  const isRefused = asked.is === 'answered' && asked.status >= 400;
+  const isRefused = response.is === 'answered' && response.status >= 400;
   const { persona } = params;
   if (isRefused && typeof persona === 'string') {
-    const known = await knownPersonas(io.env);
+    const known = await fetchPersonaNames(io.env);
     if (known !== null && !known.includes(persona)) {
-      const close = nearest(persona, known);
-      const hint = close === null ? '' : `did you mean ${printable(close)}? `;
-      io.err(`hivebar: there is no persona ${printable(persona)}: ${hint}see hivebar status\n`);
+      const close = findNearest(persona, known);
+      const hint = close === null ? '' : `did you mean ${displayName(close)}? `;
+      io.err(`hivebar: there is no persona ${displayName(persona)}: ${hint}see hivebar status\n`);
       return null;
     }
   }
-  return answered(asked, io);
+  return unwrapResponse(response, io);
 }
 
-/** Whom the running program watches, null when it can not be asked. */
-export async function knownPersonas(env: Io['env']): Promise<readonly string[] | null> {
-  const asked = await askTray({ method: 'GET', path: '/status.json', body: null }, env);
-  if (asked.is !== 'answered' || asked.status !== 200) return null;
-  const { personas } = JSON.parse(asked.body) as { readonly personas: readonly { readonly id: string }[] };
+/** Whom the running program watches, null when it cannot be asked. */
+export async function fetchPersonaNames(env: Io['env']): Promise<readonly string[] | null> {
+  const response = await askTray({ method: 'GET', path: '/status.json', body: null }, env);
+  if (response.is !== 'answered' || response.status !== 200) return null;
+  const { personas } = JSON.parse(response.body) as { readonly personas: readonly { readonly id: string }[] };
   return personas.map(({ id }) => id);
 }

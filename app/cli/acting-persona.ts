@@ -1,10 +1,10 @@
-import { type Database, ownDirs } from '../../core/state/index.ts';
-import { inboxesOf } from '../hook/index.ts';
-import { keptSessions, type Session } from '../open/index.ts';
+import { type Database, findOwnDirs } from '../../core/state/index.ts';
+import { locateInbox } from '../hook/index.ts';
+import { openSessionStore, type Session } from '../open/index.ts';
+import { identifyCaller } from './caller-identity.ts';
 import type { Io } from './command.ts';
-import { whoIs } from './gate-who.ts';
-import { usage } from './outcome.ts';
-import { lifeHere, surroundings } from './session-surroundings.node.ts';
+import { toUsageFault } from './outcome.ts';
+import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 
 /**
  * The persona that a command acts for: as it was said (`--as`), by the environment, else the one whose session is kept for
@@ -12,21 +12,23 @@ import { lifeHere, surroundings } from './session-surroundings.node.ts';
  *
  * @throws Fault `usage` when nobody or more than one works there
  */
-export function actingPersona(io: Io, db: Database, given: string | undefined): string {
-  const { cwd } = surroundings();
-  if (given === '') throw usage(new Error('--as: who? Give the name of a persona'));
-  const { config } = ownDirs({ ...io.env });
-  const nameOf = (one: string): string => inboxesOf(one, config).name;
-  const { persona } = whoIs({ persona: given, session: undefined, env: io.env, cwd, nameOf }, () => live(db));
+export function resolveActingPersona(io: Io, db: Database, personaFlag: string | undefined): string {
+  const { cwd } = getSurroundings();
+  if (personaFlag === '') throw toUsageFault(new Error('--as: who? Give the name of a persona'));
+  const { config } = findOwnDirs({ ...io.env });
+  const resolveName = (alias: string): string => locateInbox(alias, config).name;
+  const { persona } = identifyCaller({ persona: personaFlag, session: undefined, env: io.env, cwd, resolveName }, () =>
+    listLiveSessions(db),
+  );
   if (persona !== null) return persona;
-  throw usage(
+  throw toUsageFault(
     new Error(`for whom? No one persona is known to work in ${cwd}: give --as PERSONA, or set HIVEBAR_PERSONA`),
   );
 }
 
-function live(db: Database): readonly Session[] {
-  return keptSessions(db)
-    .all()
-    .filter(({ endedAt, runner }) => endedAt === null && lifeHere(runner) !== 'gone')
+function listLiveSessions(db: Database): readonly Session[] {
+  return openSessionStore(db)
+    .listAll()
+    .filter(({ endedAt, runner }) => endedAt === null && findRunnerLife(runner) !== 'gone')
     .toSorted((a, b) => b.announcedAt - a.announcedAt);
 }

@@ -13,7 +13,7 @@ export const command: Command = {
     '  --limit N          so many (default 20, at most 200)',
     '  --until SEQ        of board, attention and activity: as it was at that record',
     'inbox [AGENT]    what waits for every agent; the messages of one',
-    'doctor           whether the store is in order. Exit 0: it is; 1: defects; 3: it can not be read',
+    'doctor           whether the store is in order. Exit 0: it is; 1: defects; 3: it cannot be read',
     'tail             records as the board applies them, one line each; with --json what became of each',
     '  --follow           goes on with what comes; waits for a journal that is off',
     '  --lines N          the last so many of those there are (default 10)',

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 const MOST = 12;
 const WITHIN_MS = 1000;
 
-interface Above {
+interface ParentProcess {
   readonly parent: number;
   readonly args: readonly string[];
 }
@@ -14,9 +14,9 @@ interface Above {
  * Whether this process was started by a server of Codex, which runs the hooks and the commands of every thread with the
  * environment of whoever started it first. Where the system does not tell: yes.
  */
-export function runsInCodexServer(): boolean {
+export function isInCodexServer(): boolean {
   try {
-    const findAbove = process.platform === 'linux' ? linuxProcess : listedProcesses();
+    const findAbove = process.platform === 'linux' ? readLinuxProcess : listProcesses();
     for (let pid = process.ppid, n = 0; pid > 1 && n < MOST; n += 1) {
       const above = findAbove(pid);
       if (above === null) return false; // it ended, and whoever takes its place is no parent of ours
@@ -29,7 +29,7 @@ export function runsInCodexServer(): boolean {
   }
 }
 
-function linuxProcess(pid: number): Above | null {
+function readLinuxProcess(pid: number): ParentProcess | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]); // proc_pid_stat(5): behind the name in parentheses
@@ -40,16 +40,16 @@ function linuxProcess(pid: number): Above | null {
 }
 
 /** @throws Error where `ps` does not tell, as on Windows */
-function listedProcesses(): (pid: number) => Above | null {
+function listProcesses(): (pid: number) => ParentProcess | null {
   const listed = execFileSync('/bin/ps', ['-A', '-o', 'pid=,ppid=,args='], {
     encoding: 'utf8',
     timeout: WITHIN_MS,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const all = new Map<number, Above>();
+  const processes = new Map<number, ParentProcess>();
   for (const line of listed.split('\n')) {
     const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    if (pid !== undefined) all.set(Number(pid), { parent: Number(parent), args: args.split(' ') });
+    if (pid !== undefined) processes.set(Number(pid), { parent: Number(parent), args: args.split(' ') });
   }
-  return (pid) => all.get(pid) ?? null;
+  return (pid) => processes.get(pid) ?? null;
 }

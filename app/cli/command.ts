@@ -18,10 +18,11 @@ export interface Command {
   readonly examples: readonly { readonly run: string; readonly does: string }[];
   /**
    * @param args what follows the command's name
+   * @param commands the whole table, for what prints it
    * @returns the exit code
    * @throws Fault `usage` for a bad command line (exit 2), any other for what went wrong (exit 1)
    */
-  run(args: readonly string[], io: Io): Promise<number>;
+  run(args: readonly string[], io: Io, commands: CommandTable): Promise<number>;
 }
 
 export interface CommandEntry {
@@ -30,3 +31,6 @@ export interface CommandEntry {
   readonly needs: 'bare' | 'store' | 'tray';
   load(): Promise<{ readonly command: Command }>;
 }
+
+/** Commands by their names, in the order help shows them. */
+export type CommandTable = Readonly<Record<string, CommandEntry>>;

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import { realFiles } from '../../core/ports/files.node.ts';
-import { ownHome } from '../../core/state/dirs.node.ts';
+import { findOwnHome } from '../../core/state/dirs.node.ts';
 
 const PRIVATE = 0o700;
 const OTHERS_WRITE = 0o022;
@@ -22,7 +22,7 @@ export function useCompileCache(): void {
  */
 export function openCompileCacheDir(): string | null {
   try {
-    const directory = join(cacheHome(), 'hivebar', 'compile');
+    const directory = join(findCacheHome(), 'hivebar', 'compile');
     realFiles.mkdirAll(directory, PRIVATE);
     if (process.getuid === undefined) return directory; // the profile of a user is private by itself
     const state = claim(dirname(directory));
@@ -48,9 +48,9 @@ function claim(path: string): 'private' | 'loose' | 'foreign' {
 }
 
 /** Losing it costs a slower start. `HIVEBAR_HOME` does not move it: it holds no state and no secret. */
-function cacheHome(): string {
-  if (process.platform === 'darwin') return join(ownHome(), 'Library', 'Caches');
-  if (process.platform === 'win32') return process.env.LOCALAPPDATA ?? join(ownHome(), 'AppData', 'Local');
-  const given = process.env.XDG_CACHE_HOME;
-  return given?.startsWith('/') ? given : join(ownHome(), '.cache');
+function findCacheHome(): string {
+  if (process.platform === 'darwin') return join(findOwnHome(), 'Library', 'Caches');
+  if (process.platform === 'win32') return process.env.LOCALAPPDATA ?? join(findOwnHome(), 'AppData', 'Local');
+  const configured = process.env.XDG_CACHE_HOME;
+  return configured?.startsWith('/') ? configured : join(findOwnHome(), '.cache');
 }

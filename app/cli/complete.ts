@@ -1,6 +1,6 @@
-import { ownDirs } from '../../core/state/dirs.node.ts';
-import { askTray } from './ask-tray.node.ts';
+import { findOwnDirs } from '../../core/state/dirs.node.ts';
 import type { Command } from './command.ts';
+import { askTray } from './tray-request.node.ts';
 
 /** What no shell could show or a terminal would act on: such a name is typed by hand. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
@@ -12,7 +12,7 @@ export const command: Command = {
   examples: [{ run: 'hivebar __complete personas', does: 'the names' }],
   async run(args, io) {
     if (args[0] !== 'personas') return 2;
-    const names = (await running(io.env)) ?? (await kept(io.env));
+    const names = (await fetchRunningPersonas(io.env)) ?? (await loadEventFilePersonas(io.env));
     io.out(
       names
         .filter((name) => !UNSAFE.test(name))
@@ -23,11 +23,13 @@ export const command: Command = {
   },
 };
 
-async function running(env: Readonly<Record<string, string | undefined>>): Promise<readonly string[] | null> {
+async function fetchRunningPersonas(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly string[] | null> {
   try {
-    const asked = await askTray({ method: 'GET', path: '/status.json', body: null }, env);
-    if (asked.is !== 'answered' || asked.status !== 200) return null;
-    const { personas } = JSON.parse(asked.body) as { readonly personas: readonly { readonly id: string }[] };
+    const response = await askTray({ method: 'GET', path: '/status.json', body: null }, env);
+    if (response.is !== 'answered' || response.status !== 200) return null;
+    const { personas } = JSON.parse(response.body) as { readonly personas: readonly { readonly id: string }[] };
     return personas.map(({ id }) => id);
   } catch {
     return null; // a word in the middle of a person's line would help nobody; the files are asked instead
@@ -35,7 +37,7 @@ async function running(env: Readonly<Record<string, string | undefined>>): Promi
 }
 
 /** Loaded only when it is needed: with the program running, the names cost no more than the start of Node. */
-async function kept(env: Readonly<Record<string, string | undefined>>): Promise<readonly string[]> {
-  const { keptPersonas } = await import('./kept-personas.node.ts');
-  return keptPersonas(ownDirs({ ...env }).state);
+async function loadEventFilePersonas(env: Readonly<Record<string, string | undefined>>): Promise<readonly string[]> {
+  const { listEventFilePersonas } = await import('./event-file-personas.node.ts');
+  return listEventFilePersonas(findOwnDirs({ ...env }).state);
 }

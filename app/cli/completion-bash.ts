@@ -1,7 +1,7 @@
-import type { CommandWords, Flag } from './words-of.ts';
+import type { CommandFlag, CommandWords } from './help-completions.ts';
 
 /** The completion script for bash, from 3.2 on. */
-export function bashCompletion(commands: readonly CommandWords[]): string {
+export function formatBashCompletion(commands: readonly CommandWords[]): string {
   return `# bash completion for hivebar
 _hivebar() {
   local cur=\${COMP_WORDS[COMP_CWORD]} words= personas= files= name quoted
@@ -10,10 +10,10 @@ _hivebar() {
     words='${commands.map(({ name }) => name).join(' ')} --help --version'
   else
     case "\${COMP_WORDS[1]}:\${COMP_WORDS[COMP_CWORD - 1]}" in
-${commands.flatMap(({ name, flags }) => flags.flatMap((flag) => afterFlag(name, flag))).join('\n')}
+${commands.flatMap(({ name, flags }) => flags.flatMap((flag) => formatFlagCase(name, flag))).join('\n')}
     *)
       case "\${COMP_WORDS[1]}" in
-${commands.map(behind).join('\n')}
+${commands.map(formatCommandCase).join('\n')}
       esac ;;
     esac
   fi
@@ -32,12 +32,12 @@ complete -o default -F _hivebar hivebar
 `;
 }
 
-function afterFlag(command: string, { name, value }: Flag): readonly string[] {
+function formatFlagCase(command: string, { name, value }: CommandFlag): readonly string[] {
   if (value === null) return [];
-  return [`    ${command}:${name}) ${offer(value)} ;;`];
+  return [`    ${command}:${name}) ${formatCandidates(value)} ;;`];
 }
 
-function offer(value: NonNullable<Flag['value']>): string {
+function formatCandidates(value: NonNullable<CommandFlag['value']>): string {
   switch (value.is) {
     case 'words':
       return `words='${value.words.join(' ')}'`;
@@ -50,7 +50,7 @@ function offer(value: NonNullable<Flag['value']>): string {
   }
 }
 
-function behind({ name, verbs, flags, arguments: { is } }: CommandWords): string {
+function formatCommandCase({ name, verbs, flags, arguments: { is } }: CommandWords): string {
   const rest = [`words='${flags.map((flag) => flag.name).join(' ')}'`, ...(is === 'persona' ? ['personas=1'] : [])];
   if (verbs.length === 0) return `      ${name}) ${rest.join(' ')} ;;`;
   return `      ${name}) if [ "$COMP_CWORD" -eq 2 ]; then words='${verbs.join(' ')}'; else ${rest.join(' ')}; fi ;;`;

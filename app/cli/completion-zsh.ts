@@ -1,7 +1,7 @@
-import type { CommandWords, Flag } from './words-of.ts';
+import type { CommandFlag, CommandWords } from './help-completions.ts';
 
 /** The completion script for zsh: to be read by the shell, or put as `_hivebar` where it finds functions. */
-export function zshCompletion(commands: readonly CommandWords[]): string {
+export function formatZshCompletion(commands: readonly CommandWords[]): string {
   return `#compdef hivebar
 _hivebar_personas() {
   local -a names
@@ -12,17 +12,17 @@ _hivebar() {
   local -a commands
   if (( CURRENT == 2 )); then
     commands=(
-${commands.map(({ name, summary }) => `      ${quoted(`${name}:${summary.replaceAll(':', '\\:')}`)}`).join('\n')}
+${commands.map(({ name, summary }) => `      ${quote(`${name}:${summary.replaceAll(':', '\\:')}`)}`).join('\n')}
     )
     _describe command commands
     compadd -- --help --version
     return
   fi
   case "\${words[2]}:\${words[CURRENT-1]}" in
-${commands.flatMap(({ name, flags }) => flags.flatMap((flag) => afterFlag(name, flag))).join('\n')}
+${commands.flatMap(({ name, flags }) => flags.flatMap((flag) => formatFlagCase(name, flag))).join('\n')}
   *)
     case "\${words[2]}" in
-${commands.map(behind).join('\n')}
+${commands.map(formatCommandCase).join('\n')}
     esac ;;
   esac
 }
@@ -30,12 +30,12 @@ if [ "\${funcstack[1]}" = _hivebar ]; then _hivebar "$@"; else compdef _hivebar 
 `;
 }
 
-function afterFlag(command: string, { name, value }: Flag): readonly string[] {
+function formatFlagCase(command: string, { name, value }: CommandFlag): readonly string[] {
   if (value === null) return [];
-  return [`  ${command}:${name}) ${offer(value)} ;;`];
+  return [`  ${command}:${name}) ${formatCandidates(value)} ;;`];
 }
 
-function offer(value: NonNullable<Flag['value']>): string {
+function formatCandidates(value: NonNullable<CommandFlag['value']>): string {
   switch (value.is) {
     case 'words':
       return `compadd -- ${value.words.join(' ')}`;
@@ -48,7 +48,7 @@ function offer(value: NonNullable<Flag['value']>): string {
   }
 }
 
-function behind({ name, verbs, flags, arguments: { is } }: CommandWords): string {
+function formatCommandCase({ name, verbs, flags, arguments: { is } }: CommandWords): string {
   const rest = [
     `compadd -- ${flags.map((flag) => flag.name).join(' ')}`,
     ...(is === 'persona' ? ['_hivebar_personas'] : []),
@@ -57,6 +57,6 @@ function behind({ name, verbs, flags, arguments: { is } }: CommandWords): string
   return `    ${name}) if (( CURRENT == 3 )); then compadd -- ${verbs.join(' ')}; else ${rest.join('; ')}; fi ;;`;
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { COMMANDS } from './commands.ts';
 import { dispatch } from './dispatch.ts';
-import { wordsIn } from './words-of.ts';
+import { parseCommandWords } from './help-completions.ts';
 
 let home: string;
 const scripts = { bash: '', zsh: '', fish: '' };
@@ -95,7 +95,7 @@ test('each shell knows every command and flag that the help does', () => {
 });
 
 test('what may follow a command is read from its usage and its help', () => {
-  const words = wordsIn('sing', 'sing', {
+  const words = parseCommandWords('sing', 'sing', {
     usage: 'sing loud|soft PERSONA [SONG...] [--key C|minor] [--from FILE | --to PERSONA] [--all]',
     about: ['  --tempo N   so fast', 'and --not-a-flag in a sentence'],
   });

@@ -1,13 +1,12 @@
 import { parseArgs } from 'node:util';
 import type { Command } from './command.ts';
-import { COMMANDS } from './commands.ts';
-import { bashCompletion } from './completion-bash.ts';
-import { fishCompletion } from './completion-fish.ts';
-import { zshCompletion } from './completion-zsh.ts';
-import { usage } from './outcome.ts';
-import { wordsOf } from './words-of.ts';
+import { formatBashCompletion } from './completion-bash.ts';
+import { formatFishCompletion } from './completion-fish.ts';
+import { formatZshCompletion } from './completion-zsh.ts';
+import { loadCommandWords } from './help-completions.ts';
+import { toUsageFault } from './outcome.ts';
 
-const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
+const SHELLS = { bash: formatBashCompletion, zsh: formatZshCompletion, fish: formatFishCompletion } as const;
 
 export const command: Command = {
   usage: 'completions bash|zsh|fish',
@@ -20,20 +19,20 @@ export const command: Command = {
     { run: 'eval "$(hivebar completions zsh)"', does: 'in ~/.zshrc, behind compinit' },
     { run: 'hivebar completions fish > ~/.config/fish/completions/hivebar.fish', does: 'once' },
   ],
-  async run(args, io) {
-    const shell = shellIn(args);
-    io.out(SHELLS[shell](await wordsOf(COMMANDS)));
+  async run(args, io, commands) {
+    const shell = parseShell(args);
+    io.out(SHELLS[shell](await loadCommandWords(commands)));
     return 0;
   },
 };
 
-function shellIn(args: readonly string[]): keyof typeof SHELLS {
+function parseShell(args: readonly string[]): keyof typeof SHELLS {
   try {
     const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
     const [shell = '', ...rest] = positionals;
     if (!Object.hasOwn(SHELLS, shell) || rest.length > 0) throw new Error('say bash, zsh or fish');
     return shell as keyof typeof SHELLS;
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -131,7 +131,7 @@ describe('hivebar hive', () => {
     assert.ok(out.includes(`hosted   https://api.kijito.ai  (token: ${token}, proxy: http://127.0.0.1:3128)`), out);
   });
 
-  test('what can not be a further hive is refused, and nothing is written', async () => {
+  test('what cannot be a further hive is refused, and nothing is written', async () => {
     write(
       '{"primary": {"is": "kijito", "base": "http://127.0.0.1:7474"}, "hives": [{"name": "a", "base": "http://h"}]}',
     );
@@ -146,7 +146,7 @@ describe('hivebar hive', () => {
       [['http://192.0.2.1', '--name', 'b'], /documentation address/],
       [['http://h/?q=1', '--name', 'b'], /neither query nor fragment/],
       [['ftp://h', '--name', 'b'], /neither http nor https/],
-      [['http://i', '--name', 'b', '--token-file', '/nowhere'], /can not be read/],
+      [['http://i', '--name', 'b', '--token-file', '/nowhere'], /cannot be read/],
       [['http://i', '--name', 'b', '--proxy', 'socks5://p'], /neither http nor https/],
       [['http://i', '--name', 'b', '--proxy', 'http://me:pw@p'], /user name or password stands in the URL of p:/],
       [['http://127.0.0.1:1', '--name', 'b', '--proxy', 'http://p'], /is this machine/],

@@ -1,18 +1,18 @@
 import { parseArgs } from 'node:util';
-import { ensurePrivateDir, ownDirs, realDisk } from '../../core/state/index.ts';
+import { displayJson, displayName } from '../../core/format/index.ts';
+import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
 import {
+  getSettingsPath,
   isSettingName,
   openSettings,
   readSettingsFile,
   SETTINGS,
   type SettingName,
-  settingsPath,
 } from '../config/tray/index.ts';
-import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
-import { nearest } from './nearest.ts';
-import { usage } from './outcome.ts';
-import { stderrLog } from './stderr-log.ts';
+import { findNearest } from './nearest.ts';
+import { toUsageFault } from './outcome.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 const NEXT_START = 'it holds from the next start of hivebar on';
 
@@ -33,18 +33,18 @@ export const command: Command = {
     { run: 'hivebar config validate', does: 'see what is wrong with the file' },
   ],
   async run(args, io) {
-    const { verb, key, value, json } = parsed(args);
-    const { config } = ownDirs({ ...io.env });
+    const { verb, key, value, json } = parseArguments(args);
+    const { config } = findOwnDirs({ ...io.env });
     switch (verb) {
       case 'path':
-        io.out(`${settingsPath(config)}\n`);
+        io.out(`${getSettingsPath(config)}\n`);
         return 0;
       case 'show':
         return show(io, config, json);
       case 'validate':
         return validate(io, config);
       case 'set':
-        return change(io, config, key, valueIn(value));
+        return change(io, config, key, parseValue(value));
       case 'unset':
         return change(io, config, key, undefined);
     }
@@ -52,23 +52,23 @@ export const command: Command = {
 };
 
 function show(io: Io, config: string, json: boolean): number {
-  const { settings, given } = openSettings(config);
+  const { settings, explicitSettings } = openSettings(config);
   if (json) {
-    io.out(`${printableJson(JSON.stringify(settings))}\n`);
+    io.out(`${displayJson(JSON.stringify(settings))}\n`);
     return 0;
   }
   const names = Object.keys(SETTINGS.properties) as SettingName[];
   const width = Math.max(...names.map((name) => name.length));
   for (const name of names) {
-    const value = settings[name] === undefined ? 'not set' : printableJson(JSON.stringify(settings[name]));
-    const origin = given[name] === undefined && settings[name] !== undefined ? '  (default)' : '';
-    io.out(`${name.padEnd(width)}  ${printable(value)}${origin}\n`);
+    const value = settings[name] === undefined ? 'not set' : displayJson(JSON.stringify(settings[name]));
+    const origin = explicitSettings[name] === undefined && settings[name] !== undefined ? '  (default)' : '';
+    io.out(`${name.padEnd(width)}  ${displayName(value)}${origin}\n`);
   }
   return 0;
 }
 
 function validate(io: Io, config: string): number {
-  const path = settingsPath(config);
+  const path = getSettingsPath(config);
   const checked = readSettingsFile(config);
   if (checked === null) {
     io.out(`there is no ${path}: the defaults hold\n`);
@@ -79,26 +79,26 @@ function validate(io: Io, config: string): number {
     return 0;
   }
   for (const { line, column, message } of checked.problems)
-    io.err(`${printable(`${path}:${line}:${column}: ${message}`)}\n`);
+    io.err(`${displayName(`${path}:${line}:${column}: ${message}`)}\n`);
   return 1;
 }
 
 function change(io: Io, config: string, key: string, value: unknown): number {
   if (!isSettingName(key)) {
-    const close = nearest(key, Object.keys(SETTINGS.properties));
-    throw usage(new Error(`there is no setting ${key}${close === null ? '' : `: did you mean ${close}?`}`));
+    const close = findNearest(key, Object.keys(SETTINGS.properties));
+    throw toUsageFault(new Error(`there is no setting ${key}${close === null ? '' : `: did you mean ${close}?`}`));
   }
   const file = openSettings(config);
-  ensurePrivateDir(realDisk(stderrLog(io, 'hivebar config')), config);
+  ensurePrivateDir(createRealDisk(createStderrLog(io, 'hivebar config')), config);
   if (value === undefined) file.unset(key);
   else file.set(key, value);
-  const now = value === undefined ? 'has its default again' : `is ${printableJson(JSON.stringify(value))}`;
-  io.out(`${key} ${printable(now)}: ${NEXT_START}\n`);
+  const now = value === undefined ? 'has its default again' : `is ${displayJson(JSON.stringify(value))}`;
+  io.out(`${key} ${displayName(now)}: ${NEXT_START}\n`);
   return 0;
 }
 
 /** JSON, else the word itself: `config set tray none` needs no quotes. */
-function valueIn(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -106,7 +106,7 @@ function valueIn(text: string): unknown {
   }
 }
 
-function parsed(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -124,6 +124,6 @@ function parsed(args: readonly string[]) {
     if (values.json && verb !== 'show') throw new Error('--json is for config show');
     return { verb: known, key, value, json: values.json };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

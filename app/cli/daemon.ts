@@ -1,9 +1,9 @@
 import { displayName } from '../../core/format/index.ts';
 import type { Command, Io } from './command.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 /** What `hivebar daemon VERB` runs. A file is loaded when its verb is said. */
-interface Part {
+interface DaemonSubcommand {
   /** How it is called, without the program's name and `daemon`. */
   readonly usage: string;
   /** What it does, a line an entry, its flags indented by two. */
@@ -11,7 +11,7 @@ interface Part {
   load(): Promise<{ run(args: readonly string[], io: Io): Promise<number> }>;
 }
 
-const PARTS: Readonly<Record<string, Part>> = {
+const SUBCOMMANDS: Readonly<Record<string, DaemonSubcommand>> = {
   run: {
     usage: 'run --tenant T --identity I --project P [--surface S] [--autonomy HINT] [--install-deps] [--activate-venv]',
     about: [
@@ -111,15 +111,18 @@ const PARTS: Readonly<Record<string, Part>> = {
 };
 
 /** Flags stand where completions look for them. */
-const indented = (line: string): string => (line.startsWith('  --') ? line : `    ${line.trimStart()}`);
+const indent = (line: string): string => (line.startsWith('  --') ? line : `    ${line.trimStart()}`);
 
 export const command: Command = {
-  usage: `daemon ${Object.keys(PARTS).join('|')} [flags]`,
+  usage: `daemon ${Object.keys(SUBCOMMANDS).join('|')} [flags]`,
   about: [
     'A process a persona, which listens to its upstream all the time and rings one doorbell between two turns of its agent.',
     'It carries no content: what waits, the agent fetches itself with hivebar inbox drain.',
     '',
-    ...Object.values(PARTS).flatMap(({ usage: said, about }) => [said, ...about.map(indented)]),
+    ...Object.values(SUBCOMMANDS).flatMap(({ usage: subcommandUsage, about }) => [
+      subcommandUsage,
+      ...about.map(indent),
+    ]),
     '',
     '  T-I                tenant and identity, as hivebar daemon list shows them; without it the only one there is',
     '  --tenant T         the same in two words',
@@ -131,13 +134,13 @@ export const command: Command = {
     { run: 'hivebar daemon shutdown --tenant acme --identity ada', does: 'ends it within 5 seconds' },
   ],
   async run([verb = '', ...args], io) {
-    const part = Object.hasOwn(PARTS, verb) ? PARTS[verb] : undefined;
-    if (part === undefined) {
-      const verbs = Object.keys(PARTS).join(', ');
-      throw usage(
+    const subcommand = Object.hasOwn(SUBCOMMANDS, verb) ? SUBCOMMANDS[verb] : undefined;
+    if (subcommand === undefined) {
+      const verbs = Object.keys(SUBCOMMANDS).join(', ');
+      throw toUsageFault(
         new Error(verb === '' ? `say one of ${verbs}` : `there is no ${displayName(verb)}: say one of ${verbs}`),
       );
     }
-    return await (await part.load()).run(args, io);
+    return await (await subcommand.load()).run(args, io);
   },
 };

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 const VERBS = ['create', 'list', 'show', 'respond', 'wait', 'cancel'] as const;
-export type Verb = (typeof VERBS)[number];
+export type DecisionVerb = (typeof VERBS)[number];
 
 const FLAGS = {
   as: { type: 'string' },
@@ -25,10 +25,10 @@ const FLAGS = {
   json: { type: 'boolean' },
 } as const;
 
-type Flag = keyof typeof FLAGS;
+type DecisionFlag = keyof typeof FLAGS;
 
 /** The flags that each verb takes beside `--json`. */
-const TAKES: Readonly<Record<Verb, readonly Flag[]>> = {
+const TAKES: Readonly<Record<DecisionVerb, readonly DecisionFlag[]>> = {
   create: [
     'as',
     'context',
@@ -50,55 +50,61 @@ const TAKES: Readonly<Record<Verb, readonly Flag[]>> = {
 };
 
 /** The verbs whose one word is the number of a decision. */
-const OF_ONE: readonly Verb[] = ['show', 'respond', 'wait', 'cancel'];
+const VERBS_WITH_ID: readonly DecisionVerb[] = ['show', 'respond', 'wait', 'cancel'];
 
 /** A command line of `hivebar decision`, as far as its form goes. @throws Fault `usage` */
-export function decisionArgs(args: readonly string[]) {
+export function parseDecisionArgs(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: FLAGS, allowPositionals: true });
     const [word, ...words] = positionals;
-    const verb = VERBS.find((one) => one === word);
+    const verb = VERBS.find((name) => name === word);
     if (verb === undefined) throw new Error(`say ${VERBS.slice(0, -1).join(', ')} or ${VERBS.at(-1)}`);
-    const foreign = Object.keys(values).find((flag) => flag !== 'json' && !TAKES[verb].some((taken) => taken === flag));
+    const foreign = Object.keys(values).find(
+      (flag) => flag !== 'json' && !TAKES[verb].some((allowed) => allowed === flag),
+    );
     if (foreign !== undefined) throw new Error(`decision ${verb} takes no --${foreign}`);
-    const id = OF_ONE.includes(verb) ? oneId(verb, words) : 0;
+    const id = VERBS_WITH_ID.includes(verb) ? parseId(verb, words) : 0;
     if (verb === 'list' && words.length > 0) throw new Error(`decision list: ${words.join(' ')} is too much`);
     if (verb === 'create' && values.limit !== undefined && !values.wait) throw new Error('--limit is for --wait');
     return { ...values, verb, id, words } as const;
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
-export type DecisionArgs = ReturnType<typeof decisionArgs>;
+export type DecisionArgs = ReturnType<typeof parseDecisionArgs>;
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Milliseconds of `90s`, `30m`, `2h` or `1d`. @throws Fault `usage` */
-export function millisOf(flag: string, text: string): number {
+export function parseMillis(flag: string, text: string): number {
   const [, count, unit] = /^(\d{1,6}(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
   const ms = Math.round(Number(count) * UNITS[unit as keyof typeof UNITS]);
   if (ms > 0) return ms;
-  throw usage(new Error(`${flag} ${text}: say how long, as 90s, 30m, 2h or 1d`));
+  throw toUsageFault(new Error(`${flag} ${text}: say how long, as 90s, 30m, 2h or 1d`));
 }
 
 /** @throws Fault `usage` */
-export function wholeOf(what: string, text: string): number {
+export function parseWholeNumber(label: string, text: string): number {
   const n = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(n) && n >= 1) return n;
-  throw usage(new Error(`${what} ${text} is not a whole number above 0`));
+  throw toUsageFault(new Error(`${label} ${text} is not a whole number above 0`));
 }
 
 /** `ID=LABEL`, or `ID:SHORT=LABEL`. @throws Fault `usage` */
-export function optionOf(text: string): { readonly id: string; readonly short: string | null; readonly label: string } {
+export function parseOption(text: string): {
+  readonly id: string;
+  readonly short: string | null;
+  readonly label: string;
+} {
   const [, id, short = null, label] = /^([^=:]*)(?::([^=]*))?=([\s\S]*)$/.exec(text) ?? [];
   if (id === undefined || label === undefined)
-    throw usage(new Error(`--option ${text}: say ID=LABEL, or ID:SHORT=LABEL with a short text for a button`));
+    throw toUsageFault(new Error(`--option ${text}: say ID=LABEL, or ID:SHORT=LABEL with a short text for a button`));
   return { id, short, label };
 }
 
-function oneId(verb: Verb, [id, ...rest]: readonly string[]): number {
+function parseId(verb: DecisionVerb, [id, ...rest]: readonly string[]): number {
   if (id === undefined) throw new Error(`decision ${verb}: which one? Give its number`);
   if (rest.length > 0) throw new Error(`decision ${verb}: one at a time, not also ${rest.join(' ')}`);
-  return wholeOf('decision', id);
+  return parseWholeNumber('decision', id);
 }

@@ -1,68 +1,72 @@
-import { type Decision, labelOf } from '../../core/inbox/decisions/index.ts';
-import { type Instant, isoOf } from '../../core/model/index.ts';
-import { printable } from '../printable.ts';
+import { displayName } from '../../core/format/index.ts';
+import { type Decision, findOptionLabel } from '../../core/inbox/decisions/index.ts';
+import { formatIso, type Instant } from '../../core/model/index.ts';
 
 /** One line of a list. */
-export function decisionLine(decision: Decision): string {
+export function formatDecisionLine(decision: Decision): string {
   const { id, persona, prompt, iteration, mostIterations } = decision;
   const round = iteration === 1 ? [] : [`${iteration} of ${mostIterations}`];
   const [first = ''] = prompt.split('\n');
-  const more = prompt.includes('\n') ? ' ...' : '';
-  const asked = [
+  const ellipsis = prompt.includes('\n') ? ' ...' : '';
+  const columns = [
     String(id).padStart(6),
-    stateWord(decision),
-    printable(persona),
+    formatState(decision),
+    displayName(persona),
     ...round,
-    `${printable(first)}${more}`,
+    `${displayName(first)}${ellipsis}`,
   ];
-  return [...asked, ...answerIn(decision)].join('  ');
+  return [...columns, ...formatAnswer(decision)].join('  ');
 }
 
 /** Code points of an answer's text in a list. */
 const LISTED_TEXT = 100;
 
 /** What was answered, for a list; nothing while it is open. */
-function answerIn(decision: Decision): readonly string[] {
+function formatAnswer(decision: Decision): readonly string[] {
   const { outcome, next } = decision;
   if (outcome.is === 'open' || outcome.is === 'timed-out') return [];
   const { by, text } = outcome;
-  const words = text === null ? '' : [...printable(text.replace(/\s+/g, ' '))].slice(0, LISTED_TEXT).join('');
-  const said = words === '' ? '' : `: ${words}`;
-  const who = by === null ? ' by default' : ` by ${printable(by)}`;
-  if (outcome.is === 'cancelled') return [`->${who}${said}`];
-  if (next !== null) return [`-> guidance${who}, open again as ${next}${said}`];
+  const words = text === null ? '' : [...displayName(text.replace(/\s+/g, ' '))].slice(0, LISTED_TEXT).join('');
+  const note = words === '' ? '' : `: ${words}`;
+  const author = by === null ? ' by default' : ` by ${displayName(by)}`;
+  if (outcome.is === 'cancelled') return [`->${author}${note}`];
+  if (next !== null) return [`-> guidance${author}, open again as ${next}${note}`];
   const { choice } = outcome;
-  return [choice === null ? `->${who}${said}` : `-> ${choice} (${printable(labelOf(decision, choice))})${who}${said}`];
+  return [
+    choice === null
+      ? `->${author}${note}`
+      : `-> ${choice} (${displayName(findOptionLabel(decision, choice))})${author}${note}`,
+  ];
 }
 
 /** All of it, for a person who is to answer. */
-export function decisionLines(decision: Decision): readonly string[] {
+export function formatDecision(decision: Decision): readonly string[] {
   const { id, persona, prompt, context, options, fallback, urgency, freeText, outcome } = decision;
   const { iteration, mostIterations, parent, guidance, expires } = decision;
   const round = iteration === 1 ? '' : `, ${iteration} of ${mostIterations}`;
   const width = Math.max(0, ...options.map((option) => option.id.length));
   const lines = [
-    `#${id} ${stateWord(decision)}, asked by ${printable(persona)}, ${timeOf(decision.created)}, ${urgency}${round}`,
+    `#${id} ${formatState(decision)}, asked by ${displayName(persona)}, ${formatTime(decision.created)}, ${urgency}${round}`,
   ];
-  lines.push(...indented(prompt));
-  if (context !== null) lines.push('', ...indented(context));
-  if (guidance !== null) lines.push('', `guidance to #${parent ?? '?'}:`, ...indented(guidance));
+  lines.push(...indent(prompt));
+  if (context !== null) lines.push('', ...indent(context));
+  if (guidance !== null) lines.push('', `guidance to #${parent ?? '?'}:`, ...indent(guidance));
   if (options.length > 0) lines.push('');
   for (const option of options) {
     const holds = option.id === fallback ? '  (default)' : '';
-    lines.push(`  ${option.id.padEnd(width)}  ${printable(option.label)}${holds}`);
+    lines.push(`  ${option.id.padEnd(width)}  ${displayName(option.label)}${holds}`);
   }
-  lines.push('', ...endOf(decision));
+  lines.push('', ...formatOutcome(decision));
   if (outcome.is === 'open') {
     const ways = [...(options.length > 0 ? ['--select ID'] : []), ...(freeText ? ['--text TEXT'] : [])];
-    const until = expires === null ? '' : `, until ${timeOf(expires)}`;
+    const until = expires === null ? '' : `, until ${formatTime(expires)}`;
     lines.push(`answer it with: hivebar decision respond ${id} ${ways.join(' or ')}${until}`);
   }
   return lines.filter((line, at) => line !== '' || (lines[at + 1] ?? '') !== '');
 }
 
 /** What became of it, for the one who waits and the one who came too late. */
-export function endOf(decision: Decision): readonly string[] {
+export function formatOutcome(decision: Decision): readonly string[] {
   const { id, outcome, next } = decision;
   switch (outcome.is) {
     case 'open':
@@ -70,29 +74,32 @@ export function endOf(decision: Decision): readonly string[] {
     case 'timed-out':
       return [`decision ${id}: not answered in time`];
     case 'cancelled': {
-      const why = outcome.text === null ? '' : `: ${printable(outcome.text)}`;
-      return [`decision ${id}: cancelled by ${printable(outcome.by)}${why}`];
+      const why = outcome.text === null ? '' : `: ${displayName(outcome.text)}`;
+      return [`decision ${id}: cancelled by ${displayName(outcome.by)}${why}`];
     }
     case 'resolved': {
       const { by, choice, text } = outcome;
-      const said = text === null ? [] : indented(text);
+      const noteLines = text === null ? [] : indent(text);
       if (next !== null)
-        return [`decision ${id}: ${printable(by ?? '')} gives guidance; it is open again as ${next}`, ...said];
-      if (choice === null) return [`decision ${id}: answered by ${printable(by ?? '')}`, ...said];
-      const who = by === null ? 'not answered in time, so by default' : `answered by ${printable(by)}:`;
-      return [`decision ${id}: ${who} ${choice} (${printable(labelOf(decision, choice))})`, ...said];
+        return [`decision ${id}: ${displayName(by ?? '')} gives guidance; it is open again as ${next}`, ...noteLines];
+      if (choice === null) return [`decision ${id}: answered by ${displayName(by ?? '')}`, ...noteLines];
+      const resolution = by === null ? 'not answered in time, so by default' : `answered by ${displayName(by)}:`;
+      return [
+        `decision ${id}: ${resolution} ${choice} (${displayName(findOptionLabel(decision, choice))})`,
+        ...noteLines,
+      ];
     }
   }
 }
 
-function stateWord({ outcome, next }: Decision): string {
+function formatState({ outcome, next }: Decision): string {
   return outcome.is === 'resolved' && next !== null ? 'guided' : outcome.is;
 }
 
-function indented(text: string): readonly string[] {
-  return text.split(/\r?\n/).map((line) => `  ${printable(line.replaceAll('\t', '  '))}`);
+function indent(text: string): readonly string[] {
+  return text.split(/\r?\n/).map((line) => `  ${displayName(line.replaceAll('\t', '  '))}`);
 }
 
-function timeOf(at: Instant): string {
-  return `${isoOf(at).slice(0, 19)}Z`;
+function formatTime(at: Instant): string {
+  return `${formatIso(at).slice(0, 19)}Z`;
 }

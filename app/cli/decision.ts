@@ -1,21 +1,21 @@
+import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   type Decision,
-  type Done,
-  decisionJson,
-  newDecisionOf,
-  replyOf,
-  type Waited,
+  type DecisionResult,
+  type DecisionWaitResult,
+  parseNewDecision,
+  parseReply,
+  toDecisionJson,
   waitForDecision,
 } from '../../core/inbox/decisions/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { printable, printableJson } from '../printable.ts';
-import { actingPersona } from './acting-persona.ts';
+import { resolveActingPersona } from './acting-persona.ts';
 import type { Command, Io } from './command.ts';
-import { type DecisionArgs, decisionArgs, millisOf, optionOf, wholeOf } from './decision-args.ts';
-import { decisionLine, decisionLines, endOf } from './decision-text.ts';
-import { findOwnPersona } from './inbox-who.ts';
-import { stopSignal } from './stop-signal.node.ts';
-import { type DecisionHouse, withDecisions } from './with-decisions.ts';
+import { type DecisionArgs, parseDecisionArgs, parseMillis, parseOption, parseWholeNumber } from './decision-args.ts';
+import { formatDecision, formatDecisionLine, formatOutcome } from './decision-text.ts';
+import { type DecisionAccess, runWithDecisions } from './open-decisions.ts';
+import { findOwnPersona } from './persona-lookup.ts';
+import { createStopSignal } from './stop-signal.node.ts';
 
 /** Of `wait`, and of `create --wait`. */
 const STILL_OPEN = 3;
@@ -70,79 +70,79 @@ export const command: Command = {
     { run: 'hivebar decision respond 3 --select y --text "but watch the logs"', does: 'answers' },
   ],
   async run(args, io) {
-    const asked = decisionArgs(args);
-    switch (asked.verb) {
+    const options = parseDecisionArgs(args);
+    switch (options.verb) {
       case 'create':
-        return create(asked, io);
+        return create(options, io);
       case 'list':
-        return list(asked, io);
+        return list(options, io);
       case 'show':
-        return show(asked, io);
+        return show(options, io);
       case 'respond':
-        return respond(asked, io);
+        return respond(options, io);
       case 'wait':
-        return withDecisions(io, (house) => wait(house, asked.id, asked, io));
+        return runWithDecisions(io, (access) => wait(access, options.id, options, io));
       case 'cancel':
-        return cancel(asked, io);
+        return cancel(options, io);
     }
   },
 };
 
-async function create(asked: DecisionArgs, io: Io): Promise<number> {
-  const { words, timeout, refines } = asked;
+async function create(options: DecisionArgs, io: Io): Promise<number> {
+  const { words, timeout, refines } = options;
   const prompt = words.length > 0 ? words.join(' ') : (await io.input()).trimEnd();
-  const rounds = asked['max-iterations'];
-  const given = {
+  const rounds = options['max-iterations'];
+  const fields = {
     prompt,
-    context: asked.context,
-    options: (asked.option ?? []).map(optionOf),
-    freeText: asked['free-text'],
-    fallback: asked.default,
-    urgency: asked.urgency,
-    blocking: asked.wait,
-    mostIterations: rounds === undefined ? undefined : wholeOf('--max-iterations', rounds),
-    forMs: timeout === undefined ? undefined : timeout === 'never' ? null : millisOf('--timeout', timeout),
-    refines: refines === undefined ? undefined : wholeOf('--refines', refines),
+    context: options.context,
+    options: (options.option ?? []).map(parseOption),
+    freeText: options['free-text'],
+    fallback: options.default,
+    urgency: options.urgency,
+    blocking: options.wait,
+    mostIterations: rounds === undefined ? undefined : parseWholeNumber('--max-iterations', rounds),
+    forMs: timeout === undefined ? undefined : timeout === 'never' ? null : parseMillis('--timeout', timeout),
+    refines: refines === undefined ? undefined : parseWholeNumber('--refines', refines),
   };
-  limitOf(asked); // before anything is asked
-  return withDecisions(io, async (house) => {
-    const persona = actingPersona(io, house.db, asked.as);
-    const decision = house.decisions.create(newDecisionOf({ ...given, persona }));
-    if (asked.wait) {
-      io.err(`decision ${decision.id} asked by ${printable(persona)}; waiting for the answer\n`);
+  parseLimit(options); // before anything is asked
+  return runWithDecisions(io, async (access) => {
+    const persona = resolveActingPersona(io, access.db, options.as);
+    const decision = access.decisions.create(parseNewDecision({ ...fields, persona }));
+    if (options.wait) {
+      io.err(`decision ${decision.id} asked by ${displayName(persona)}; waiting for the answer\n`);
       // a person can only answer what is shown
-      const [code] = await Promise.all([wait(house, decision.id, asked, io), house.tell()]);
+      const [code] = await Promise.all([wait(access, decision.id, options, io), access.tell()]);
       return code;
     }
-    if (asked.json) json(io, decisionJson(decision));
+    if (options.json) printJson(io, toDecisionJson(decision));
     else
       io.out(
-        `decision ${decision.id} asked by ${printable(persona)}: wait with hivebar decision wait ${decision.id}\n`,
+        `decision ${decision.id} asked by ${displayName(persona)}: wait with hivebar decision wait ${decision.id}\n`,
       );
     return 0;
   });
 }
 
-function list(asked: DecisionArgs, io: Io): Promise<number> {
-  const { as: persona = null, open: onlyOpen = false } = asked;
-  const limit = asked.limit === undefined ? LIST_LIMIT : wholeOf('--limit', asked.limit);
-  return withDecisions(io, ({ decisions }) => {
-    const found = decisions.list({ persona, onlyOpen, limit });
-    if (asked.json) json(io, found.map(decisionJson));
-    else if (found.length === 0) io.out(onlyOpen ? 'no decision is open\n' : 'there is no decision\n');
-    else for (const decision of found) io.out(`${decisionLine(decision)}\n`);
+function list(options: DecisionArgs, io: Io): Promise<number> {
+  const { as: persona = null, open: onlyOpen = false } = options;
+  const limit = options.limit === undefined ? LIST_LIMIT : parseWholeNumber('--limit', options.limit);
+  return runWithDecisions(io, ({ decisions }) => {
+    const matching = decisions.list({ persona, onlyOpen, limit });
+    if (options.json) printJson(io, matching.map(toDecisionJson));
+    else if (matching.length === 0) io.out(onlyOpen ? 'no decision is open\n' : 'there is no decision\n');
+    else for (const decision of matching) io.out(`${formatDecisionLine(decision)}\n`);
     return 0;
   });
 }
 
 function show({ id, json: asJson }: DecisionArgs, io: Io): Promise<number> {
-  return withDecisions(io, ({ decisions }) => {
+  return runWithDecisions(io, ({ decisions }) => {
     const decision = decisions.get(id);
-    if (decision === null) return nothing(id, io);
-    if (asJson) json(io, decisionJson(decision));
+    if (decision === null) return reportMissing(id, io);
+    if (asJson) printJson(io, toDecisionJson(decision));
     else
       io.out(
-        decisionLines(decision)
+        formatDecision(decision)
           .map((line) => `${line}\n`)
           .join(''),
       );
@@ -150,55 +150,57 @@ function show({ id, json: asJson }: DecisionArgs, io: Io): Promise<number> {
   });
 }
 
-async function respond(asked: DecisionArgs, io: Io): Promise<number> {
-  const { id, select, text } = asked;
+async function respond(options: DecisionArgs, io: Io): Promise<number> {
+  const { id, select, text } = options;
   if (select === undefined && (text === undefined || text.trim() === '')) {
     io.err(
       `hivebar decision: nothing was answered: give --select ID, --text TEXT or both (hivebar decision show ${id})\n`,
     );
     return 1;
   }
-  const reply = replyOf({ select, text, acceptGuidance: asked['accept-guidance'], by: whoAnswers(asked, io) });
-  return withDecisions(io, ({ decisions }) => done(decisions.respond(id, reply), asked, io));
+  const reply = parseReply({ select, text, acceptGuidance: options['accept-guidance'], by: findAnswerer(options, io) });
+  return runWithDecisions(io, ({ decisions }) => reportResult(decisions.respond(id, reply), options, io));
 }
 
-function cancel(asked: DecisionArgs, io: Io): Promise<number> {
-  const { id, reason = null } = asked;
-  return withDecisions(io, ({ decisions }) => done(decisions.cancel(id, whoAnswers(asked, io), reason), asked, io));
+function cancel(options: DecisionArgs, io: Io): Promise<number> {
+  const { id, reason = null } = options;
+  return runWithDecisions(io, ({ decisions }) =>
+    reportResult(decisions.cancel(id, findAnswerer(options, io), reason), options, io),
+  );
 }
 
-function whoAnswers({ by }: DecisionArgs, io: Io): string {
+function findAnswerer({ by }: DecisionArgs, io: Io): string {
   return by ?? findOwnPersona(io) ?? OPERATOR;
 }
 
-function done(answer: Done, { id, json: asJson }: DecisionArgs, io: Io): number {
+function reportResult(answer: DecisionResult, { id, json: asJson }: DecisionArgs, io: Io): number {
   switch (answer.is) {
     case 'none':
-      return nothing(id, io);
+      return reportMissing(id, io);
     case 'too-late':
-      if (asJson) json(io, { accepted: false, decision: decisionJson(answer.decision) });
-      io.err(`hivebar decision: too late, nothing was changed\n${text(endOf(answer.decision))}`);
+      if (asJson) printJson(io, { accepted: false, decision: toDecisionJson(answer.decision) });
+      io.err(`hivebar decision: too late, nothing was changed\n${formatLines(formatOutcome(answer.decision))}`);
       return 1;
     case 'done':
-      if (asJson) json(io, { accepted: true, decision: decisionJson(answer.decision) });
-      else io.out(text(endOf(answer.decision)));
+      if (asJson) printJson(io, { accepted: true, decision: toDecisionJson(answer.decision) });
+      else io.out(formatLines(formatOutcome(answer.decision)));
       return 0;
   }
 }
 
-async function wait({ decisions }: DecisionHouse, id: number, asked: DecisionArgs, io: Io): Promise<number> {
-  const limitMs = limitOf(asked);
-  const waited = await waitForDecision(id, { decisions, clock: realClock, limitMs, signal: stopSignal() });
-  if (waited.is === 'none') return nothing(id, io);
+async function wait({ decisions }: DecisionAccess, id: number, options: DecisionArgs, io: Io): Promise<number> {
+  const limitMs = parseLimit(options);
+  const waited = await waitForDecision(id, { decisions, clock: realClock, limitMs, signal: createStopSignal() });
+  if (waited.is === 'none') return reportMissing(id, io);
   const { decision } = waited;
-  if (asked.json) json(io, decisionJson(decision));
-  else if (decision.outcome.is !== 'open') io.out(text(endOf(decision)));
+  if (options.json) printJson(io, toDecisionJson(decision));
+  else if (decision.outcome.is !== 'open') io.out(formatLines(formatOutcome(decision)));
   if (waited.is === 'limit' || waited.is === 'stopped')
     io.err(`decision ${id} is still open: go on with hivebar decision wait ${id}\n`);
-  return exitOf(waited.is, decision);
+  return toExitCode(waited.is, decision);
 }
 
-function exitOf(waited: Waited['is'], { outcome, next }: Decision): number {
+function toExitCode(waited: DecisionWaitResult['is'], { outcome, next }: Decision): number {
   if (waited !== 'closed') return STILL_OPEN;
   switch (outcome.is) {
     case 'open':
@@ -212,19 +214,19 @@ function exitOf(waited: Waited['is'], { outcome, next }: Decision): number {
   }
 }
 
-function limitOf({ limit }: DecisionArgs): number | null {
-  return limit === undefined ? null : millisOf('--limit', limit);
+function parseLimit({ limit }: DecisionArgs): number | null {
+  return limit === undefined ? null : parseMillis('--limit', limit);
 }
 
-function nothing(id: number, io: Io): number {
+function reportMissing(id: number, io: Io): number {
   io.err(`hivebar decision: there is no decision ${id}: see hivebar decision list\n`);
   return 1;
 }
 
-function json(io: Io, value: unknown): void {
-  io.out(`${printableJson(JSON.stringify(value))}\n`);
+function printJson(io: Io, value: unknown): void {
+  io.out(`${displayJson(JSON.stringify(value))}\n`);
 }
 
-function text(lines: readonly string[]): string {
+function formatLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { newDecisionOf } from '../../core/inbox/decisions/index.ts';
+import { parseNewDecision } from '../../core/inbox/decisions/index.ts';
 import type { Command } from './command.ts';
-import { usage } from './outcome.ts';
-import { withDecisions } from './with-decisions.ts';
-import { withHive } from './with-hive.ts';
+import { runWithDecisions } from './open-decisions.ts';
+import { runWithHive } from './open-local-hive.ts';
+import { toUsageFault } from './outcome.ts';
 
 const MAIL = [
   {
@@ -28,7 +28,7 @@ const MAIL = [
 /** The one whose mail is read already, so that a quiet row is to be seen too. */
 const QUIET = 'dora';
 
-const QUESTION = newDecisionOf({
+const QUESTION = parseNewDecision({
   persona: 'ada',
   prompt: 'How shall I merge the parser branch?',
   context: 'It drops the old shape of errors, which two callers still read.',
@@ -46,25 +46,27 @@ export const command: Command = {
   ],
   examples: [{ run: 'hivebar demo', does: 'see badges, notifications, event files and a decision at work' }],
   async run(args, io) {
-    takesNothing(args);
-    await withHive(io, 'hivebar demo', null, true, (hive) => {
+    requireNoArguments(args);
+    await runWithHive(io, 'hivebar demo', null, true, (hive) => {
       for (const mail of MAIL) hive.sendNow(mail);
       hive.markRead(QUIET, 'all');
     });
-    const asked = await withDecisions(io, ({ decisions }) => {
+    const decision = await runWithDecisions(io, ({ decisions }) => {
       const [open] = decisions.list({ persona: QUESTION.persona, onlyOpen: true, limit: 1 });
       return open ?? decisions.create(QUESTION);
     });
     io.out('sent 7 messages to ada, bo, cyrus and dora\nsee them with: hivebar status, hivebar inbox list ada\n');
-    io.out(`ada asks for a decision; answer with: hivebar open, hivebar decision respond ${asked.id} --select both\n`);
+    io.out(
+      `ada asks for a decision; answer with: hivebar open, hivebar decision respond ${decision.id} --select both\n`,
+    );
     return 0;
   },
 };
 
-function takesNothing(args: readonly string[]): void {
+function requireNoArguments(args: readonly string[]): void {
   try {
     parseArgs({ args: [...args], options: {} });
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -12,15 +12,15 @@ export async function dispatch(
   io: Io,
   commands: Readonly<Record<string, CommandEntry>>,
 ): Promise<number> {
-  const { name, rest } = splitOf(args);
-  if (name === '--version') return version(io);
-  if (name === '--help') return help(rest, io, commands);
+  const { name, rest } = splitCommand(args);
+  if (name === '--version') return printVersion(io);
+  if (name === '--help') return printHelp(rest, io, commands);
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (entry === undefined) return unknown(name, io, commands);
-  if (asksForHelp(rest)) return help([name], io, commands);
+  if (entry === undefined) return reportUnknown(name, io, commands);
+  if (asksForHelp(rest)) return printHelp([name], io, commands);
   try {
     const { command } = await entry.load();
-    return await command.run(rest, io);
+    return await command.run(rest, io, commands);
   } catch (error) {
     const { explain } = await import('./explain.ts');
     const { text, exit } = explain(name, error);
@@ -30,7 +30,10 @@ export async function dispatch(
 }
 
 /** Flags first means the default command, as `hivebar` alone does. */
-function splitOf([first, ...rest]: readonly string[]): { readonly name: string; readonly rest: readonly string[] } {
+function splitCommand([first, ...rest]: readonly string[]): {
+  readonly name: string;
+  readonly rest: readonly string[];
+} {
   if (first === undefined) return { name: DEFAULT_COMMAND, rest: [] };
   if (['--version', '-V', '-v', 'version'].includes(first)) return { name: '--version', rest };
   if (first === '--help' || first === '-h' || first === 'help') return { name: '--help', rest };
@@ -44,34 +47,34 @@ function asksForHelp(args: readonly string[]): boolean {
   return args.slice(0, end === -1 ? args.length : end).some((arg) => arg === '--help' || arg === '-h');
 }
 
-async function version(io: Io): Promise<number> {
-  const { version: current } = await import('../version.node.ts');
+async function printVersion(io: Io): Promise<number> {
+  const { readVersion: current } = await import('../version.node.ts');
   io.out(`${current()}\n`);
   return 0;
 }
 
-async function help(
+async function printHelp(
   [name]: readonly string[],
   io: Io,
   commands: Readonly<Record<string, CommandEntry>>,
 ): Promise<number> {
-  const { helpOf, overview } = await import('./help.ts');
+  const { formatHelp, formatOverview } = await import('./help.ts');
   if (name === undefined) {
-    io.out(overview(commands));
+    io.out(formatOverview(commands));
     return 0;
   }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (entry === undefined) return unknown(name, io, commands);
+  if (entry === undefined) return reportUnknown(name, io, commands);
   const { command } = await entry.load();
-  io.out(helpOf(entry, command));
+  io.out(formatHelp(entry, command));
   return 0;
 }
 
-async function unknown(name: string, io: Io, commands: Readonly<Record<string, CommandEntry>>): Promise<number> {
-  const { nearest } = await import('./nearest.ts');
-  const { printable } = await import('../printable.ts');
-  const close = nearest(name, Object.keys(commands));
+async function reportUnknown(name: string, io: Io, commands: Readonly<Record<string, CommandEntry>>): Promise<number> {
+  const { findNearest } = await import('./nearest.ts');
+  const { displayName } = await import('../../core/format/index.ts');
+  const close = findNearest(name, Object.keys(commands));
   const hint = close === null ? '' : `did you mean ${close}? `;
-  io.err(`hivebar: there is no command ${printable(name)}: ${hint}see hivebar --help\n`);
+  io.err(`hivebar: there is no command ${displayName(name)}: ${hint}see hivebar --help\n`);
   return 2;
 }

@@ -1,8 +1,16 @@
 import { parseArgs } from 'node:util';
-import { printableJson } from '../printable.ts';
+import { displayJson } from '../../core/format/index.ts';
 import type { Command } from './command.ts';
-import { checksOf, examine, exitOf, leaveSoon, realScene, reportJson, reportText } from './doctor/index.ts';
-import { usage } from './outcome.ts';
+import {
+  createContext,
+  examine,
+  formatReport,
+  formatReportJson,
+  leaveSoon,
+  listChecks,
+  toExitCode,
+} from './doctor/index.ts';
+import { toUsageFault } from './outcome.ts';
 
 export const command: Command = {
   usage: 'doctor [--json]',
@@ -19,24 +27,24 @@ export const command: Command = {
     { run: "hivebar doctor --json | jq '.checks[] | select(.next)'", does: 'only what asks for a next step' },
   ],
   async run(args, io) {
-    const { json } = flagsOf(args);
-    const scene = realScene(io);
+    const { json } = parseFlags(args);
+    const context = createContext(io);
     try {
-      const all = await examine(checksOf(scene), scene);
-      io.out(json ? `${printableJson(reportJson(all, scene.version))}\n` : reportText(all));
-      return exitOf(all);
+      const results = await examine(listChecks(context), context);
+      io.out(json ? `${displayJson(formatReportJson(results, context.version))}\n` : formatReport(results));
+      return toExitCode(results);
     } finally {
       leaveSoon();
-      await scene[Symbol.asyncDispose]();
+      await context[Symbol.asyncDispose]();
     }
   },
 };
 
-function flagsOf(args: readonly string[]): { readonly json: boolean } {
+function parseFlags(args: readonly string[]): { readonly json: boolean } {
   try {
     const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } });
     return values;
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -1,15 +1,15 @@
-import { Fault, removedFolderFault } from '../../core/model/index.ts';
-import { printable } from '../printable.ts';
+import { displayName } from '../../core/format/index.ts';
+import { Fault, toRemovedFolderFault } from '../../core/model/index.ts';
 
 /** What a person reads when a command threw, and the exit code it ends with. */
 export function explain(name: string, error: unknown): { readonly text: string; readonly exit: number } {
-  const removed = removedFolderFault(error);
+  const removed = toRemovedFolderFault(error);
   if (removed !== null) return explain(name, removed);
   if (error instanceof Fault && error.code === 'usage') {
-    return { text: `hivebar ${name}: ${printable(error.message)}: see hivebar ${name} --help\n`, exit: 2 };
+    return { text: `hivebar ${name}: ${displayName(error.message)}: see hivebar ${name} --help\n`, exit: 2 };
   }
   if (error instanceof Fault && error.code !== 'internal') {
-    return { text: `hivebar ${name}: ${printable(error.explain())}\n`, exit: 1 };
+    return { text: `hivebar ${name}: ${displayName(error.explain())}\n`, exit: 1 };
   }
   // Not foreseen, so the place matters more than a short line.
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

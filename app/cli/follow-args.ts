@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
-export type Harness = 'claude' | 'codex' | 'fifo' | 'exec';
+export type FollowHarness = 'claude' | 'codex' | 'fifo' | 'exec';
 
 export interface FollowArgs {
   readonly persona: string;
-  readonly harness: Harness;
+  readonly harness: FollowHarness;
   /** Whose position it is. */
   readonly consumer: string;
   readonly from: 'oldest' | 'now';
@@ -42,7 +42,7 @@ const FLAGS = {
 } as const;
 
 /** @throws Fault `usage` which names the flag and the value */
-export function followArgs(args: readonly string[]): FollowArgs {
+export function parseFollowArgs(args: readonly string[]): FollowArgs {
   // What is run may hold anything, also what looks like a flag of ours.
   const dashes = args.indexOf('--');
   const command = dashes === -1 ? [] : args.slice(dashes + 1);
@@ -52,7 +52,7 @@ export function followArgs(args: readonly string[]): FollowArgs {
     const [persona, ...rest] = positionals;
     if (persona === undefined || persona === '') throw new Error('whose events? Give the name of a persona');
     if (rest.length > 0) throw new Error(`${rest.join(' ')} is too much; a command comes after --`);
-    const harness = harnessOf(values.harness);
+    const harness = parseHarness(values.harness);
     if (dashes !== -1 && command.length === 0) throw new Error('-- : which command? Nothing comes after it');
     if (command[0] === '') throw new Error('-- : the name of the command is empty');
     if (harness === 'exec' && command.length === 0) throw new Error('--harness exec: which command? Give it after --');
@@ -73,14 +73,14 @@ export function followArgs(args: readonly string[]): FollowArgs {
       consumer: values.as ?? harness,
       from,
       once,
-      timeoutMs: values.timeout === undefined ? null : 1000 * number('timeout', values.timeout, 0, 1e6),
-      limit: whole('limit', values.limit ?? String(LIMIT), 1, MOST),
+      timeoutMs: values.timeout === undefined ? null : 1000 * parseNumber('timeout', values.timeout, 0, 1e6),
+      limit: parseWholeNumber('limit', values.limit ?? String(LIMIT), 1, MOST),
       json: values.json,
       diagnostics: !values['no-diagnostics'],
       session: !values['no-session'],
       killAfterMs:
         1000 *
-        number(
+        parseNumber(
           'kill-after',
           values['kill-after'] ?? String(KILL_AFTER_S[harness === 'exec' ? 'exec' : 'turn']),
           1,
@@ -90,24 +90,24 @@ export function followArgs(args: readonly string[]): FollowArgs {
       command,
     };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
-function harnessOf(text: string | undefined): Harness {
+function parseHarness(text: string | undefined): FollowHarness {
   if (text === undefined) throw new Error(`--harness: say which, ${HARNESSES.join(', ')}`);
   if (!HARNESSES.includes(text)) throw new Error(`--harness ${text}: it is one of ${HARNESSES.join(', ')}`);
-  return text as Harness;
+  return text as FollowHarness;
 }
 
-function number(flag: string, text: string, least: number, most: number): number {
+function parseNumber(flag: string, text: string, least: number, most: number): number {
   const value = /^\d{1,7}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw new Error(`--${flag} ${text}: must be a number from ${least} to ${most}`);
 }
 
-function whole(flag: string, text: string, least: number, most: number): number {
-  const value = number(flag, text, least, most);
+function parseWholeNumber(flag: string, text: string, least: number, most: number): number {
+  const value = parseNumber(flag, text, least, most);
   if (Number.isInteger(value)) return value;
   throw new Error(`--${flag} ${text}: must be a whole number`);
 }

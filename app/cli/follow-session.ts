@@ -2,41 +2,41 @@ import { join } from 'node:path';
 import type { Log } from '../../core/ports/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openStore } from '../../core/state/index.ts';
-import { keptSessions, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
+import { openSessionStore, parseTmuxServer, readStartKey, type Session, type SessionStore } from '../open/index.ts';
 import type { Io } from './command.ts';
-import { lifeHere, surroundings } from './session-surroundings.node.ts';
-import { DATABASE } from './with-hive.ts';
+import { DATABASE } from './open-local-hive.ts';
+import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 
 /**
  * Says where a persona works, as `hivebar session set` does, for as long as its events are followed there. One that is
  * announced from the same folder and lives is left as it is: it may know more. Mail is followed whatever becomes of this.
  */
 export function announce(persona: string, state: string, env: Io['env'], log: Log): Disposable {
-  const { cwd, parent, own, platform } = surroundings();
+  const { cwd, parent, own, platform } = getSurroundings();
   const id = `follow-${own}`;
-  const announced = tried(state, log, (sessions) => {
-    if (sessions.of(persona).some((session) => isLiveIn(session, cwd))) return false;
-    const server = env.TMUX === undefined ? null : tmuxServerOf(env.TMUX);
+  const announced = tryWithSessions(state, log, (sessions) => {
+    if (sessions.list(persona).some((session) => isLiveIn(session, cwd))) return false;
+    const server = env.TMUX === undefined ? null : parseTmuxServer(env.TMUX);
     const pane = env.TMUX_PANE ? (server === null ? null : { ...server, pane: env.TMUX_PANE }) : null;
-    const runner = { pid: parent, startKey: startKeyOf(parent, platform) };
+    const runner = { pid: parent, startKey: readStartKey(parent, platform) };
     sessions.set({ persona, id, cwd, pane, runner, resume: null }, realClock.now());
     return true;
   });
   return {
     [Symbol.dispose]() {
-      if (announced === true) tried(state, log, (sessions) => sessions.end(persona, id, realClock.now()));
+      if (announced === true) tryWithSessions(state, log, (sessions) => sessions.end(persona, id, realClock.now()));
     },
   };
 }
 
-function isLiveIn({ endedAt, runner, cwd: there }: Session, cwd: string): boolean {
-  return endedAt === null && there === cwd && lifeHere(runner) === 'live';
+function isLiveIn({ endedAt, runner, cwd: sessionFolder }: Session, cwd: string): boolean {
+  return endedAt === null && sessionFolder === cwd && findRunnerLife(runner) === 'live';
 }
 
-function tried<T>(state: string, log: Log, work: (sessions: Sessions) => T): T | null {
+function tryWithSessions<T>(state: string, log: Log, work: (sessions: SessionStore) => T): T | null {
   try {
     using db = openStore(join(state, DATABASE), { log });
-    return work(keptSessions(db));
+    return work(openSessionStore(db));
   } catch (error) {
     log.warn(`the session is not announced: ${error instanceof Error ? error.message : String(error)}`);
     return null;

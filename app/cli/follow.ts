@@ -1,36 +1,36 @@
 import { join, resolve } from 'node:path';
-import { type Follower, openFollower } from '../../core/events/index.ts';
+import { type EventFollower, openFollower } from '../../core/events/index.ts';
+import { displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { type Log, realClock, realFiles } from '../../core/ports/index.ts';
 import {
+  createRealDisk,
   type Disk,
   ensurePrivateDir,
+  findOwnDirs,
   lockFile,
-  ownDirs,
-  realDisk,
-  stemOf,
   sweepTemps,
+  toStem,
 } from '../../core/state/index.ts';
 import {
+  createExecOutput,
+  createFifoOutput,
+  createMonitorOutput,
+  createReaderOutput,
+  createTurnOutput,
+  type FollowOutput,
   followInbox,
-  type Hand,
-  handToExec,
-  handToFifo,
-  handToMonitor,
-  handToReader,
-  handToTurn,
+  isReaderGone,
   openFifo,
-  readerIsGone,
 } from '../follow/index.ts';
-import { printable } from '../printable.ts';
 import type { Command, Io } from './command.ts';
-import { type FollowArgs, followArgs } from './follow-args.ts';
+import { listEventFilePersonas } from './event-file-personas.node.ts';
+import { type FollowArgs, parseFollowArgs } from './follow-args.ts';
 import { announce } from './follow-session.ts';
-import { keptPersonas } from './kept-personas.node.ts';
-import { lineOutput } from './line-output.node.ts';
-import { nearest } from './nearest.ts';
-import { stderrLog } from './stderr-log.ts';
-import { stopSignal } from './stop-signal.node.ts';
+import { createLineOutput } from './line-output.node.ts';
+import { findNearest } from './nearest.ts';
+import { createStderrLog } from './stderr-log.ts';
+import { createStopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
 
 /** Nobody reads what is printed: the next one has to begin where this one ends. */
@@ -39,7 +39,7 @@ const EXIT_NOBODY = 4;
 const EXIT_NOTHING = 5;
 
 const STDOUT = 1;
-const LOOK_FOR_READER_MS = 2000;
+const READER_CHECK_MS = 2000;
 
 export const command: Command = {
   usage: 'follow PERSONA --harness claude|codex|fifo|exec [flags] [-- COMMAND...]',
@@ -75,29 +75,29 @@ export const command: Command = {
     { run: 'hivebar follow ada --harness exec -- ./on-mail', does: 'a command for each event' },
   ],
   async run(args, io) {
-    const asked = followArgs(args);
-    const { persona, consumer, once, timeoutMs } = asked;
-    const stop = stopSignal();
-    const log = stderrLog(io, 'hivebar follow');
-    const disk = realDisk(log);
-    const { state } = ownDirs({ ...io.env });
-    const folder = join(state, 'follow', stemOf(persona));
-    const position = join(folder, `${stemOf(consumer)}.json`);
+    const options = parseFollowArgs(args);
+    const { persona, consumer, once, timeoutMs } = options;
+    const stop = createStopSignal();
+    const log = createStderrLog(io, 'hivebar follow');
+    const disk = createRealDisk(log);
+    const { state } = findOwnDirs({ ...io.env });
+    const folder = join(state, 'follow', toStem(persona));
+    const position = join(folder, `${toStem(consumer)}.json`);
     ensurePrivateDir(disk, folder);
-    using _lock = locked(disk, position, asked);
+    using _lock = lockPosition(disk, position, options);
     sweepTemps(disk, position);
     const cursor = openCursor(disk, position, persona, 'hivebar follow');
-    const path = join(state, 'events', `events.${stemOf(persona)}.ndjson`);
-    const { opened, lostAfter } = begin(path, cursor, asked.from);
+    const path = join(state, 'events', `events.${toStem(persona)}.ndjson`);
+    const { opened, lostAfter } = begin(path, cursor, options.from);
     using follower = opened.follower;
-    if (opened.isEmpty) log.info(nothingYet(persona, keptPersonas(state)));
+    if (opened.isEmpty) log.info(formatNoEvents(persona, listEventFilePersonas(state)));
 
     const over = new AbortController();
     using timers = new DisposableStack();
     if (timeoutMs !== null) timers.use(realClock.after(timeoutMs, () => over.abort()));
-    const prints = asked.command.length === 0 && asked.harness !== 'fifo';
-    const hand = handOf(asked, folder, io, log);
-    if (asked.session && prints && !once) timers.use(announce(persona, state, io.env, log));
+    const prints = options.command.length === 0 && options.harness !== 'fifo';
+    const hand = createHand(options, folder, io, log);
+    if (options.session && prints && !once) timers.use(announce(persona, state, io.env, log));
     let isRead = true;
     if (prints) {
       timers.use(
@@ -109,9 +109,9 @@ export const command: Command = {
     }
     const end = await followInbox(
       {
-        ...{ persona, follower, path, hand, lostAfter, log },
-        rules: { diagnostics: asked.diagnostics },
-        once: once ? asked.limit : null,
+        ...{ persona, follower, path, output: hand, lostAfter, log },
+        rules: { diagnostics: options.diagnostics },
+        once: once ? options.limit : null,
         clock: realClock,
         save: cursor.save,
       },
@@ -128,36 +128,36 @@ export const command: Command = {
 };
 
 /** @throws Fault `lock-held` that says what to do */
-function locked(disk: Disk, position: string, { persona, consumer }: FollowArgs): Disposable {
+function lockPosition(disk: Disk, position: string, { persona, consumer }: FollowArgs): Disposable {
   try {
     return lockFile(disk, position);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
-    const who = `${printable(persona)} is followed already as ${printable(consumer)}`;
-    throw new Fault('lock-held', `${who}: stop that one, or be another consumer with --as NAME`, error.scope, {
+    const problem = `${displayName(persona)} is followed already as ${displayName(consumer)}`;
+    throw new Fault('lock-held', `${problem}: stop that one, or be another consumer with --as NAME`, error.scope, {
       cause: error,
     });
   }
 }
 
-interface Begun {
-  readonly opened: { readonly follower: Follower; readonly isEmpty: boolean };
+interface FollowStart {
+  readonly opened: { readonly follower: EventFollower; readonly isEmpty: boolean };
   readonly lostAfter: string | null;
 }
 
 /** Where the consumer stands; a new one has its place kept before anything is handed over. */
-function begin(path: string, cursor: TailCursor, from: FollowArgs['from']): Begun {
+function begin(path: string, cursor: TailCursor, from: FollowArgs['from']): FollowStart {
   const { position } = cursor;
   if (position !== null) {
     const opened = openFollower(realFiles, path, { is: 'after', ...position });
     if (opened.is === 'open') return { opened, lostAfter: null };
-  } else if (!cursor.isKept && from === 'now') {
+  } else if (!cursor.isStored && from === 'now') {
     // The newest event is the one that it is behind.
     const opened = openFollower(realFiles, path, { is: 'last', events: 1 });
     if (opened.is === 'open') {
       using follower = opened.follower;
-      const found = follower.next();
-      const last = found.is === 'lines' ? (found.lines.at(0) ?? null) : null;
+      const followed = follower.next();
+      const last = followed.is === 'lines' ? (followed.lines.at(0) ?? null) : null;
       cursor.save(last);
       if (last !== null)
         return begin(path, { ...cursor, position: { eventId: last.event.event_id, place: last.place } }, from);
@@ -168,36 +168,38 @@ function begin(path: string, cursor: TailCursor, from: FollowArgs['from']): Begu
   throw new Error(`a sequence without a beginning: ${path}`);
 }
 
-function handOf(asked: FollowArgs, folder: string, io: Io, log: Log): Hand {
-  const { harness, command: argv, persona, consumer, json, killAfterMs, limit: atOnce } = asked;
+function createHand(options: FollowArgs, folder: string, io: Io, log: Log): FollowOutput {
+  const { harness, command: argv, persona, consumer, json, killAfterMs, limit: atOnce } = options;
   const clock = realClock;
   if (harness === 'fifo') {
-    const path = asked.fifo === null ? join(folder, `${stemOf(consumer)}.fifo`) : resolve(asked.fifo);
+    const path = options.fifo === null ? join(folder, `${toStem(consumer)}.fifo`) : resolve(options.fifo);
     const fifo = openFifo(path, clock, io.env);
     log.info(`writes into ${path} when somebody reads it`);
-    return handToFifo(fifo, json, clock);
+    return createFifoOutput(fifo, json, clock);
   }
   if (argv.length === 0) {
-    const { write } = lineOutput();
+    const { write } = createLineOutput();
     // Whole lines of the event file are for a program; Monitor shows a person's text.
     const isMonitor = harness === 'claude' && !json;
-    return isMonitor ? handToMonitor({ clock, atOnce, persona, write }) : handToReader({ clock, atOnce, json, write });
+    return isMonitor
+      ? createMonitorOutput({ clock, atOnce, persona, write })
+      : createReaderOutput({ clock, atOnce, json, write });
   }
   const needs = { clock, argv, persona, consumer, env: io.env, killAfterMs, json };
-  return harness === 'exec' ? handToExec(needs) : handToTurn({ ...needs, atOnce });
+  return harness === 'exec' ? createExecOutput(needs) : createTurnOutput({ ...needs, atOnce });
 }
 
 /** Also while there is nothing to write: a follower whose session is gone would hold the place of the next one. */
-function watchReader(gone: () => void): Disposable {
+function watchReader(onGone: () => void): Disposable {
   let timer: Disposable;
   const next = (): void => {
-    timer = realClock.after(LOOK_FOR_READER_MS, () => (readerIsGone(STDOUT) ? gone() : next()));
+    timer = realClock.after(READER_CHECK_MS, () => (isReaderGone(STDOUT) ? onGone() : next()));
   };
   next();
   return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
 }
 
-function nothingYet(persona: string, kept: readonly string[]): string {
-  const close = nearest(persona, kept);
+function formatNoEvents(persona: string, knownPersonas: readonly string[]): string {
+  const close = findNearest(persona, knownPersonas);
   return `${persona} has no events yet${close === null ? '' : `: did you mean ${close}?`}`;
 }

@@ -39,7 +39,7 @@ export const command: Command = {
     '  --provenance session-start|cwd-changed|file-changed   of a receiver (default: session-start)',
     '  --owner-kind NAME  of a receiver (default: claude-code-cli)',
     'status           what waits for whom',
-    'doctor           exit 0: certified; 1: defects; 3: the store can not be read',
+    'doctor           exit 0: certified; 1: defects; 3: the store cannot be read',
     '  --capabilities FILE   also this registry (default: pi/entwurf-capabilities.json in this folder, if there is one)',
     'prune            what may be deleted by hand; deletes nothing',
     'id new           a garden id that nobody has',

@@ -3,13 +3,13 @@ import {
   BUILT_INS,
   CHECKS,
   DECISION,
+  findHook,
   type Gate,
   HOOKS,
   type Hook,
-  hookNamed,
   MODES,
 } from '../../core/inbox/gates/index.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 const OPTIONS = {
   persona: { type: 'string' },
@@ -29,9 +29,9 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const;
 
-type Option = keyof typeof OPTIONS;
+type GateOption = keyof typeof OPTIONS;
 
-const EVERY: readonly Option[] = ['persona', 'session'];
+const EVERY: readonly GateOption[] = ['persona', 'session'];
 
 const TAKES = {
   register: ['hook', 'mode', 'description', 'hint', 'ttl', 'check', 'tool', 'command'],
@@ -41,24 +41,24 @@ const TAKES = {
   list: ['hook', 'json'],
   status: ['hook', 'json'],
   check: ['hook', 'tool', 'command', 'soft', 'stop-hook-active', 'api-error', 'json'],
-} as const satisfies Record<string, readonly Option[]>;
+} as const satisfies Record<string, readonly GateOption[]>;
 
 export type GateVerb = keyof typeof TAKES;
 
 /** What it was called before. */
 const ALIASES: Readonly<Record<string, GateVerb>> = { 'session-check': 'check', 'session-list': 'list' };
 
-type Flags = { readonly [K in Option]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string };
+type GateFlags = { readonly [K in GateOption]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string };
 
 export interface GateArgs {
   readonly verb: GateVerb;
   readonly id: string | null;
   readonly hook: Hook | null;
-  readonly flags: Flags;
+  readonly flags: GateFlags;
 }
 
 /** @throws Fault `usage` */
-export function gateArgs(args: readonly string[]): GateArgs {
+export function parseGateArgs(args: readonly string[]): GateArgs {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [word = '', id, ...rest] = positionals;
@@ -74,31 +74,31 @@ export function gateArgs(args: readonly string[]): GateArgs {
     if (id === undefined && needsId) throw new Error(`gate ${word}: which gate?`);
     for (const flag of EVERY) if (values[flag] === '') throw new Error(`--${flag} is empty`);
     if (verb === 'check' && values.hook === undefined) throw new Error(`gate ${word}: say --hook ${HOOKS.join('|')}`);
-    return { verb, id: id ?? null, hook: values.hook === undefined ? null : hookOf(values.hook), flags: values };
+    return { verb, id: id ?? null, hook: values.hook === undefined ? null : parseHook(values.hook), flags: values };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
 /** The gate that `register` describes. @throws Fault `usage` */
-export function gateOf({ id, hook, flags }: GateArgs): Gate {
+export function toGate({ id, hook, flags }: GateArgs): Gate {
   try {
     // What `decision` asks for without being told is what the one is made for that every persona has.
     const own = id === DECISION ? BUILT_INS.find((gate) => gate.id === id) : undefined;
     const { mode, description, hint = own?.hint, ttl, check = own?.check ?? undefined, tool, command } = flags;
     if (hook === null) throw new Error(`gate register: say --hook ${HOOKS.join('|')}`);
     if (description === undefined) throw new Error('gate register: say with --description what is wanted');
-    const modeFound = MODES.find((one) => one === mode);
-    if (modeFound === undefined) throw new Error(`--mode ${mode ?? ''}: say strict or soft`);
-    const checkFound = check === undefined ? null : CHECKS.find((one) => one === check);
-    if (checkFound === undefined) throw new Error(`--check ${check}: say ${CHECKS.join(', ')}`);
-    const ttlSeconds = ttl === undefined ? (own?.ttlSeconds ?? null) : secondsOf(ttl);
+    const knownMode = MODES.find((candidate) => candidate === mode);
+    if (knownMode === undefined) throw new Error(`--mode ${mode ?? ''}: say strict or soft`);
+    const knownCheck = check === undefined ? null : CHECKS.find((candidate) => candidate === check);
+    if (knownCheck === undefined) throw new Error(`--check ${check}: say ${CHECKS.join(', ')}`);
+    const ttlSeconds = ttl === undefined ? (own?.ttlSeconds ?? null) : parseSeconds(ttl);
     const matcher =
       tool === undefined && command === undefined ? null : { tool: tool ?? null, command: command ?? null };
-    const gate = { id: id ?? '', hook, mode: modeFound, description, hint: hint || null, check: checkFound };
+    const gate = { id: id ?? '', hook, mode: knownMode, description, hint: hint || null, check: knownCheck };
     return { ...gate, matcher, ttlSeconds };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
@@ -106,15 +106,15 @@ function isVerb(word: string | undefined): word is GateVerb {
   return word !== undefined && Object.hasOwn(TAKES, word);
 }
 
-function hookOf(text: string): Hook {
-  const hook = hookNamed(text);
+function parseHook(text: string): Hook {
+  const hook = findHook(text);
   if (hook === null) throw new Error(`--hook ${text}: say ${HOOKS.join(', ')}`);
   return hook;
 }
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
-function secondsOf(text: string): number {
+function parseSeconds(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   const seconds = count === '' ? 0 : Number(count) * (UNITS[unit] ?? 0);
   if (seconds < 1) throw new Error(`--ttl ${text}: say how many seconds, or 30m, 1h, 2d`);

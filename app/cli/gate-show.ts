@@ -1,35 +1,47 @@
-import { type Stand, type Standing, type Verdict, type When, whenOf } from '../../core/inbox/gates/index.ts';
-import { isoOf } from '../../core/model/index.ts';
-import { printable, printableJson } from '../printable.ts';
+import { displayJson, displayName } from '../../core/format/index.ts';
+import {
+  type GateState,
+  type GateStatus,
+  type GateTiming,
+  type GateVerdict,
+  toGateTiming,
+} from '../../core/inbox/gates/index.ts';
+import { formatIso } from '../../core/model/index.ts';
 import type { Io } from './command.ts';
 
 /** The answer of `gate check`, in the keys of its JSON. */
-export function showVerdict(io: Io, { decision, reason, results, warnings, letGo }: Verdict, asJson: boolean): void {
+export function showVerdict(
+  io: Io,
+  { decision, reason, results, warnings, letGo }: GateVerdict,
+  asJson: boolean,
+): void {
   if (asJson) {
-    json(io, { decision, reason, results, warnings, let_go: letGo });
+    printJson(io, { decision, reason, results, warnings, let_go: letGo });
     return;
   }
-  for (const warning of warnings) io.out(`warning: ${printable(warning)}\n`);
-  io.out(`${decision}${reason === '' ? '' : `: ${printable(reason)}`}\n`);
+  for (const warning of warnings) io.out(`warning: ${displayName(warning)}\n`);
+  io.out(`${decision}${reason === '' ? '' : `: ${displayName(reason)}`}\n`);
 }
 
 /** What the gates are. */
-export function showGates(io: Io, standings: readonly Standing[], asJson: boolean): void {
+export function showGates(io: Io, gateStates: readonly GateState[], asJson: boolean): void {
   if (asJson) {
-    json(io, standings.map(wireOf));
+    printJson(io, gateStates.map(toGateWire));
     return;
   }
-  for (const standing of standings) {
-    const { gate, isBuiltIn } = standing;
-    const when = WORDS[whenOf(standing)];
+  for (const gateState of gateStates) {
+    const { gate, isBuiltIn } = gateState;
+    const when = WORDS[toGateTiming(gateState)];
     const ttl = gate.ttlSeconds === null ? '' : `, ${gate.ttlSeconds} s`;
     const { matcher } = gate;
     const tool =
       matcher === null
         ? ''
-        : `, for ${printable(matcher.tool ?? 'any tool')}${matcher.command === null ? '' : printable(` with ${JSON.stringify(matcher.command)}`)}`;
+        : `, for ${displayName(matcher.tool ?? 'any tool')}${matcher.command === null ? '' : displayName(` with ${JSON.stringify(matcher.command)}`)}`;
     const check = gate.check === null ? '' : `, check ${gate.check}`;
-    io.out(`${headOf(gate)}  ${textOf(gate)} [${isBuiltIn ? 'built in' : 'registered'}${when}${tool}${check}${ttl}]\n`);
+    io.out(
+      `${formatHead(gate)}  ${formatGateText(gate)} [${isBuiltIn ? 'built in' : 'registered'}${when}${tool}${check}${ttl}]\n`,
+    );
   }
 }
 
@@ -37,41 +49,43 @@ const WORDS = {
   always: '',
   'open-decision': ', while a decision of the persona is open; at every stop once it is registered',
   'gate-check': ', for gate check, not for hooks',
-} as const satisfies Record<When, string>;
+} as const satisfies Record<GateTiming, string>;
 
 /** How they stand. */
-export function showStands(io: Io, stands: readonly Stand[], asJson: boolean): void {
+export function showGateStatuses(io: Io, gateStatuses: readonly GateStatus[], asJson: boolean): void {
   if (asJson) {
-    const wire = stands.map((stand) => ({
-      ...wireOf(stand),
-      counts: stand.counts,
-      satisfied: stand.isSatisfied,
-      ...markOf(stand),
+    const wire = gateStatuses.map((gateStatus) => ({
+      ...toGateWire(gateStatus),
+      counts: gateStatus.counts,
+      satisfied: gateStatus.isSatisfied,
+      ...toMarkWire(gateStatus),
     }));
-    json(io, wire);
+    printJson(io, wire);
     return;
   }
-  for (const stand of stands) {
-    const { gate, mark, isSatisfied, counts } = stand;
+  for (const gateStatus of gateStatuses) {
+    const { gate, mark, isSatisfied, counts } = gateStatus;
     if (!counts) {
-      io.out(`no matter  ${headOf(gate)}  no decision of the persona is open\n`);
+      io.out(`no matter  ${formatHead(gate)}  no decision of the persona is open\n`);
       continue;
     }
-    const by = mark === null ? 'by its check' : `by ${mark.by}, ${isoOf(mark.at).slice(0, 19)}Z`;
-    io.out(`${isSatisfied ? 'satisfied' : 'open     '}  ${headOf(gate)}  ${isSatisfied ? by : textOf(gate)}\n`);
+    const by = mark === null ? 'by its check' : `by ${mark.by}, ${formatIso(mark.at).slice(0, 19)}Z`;
+    io.out(
+      `${isSatisfied ? 'satisfied' : 'open     '}  ${formatHead(gate)}  ${isSatisfied ? by : formatGateText(gate)}\n`,
+    );
   }
 }
 
-function headOf({ id, hook, mode }: Standing['gate']): string {
+function formatHead({ id, hook, mode }: GateState['gate']): string {
   return `${(hook ?? '-').padEnd(16)}  ${mode.padEnd(6)}  ${id}`;
 }
 
-function textOf({ description, hint }: Standing['gate']): string {
-  return printable(`${description}${hint === null ? '' : ` (${hint})`}`);
+function formatGateText({ description, hint }: GateState['gate']): string {
+  return displayName(`${description}${hint === null ? '' : ` (${hint})`}`);
 }
 
-function wireOf(standing: Standing) {
-  const { gate, isBuiltIn } = standing;
+function toGateWire(gateState: GateState) {
+  const { gate, isBuiltIn } = gateState;
   const { id, hook, mode, description, hint, check, matcher, ttlSeconds } = gate;
   return {
     gate_id: id,
@@ -84,15 +98,15 @@ function wireOf(standing: Standing) {
     command: matcher?.command ?? null,
     ttl: ttlSeconds,
     built_in: isBuiltIn,
-    when: whenOf(standing),
+    when: toGateTiming(gateState),
   };
 }
 
-function markOf({ mark }: Standing) {
+function toMarkWire({ mark }: GateState) {
   if (mark === null) return { satisfied_by: null, at: null, session: null };
-  return { satisfied_by: mark.by, at: isoOf(mark.at), session: mark.session };
+  return { satisfied_by: mark.by, at: formatIso(mark.at), session: mark.session };
 }
 
-function json(io: Io, value: unknown): void {
-  io.out(`${printableJson(JSON.stringify(value))}\n`);
+function printJson(io: Io, value: unknown): void {
+  io.out(`${displayJson(JSON.stringify(value))}\n`);
 }

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Session } from '../open/index.ts';
-import { type Told, type Who, whoIs } from './gate-who.ts';
+import { type CallerEvidence, type GateCaller, identifyCaller } from './caller-identity.ts';
 
 function session(persona: string, id: string | null, cwd: string, announcedAt = 0): Session {
   const rest = { pane: null, runner: { pid: 1, startKey: null }, resume: null, endedAt: null };
   return { persona, id, cwd, announcedAt, ...rest };
 }
 
-function who(live: readonly Session[], told: Partial<Told>): Who {
+function who(live: readonly Session[], told: Partial<CallerEvidence>): GateCaller {
   const nameOf = (persona: string): string => persona.replace(/^local-/, '');
-  return whoIs({ persona: undefined, session: undefined, env: {}, cwd: '/', nameOf, ...told }, () => live);
+  return identifyCaller(
+    { persona: undefined, session: undefined, env: {}, cwd: '/', resolveName: nameOf, ...told },
+    () => live,
+  );
 }
 
 describe('whose gate it is', () => {
@@ -18,9 +21,9 @@ describe('whose gate it is', () => {
 
   test('flags go before the environment, and then nobody is asked', () => {
     const env = { HIVEBAR_PERSONA: 'cy', HIVEBAR_SESSION: 'c1' };
-    const told = { persona: undefined, session: undefined, env, cwd: '/', nameOf: (persona: string) => persona };
-    assert.deepEqual(whoIs({ ...told, persona: 'ada' }, assert.fail), { persona: 'ada', session: 'c1' });
-    assert.deepEqual(whoIs(told, assert.fail), { persona: 'cy', session: 'c1' });
+    const told = { persona: undefined, session: undefined, env, cwd: '/', resolveName: (persona: string) => persona };
+    assert.deepEqual(identifyCaller({ ...told, persona: 'ada' }, assert.fail), { persona: 'ada', session: 'c1' });
+    assert.deepEqual(identifyCaller(told, assert.fail), { persona: 'cy', session: 'c1' });
   });
 
   test('a session knows its persona', () => {

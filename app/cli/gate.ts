@@ -1,19 +1,19 @@
+import { displayName } from '../../core/format/index.ts';
 import {
   BUILT_INS,
+  findTerminal,
   type Gate,
+  type GateState,
+  type GateVerdict,
   needsForce,
-  type Standing,
-  terminalOf,
-  type Verdict,
 } from '../../core/inbox/gates/index.ts';
-import { printable } from '../printable.ts';
+import type { GateCaller } from './caller-identity.ts';
 import type { Command, Io } from './command.ts';
-import { type GateArgs, gateArgs, gateOf } from './gate-args.ts';
-import { showGates, showStands, showVerdict } from './gate-show.ts';
-import type { Who } from './gate-who.ts';
-import { usage } from './outcome.ts';
-import { surroundings } from './session-surroundings.node.ts';
-import { type Hall, withGates } from './with-gates.ts';
+import { type GateArgs, parseGateArgs, toGate } from './gate-args.ts';
+import { showGateStatuses, showGates, showVerdict } from './gate-show.ts';
+import { type GateAccess, runWithGates } from './open-gates.ts';
+import { toUsageFault } from './outcome.ts';
+import { getSurroundings } from './session-surroundings.node.ts';
 
 export const command: Command = {
   usage: 'gate register|remove|mark|clear|list|status|check|session-check|session-list [ID] [flags]',
@@ -25,7 +25,7 @@ export const command: Command = {
     '  --soft               every gate counts as soft',
     '  --stop-hook-active   as the harness says: it does not block again where nothing changed',
     '  --tool NAME, --command TEXT   at PreToolUse: the call that is meant (default: any)',
-    '  --api-error          the harness can not go on: it does not block',
+    '  --api-error          the harness cannot go on: it does not block',
     'register ID     the persona has this gate from now on; a built-in gate of that name is replaced',
     '  --hook Stop|PreToolUse|UserPromptSubmit|PreCompact',
     '  --mode strict|soft',
@@ -59,48 +59,48 @@ export const command: Command = {
     { run: 'hivebar gate mark decision --persona ada --force', does: 'the operator lets ada stop once' },
   ],
   async run(args, io) {
-    const asked = gateArgs(args);
-    const { verb } = asked;
-    if (verb === 'check') return await check(asked, io);
-    return await withGates(io, async (hall) => {
-      const { persona: flag, session } = asked.flags;
-      const who = hall.who({ persona: flag, session, cwd: surroundings().cwd });
+    const options = parseGateArgs(args);
+    const { verb } = options;
+    if (verb === 'check') return await check(options, io);
+    return await runWithGates(io, async (access) => {
+      const { persona: flag, session } = options.flags;
+      const caller = access.findCaller({ persona: flag, session, cwd: getSurroundings().cwd });
       switch (verb) {
         case 'register':
-          return register(asked, hall, who, io);
+          return register(options, access, caller, io);
         case 'remove':
-          return remove(asked, hall, who, io);
+          return remove(options, access, caller, io);
         case 'mark':
-          return mark(asked, hall, who, io);
+          return mark(options, access, caller, io);
         case 'clear':
-          return clear(asked, hall, who, io);
+          return clear(options, access, caller, io);
         case 'list':
-          return list(asked, hall, who, io);
+          return list(options, access, caller, io);
         case 'status':
-          return await status(asked, hall, who, io);
+          return await showGateStatus(options, access, caller, io);
       }
     });
   },
 };
 
-const ALLOW: Verdict = { decision: 'allow', reason: '', results: [], warnings: [], letGo: null, undecided: null };
+const ALLOW: GateVerdict = { decision: 'allow', reason: '', results: [], warnings: [], letGo: null, undecided: null };
 const EXIT_BLOCK = 1;
 
 /** Whatever fails on our side, it allows, and says so. */
-async function check(asked: GateArgs, io: Io): Promise<number> {
+async function check(options: GateArgs, io: Io): Promise<number> {
   let verdict = ALLOW;
   try {
-    verdict = await withGates(io, (hall) => verdictOf(asked, hall, io));
+    verdict = await runWithGates(io, (access) => checkGates(options, access, io));
   } catch (error) {
-    io.err(`hivebar gate: not checked: ${printable(error instanceof Error ? error.message : String(error))}\n`);
+    io.err(`hivebar gate: not checked: ${displayName(error instanceof Error ? error.message : String(error))}\n`);
   }
-  showVerdict(io, verdict, asked.flags.json === true);
+  showVerdict(io, verdict, options.flags.json === true);
   return verdict.decision === 'block' ? EXIT_BLOCK : 0;
 }
 
-async function verdictOf({ hook, flags }: GateArgs, { gates, who }: Hall, io: Io): Promise<Verdict> {
-  const { cwd } = surroundings();
-  const { persona, session } = who({ persona: flags.persona, session: flags.session, cwd });
+async function checkGates({ hook, flags }: GateArgs, { gates, findCaller }: GateAccess, io: Io): Promise<GateVerdict> {
+  const { cwd } = getSurroundings();
+  const { persona, session } = findCaller({ persona: flags.persona, session: flags.session, cwd });
   if (hook === null || persona === null || session === null) {
     io.err(`hivebar gate: not checked: no ${persona === null ? 'persona' : 'session'} is known here\n`);
     return ALLOW;
@@ -108,7 +108,7 @@ async function verdictOf({ hook, flags }: GateArgs, { gates, who }: Hall, io: Io
   return await gates.check({
     persona,
     session,
-    terminal: terminalOf(io.env),
+    terminal: findTerminal(io.env),
     hook,
     cwd,
     env: io.env,
@@ -121,19 +121,19 @@ async function verdictOf({ hook, flags }: GateArgs, { gates, who }: Hall, io: Io
   });
 }
 
-function register(asked: GateArgs, { gates }: Hall, who: Who, io: Io): number {
-  const gate = gateOf(asked);
-  const persona = known(who, 'register');
+function register(options: GateArgs, { gates }: GateAccess, caller: GateCaller, io: Io): number {
+  const gate = toGate(options);
+  const persona = requirePersona(caller, 'register');
   gates.register(persona, gate);
-  io.out(`${printable(persona)}: ${gate.id} is a ${gate.mode} gate of ${gate.hook}\n`);
+  io.out(`${displayName(persona)}: ${gate.id} is a ${gate.mode} gate of ${gate.hook}\n`);
   return 0;
 }
 
-function mark({ id, flags }: GateArgs, { gates }: Hall, who: Who, io: Io): number {
-  const persona = known(who, 'mark');
-  const standing = gates.one(persona, id ?? '');
-  if (standing === null) return noGate(persona, id, io);
-  const { gate } = standing;
+function mark({ id, flags }: GateArgs, { gates }: GateAccess, caller: GateCaller, io: Io): number {
+  const persona = requirePersona(caller, 'mark');
+  const gateState = gates.find(persona, id ?? '');
+  if (gateState === null) return reportMissingGate(persona, id, io);
+  const { gate } = gateState;
   if (needsForce(gate) && flags.force !== true) {
     io.err(
       `hivebar gate: ${gate.id} is satisfied by an answered decision: hivebar decision create; the operator has --force\n`,
@@ -141,64 +141,72 @@ function mark({ id, flags }: GateArgs, { gates }: Hall, who: Who, io: Io): numbe
     return 1;
   }
   const by = flags.force === true ? 'operator' : 'cli';
-  gates.mark(persona, gate.id, { by, session: who.session, terminal: terminalOf(io.env), tells: true });
+  gates.mark(persona, gate.id, { by, session: caller.session, terminal: findTerminal(io.env), tells: true });
   const ttl = gate.ttlSeconds === null ? '' : `, for ${gate.ttlSeconds} s`;
-  io.out(`${printable(persona)}: ${gate.id} is satisfied${ttl}\n`);
+  io.out(`${displayName(persona)}: ${gate.id} is satisfied${ttl}\n`);
   return 0;
 }
 
-function remove({ id }: GateArgs, { gates }: Hall, who: Who, io: Io): number {
-  const persona = known(who, 'remove');
+function remove({ id }: GateArgs, { gates }: GateAccess, caller: GateCaller, io: Io): number {
+  const persona = requirePersona(caller, 'remove');
   if (gates.remove(persona, id ?? '')) {
     const isBuiltIn = BUILT_INS.some((gate) => gate.id === id);
-    io.out(`${printable(persona)}: ${id} is ${isBuiltIn ? 'built in again' : 'removed'}\n`);
+    io.out(`${displayName(persona)}: ${id} is ${isBuiltIn ? 'built in again' : 'removed'}\n`);
     return 0;
   }
-  if (!BUILT_INS.some((gate) => gate.id === id)) return noGate(persona, id, io);
+  if (!BUILT_INS.some((gate) => gate.id === id)) return reportMissingGate(persona, id, io);
   io.err(`hivebar gate: ${id} is built in, and was not registered: to be without it, register it with --mode soft\n`);
   return 1;
 }
 
-function clear({ id, hook }: GateArgs, { gates }: Hall, who: Who, io: Io): number {
-  const persona = known(who, 'clear');
-  if (id !== null && gates.one(persona, id) === null) return noGate(persona, id, io);
+function clear({ id, hook }: GateArgs, { gates }: GateAccess, caller: GateCaller, io: Io): number {
+  const persona = requirePersona(caller, 'clear');
+  if (id !== null && gates.find(persona, id) === null) return reportMissingGate(persona, id, io);
   const isMeant = (gate: Gate): boolean => (id === null || gate.id === id) && (hook === null || gate.hook === hook);
   const cleared = gates.clear(persona, isMeant);
-  io.out(`${printable(persona)}: ${cleared.length === 0 ? 'nothing was marked' : `${cleared.join(', ')} cleared`}\n`);
+  io.out(`${displayName(persona)}: ${cleared.length === 0 ? 'nothing was marked' : `${cleared.join(', ')} cleared`}\n`);
   return 0;
 }
 
-function list({ hook, flags }: GateArgs, { gates }: Hall, { persona }: Who, io: Io): number {
-  const builtIn = (): readonly Standing[] => BUILT_INS.map((gate) => ({ gate, mark: null, isBuiltIn: true }));
-  const standings = persona === null ? builtIn() : withOdd(gates.list(persona), io);
-  showGates(io, ofHook(standings, hook), flags.json === true);
+function list({ hook, flags }: GateArgs, { gates }: GateAccess, { persona }: GateCaller, io: Io): number {
+  const listBuiltIn = (): readonly GateState[] => BUILT_INS.map((gate) => ({ gate, mark: null, isBuiltIn: true }));
+  const gateStates = persona === null ? listBuiltIn() : reportOddGates(gates.list(persona), io);
+  showGates(io, filterByHook(gateStates, hook), flags.json === true);
   return 0;
 }
 
-async function status({ hook, flags }: GateArgs, { gates }: Hall, who: Who, io: Io): Promise<number> {
-  const persona = known(who, 'status');
-  withOdd(gates.list(persona), io);
-  const asker = { session: who.session ?? '', terminal: terminalOf(io.env) };
-  const stands = await gates.status({ persona, ...asker, cwd: surroundings().cwd, env: io.env });
-  showStands(io, ofHook(stands, hook), flags.json === true);
+async function showGateStatus(
+  { hook, flags }: GateArgs,
+  { gates }: GateAccess,
+  caller: GateCaller,
+  io: Io,
+): Promise<number> {
+  const persona = requirePersona(caller, 'status');
+  reportOddGates(gates.list(persona), io);
+  const asker = { session: caller.session ?? '', terminal: findTerminal(io.env) };
+  const gateStatuses = await gates.status({ persona, ...asker, cwd: getSurroundings().cwd, env: io.env });
+  showGateStatuses(io, filterByHook(gateStatuses, hook), flags.json === true);
   return 0;
 }
 
-function ofHook<T extends Standing>(standings: readonly T[], hook: GateArgs['hook']): readonly T[] {
-  return hook === null ? standings : standings.filter(({ gate }) => gate.hook === hook);
+function filterByHook<T extends GateState>(gateStates: readonly T[], hook: GateArgs['hook']): readonly T[] {
+  return hook === null ? gateStates : gateStates.filter(({ gate }) => gate.hook === hook);
 }
 
-function withOdd({ standings, odd }: ReturnType<Hall['gates']['list']>, io: Io): readonly Standing[] {
-  for (const { path, why } of odd) io.err(`hivebar gate: ${printable(`${path} is not a gate: ${why}`)}\n`);
+function reportOddGates(
+  { gateStates: standings, odd }: ReturnType<GateAccess['gates']['list']>,
+  io: Io,
+): readonly GateState[] {
+  for (const { path, why } of odd) io.err(`hivebar gate: ${displayName(`${path} is not a gate: ${why}`)}\n`);
   return standings;
 }
 
-function known({ persona }: Who, verb: string): string {
-  if (persona === null) throw usage(new Error(`gate ${verb}: whose gate? Give --persona PERSONA`));
+function requirePersona({ persona }: GateCaller, verb: string): string {
+  if (persona === null) throw toUsageFault(new Error(`gate ${verb}: whose gate? Give --persona PERSONA`));
   return persona;
 }
 
-function noGate(persona: string, id: string | null, io: Io): number {
-  io.err(`hivebar gate: ${printable(persona)} has no gate ${printable(id ?? '')}: see hivebar gate list\n`);
+function reportMissingGate(persona: string, id: string | null, io: Io): number {
+  io.err(`hivebar gate: ${displayName(persona)} has no gate ${displayName(id ?? '')}: see hivebar gate list\n`);
   return 1;
 }

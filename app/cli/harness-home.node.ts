@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
-type Env = Readonly<Record<string, string | undefined>>;
+type HarnessEnv = Readonly<Record<string, string | undefined>>;
 
 const HOMES: Readonly<Record<string, readonly [variable: string, folder: string]>> = {
   claude: ['CLAUDE_CONFIG_DIR', '.claude'],
@@ -9,10 +9,10 @@ const HOMES: Readonly<Record<string, readonly [variable: string, folder: string]
 };
 
 /** Where a harness keeps its sessions; null: nothing says it. */
-export function findHome(harness: string, env: Env): string | null {
+export function findHome(harness: string, env: HarnessEnv): string | null {
   const [variable = '', folder = ''] = HOMES[harness] ?? [];
-  const found = env[variable] || (env.HOME && folder !== '' ? join(env.HOME, folder) : '');
-  return isAbsolute(found) ? found : null;
+  const home = env[variable] || (env.HOME && folder !== '' ? join(env.HOME, folder) : '');
+  return isAbsolute(home) ? home : null;
 }
 
 /** Codex holds a lock for each thread that it runs, in a server that outlives the thread; null: it does not run this one. */

@@ -1,7 +1,7 @@
 import type { Command, CommandEntry } from './command.ts';
 
 /** What `hivebar --help` prints. */
-export function overview(commands: Readonly<Record<string, CommandEntry>>): string {
+export function formatOverview(commands: Readonly<Record<string, CommandEntry>>): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
   const rows = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   return `${[
@@ -24,7 +24,7 @@ const NEEDS = {
 } as const;
 
 /** What `hivebar NAME --help` prints. */
-export function helpOf({ summary, needs }: CommandEntry, { usage, about, examples }: Command): string {
+export function formatHelp({ summary, needs }: CommandEntry, { usage, about, examples }: Command): string {
   const need = NEEDS[needs];
   const width = Math.max(0, ...examples.map(({ run }) => run.length));
   return `${[

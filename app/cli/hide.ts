@@ -1,6 +1,6 @@
-import { personaAction } from './persona-action.ts';
+import { createPersonaAction } from './persona-action.ts';
 
-export const command = personaAction({
+export const command = createPersonaAction({
   name: 'hide',
   about: ['It is watched and its event file written as ever, but tray, page, totals and notifications leave it out.'],
   does: 'out of sight',

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { displayJson, displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { readCredential } from '../../core/net/index.ts';
-import { ensurePrivateDir, ownDirs, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
 import { checkHive, type FurtherHive, openSettings, RESERVED_NAMES, type Settings } from '../config/tray/index.ts';
-import { printable, printableJson } from '../printable.ts';
 import type { Command, Io } from './command.ts';
-import { nearest } from './nearest.ts';
-import { usage } from './outcome.ts';
-import { stderrLog } from './stderr-log.ts';
+import { findNearest } from './nearest.ts';
+import { toUsageFault } from './outcome.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 const NEXT_START = 'from the next start of hivebar on';
 
@@ -32,22 +32,22 @@ export const command: Command = {
     { run: 'hivebar hive remove office', does: 'no longer watch it; its event files stay' },
   ],
   async run(args, io) {
-    const said = parsed(args);
-    const { config } = ownDirs({ ...io.env });
-    switch (said.verb) {
+    const options = parseArguments(args);
+    const { config } = findOwnDirs({ ...io.env });
+    switch (options.verb) {
       case 'list':
-        return list(io, openSettings(config).settings, said.json);
+        return list(io, openSettings(config).settings, options.json);
       case 'add':
-        return add(io, config, said);
+        return add(io, config, options);
       case 'remove':
-        return remove(io, config, said.what);
+        return remove(io, config, options.target);
     }
   },
 };
 
 function list(io: Io, { primary, hives }: Settings, json: boolean): number {
   if (json) {
-    io.out(`${printableJson(JSON.stringify({ primary: primary ?? null, hives }))}\n`);
+    io.out(`${displayJson(JSON.stringify({ primary: primary ?? null, hives }))}\n`);
     return 0;
   }
   const first =
@@ -56,65 +56,65 @@ function list(io: Io, { primary, hives }: Settings, json: boolean): number {
     { name: 'primary', at: first },
     ...(primary?.is === 'kijito' ? [{ name: 'local', at: 'this machine' }] : []),
     ...hives.map(({ name, base, tokenFile, proxy }) => {
-      const more = [
+      const details = [
         ...(tokenFile === undefined ? [] : [`token: ${tokenFile}`]),
         ...(proxy === undefined ? [] : [`proxy: ${proxy}`]),
       ];
-      return { name, at: more.length === 0 ? base : `${base}  (${more.join(', ')})` };
+      return { name, at: details.length === 0 ? base : `${base}  (${details.join(', ')})` };
     }),
   ];
   const width = Math.max(...rows.map(({ name }) => name.length));
-  for (const { name, at } of rows) io.out(`${name.padEnd(width)}  ${printable(at)}\n`);
+  for (const { name, at } of rows) io.out(`${name.padEnd(width)}  ${displayName(at)}\n`);
   return 0;
 }
 
-function add(io: Io, config: string, said: Adds): number {
-  const log = stderrLog(io, 'hivebar hive');
-  const tokenFile = said.tokenFile === null ? null : resolve(said.tokenFile);
+function add(io: Io, config: string, options: HiveAddArgs): number {
+  const log = createStderrLog(io, 'hivebar hive');
+  const tokenFile = options.tokenFile === null ? null : resolve(options.tokenFile);
   const hive: FurtherHive = {
-    name: nameOf(said),
-    base: said.url,
+    name: chooseName(options),
+    base: options.url,
     ...(tokenFile === null ? {} : { tokenFile }),
-    ...(said.proxy === null ? {} : { proxy: said.proxy }),
+    ...(options.proxy === null ? {} : { proxy: options.proxy }),
   };
   checkHive(hive);
   if (tokenFile !== null) readCredential({ tokenFile, tokenVariable: undefined, authHeader: null }, log);
   const file = openSettings(config);
   const { hives, primary } = file.settings;
-  const taken = hives.find(({ name, base }) => name === hive.name || sameUrl(base, hive.base));
-  if (taken !== undefined) throw new Fault('usage', `${taken.name} is ${taken.base} already`, SCOPE);
-  if (primary?.is === 'kijito' && sameUrl(primary.base, hive.base))
+  const existing = hives.find(({ name, base }) => name === hive.name || isSameUrl(base, hive.base));
+  if (existing !== undefined) throw new Fault('usage', `${existing.name} is ${existing.base} already`, SCOPE);
+  if (primary?.is === 'kijito' && isSameUrl(primary.base, hive.base))
     throw new Fault('usage', `${hive.base} is the primary hive already`, SCOPE);
-  ensurePrivateDir(realDisk(log), config);
+  ensurePrivateDir(createRealDisk(log), config);
   file.set('hives', [...hives, hive]);
-  io.out(`${hive.name} is ${printable(hive.base)}: its personas are ${hive.name}-NAME, ${NEXT_START}\n`);
+  io.out(`${hive.name} is ${displayName(hive.base)}: its personas are ${hive.name}-NAME, ${NEXT_START}\n`);
   return 0;
 }
 
-function remove(io: Io, config: string, what: string): number {
+function remove(io: Io, config: string, target: string): number {
   const file = openSettings(config);
   const { hives } = file.settings;
-  const gone = hives.find(({ name, base }) => name === what || sameUrl(base, what));
-  if (gone === undefined) {
-    const close = nearest(
-      what,
+  const removed = hives.find(({ name, base }) => name === target || isSameUrl(base, target));
+  if (removed === undefined) {
+    const close = findNearest(
+      target,
       hives.map(({ name }) => name),
     );
     const hint = close === null ? '' : `did you mean ${close}? `;
-    io.err(`hivebar hive: there is no hive ${printable(what)}: ${hint}see hivebar hive list\n`);
+    io.err(`hivebar hive: there is no hive ${displayName(target)}: ${hint}see hivebar hive list\n`);
     return 1;
   }
-  const rest = hives.filter((hive) => hive !== gone);
+  const rest = hives.filter((hive) => hive !== removed);
   if (rest.length === 0) file.unset('hives');
   else file.set('hives', rest);
-  io.out(`${gone.name} (${printable(gone.base)}) is not watched, ${NEXT_START}; its event files stay\n`);
+  io.out(`${removed.name} (${displayName(removed.base)}) is not watched, ${NEXT_START}; its event files stay\n`);
   return 0;
 }
 
 const SCOPE = { is: 'machine', key: 'hive' } as const;
 
 /** As given, else the first part of the host's name: of an address there is none. */
-function nameOf({ name, url }: Adds): string {
+function chooseName({ name, url }: HiveAddArgs): string {
   if (name !== null) {
     if (RESERVED_NAMES.some((reserved) => reserved === name))
       throw new Fault('usage', `--name ${name}: taken by another source (${RESERVED_NAMES.join(', ')})`, SCOPE);
@@ -128,12 +128,12 @@ function nameOf({ name, url }: Adds): string {
   return part;
 }
 
-function sameUrl(a: string, b: string): boolean {
-  const [one, other] = [a, b].map((text) => URL.parse(text)?.href.replace(/\/+$/, ''));
-  return one !== undefined && one === other;
+function isSameUrl(a: string, b: string): boolean {
+  const [first, other] = [a, b].map((text) => URL.parse(text)?.href.replace(/\/+$/, ''));
+  return first !== undefined && first === other;
 }
 
-interface Adds {
+interface HiveAddArgs {
   readonly verb: 'add';
   readonly url: string;
   readonly name: string | null;
@@ -141,12 +141,12 @@ interface Adds {
   readonly proxy: string | null;
 }
 
-type Said =
-  | Adds
+type HiveArgs =
+  | HiveAddArgs
   | { readonly verb: 'list'; readonly json: boolean }
-  | { readonly verb: 'remove'; readonly what: string };
+  | { readonly verb: 'remove'; readonly target: string };
 
-function parsed(args: readonly string[]): Said {
+function parseArguments(args: readonly string[]): HiveArgs {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -158,7 +158,7 @@ function parsed(args: readonly string[]): Said {
       },
       allowPositionals: true,
     });
-    const [verb, what, ...rest] = positionals;
+    const [verb, target, ...rest] = positionals;
     const { name, 'token-file': tokenFile, proxy, json } = values;
     if (rest.length > 0) throw new Error(`too much: ${rest.join(' ')}`);
     if (verb !== 'add' && (name !== undefined || tokenFile !== undefined || proxy !== undefined))
@@ -166,18 +166,18 @@ function parsed(args: readonly string[]): Said {
     if (verb !== 'list' && json) throw new Error('--json is for hive list');
     switch (verb) {
       case 'add':
-        if (what === undefined) throw new Error('hive add: needs the URL of a hive');
-        return { verb, url: what, name: name ?? null, tokenFile: tokenFile ?? null, proxy: proxy ?? null };
+        if (target === undefined) throw new Error('hive add: needs the URL of a hive');
+        return { verb, url: target, name: name ?? null, tokenFile: tokenFile ?? null, proxy: proxy ?? null };
       case 'list':
-        if (what !== undefined) throw new Error(`hive list: too much (${what})`);
+        if (target !== undefined) throw new Error(`hive list: too much (${target})`);
         return { verb, json };
       case 'remove':
-        if (what === undefined) throw new Error('hive remove: needs the name or the URL of a hive');
-        return { verb, what };
+        if (target === undefined) throw new Error('hive remove: needs the name or the URL of a hive');
+        return { verb, target };
       default:
         throw new Error('say add, list or remove');
     }
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

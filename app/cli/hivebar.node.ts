@@ -12,7 +12,7 @@ start(process.argv.slice(2)).catch((error: unknown) => {
 /** Loads the one half or the other, never both: the quick commands stand in this very file once it is packed. */
 async function start(args: readonly string[]): Promise<void> {
   const quick = isQuick(args);
-  if (!quick) await import('../compose/early.node.ts'); // before anything else: from here on a SIGUSR1 is safe
+  if (!quick) await import('../host/poke-signal.node.ts'); // before anything else: from here on a SIGUSR1 is safe
   useCompileCache();
   const { run } = quick ? await import('./quick.node.ts') : await import('./full.node.ts');
   await run(args);

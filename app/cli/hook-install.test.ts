@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { scratch } from '../../test/kit/scratch.ts';
-import { hookInstall } from './hook-install.ts';
+import { runHookInstall } from './hook-install.ts';
 
 function rig() {
   const home = scratch();
@@ -23,7 +23,7 @@ function rig() {
       err: () => {},
       input: () => Promise.resolve(''),
     };
-    const code = await hookInstall(args, io);
+    const code = await runHookInstall(args, io);
     return [code, said];
   };
   return { home, env, run, [Symbol.dispose]: () => home[Symbol.dispose]() };

@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
+import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   BACKUP,
+  checkHooks,
+  createHookInstaller,
   findHookTrouble,
   HARNESSES,
   type HarnessName,
-  type HookReach,
-  hookInstaller,
-  type Installer,
+  type HookCheck,
+  type HookInstaller,
+  type HookScope,
   RECIPES,
-  type Tried,
-  tryHooks,
 } from '../hook/index.ts';
-import { printable, printableJson } from '../printable.ts';
 import type { Io } from './command.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 /** Nothing of ours is installed, or not as this program would. */
 const EXIT_NOT_INSTALLED = 1;
@@ -36,88 +36,95 @@ export const HOOK_INSTALL_ABOUT: readonly string[] = [
  * @returns the exit code
  * @throws Fault `usage`, or `settings`, `unreadable`, `unwritable` for settings that are left as they are
  */
-export async function hookInstall(args: readonly string[], io: Io): Promise<number> {
-  const { verb, harness, persona, reach, json } = parsed(args);
-  const installer = hookInstaller(io.env);
+export async function runHookInstall(args: readonly string[], io: Io): Promise<number> {
+  const { verb, harness, persona, scope, json } = parseArguments(args);
+  const installer = createHookInstaller(io.env);
   switch (verb) {
     case 'install':
-      return install(installer, harnessesFor(installer, harness, reach), reach, persona, io);
+      return install(installer, selectHarnesses(installer, harness, scope), scope, persona, io);
     case 'uninstall':
-      return uninstall(installer, harness === null ? HARNESSES : [harness], reach, io);
+      return uninstall(installer, harness === null ? HARNESSES : [harness], scope, io);
     case 'status':
-      return await status(installer, harness === null ? HARNESSES : [harness], reach, json, io);
+      return await showHookStatus(installer, harness === null ? HARNESSES : [harness], scope, json, io);
   }
 }
 
 /** Those that are meant: the named one, else each that is used here. */
-function harnessesFor(installer: Installer, named: HarnessName | null, reach: HookReach): readonly HarnessName[] {
+function selectHarnesses(
+  installer: HookInstaller,
+  named: HarnessName | null,
+  scope: HookScope,
+): readonly HarnessName[] {
   if (named !== null) return [named];
-  const used = HARNESSES.filter((one) => installer.isUsed(one, reach));
+  const used = HARNESSES.filter((name) => installer.isUsed(name, scope));
   if (used.length > 0) return used;
-  const where = reach === 'user' ? 'by this user' : 'in this folder';
-  throw usage(new Error(`no agent program is used ${where} that Hivebar knows: name it with --harness claude|codex`));
+  const where = scope === 'user' ? 'by this user' : 'in this folder';
+  throw toUsageFault(
+    new Error(`no agent program is used ${where} that Hivebar knows: name it with --harness claude|codex`),
+  );
 }
 
 function install(
-  installer: Installer,
+  installer: HookInstaller,
   harnesses: readonly HarnessName[],
-  reach: HookReach,
+  scope: HookScope,
   persona: string | null,
   io: Io,
 ): number {
   // All of it can be done, or none is.
-  for (const harness of harnesses) installer.check(harness, reach);
+  for (const harness of harnesses) installer.check(harness, scope);
   for (const harness of harnesses) {
     // What an earlier install was told stands until another is told something else.
-    const whose = persona ?? installer.look(harness, reach).persona;
-    const { path, changed } = installer.install(harness, reach, whose);
+    const whose = persona ?? installer.readStatus(harness, scope).persona;
+    const { path, changed } = installer.install(harness, scope, whose);
     const { label } = RECIPES[harness];
-    const who = whose === null ? 'whoever HIVEBAR_PERSONA names' : printable(whose);
-    io.out(`${label}: ${changed ? 'installed' : 'installed already'} for ${who} in ${printable(path)}\n`);
+    const owner = whose === null ? 'whoever HIVEBAR_PERSONA names' : displayName(whose);
+    io.out(`${label}: ${changed ? 'installed' : 'installed already'} for ${owner} in ${displayName(path)}\n`);
     if (changed) io.out(`  sessions that run now may have to be started again; the settings of before: *${BACKUP}\n`);
-    for (const obstacle of installer.look(harness, reach).obstacles)
-      io.err(`hivebar hook: ${label} will not run them: ${printable(obstacle)}\n`);
+    for (const obstacle of installer.readStatus(harness, scope).obstacles)
+      io.err(`hivebar hook: ${label} will not run them: ${displayName(obstacle)}\n`);
     if (changed && harness === 'codex') io.out('  Codex asks whether it may trust new hooks: see /hooks there\n');
   }
   return 0;
 }
 
-function uninstall(installer: Installer, harnesses: readonly HarnessName[], reach: HookReach, io: Io): number {
+function uninstall(installer: HookInstaller, harnesses: readonly HarnessName[], scope: HookScope, io: Io): number {
   for (const harness of harnesses) {
-    const { path, changed } = installer.uninstall(harness, reach);
-    io.out(`${RECIPES[harness].label}: ${changed ? 'removed from' : 'nothing of ours in'} ${printable(path)}\n`);
+    const { path, changed } = installer.uninstall(harness, scope);
+    io.out(`${RECIPES[harness].label}: ${changed ? 'removed from' : 'nothing of ours in'} ${displayName(path)}\n`);
   }
   return 0;
 }
 
-async function status(
-  installer: Installer,
+async function showHookStatus(
+  installer: HookInstaller,
   harnesses: readonly HarnessName[],
-  reach: HookReach,
+  scope: HookScope,
   json: boolean,
   io: Io,
 ): Promise<number> {
-  const looks = await tryHooks(installer, reach, harnesses);
-  const shown = looks.filter(({ harness, standing }) => standing !== 'absent' || installer.isUsed(harness, reach));
-  if (json) io.out(`${printableJson(JSON.stringify(looks))}\n`);
-  else if (shown.length === 0) io.out('no hooks are installed, and no agent program is used here that Hivebar knows\n');
-  else for (const look of shown) io.out(`${lineOf(look)}\n`);
-  const ours = looks.filter(({ standing }) => standing !== 'absent');
-  return ours.length > 0 && ours.every((look) => findHookTrouble(look) === null) ? 0 : EXIT_NOT_INSTALLED;
+  const results = await checkHooks(installer, scope, harnesses);
+  const listed = results.filter(({ harness, standing }) => standing !== 'absent' || installer.isUsed(harness, scope));
+  if (json) io.out(`${displayJson(JSON.stringify(results))}\n`);
+  else if (listed.length === 0)
+    io.out('no hooks are installed, and no agent program is used here that Hivebar knows\n');
+  else for (const result of listed) io.out(`${formatResult(result)}\n`);
+  const ours = results.filter(({ standing }) => standing !== 'absent');
+  return ours.length > 0 && ours.every((result) => findHookTrouble(result) === null) ? 0 : EXIT_NOT_INSTALLED;
 }
 
-function lineOf(look: Tried): string {
-  const { harness, standing, persona, foreign, path } = look;
+function formatResult(result: HookCheck): string {
+  const { harness, standing, persona, foreign, path } = result;
   const words = [`${RECIPES[harness].label.padEnd(12)} ${standing.padEnd(10)}`];
-  if (standing !== 'absent') words.push(persona === null ? 'HIVEBAR_PERSONA' : printable(persona));
+  if (standing !== 'absent') words.push(persona === null ? 'HIVEBAR_PERSONA' : displayName(persona));
   if (foreign > 0) words.push(`${foreign} of others`);
-  words.push(printable(path));
-  const trouble = findHookTrouble(look);
-  if (trouble !== null) words.push(`(${printable(trouble)})`);
+  words.push(displayName(path));
+  const trouble = findHookTrouble(result);
+  if (trouble !== null) words.push(`(${displayName(trouble)})`);
   return words.join('  ');
 }
 
-function parsed(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -130,19 +137,19 @@ function parsed(args: readonly string[]) {
       allowPositionals: true,
     });
     const [word, ...rest] = positionals;
-    const verb = HOOK_INSTALL_VERBS.find((one) => one === word);
+    const verb = HOOK_INSTALL_VERBS.find((name) => name === word);
     if (verb === undefined) throw new Error(`say ${HOOK_INSTALL_VERBS.join(', ')}`);
     if (rest.length > 0) throw new Error(`hook ${verb}: ${rest.join(' ')} is too much`);
-    const harness = HARNESSES.find((one) => one === values.harness) ?? null;
+    const harness = HARNESSES.find((name) => name === values.harness) ?? null;
     if (values.harness !== undefined && harness === null)
       throw new Error(`--harness ${values.harness} is none of ${HARNESSES.join(', ')}`);
     if (values.persona !== undefined && verb !== 'install') throw new Error(`hook ${verb} takes no --persona`);
     if (values.persona !== undefined && (values.persona.trim() === '' || /\p{Cc}/u.test(values.persona)))
       throw new Error('--persona is empty or holds control characters');
     if (values.json && verb !== 'status') throw new Error(`hook ${verb} takes no --json`);
-    const reach: HookReach = values.project ? 'project' : 'user';
-    return { verb, harness, persona: values.persona ?? null, reach, json: values.json } as const;
+    const scope: HookScope = values.project ? 'project' : 'user';
+    return { verb, harness, persona: values.persona ?? null, scope, json: values.json } as const;
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -19,7 +19,7 @@ declare const HOOK_CODE: string;
 const RENEWED_MS = 3_600_000;
 const MAIN = './hook-now.cjs';
 const PART = /^\.\/hook-[a-z]+\.cjs$/;
-const others = createRequire(import.meta.url);
+const requireOther = createRequire(import.meta.url);
 const cacheDir = openCompileCacheDir();
 
 try {
@@ -31,25 +31,25 @@ try {
 
 /** `require`, with a cache for what is ours. */
 function load(name: string): unknown {
-  if (!PART.test(name)) return others(name);
+  if (!PART.test(name)) return requireOther(name);
   const filename = join(import.meta.dirname, name);
   const source = readFileSync(filename, 'utf8');
-  const path = cachePath(basename(name, '.cjs'));
-  const cached = path === null ? null : cachedAt(path);
+  const path = toCachePath(basename(name, '.cjs'));
+  const cached = path === null ? null : readCached(path);
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
     filename,
     ...(cached === null ? {} : { cachedData: cached.data }),
   });
   const isGood = cached?.isNew === true && script.cachedDataRejected === false;
-  if (path !== null && !isGood) process.once('exit', () => keep(path, script.createCachedData()));
+  if (path !== null && !isGood) process.once('exit', () => saveCached(path, script.createCachedData()));
   const module = { exports: {} };
-  const run = script.runInThisContext() as (...given: unknown[]) => void;
+  const run = script.runInThisContext() as (...args: unknown[]) => void;
   run(module.exports, load, module, filename, import.meta.dirname);
   return module.exports;
 }
 
 /** Null without a folder that can be trusted: a slower hook. */
-function cachePath(name: string): string | null {
+function toCachePath(name: string): string | null {
   if (cacheDir === null) return null;
   const { argv, version, arch } = process;
   const event = argv[argv.indexOf('--event') + 1] ?? '';
@@ -58,7 +58,7 @@ function cachePath(name: string): string | null {
 }
 
 /** It is in the file twice: V8 believes what it is given, and a file that was torn is not to be run. */
-function cachedAt(path: string): { readonly data: Buffer; readonly isNew: boolean } | null {
+function readCached(path: string): { readonly data: Buffer; readonly isNew: boolean } | null {
   try {
     const age = Date.now() - statSync(path).mtimeMs;
     const both = readFileSync(path);
@@ -70,7 +70,7 @@ function cachedAt(path: string): { readonly data: Buffer; readonly isNew: boolea
   }
 }
 
-function keep(path: string, data: Buffer): void {
+function saveCached(path: string, data: Buffer): void {
   const temp = `${path}.${process.pid}`;
   try {
     const fd = openSync(temp, 'wx', 0o600);

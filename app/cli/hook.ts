@@ -32,8 +32,8 @@ export const command: Command = {
   ],
   async run(args, io) {
     if (INSTALLS.has(args[0] ?? '')) {
-      const { hookInstall } = await import('./hook-install.ts');
-      return hookInstall(args, io);
+      const { runHookInstall } = await import('./hook-install.ts');
+      return runHookInstall(args, io);
     }
     const { answerHook } = await import('./hook/index.ts');
     return answerHook(args, io);

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 const OPTIONS = {
   json: { type: 'boolean' },
@@ -19,7 +19,7 @@ const OPTIONS = {
   reconcile: { type: 'boolean' },
 } as const;
 
-type Option = keyof typeof OPTIONS;
+type InboxOption = keyof typeof OPTIONS;
 
 const TAKES = {
   list: ['json', 'limit', 'all', 'pending', 'delivered'],
@@ -27,11 +27,13 @@ const TAKES = {
   read: ['json', 'limit'],
   push: ['type', 'source', 'priority', 'to', 'bead', 'session', 'broadcast', 'ttl', 'dedup-key', 'json'],
   drain: ['session', 'reconcile', 'json'],
-} as const satisfies Record<string, readonly Option[]>;
+} as const satisfies Record<string, readonly InboxOption[]>;
 
 export type InboxVerb = keyof typeof TAKES;
 
-export type InboxFlags = { readonly [K in Option]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string };
+export type InboxFlags = {
+  readonly [K in InboxOption]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string;
+};
 
 export interface InboxArgs {
   readonly verb: InboxVerb;
@@ -41,7 +43,7 @@ export interface InboxArgs {
 }
 
 /** @throws Fault `usage` */
-export function inboxArgs(args: readonly string[]): InboxArgs {
+export function parseInboxArgs(args: readonly string[]): InboxArgs {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [verb, ...words] = positionals;
@@ -51,7 +53,7 @@ export function inboxArgs(args: readonly string[]): InboxArgs {
     if (foreign !== undefined) throw new Error(`inbox ${verb} takes no --${foreign}`);
     return { verb, words, flags: values };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
@@ -60,8 +62,8 @@ function isVerb(word: string | undefined): word is InboxVerb {
 }
 
 /** @throws Fault `usage` */
-export function wholeOf(text: string): number {
+export function parseWholeNumber(text: string): number {
   const n = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(n) && n > 0) return n;
-  throw usage(new Error(`${text} is not a whole number above 0`));
+  throw toUsageFault(new Error(`${text} is not a whole number above 0`));
 }

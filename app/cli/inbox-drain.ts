@@ -1,25 +1,25 @@
 import { join } from 'node:path';
-import { type Drained, drain, type Lent, lend, MAX_TEXT } from '../../core/inbox/drain/index.ts';
+import { displayJson } from '../../core/format/index.ts';
+import { type DrainLease, type DrainText, drain, lend, MAX_TEXT } from '../../core/inbox/drain/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { type Database, openStore, ownDirs } from '../../core/state/index.ts';
+import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
 import { handOverEnded } from '../hook/index.ts';
-import { keptSessions } from '../open/index.ts';
-import { printableJson } from '../printable.ts';
+import { openSessionStore } from '../open/index.ts';
 import type { Io } from './command.ts';
 import type { InboxArgs } from './inbox-args.ts';
-import { wireOf } from './inbox-list.ts';
-import { findOwnPersona, personaOfSession } from './inbox-who.ts';
-import { lineOutput } from './line-output.node.ts';
-import { usage } from './outcome.ts';
-import { queuesOf } from './queues-of.ts';
-import { stderrLog } from './stderr-log.ts';
-import { DATABASE, tellTray } from './with-hive.ts';
+import { toItemWire } from './inbox-list.ts';
+import { createLineOutput } from './line-output.node.ts';
+import { DATABASE, tellTray } from './open-local-hive.ts';
+import { toUsageFault } from './outcome.ts';
+import { findOwnPersona, findPersonaOfSession } from './persona-lookup.ts';
+import { createTakeOver } from './queue-takeover.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 /** All of it within a second: a session waits. What is not done by then is released, and comes with the next drain. */
 const LEASE_WAIT_MS = 400;
 const WRITE_UNTIL_MS = 700;
-const MARK_WAIT_MS = 200;
+const COMMIT_WAIT_MS = 200;
 const TRAY_WAIT_MS = 100;
 
 /**
@@ -27,63 +27,63 @@ const TRAY_WAIT_MS = 100;
  * nothing when there is nothing, or nobody to drain for.
  * @throws Fault; the caller ends with 0 all the same
  */
-export async function drainCommand({ words, flags }: InboxArgs, io: Io): Promise<void> {
+export async function runDrain({ words, flags }: InboxArgs, io: Io): Promise<void> {
   const until = realClock.monotonic() + WRITE_UNTIL_MS;
   const [name, ...rest] = words;
-  if (rest.length > 0) throw usage(new Error(`inbox drain: ${rest.join(' ')} is too much`));
-  const log = stderrLog(io, 'hivebar inbox drain');
+  if (rest.length > 0) throw toUsageFault(new Error(`inbox drain: ${rest.join(' ')} is too much`));
+  const log = createStderrLog(io, 'hivebar inbox drain');
   const session = flags.session === undefined || flags.session === '' ? null : flags.session;
-  const { state, config } = ownDirs({ ...io.env });
+  const { state, config } = findOwnDirs({ ...io.env });
   using db = openStore(join(state, DATABASE), { log });
-  waitAtMost(db, LEASE_WAIT_MS);
-  const persona = name ?? (session === null ? findOwnPersona(io) : personaOfSession(db, session, config));
+  setBusyTimeout(db, LEASE_WAIT_MS);
+  const persona = name ?? (session === null ? findOwnPersona(io) : findPersonaOfSession(db, session, config));
   if (persona === null || persona === '') {
     if (session !== null) log.warn(`nobody is known to work in session ${session}: see hivebar session list`);
     return;
   }
   const items = openItems({ db, clock: realClock });
-  handOverEnded({ items, sessions: () => keptSessions(db), config, now: realClock.now(), isGone: () => false });
-  const needs = { items, takeOver: queuesOf(db, { state, config }, items, log), clock: realClock, log };
+  handOverEnded({ items, sessions: () => openSessionStore(db), config, now: realClock.now(), isGone: () => false });
+  const needs = { items, takeOver: createTakeOver(db, { state, config }, items, log), clock: realClock, log };
   const request = { persona, session, upTo: 4, room: MAX_TEXT } as const;
-  const shown = flags.json === true ? asJson(lend(needs, request)) : asText(drain(needs, request));
-  if (shown === null) return;
-  const failure = await failureOf(shown.text, until);
-  waitAtMost(db, MARK_WAIT_MS);
+  const output = flags.json === true ? toJsonOutput(lend(needs, request)) : toTextOutput(drain(needs, request));
+  if (output === null) return;
+  const failure = await writeOutput(output.text, until);
+  setBusyTimeout(db, COMMIT_WAIT_MS);
   if (failure !== null) {
-    shown.release();
+    output.release();
     log.warn(`nothing is marked as delivered: ${failure}`);
     return;
   }
-  shown.commit();
+  output.commit();
   await tellTray(io, TRAY_WAIT_MS);
 }
 
-interface Shown {
+interface DrainOutput {
   readonly text: string;
   commit(): void;
   release(): void;
 }
 
-function asText(drained: Drained | null): Shown | null {
+function toTextOutput(drained: DrainText | null): DrainOutput | null {
   return drained === null ? null : { ...drained, text: `${drained.text}\n` };
 }
 
 /** Whole items, however long they are: a script has no limit of characters. */
-function asJson(lent: Lent | null): Shown {
-  const json = JSON.stringify({ items: lent?.items.map(wireOf) ?? [], left: lent?.left ?? 0 });
+function toJsonOutput(lent: DrainLease | null): DrainOutput {
+  const json = JSON.stringify({ items: lent?.items.map(toItemWire) ?? [], left: lent?.left ?? 0 });
   return {
-    text: `${printableJson(json)}\n`,
+    text: `${displayJson(json)}\n`,
     commit: () => lent?.commit(lent.items),
     release: () => lent?.release(),
   };
 }
 
 /** What kept it from being written; null when all of it was. */
-async function failureOf(text: string, until: number): Promise<string | null> {
+async function writeOutput(text: string, until: number): Promise<string | null> {
   const late = new AbortController();
   using _ = realClock.after(Math.max(0, until - realClock.monotonic()), () => late.abort());
   try {
-    const became = await lineOutput().write(text, late.signal);
+    const became = await createLineOutput().write(text, late.signal);
     if (became === 'written') return null;
     return became === 'stopped' ? 'the reader of stdout takes nothing' : 'the reader of stdout is gone';
   } catch (error) {
@@ -92,6 +92,6 @@ async function failureOf(text: string, until: number): Promise<string | null> {
 }
 
 /** How long a statement may wait for another process's transaction. */
-function waitAtMost(db: Database, ms: number): void {
+function setBusyTimeout(db: Database, ms: number): void {
   db.exec(`PRAGMA busy_timeout = ${ms}`);
 }

@@ -1,14 +1,14 @@
-import { faultOf } from '../../core/model/index.ts';
-import { printable } from '../printable.ts';
+import { displayName } from '../../core/format/index.ts';
+import { toFault } from '../../core/model/index.ts';
 import type { Command, Io } from './command.ts';
 import { explain } from './explain.ts';
-import { type InboxArgs, inboxArgs, wholeOf } from './inbox-args.ts';
-import { drainCommand } from './inbox-drain.ts';
-import { listedOf, listItems } from './inbox-list.ts';
+import { type InboxArgs, parseInboxArgs, parseWholeNumber } from './inbox-args.ts';
+import { runDrain } from './inbox-drain.ts';
+import { listItems, parseListFilter } from './inbox-list.ts';
 import { listMail, readMail, showMail } from './inbox-mail.ts';
 import { push } from './inbox-push.ts';
-import { findOwnPersona } from './inbox-who.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
+import { findOwnPersona } from './persona-lookup.ts';
 
 export const command: Command = {
   usage: 'inbox list|show|read|push|drain [PERSONA] [ID...] [--json] [flags] [TEXT...]',
@@ -47,19 +47,21 @@ export const command: Command = {
     { run: 'hivebar inbox drain --session 7f3c', does: 'what a hook gives to the agent' },
   ],
   async run(args, io) {
-    if (args.find((arg) => !arg.startsWith('-')) === 'drain') return await drain(() => inboxArgs(args), io);
-    return await run(inboxArgs(args), io);
+    if (args.find((arg) => !arg.startsWith('-')) === 'drain') return await drain(() => parseInboxArgs(args), io);
+    return await run(parseInboxArgs(args), io);
   },
 };
 
 /** A hook runs it: no trouble of ours may stop the agent, a wrong command line neither. */
 async function drain(args: () => InboxArgs, io: Io): Promise<number> {
   try {
-    await drainCommand(args(), io);
+    await runDrain(args(), io);
   } catch (error) {
-    const fault = faultOf(error, { is: 'machine', key: 'inbox' });
+    const fault = toFault(error, { is: 'machine', key: 'inbox' });
     io.err(
-      fault.code === 'internal' ? `hivebar inbox drain: ${printable(fault.explain())}\n` : explain('inbox', fault).text,
+      fault.code === 'internal'
+        ? `hivebar inbox drain: ${displayName(fault.explain())}\n`
+        : explain('inbox', fault).text,
     );
   }
   return 0;
@@ -72,18 +74,18 @@ async function run(args: InboxArgs, io: Io): Promise<number> {
   const [name, ...rest] = words;
   const persona = name ?? (verb === 'list' ? findOwnPersona(io) : null);
   if (persona === null || persona === '')
-    throw usage(new Error(`inbox ${verb}: whose inbox? Give the name of a persona`));
-  const limit = wholeOf(flags.limit ?? '20');
+    throw toUsageFault(new Error(`inbox ${verb}: whose inbox? Give the name of a persona`));
+  const limit = parseWholeNumber(flags.limit ?? '20');
   const json = flags.json === true;
   switch (verb) {
     case 'list': {
-      if (rest.length > 0) throw usage(new Error(`inbox list: takes no ids (${rest.join(' ')})`));
-      const listed = listedOf(flags);
-      return await (listed === null ? listMail(io, persona, limit, json) : listItems(io, persona, listed, limit, json));
+      if (rest.length > 0) throw toUsageFault(new Error(`inbox list: takes no ids (${rest.join(' ')})`));
+      const filter = parseListFilter(flags);
+      return await (filter === null ? listMail(io, persona, limit, json) : listItems(io, persona, filter, limit, json));
     }
     case 'show':
-      return await showMail(io, persona, rest.map(wholeOf), json);
+      return await showMail(io, persona, rest.map(parseWholeNumber), json);
     case 'read':
-      return await readMail(io, persona, rest.map(wholeOf), json);
+      return await readMail(io, persona, rest.map(parseWholeNumber), json);
   }
 }

@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unblocked } from './unblocked.node.ts';
+import { openUnblocked } from './nonblocking-fd.node.ts';
 
 const WAIT_MS = 10;
-const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO', 'EBADF']);
+const READER_GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO', 'EBADF']);
 
 /** Writes to stdout and knows what became of it; a reader that does not read blocks nothing. */
 export interface LineOutput {
@@ -14,8 +14,8 @@ export interface LineOutput {
   write(text: string, stop: Pick<AbortSignal, 'aborted'>): Promise<'written' | 'reader gone' | 'stopped'>;
 }
 
-export function lineOutput(): LineOutput {
-  const fd = unblocked(1);
+export function createLineOutput(): LineOutput {
+  const fd = openUnblocked(1);
   return {
     async write(text, stop) {
       let rest: Uint8Array = Buffer.from(text, 'utf8');
@@ -24,7 +24,7 @@ export function lineOutput(): LineOutput {
           rest = rest.subarray(writeSync(fd, rest));
         } catch (error) {
           const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-          if (GONE.has(code)) return 'reader gone';
+          if (READER_GONE.has(code)) return 'reader gone';
           if (code !== 'EAGAIN') throw error;
           if (stop.aborted) return 'stopped';
           await sleep(WAIT_MS);

@@ -1,16 +1,16 @@
-import { commandEnv } from './codex-env.ts';
-import { runsInCodexServer } from './codex-server.node.ts';
+import { toCommandEnv } from './codex-env.ts';
+import { isInCodexServer } from './codex-server.node.ts';
 import type { CommandEntry, Io } from './command.ts';
 import { dispatch } from './dispatch.ts';
 
 /** Runs one command line in this process and leaves its exit code there. */
 export async function main(args: readonly string[], commands: Readonly<Record<string, CommandEntry>>): Promise<void> {
-  process.exitCode = await dispatch(args, io(), commands);
+  process.exitCode = await dispatch(args, createIo(), commands);
 }
 
-function io(): Io {
+function createIo(): Io {
   return {
-    env: commandEnv(process.env, runsInCodexServer),
+    env: toCommandEnv(process.env, isInCodexServer),
     out: (text) => write(process.stdout, text),
     err: (text) => write(process.stderr, text),
     input: async () => {

@@ -1,19 +1,19 @@
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
-import { type Disk, lockOfOthers, ownDirs, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, type Disk, findOwnDirs, takeOthersLock } from '../../core/state/index.ts';
 import { openSettings } from '../config/tray/index.ts';
-import { printable } from '../printable.ts';
-import { headlessService } from '../service/index.ts';
+import { createOwnHeadlessService } from '../service/index.ts';
 import type { Command, Io } from './command.ts';
-import { type Deployed, deployedDirectories, lookInto } from './deployed/index.ts';
-import { shellWord } from './doctor/index.ts';
-import { type Decision, intoHeadless, intoTray } from './migrate/index.ts';
-import { usage } from './outcome.ts';
-import { serviceFlags } from './service-flags.ts';
-import { hostOs } from './service-host.node.ts';
-import { stderrLog } from './stderr-log.ts';
+import { type Deployment, listDeployedDirectories, readDeployment } from './deployed/index.ts';
+import { quoteShellWord } from './doctor/index.ts';
+import { type MigrationDecision, migrateToHeadless, migrateToTray } from './migrate/index.ts';
+import { toUsageFault } from './outcome.ts';
+import { parseServiceFlags } from './service-flags.ts';
+import { getHostOs } from './service-host.node.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 export const command: Command = {
   usage: 'migrate [--headless] [--dry-run] [--from DIR] [-- WATCH-FLAGS]',
@@ -35,47 +35,48 @@ export const command: Command = {
     { run: 'hivebar migrate --headless -- --hive http://127.0.0.1:7474', does: 'into the headless service' },
   ],
   async run(args, io) {
-    const asked = askedFor(args);
-    const disk = realDisk(stderrLog(io, 'hivebar migrate'));
-    const places = asked.from.length > 0 ? asked.from.map((dir) => resolve(dir)) : defaults(asked, disk, io);
-    const found = places.flatMap((directory) => lookInto(directory) ?? []);
-    if (found.every(({ states }) => states.length === 0)) {
-      io.out(`${printable(`no position of another monitor is in ${places.join(', ')}`)}\n`);
+    const options = parseArguments(args);
+    const disk = createRealDisk(createStderrLog(io, 'hivebar migrate'));
+    const places =
+      options.from.length > 0 ? options.from.map((dir) => resolve(dir)) : listDefaultDirectories(options, disk, io);
+    const deployments = places.flatMap((directory) => readDeployment(directory) ?? []);
+    if (deployments.every(({ states }) => states.length === 0)) {
+      io.out(`${displayName(`no position of another monitor is in ${places.join(', ')}`)}\n`);
       return 0;
     }
     using held = new DisposableStack();
-    const running = lockAll(found, disk, held);
+    const running = lockAll(deployments, disk, held);
     if (running !== null) {
       io.err(
-        `hivebar migrate: ${printable(`${running} is held: ${stepFor(running, disk, io)}, then migrate again`)}\n`,
+        `hivebar migrate: ${displayName(`${running} is held: ${formatStopStep(running, disk, io)}, then migrate again`)}\n`,
       );
       return 1;
     }
-    const files = found.flatMap(({ states }) => states);
+    const files = deployments.flatMap(({ states }) => states);
     try {
-      const decisions = asked.headless
-        ? intoHeadless(files, headlessPlan(asked, found, disk, io), disk, asked.dryRun)
-        : await intoTray(
+      const decisions = options.headless
+        ? migrateToHeadless(files, createHeadlessPlan(options, deployments, disk, io), disk, options.dryRun)
+        : await migrateToTray(
             files,
-            openSettings(ownDirs({ ...io.env }).config).given,
-            ownDirs({ ...io.env }),
+            openSettings(findOwnDirs({ ...io.env }).config).explicitSettings,
+            findOwnDirs({ ...io.env }),
             disk,
-            asked.dryRun,
+            options.dryRun,
           );
-      return told(decisions, asked.dryRun, io);
+      return reportDecisions(decisions, options.dryRun, io);
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
-      io.err(`hivebar migrate: ${printable(`${error.message}, then migrate again`)}\n`);
+      io.err(`hivebar migrate: ${displayName(`${error.message}, then migrate again`)}\n`);
       return 1;
     }
   },
 };
 
 /** What to stop so that a lock is free. */
-function stepFor(lock: string, disk: Disk, io: Io): string {
-  if (dirname(lock) === serviceOf(disk, io).directory)
+function formatStopStep(lock: string, disk: Disk, io: Io): string {
+  if (dirname(lock) === createService(disk, io).directory)
     return 'the headless watch still runs; run `hivebar service uninstall --headless`, or end its process';
-  return STOP[hostOs()] ?? STOP_ANY;
+  return STOP[getHostOs()] ?? STOP_ANY;
 }
 
 const STOP_ANY = 'the monitor still runs; end its process';
@@ -84,14 +85,14 @@ const STOP: Partial<Record<NodeJS.Platform, string>> = {
   linux: "the monitor still runs; run `systemctl --user disable --now 'kijito-inbox-monitor@*'`, or end its process",
 };
 
-interface Asked {
+interface MigrateArgs {
   readonly headless: boolean;
   readonly dryRun: boolean;
   readonly from: readonly string[];
   readonly flags: readonly string[];
 }
 
-function askedFor(args: readonly string[]): Asked {
+function parseArguments(args: readonly string[]): MigrateArgs {
   const end = args.indexOf('--');
   const [own, flags] = end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
   try {
@@ -106,50 +107,52 @@ function askedFor(args: readonly string[]): Asked {
     if (end !== -1 && !values.headless) throw new Error('--: flags of hivebar watch belong to --headless');
     return { headless: values.headless, dryRun: values['dry-run'], from: values.from, flags };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
 /** Into the tray program comes also what its own headless service has reached. */
-function defaults({ headless }: Asked, disk: Disk, io: Io): readonly string[] {
-  const old = deployedDirectories(io.env);
-  return headless ? old : [...old, serviceOf(disk, io).directory];
+function listDefaultDirectories({ headless }: MigrateArgs, disk: Disk, io: Io): readonly string[] {
+  const old = listDeployedDirectories(io.env);
+  return headless ? old : [...old, createService(disk, io).directory];
 }
 
-function serviceOf(disk: Disk, io: Io) {
-  return headlessService({ os: hostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn });
+function createService(disk: Disk, io: Io) {
+  return createOwnHeadlessService({ os: getHostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn });
 }
 
 /** Takes every lock, so that no monitor starts meanwhile. @returns the first that somebody holds */
-function lockAll(found: readonly Deployed[], disk: Disk, held: DisposableStack): string | null {
-  for (const path of found.flatMap(({ locks }) => locks)) {
-    const lock = lockOfOthers(disk, path);
+function lockAll(deployments: readonly Deployment[], disk: Disk, held: DisposableStack): string | null {
+  for (const path of deployments.flatMap(({ locks }) => locks)) {
+    const lock = takeOthersLock(disk, path);
     if (lock === null) return path;
     held.use(lock);
   }
   return null;
 }
 
-function headlessPlan({ flags }: Asked, found: readonly Deployed[], disk: Disk, io: Io) {
-  const { plan } = serviceFlags(serviceOf(disk, io).directory, flags);
+function createHeadlessPlan({ flags }: MigrateArgs, deployments: readonly Deployment[], disk: Disk, io: Io) {
+  const { plan } = parseServiceFlags(createService(disk, io).directory, flags);
   const { stateFile } = plan;
   if (stateFile === null || plan.targets.is === 'url')
-    throw usage(new Error('--url: positions are taken over by persona; leave it out'));
-  if (found.some(({ directory }) => stateFile.startsWith(`${directory}/`)))
-    throw usage(new Error(`--state-file ${stateFile}: is among the files that are to be taken over`));
+    throw toUsageFault(new Error('--url: positions are taken over by persona; leave it out'));
+  if (deployments.some(({ directory }) => stateFile.startsWith(`${directory}/`)))
+    throw toUsageFault(new Error(`--state-file ${stateFile}: is among the files that are to be taken over`));
   return { ...plan, stateFile };
 }
 
-function told(decisions: readonly Decision[], dryRun: boolean, io: Io): number {
-  const say = (text: string): void => io.out(`${printable(text)}\n`);
-  for (const decision of decisions) say(sentenceOf(decision, dryRun));
-  const tails = decisions.flatMap((one) => ('target' in one && one.target.events !== null ? [one.target.events] : []));
+function reportDecisions(decisions: readonly MigrationDecision[], dryRun: boolean, io: Io): number {
+  const say = (text: string): void => io.out(`${displayName(text)}\n`);
+  for (const decision of decisions) say(formatMigration(decision, dryRun));
+  const tails = decisions.flatMap((decision) =>
+    'target' in decision && decision.target.events !== null ? [decision.target.events] : [],
+  );
   if (tails.length > 0) say('what agents follow from now on:');
-  for (const path of [...new Set(tails)].toSorted()) say(`  tail -F ${shellWord(path)}`);
+  for (const path of [...new Set(tails)].toSorted()) say(`  tail -F ${quoteShellWord(path)}`);
   return decisions.some(({ is }) => is === 'left') ? 3 : 0;
 }
 
-function sentenceOf(decision: Decision, dryRun: boolean): string {
+function formatMigration(decision: MigrationDecision, dryRun: boolean): string {
   const { path } = decision;
   switch (decision.is) {
     case 'adopted': {

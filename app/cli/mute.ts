@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
+import { displayName } from '../../core/format/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { printable } from '../printable.ts';
 import { act } from './act.ts';
 import type { Command } from './command.ts';
-import { usage } from './outcome.ts';
-import { onePersona } from './persona-action.ts';
-import { SPAN_FLAGS, SPAN_HELP, spanOf, spanWords } from './span.ts';
+import { toUsageFault } from './outcome.ts';
+import { requireOnePersona } from './persona-action.ts';
+import { formatSpan, parseSpan, SPAN_FLAGS, SPAN_HELP } from './span.ts';
 
 export const command: Command = {
   usage: 'mute PERSONA [--for 30m|1h|2d | --until tomorrow|TIME]',
@@ -19,19 +19,19 @@ export const command: Command = {
     { run: 'hivebar mute ada', does: 'quiet until hivebar unmute ada' },
   ],
   async run(args, io) {
-    const { persona, span, words } = parsed(args);
+    const { persona, span, words } = parseArguments(args);
     if ((await act(io, 'mute', { persona, ...span })) === null) return 1;
-    io.out(`${printable(persona)} is muted${words}\n`);
+    io.out(`${displayName(persona)} is muted${words}\n`);
     return 0;
   },
 };
 
-function parsed(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: SPAN_FLAGS, allowPositionals: true });
-    const persona = onePersona(positionals);
-    return { persona, span: spanOf(values, realClock.now()), words: spanWords(values, ' until it is unmuted') };
+    const persona = requireOnePersona(positionals);
+    return { persona, span: parseSpan(values, realClock.now()), words: formatSpan(values, ' until it is unmuted') };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -103,7 +103,7 @@ describe('hivebar nats check', () => {
     assert.ok(![refused, nobody, plain].some(({ out, err }) => `${out}${err}`.includes(rig.server.token)));
   });
 
-  test('a bad command line ends with 2, a token file that can not be read with 1', async () => {
+  test('a bad command line ends with 2, a token file that cannot be read with 1', async () => {
     using folder = scratch();
     const home = folder.at('home');
     for (const args of [[], ['check', 'a', 'b'], ['check'], ['check', '--x']]) {

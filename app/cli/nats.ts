@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
-import { checkRelay, dialerOf, openLink, RELAY } from '../../core/inbox/relay/index.ts';
-import { natsTarget, readCredential } from '../../core/net/index.ts';
+import { displayName } from '../../core/format/index.ts';
+import { checkRelay, createDialer, openRelayLink, RELAY } from '../../core/inbox/relay/index.ts';
+import { parseNatsTarget, readCredential } from '../../core/net/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { ownDirs } from '../../core/state/index.ts';
+import { findOwnDirs } from '../../core/state/index.ts';
 import { openSettings } from '../config/tray/index.ts';
-import { printable } from '../printable.ts';
 import type { Command, Io } from './command.ts';
-import { usage } from './outcome.ts';
-import { stderrLog } from './stderr-log.ts';
+import { toUsageFault } from './outcome.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 export const command: Command = {
   usage: 'nats check [URL] [--token-file FILE]',
@@ -25,48 +25,48 @@ export const command: Command = {
     { run: 'hivebar nats check nats://127.0.0.1:4222 --token-file ~/.nats-token', does: 'one before it is set' },
   ],
   async run(args, io) {
-    const { url, tokenFile } = serverOf(args, io);
-    const server = natsTarget(url, RELAY);
-    const secret = tokenOf(tokenFile, io);
-    const dialer = dialerOf({ server, token: () => secret });
+    const { url, tokenFile } = chooseServer(args, io);
+    const server = parseNatsTarget(url, RELAY);
+    const secret = loadToken(tokenFile, io);
+    const dialer = createDialer({ server, token: () => secret });
     let failed = false;
-    const options = { dialer, open: openLink, hasToken: secret !== null, clock: realClock, random: realRandom };
+    const options = { dialer, open: openRelayLink, hasToken: secret !== null, clock: realClock, random: realRandom };
     for await (const step of checkRelay(options)) {
-      const said = step.is === 'ok' ? step.found : step.fault.explain();
-      io.out(`${step.is.padEnd(7)} ${step.step.padEnd(12)} ${printable(said)}\n`);
+      const detail = step.is === 'ok' ? step.detail : step.fault.explain();
+      io.out(`${step.is.padEnd(7)} ${step.step.padEnd(12)} ${displayName(detail)}\n`);
       failed ||= step.is === 'failed';
     }
     return failed ? 1 : 0;
   },
 };
 
-interface Server {
+interface NatsServer {
   readonly url: string;
   readonly tokenFile: string | null;
 }
 
-function serverOf(args: readonly string[], io: Io): Server {
-  const { url, tokenFile } = parsed(args);
+function chooseServer(args: readonly string[], io: Io): NatsServer {
+  const { url, tokenFile } = parseArguments(args);
   if (url !== null && tokenFile !== null) return { url, tokenFile };
-  const { nats } = openSettings(ownDirs({ ...io.env }).config).settings;
+  const { nats } = openSettings(findOwnDirs({ ...io.env }).config).settings;
   const isOurs = nats !== undefined && (url === null || url === nats.url);
   if (isOurs) return { url: nats.url, tokenFile: tokenFile ?? nats.tokenFile ?? null };
   if (url !== null) return { url, tokenFile };
   const how = `hivebar config set nats '{"url": "nats://127.0.0.1:4222"}'`;
-  throw usage(new Error(`there is no NATS server in the settings: give its URL, or set it (${how})`));
+  throw toUsageFault(new Error(`there is no NATS server in the settings: give its URL, or set it (${how})`));
 }
 
-function tokenOf(tokenFile: string | null, io: Io): string | null {
+function loadToken(tokenFile: string | null, io: Io): string | null {
   if (tokenFile === null) return null;
   // Any name but `authorization` has the token as it is for its value.
   const header = readCredential(
     { tokenFile, tokenVariable: undefined, authHeader: 'nats-token' },
-    stderrLog(io, 'hivebar nats'),
+    createStderrLog(io, 'hivebar nats'),
   );
   return header?.value ?? null;
 }
 
-function parsed(args: readonly string[]): { readonly url: string | null; readonly tokenFile: string | null } {
+function parseArguments(args: readonly string[]): { readonly url: string | null; readonly tokenFile: string | null } {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -78,6 +78,6 @@ function parsed(args: readonly string[]): { readonly url: string | null; readonl
     if (rest.length > 0) throw new Error(`nats check: too much: ${rest.join(' ')}`);
     return { url: url ?? null, tokenFile: values['token-file'] ?? null };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

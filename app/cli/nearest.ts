@@ -1,31 +1,31 @@
 /** The name a person most likely meant, or null when nothing is close: at most a third of its letters differ. */
-export function nearest(typed: string, names: readonly string[]): string | null {
+export function findNearest(typed: string, names: readonly string[]): string | null {
   let best: { readonly name: string; readonly far: number } | null = null;
   for (const name of names) {
-    const far = distance(typed.slice(0, 64).toLowerCase(), name);
+    const far = computeDistance(typed.slice(0, 64).toLowerCase(), name);
     if (far <= Math.max(1, Math.floor(name.length / 3)) && (best === null || far < best.far)) best = { name, far };
   }
   return best?.name ?? null;
 }
 
 /** Edits from `a` to `b`: insert, delete, replace, or swap two neighbours. */
-function distance(a: string, b: string): number {
+function computeDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      const edits = [at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + same];
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) edits.push(at(before, j - 2) + 1);
+      const edits = [getCell(last, j) + 1, getCell(row, j - 1) + 1, getCell(last, j - 1) + same];
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) edits.push(getCell(before, j - 2) + 1);
       row.push(Math.min(...edits));
     }
     before = last;
     last = row;
   }
-  return at(last, b.length);
+  return getCell(last, b.length);
 }
 
-function at(row: readonly number[], index: number): number {
+function getCell(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ownerSocketOf } from '../owner-socket.ts';
+import { resolveOwnerSocketPath } from '../owner-socket.ts';
 import type { Io } from './command.ts';
 import { command } from './notify.ts';
 
@@ -34,10 +34,10 @@ async function answered(
   try {
     if (result !== null) {
       await new Promise<void>((resolve) =>
-        server.listen(ownerSocketOf(process.platform, join(home, 'run'), null), resolve),
+        server.listen(resolveOwnerSocketPath(process.platform, join(home, 'run'), null), resolve),
       );
     }
-    return { code: await command.run(args, io), ...said, asked };
+    return { code: await command.run(args, io, {}), ...said, asked };
   } finally {
     server.closeAllConnections();
     server.close();

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { printable } from '../printable.ts';
-import { askTray } from './ask-tray.node.ts';
+import { displayName } from '../../core/format/index.ts';
 import type { Command } from './command.ts';
-import { answered, usage } from './outcome.ts';
+import { toUsageFault, unwrapResponse } from './outcome.ts';
+import { askTray } from './tray-request.node.ts';
 
 /** The answer of the action `notify-test`. */
-interface Tested {
+interface BannerTestResult {
   readonly taken: boolean;
   readonly by: string;
   readonly why?: string;
@@ -16,18 +16,18 @@ export const command: Command = {
   usage: 'notify test',
   about: [
     'Shows a banner to try it out, whatever is paused or quiet, and says what the desktop answered.',
-    'Whether a banner was seen can not be known: a desktop that does not disturb keeps it to itself.',
+    'Whether a banner was seen cannot be known: a desktop that does not disturb keeps it to itself.',
   ],
   examples: [{ run: 'hivebar notify test', does: 'show a banner to try it out' }],
   async run(args, io) {
-    onlyTest(args);
-    const asked = await askTray({ method: 'POST', path: '/api/v1/actions/notify-test', body: '{}' }, io.env);
-    const body = answered(asked, io);
+    requireTest(args);
+    const response = await askTray({ method: 'POST', path: '/api/v1/actions/notify-test', body: '{}' }, io.env);
+    const body = unwrapResponse(response, io);
     if (body === null) return 1;
-    const { result } = JSON.parse(body) as { result: Tested };
-    const by = printable(result.by);
+    const { result } = JSON.parse(body) as { result: BannerTestResult };
+    const by = displayName(result.by);
     if (!result.taken) {
-      io.err(`the banner was refused: ${printable(result.why ?? by)} (notifications: ${by})\n`);
+      io.err(`the banner was refused: ${displayName(result.why ?? by)} (notifications: ${by})\n`);
       io.err('run `hivebar doctor` to see what is missing\n');
       return 1;
     }
@@ -39,7 +39,7 @@ export const command: Command = {
   },
 };
 
-function onlyTest(args: readonly string[]): void {
+function requireTest(args: readonly string[]): void {
   try {
     const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
     if (positionals.length !== 1 || positionals[0] !== 'test') {
@@ -48,6 +48,6 @@ function onlyTest(args: readonly string[]): void {
       );
     }
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { printable } from '../printable.ts';
+import { displayName } from '../../core/format/index.ts';
 import { act } from './act.ts';
-import { askTray } from './ask-tray.node.ts';
 import type { Command, Io } from './command.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
+import { askTray } from './tray-request.node.ts';
 
 export const command: Command = {
   usage: 'open [PERSONA] [--page | --print]',
@@ -21,17 +21,17 @@ export const command: Command = {
     { run: 'hivebar open --print', does: 'an address for a browser of your choice' },
   ],
   async run(args, io) {
-    const { persona, page, print } = parsed(args);
-    const of = persona === null ? {} : { persona };
+    const { persona, page, print } = parseArguments(args);
+    const target = persona === null ? {} : { persona };
     if (print) {
-      const link = await act(io, 'link', of);
+      const link = await act(io, 'link', target);
       if (link === null) return 1;
-      io.out(`${urlIn(link)}\n`);
+      io.out(`${parseUrl(link)}\n`);
       return 0;
     }
-    const opened = await act(io, page ? 'page' : 'open', { ...of, ...activation(io) });
+    const opened = await act(io, page ? 'page' : 'open', { ...target, ...findActivationToken(io) });
     if (opened === null) {
-      const url = await linkOf(of, io);
+      const url = await fetchLink(target, io);
       if (url !== null) io.err(`open this address in a browser within a minute: ${url}\n`);
       return 1;
     }
@@ -44,7 +44,7 @@ export const command: Command = {
 function formatOpened(persona: string | null, answer: string, wantsPage: boolean): string {
   const { result } = JSON.parse(answer) as { readonly result: { readonly opened: string } };
   if (persona === null) return 'opened the status page';
-  const name = printable(persona);
+  const name = displayName(persona);
   if (result.opened === 'page')
     return wantsPage ? `opened the page of ${name}` : `${name} has no session: opened its page`;
   if (result.opened === 'none') return `the session of ${name} is just being opened`;
@@ -52,29 +52,29 @@ function formatOpened(persona: string | null, answer: string, wantsPage: boolean
 }
 
 /** What lets the desktop bring the window to the front, where whoever started us has passed it on. */
-function activation({ env }: Io): { readonly activationToken?: string } {
+function findActivationToken({ env }: Io): { readonly activationToken?: string } {
   const token = env.XDG_ACTIVATION_TOKEN ?? env.DESKTOP_STARTUP_ID ?? '';
   return token === '' ? {} : { activationToken: token };
 }
 
 /** For a person whose desktop opens nothing. Null where there is nothing to open either. */
-async function linkOf(params: object, { env }: Io): Promise<string | null> {
-  const asked = await askTray({ method: 'POST', path: '/api/v1/actions/link', body: JSON.stringify(params) }, env);
-  return asked.is === 'answered' && asked.status === 200 ? urlIn(asked.body) : null;
+async function fetchLink(params: object, { env }: Io): Promise<string | null> {
+  const response = await askTray({ method: 'POST', path: '/api/v1/actions/link', body: JSON.stringify(params) }, env);
+  return response.is === 'answered' && response.status === 200 ? parseUrl(response.body) : null;
 }
 
-function urlIn(answer: string): string {
+function parseUrl(answer: string): string {
   const { result } = JSON.parse(answer) as { readonly result: { readonly url: string } };
-  return printable(result.url);
+  return displayName(result.url);
 }
 
-interface Given {
+interface OpenArgs {
   readonly persona: string | null;
   readonly page: boolean;
   readonly print: boolean;
 }
 
-function parsed(args: readonly string[]): Given {
+function parseArguments(args: readonly string[]): OpenArgs {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -86,6 +86,6 @@ function parsed(args: readonly string[]): Given {
       throw new Error('either --page or --print: --print prints the address of the page');
     return { persona: positionals[0] ?? null, ...values };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

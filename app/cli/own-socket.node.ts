@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ownDirs } from '../../core/state/dirs.node.ts';
-import { ownerSocketOf } from '../owner-socket.ts';
+import { findOwnDirs } from '../../core/state/dirs.node.ts';
+import { resolveOwnerSocketPath } from '../owner-socket.ts';
 
 /** Where the tray process of this user listens; null where that folder is somebody else's, who is not to be asked. */
-export function ownSocket(env: Readonly<Record<string, string | undefined>>): string | null {
+export function findOwnSocket(env: Readonly<Record<string, string | undefined>>): string | null {
   const uid = process.geteuid?.() ?? null;
-  const path = ownerSocketOf(process.platform, ownDirs({ ...env }).run, uid);
+  const path = resolveOwnerSocketPath(process.platform, findOwnDirs({ ...env }).run, uid);
   if (uid === null) return path;
   const folder = lstatSync(dirname(path), { throwIfNoEntry: false });
   return folder === undefined || folder.uid === uid ? path : null;

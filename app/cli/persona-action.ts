@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { printable } from '../printable.ts';
+import { displayName } from '../../core/format/index.ts';
 import { act } from './act.ts';
 import type { Command, Io } from './command.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 /** A command that does one thing with one persona. */
-export function personaAction(of: {
+export function createPersonaAction(action: {
   readonly name: string;
   readonly about: readonly string[];
   readonly does: string;
@@ -13,29 +13,29 @@ export function personaAction(of: {
   readonly done: (persona: string) => string;
 }): Command {
   return {
-    usage: `${of.name} PERSONA`,
-    about: of.about,
-    examples: [{ run: `hivebar ${of.name} ada`, does: of.does }],
+    usage: `${action.name} PERSONA`,
+    about: action.about,
+    examples: [{ run: `hivebar ${action.name} ada`, does: action.does }],
     async run(args: readonly string[], io: Io) {
-      const persona = personaIn(args);
-      if ((await act(io, of.name, { persona })) === null) return 1;
-      io.out(`${of.done(printable(persona))}\n`);
+      const persona = parsePersona(args);
+      if ((await act(io, action.name, { persona })) === null) return 1;
+      io.out(`${action.done(displayName(persona))}\n`);
       return 0;
     },
   };
 }
 
-function personaIn(args: readonly string[]): string {
+function parsePersona(args: readonly string[]): string {
   try {
     const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
-    return onePersona(positionals);
+    return requireOnePersona(positionals);
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
 /** @throws Error unless exactly one is named */
-export function onePersona([persona, ...rest]: readonly string[]): string {
+export function requireOnePersona([persona, ...rest]: readonly string[]): string {
   if (persona === undefined || persona === '') throw new Error('who? Give the name of a persona');
   if (rest.length > 0) throw new Error(`one persona at a time, not also ${rest.join(' ')}`);
   return persona;

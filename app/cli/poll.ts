@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { printable } from '../printable.ts';
+import { displayName } from '../../core/format/index.ts';
 import { act } from './act.ts';
 import type { Command } from './command.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 export const command: Command = {
   usage: 'poll [PERSONA]',
@@ -12,19 +12,19 @@ export const command: Command = {
     { run: 'hivebar poll ada', does: 'look for mail of ada' },
   ],
   async run(args, io) {
-    const persona = personaOf(args);
+    const persona = parsePersona(args);
     if ((await act(io, 'poll', persona === null ? {} : { persona })) === null) return 1;
-    io.out(persona === null ? 'looking into every inbox\n' : `looking for mail of ${printable(persona)}\n`);
+    io.out(persona === null ? 'looking into every inbox\n' : `looking for mail of ${displayName(persona)}\n`);
     return 0;
   },
 };
 
-function personaOf(args: readonly string[]): string | null {
+function parsePersona(args: readonly string[]): string | null {
   try {
     const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
     if (positionals.length > 1) throw new Error(`one persona at a time, or none for all; not ${positionals.join(' ')}`);
     return positionals[0] ?? null;
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { act } from './act.ts';
 import type { Command } from './command.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 export const command: Command = {
   usage: 'resume',
@@ -11,7 +11,7 @@ export const command: Command = {
     try {
       parseArgs({ args: [...args], options: {} });
     } catch (error) {
-      throw usage(error);
+      throw toUsageFault(error);
     }
     if ((await act(io, 'resume', {})) === null) return 1;
     io.out('notifications come again\n');

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
-import { ownDirs } from '../../core/state/index.ts';
-import { closeUninvitedInspector } from '../compose/early.node.ts';
-import { realMachine } from '../compose/machine.node.ts';
-import { runLog } from '../compose/run-log.node.ts';
-import { keepHeapSmall } from '../compose/small-heap.node.ts';
-import { runTray, type TrayPlan } from '../compose/tray.ts';
-import { askTray } from './ask-tray.node.ts';
+import { findOwnDirs } from '../../core/state/index.ts';
+import { limitHeap } from '../host/heap-limits.node.ts';
+import { createRealMachine } from '../host/machine.node.ts';
+import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
+import { createRunLog } from '../host/run-log.node.ts';
+import { runTray, type TrayPlan } from '../program/tray.ts';
 import type { Command, Io } from './command.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
+import { askTray } from './tray-request.node.ts';
 
 /** Another hivebar runs already. */
-const EXIT_TAKEN = 3;
+const EXIT_ALREADY_RUNNING = 3;
 
 export const command: Command = {
   usage: '[run] [--port N] [--open] [--no-tray] [--tray-driver sni|systray2|none] [--no-notifications]',
@@ -33,27 +33,27 @@ export const command: Command = {
     },
   ],
   async run(args, io) {
-    const { plan, open } = planOf(args, io);
-    const log = runLog();
-    keepHeapSmall({ storms: true });
-    const machine = realMachine(log);
+    const { plan, open } = parsePlan(args, io);
+    const log = createRunLog();
+    limitHeap({ storms: true });
+    const machine = createRealMachine(log);
     if (await closeUninvitedInspector()) log.warn('closed an inspector that a SIGUSR1 during the start had opened');
-    const end = await runTray(plan, ownDirs({ ...io.env }), machine);
+    const end = await runTray(plan, findOwnDirs({ ...io.env }), machine);
     if (end.is === 'stopped') return 0;
-    const who = end.by === null ? '' : ` (port ${end.by.port ?? 'not known yet'}, pid ${end.by.pid})`;
+    const instance = end.by === null ? '' : ` (port ${end.by.port ?? 'not known yet'}, pid ${end.by.pid})`;
     if (open) {
-      const asked = await askTray({ method: 'POST', path: '/api/v1/actions/page', body: '{}' }, io.env);
-      if (asked.is === 'answered' && asked.status < 300) {
-        io.out(`hivebar is running already${who}; its page is open\n`);
+      const response = await askTray({ method: 'POST', path: '/api/v1/actions/page', body: '{}' }, io.env);
+      if (response.is === 'answered' && response.status < 300) {
+        io.out(`hivebar is running already${instance}; its page is open\n`);
         return 0;
       }
     }
-    io.err(`hivebar is running already${who}: stop it first, or give another HIVEBAR_HOME\n`);
-    return EXIT_TAKEN;
+    io.err(`hivebar is running already${instance}: stop it first, or give another HIVEBAR_HOME\n`);
+    return EXIT_ALREADY_RUNNING;
   },
 };
 
-function planOf(args: readonly string[], io: Io): { plan: TrayPlan; open: boolean } {
+function parsePlan(args: readonly string[], io: Io): { plan: TrayPlan; open: boolean } {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -71,15 +71,15 @@ function planOf(args: readonly string[], io: Io): { plan: TrayPlan; open: boolea
     if (driver !== undefined && driver !== 'none' && values['no-tray'])
       throw new Error('--tray-driver and --no-tray: give one of them');
     const port =
-      values.port === undefined ? portOf(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : portOf(values.port, '--port');
+      values.port === undefined ? parsePort(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : parsePort(values.port, '--port');
     const tray = values['no-tray'] ? 'none' : (driver ?? null);
     return { plan: { port, tray, notifications: !values['no-notifications'], open: values.open }, open: values.open };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
-function portOf(text: string | undefined, name: string): number | null {
+function parsePort(text: string | undefined, name: string): number | null {
   if (text === undefined || text === '') return null;
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new Error(`${name} ${text}: must be a port number from 0 to 65535`);

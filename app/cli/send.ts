@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { printable } from '../printable.ts';
+import { displayName } from '../../core/format/index.ts';
 import type { Command, Io } from './command.ts';
-import { usage } from './outcome.ts';
-import { withHive } from './with-hive.ts';
+import { runWithHive } from './open-local-hive.ts';
+import { toUsageFault } from './outcome.ts';
 
 export const command: Command = {
   usage: 'send --to PERSONA --from PERSONA [--urgent] [TEXT...]',
@@ -15,23 +15,23 @@ export const command: Command = {
     { run: 'git log -1 | hivebar send --to ada --from ci --urgent', does: 'text from stdin, marked urgent' },
   ],
   async run(args, io) {
-    const mail = await mailFrom(args, io);
-    const sent = await withHive(io, 'hivebar send', null, true, (hive) => hive.sendNow(mail));
-    io.out(`sent ${sent.id} to ${printable(sent.to)}\n`);
+    const mail = await parseMail(args, io);
+    const sent = await runWithHive(io, 'hivebar send', null, true, (hive) => hive.sendNow(mail));
+    io.out(`sent ${sent.id} to ${displayName(sent.to)}\n`);
     return 0;
   },
 };
 
-async function mailFrom(args: readonly string[], io: Io) {
-  const { to, from, urgent, words } = parsed(args);
-  if (to === undefined || to === '') throw usage(new Error('--to: who gets it?'));
-  if (from === undefined || from === '') throw usage(new Error('--from: who sends it?'));
+async function parseMail(args: readonly string[], io: Io) {
+  const { to, from, urgent, words } = parseArguments(args);
+  if (to === undefined || to === '') throw toUsageFault(new Error('--to: who gets it?'));
+  if (from === undefined || from === '') throw toUsageFault(new Error('--from: who sends it?'));
   const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
-  if (content === '') throw usage(new Error('there is no text: give it as an argument or on stdin'));
+  if (content === '') throw toUsageFault(new Error('there is no text: give it as an argument or on stdin'));
   return { to, from, urgent, content };
 }
 
-function parsed(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -40,6 +40,6 @@ function parsed(args: readonly string[]) {
     });
     return { ...values, words: positionals };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

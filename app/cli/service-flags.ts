@@ -1,6 +1,6 @@
 import { isAbsolute, join, sep } from 'node:path';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';
-import { usage } from './outcome.ts';
+import { toUsageFault } from './outcome.ts';
 
 /** What the headless service is to watch. */
 export interface ServiceFlags {
@@ -17,51 +17,51 @@ const HEARTBEAT_SECONDS = 120;
  * where they were not (Kijito contract i). Checked by the parser of `hivebar watch`.
  *
  * @param directory where the service keeps its files
- * @throws Fault `usage`, also for what a service can not have: a relative path, a cache, `--seed-at`, what ends by
+ * @throws Fault `usage`, also for what a service cannot have: a relative path, a cache, `--seed-at`, what ends by
  * itself
  */
-export function serviceFlags(directory: string, given: readonly string[]): ServiceFlags {
-  const asked = planOf(given).plan;
-  if (asked.selfTest) throw refused('--self-test: ends by itself; run hivebar watch --self-test by hand');
-  if (asked.checkActivity !== null) throw refused('--check-activity: answers and ends; run it by hand');
-  if (asked.seedAt !== null)
-    throw refused(
-      `--seed-at ${asked.seedAt}: every restart would begin there again, and tell everything after it again`,
+export function parseServiceFlags(directory: string, args: readonly string[]): ServiceFlags {
+  const plan = parsePlan(args).plan;
+  if (plan.selfTest) throw toRefusal('--self-test: ends by itself; run hivebar watch --self-test by hand');
+  if (plan.checkActivity !== null) throw toRefusal('--check-activity: answers and ends; run it by hand');
+  if (plan.seedAt !== null)
+    throw toRefusal(
+      `--seed-at ${plan.seedAt}: every restart would begin there again, and tell everything after it again`,
     );
-  for (const [flag, path] of pathsOf(asked)) {
+  for (const [flag, path] of listPaths(plan)) {
     if (!isAbsolute(path))
-      throw refused(`${flag} ${path}: must be an absolute path; a service starts in another folder`);
+      throw toRefusal(`${flag} ${path}: must be an absolute path; a service starts in another folder`);
     if (flag !== '--token-file' && isCache(path))
-      throw refused(`${flag} ${path}: is in a cache, which cleaners empty; leave it out, or give a place for state`);
+      throw toRefusal(`${flag} ${path}: is in a cache, which cleaners empty; leave it out, or give a place for state`);
   }
   const flags = [
-    ...(asked.stateFile === null ? ['--state-file', join(directory, 'hive.json')] : []),
-    ...(asked.emit.is === 'stdout' ? ['--events-file-template', join(directory, 'events.{persona}.ndjson')] : []),
-    ...(asked.heartbeatSeconds === null ? ['--heartbeat', String(HEARTBEAT_SECONDS)] : []),
-    ...given,
+    ...(plan.stateFile === null ? ['--state-file', join(directory, 'hive.json')] : []),
+    ...(plan.emit.is === 'stdout' ? ['--events-file-template', join(directory, 'events.{persona}.ndjson')] : []),
+    ...(plan.heartbeatSeconds === null ? ['--heartbeat', String(HEARTBEAT_SECONDS)] : []),
+    ...args,
   ];
-  return { flags, ...planOf(flags) };
+  return { flags, ...parsePlan(flags) };
 }
 
-function planOf(args: readonly string[]): { readonly plan: WatchPlan; readonly warnings: readonly string[] } {
+function parsePlan(args: readonly string[]): { readonly plan: WatchPlan; readonly warnings: readonly string[] } {
   const parsed = parseWatch(args);
-  if (parsed.is === 'usage') throw refused(parsed.message);
+  if (parsed.is === 'usage') throw toRefusal(parsed.message);
   return parsed;
 }
 
-function refused(message: string): Error {
-  return usage(new Error(message));
+function toRefusal(message: string): Error {
+  return toUsageFault(new Error(message));
 }
 
-function pathsOf({ stateFile, tokenFile, activityFile, emit }: WatchPlan): readonly (readonly [string, string])[] {
-  const all: readonly (readonly [string, string | null])[] = [
+function listPaths({ stateFile, tokenFile, activityFile, emit }: WatchPlan): readonly (readonly [string, string])[] {
+  const paths: readonly (readonly [string, string | null])[] = [
     ['--state-file', stateFile],
     ['--token-file', tokenFile],
     ['--activity-file', activityFile],
     ['--events-file', emit.is === 'file' ? emit.path : null],
     ['--events-file-template', emit.is === 'template' ? emit.template : null],
   ];
-  return all.flatMap(([flag, path]) => (path === null ? [] : [[flag, path] as const]));
+  return paths.flatMap(([flag, path]) => (path === null ? [] : [[flag, path] as const]));
 }
 
 /** Kijito contract, trap 38. */

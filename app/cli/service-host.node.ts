@@ -1,4 +1,4 @@
 /** The operating system this process runs on. */
-export function hostOs(): NodeJS.Platform {
+export function getHostOs(): NodeJS.Platform {
   return process.platform;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Disk, errnoOf, ioFault, isLocked } from '../../core/state/index.ts';
+import { type Disk, getErrno, isLocked, toIoFault } from '../../core/state/index.ts';
 import { HEADLESS_LOG } from '../service/index.ts';
 
 /** What is in the directory of the headless service. */
@@ -13,10 +13,10 @@ export interface Purge {
 const POSITION = /^hive(\..+)?\.json(\.lock)?$/;
 
 /** @throws Fault `unreadable` */
-export function purgeOf({ files }: Disk, directory: string): Purge {
+export function planPurge({ files }: Disk, directory: string): Purge {
   const goes: string[] = [];
   const stays: string[] = [];
-  for (const name of namesIn(files, directory)) {
+  for (const name of listNames(files, directory)) {
     const isOurs = POSITION.test(name) || name === HEADLESS_LOG || name === `${HEADLESS_LOG}.1`;
     (isOurs && files.lstat(join(directory, name))?.kind === 'file' ? goes : stays).push(join(directory, name));
   }
@@ -24,7 +24,7 @@ export function purgeOf({ files }: Disk, directory: string): Purge {
 }
 
 /** The first lock that a running watch holds; null: none. @throws Fault `unreadable` */
-export function heldLock(disk: Disk, { goes }: Purge): string | null {
+export function findHeldLock(disk: Disk, { goes }: Purge): string | null {
   return goes.find((path) => path.endsWith('.lock') && isLocked(disk, path)) ?? null;
 }
 
@@ -34,16 +34,16 @@ export function purge({ files }: Disk, { goes }: Purge): void {
     try {
       files.unlink(path);
     } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
+      if (getErrno(error) !== 'ENOENT') throw toIoFault(error, path, 'unwritable');
     }
   }
 }
 
-function namesIn(files: Disk['files'], directory: string): readonly string[] {
+function listNames(files: Disk['files'], directory: string): readonly string[] {
   try {
     return files.readdir(directory).toSorted();
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw ioFault(error, directory, 'unreadable');
+    if (getErrno(error) === 'ENOENT') return [];
+    throw toIoFault(error, directory, 'unreadable');
   }
 }

@@ -1,14 +1,14 @@
-import { type FaultCode, faultOf } from '../../core/model/index.ts';
+import { type FaultCode, toFault } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
-import { closeUninvitedInspector } from '../compose/early.node.ts';
-import { realMachine } from '../compose/machine.node.ts';
-import type { Machine } from '../compose/machine.ts';
-import { EXIT, runWatch } from '../compose/watch.ts';
-import { watchSource } from '../compose/watch-source.ts';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';
+import { openWatchSource } from '../headless/watch-source.ts';
+import { createRealMachine } from '../host/machine.node.ts';
+import type { Machine } from '../host/machine.ts';
+import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
+import { EXIT, runWatch } from '../program/watch.ts';
 import type { Io } from './command.ts';
-import { usage } from './outcome.ts';
-import { stderrLog } from './stderr-log.ts';
+import { toUsageFault } from './outcome.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 /** What ends by itself: the server or the network is not there yet. */
 const PASSING: ReadonlySet<FaultCode> = new Set(['refused', 'dns', 'timeout', 'broken', 'status']);
@@ -24,40 +24,41 @@ const AGAIN_MS = 5000;
 export async function runService(flags: readonly string[], staysDown: boolean, io: Io): Promise<number> {
   const parsed = parseWatch(flags);
   if (parsed.is === 'usage') {
-    if (!staysDown) throw usage(new Error(parsed.message));
+    if (!staysDown) throw toUsageFault(new Error(parsed.message));
     io.err(`hivebar service: ${parsed.message}\n`);
     return EXIT.clean;
   }
-  const log = stderrLog(io, 'hivebar watch');
+  const log = createStderrLog(io, 'hivebar watch');
   for (const warning of parsed.warnings) log.warn(warning);
-  const machine = realMachine(log);
+  const machine = createRealMachine(log);
   if (await closeUninvitedInspector()) log.warn('closed an inspector that a SIGUSR1 during the start had opened');
-  await untilThere(parsed.plan, machine);
+  await waitForHive(parsed.plan, machine);
   if (machine.stop.aborted) return EXIT.clean;
   const code = await runWatch(parsed.plan, machine);
   return staysDown && (code === EXIT.fatal || code === EXIT.readerGone) ? EXIT.clean : code;
 }
 
 /** Until the directory answers, or fails in a way that time does not mend: the watch says that. */
-async function untilThere(plan: WatchPlan, machine: Machine): Promise<void> {
+async function waitForHive(plan: WatchPlan, machine: Machine): Promise<void> {
   if (plan.targets.is !== 'all') return; // nothing is asked before the first poll
-  let told = '';
+  let reported = '';
   while (!machine.stop.aborted) {
-    const why = await trouble(plan, machine);
+    const why = await findTrouble(plan, machine);
     if (why === null) return;
-    if (why !== told) machine.log.info(`the hive is asked again every ${AGAIN_MS / 1000} s until it answers: ${why}`);
-    told = why;
+    if (why !== reported)
+      machine.log.info(`the hive is asked again every ${AGAIN_MS / 1000} s until it answers: ${why}`);
+    reported = why;
     await machine.clock.sleep(AGAIN_MS, machine.stop);
   }
 }
 
-async function trouble(plan: WatchPlan, machine: Machine): Promise<string | null> {
+async function findTrouble(plan: WatchPlan, machine: Machine): Promise<string | null> {
   try {
-    await using hive = watchSource(plan, { ...machine, log: silentLog });
+    await using hive = openWatchSource(plan, { ...machine, log: silentLog });
     await hive.source.personas(machine.stop);
     return null;
   } catch (error) {
-    const fault = faultOf(error, { is: 'source', key: 'kijito' });
+    const fault = toFault(error, { is: 'source', key: 'kijito' });
     return PASSING.has(fault.code) ? fault.message : null;
   }
 }

@@ -1,6 +1,6 @@
 import { Fault } from '../../core/model/index.ts';
 import { O } from '../../core/ports/index.ts';
-import { type Disk, ioFault } from '../../core/state/index.ts';
+import { type Disk, toIoFault } from '../../core/state/index.ts';
 
 /**
  * What a watch only warns of, a service is not installed with: it would run so for months (Kijito contract D22).
@@ -12,7 +12,7 @@ export function checkTokenFile({ files, uid }: Disk, path: string): void {
   try {
     fd = files.open(path, O.RDONLY | O.NONBLOCK, 0);
   } catch (error) {
-    throw ioFault(error, path, 'unreadable');
+    throw toIoFault(error, path, 'unreadable');
   }
   try {
     const { kind, mode, uid: owner } = files.fstat(fd);

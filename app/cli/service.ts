@@ -1,22 +1,22 @@
 import { parseArgs } from 'node:util';
+import { displayName } from '../../core/format/index.ts';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
-import { type Disk, realDisk } from '../../core/state/index.ts';
-import { printable } from '../printable.ts';
+import { createRealDisk, type Disk } from '../../core/state/index.ts';
 import {
-  type HeadlessLook,
+  createOwnHeadlessService,
+  createOwnLoginStart,
   type HeadlessService,
-  headlessService,
-  type LoginLook,
-  loginStart,
+  type HeadlessStatus,
+  type LoginStartStatus,
 } from '../service/index.ts';
 import type { Command, Io } from './command.ts';
-import { usage } from './outcome.ts';
-import { serviceFlags } from './service-flags.ts';
-import { hostOs } from './service-host.node.ts';
-import { olderMonitor } from './service-older.ts';
-import { heldLock, purge, purgeOf } from './service-purge.ts';
+import { findOlderMonitor } from './older-monitor.ts';
+import { toUsageFault } from './outcome.ts';
+import { parseServiceFlags } from './service-flags.ts';
+import { getHostOs } from './service-host.node.ts';
+import { findHeldLock, planPurge, purge } from './service-purge.ts';
 import { checkTokenFile } from './service-token.ts';
-import { stderrLog } from './stderr-log.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 export const command: Command = {
   usage: 'service install|uninstall|status|print [--headless] [--purge] [-- WATCH-FLAGS]',
@@ -46,20 +46,20 @@ export const command: Command = {
     { run: 'hivebar service print --headless', does: 'its unit, to look at or for another supervisor' },
   ],
   async run(args, io) {
-    const asked = askedFor(args);
-    if (asked.word === 'run') {
+    const options = parseArguments(args);
+    if (options.word === 'run') {
       const { runService } = await import('./service-run.ts');
-      const { loggingTo } = await import('./service-log.node.ts');
-      return await runService(asked.flags, asked.staysDown, asked.log === null ? io : loggingTo(asked.log, io));
+      const { createLoggingIo: loggingTo } = await import('./service-log.node.ts');
+      return await runService(options.flags, options.staysDown, options.log === null ? io : loggingTo(options.log, io));
     }
-    const disk = realDisk(stderrLog(io, 'service'));
-    return asked.headless ? await headless(asked, disk, io) : await tray(asked, disk, io);
+    const disk = createRealDisk(createStderrLog(io, 'service'));
+    return options.headless ? await manageHeadless(options, disk, io) : await manageTray(options, disk, io);
   },
 };
 
 type Word = 'install' | 'uninstall' | 'status' | 'print';
 
-interface Asked {
+interface ServiceArgs {
   /** `run` is what the headless unit starts; for nobody else, and in no help. */
   readonly word: Word | 'run';
   readonly headless: boolean;
@@ -71,7 +71,7 @@ interface Asked {
 
 const WORDS: readonly string[] = ['install', 'uninstall', 'status', 'print', 'run'];
 
-function askedFor(args: readonly string[]): Asked {
+function parseArguments(args: readonly string[]): ServiceArgs {
   const end = args.indexOf('--');
   const [own, flags] = end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
   try {
@@ -97,34 +97,37 @@ function askedFor(args: readonly string[]): Asked {
     if (end !== -1 && (!values.headless || word === 'uninstall' || word === 'status'))
       throw new Error('--: flags of hivebar watch belong to install --headless and print --headless');
     const { headless, purge: purges, 'stays-down': staysDown, log = null } = values;
-    return { word: word as Asked['word'], headless, purge: purges, flags, staysDown, log };
+    return { word: word as ServiceArgs['word'], headless, purge: purges, flags, staysDown, log };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
-async function tray({ word, purge: purges }: Asked, disk: Disk, io: Io): Promise<number> {
-  const machine = { os: hostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn };
-  const login = loginStart(machine);
-  if (word === 'print') return printed(await login.print(), io);
-  const before = await login.look();
-  if (before.is === 'foreign' && word !== 'status') return refused(io, before.path, before.why);
+async function manageTray({ word, purge: purges }: ServiceArgs, disk: Disk, io: Io): Promise<number> {
+  const machine = { os: getHostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn };
+  const login = createOwnLoginStart(machine);
+  if (word === 'print') return printUnit(await login.print(), io);
+  const before = await login.check();
+  if (before.is === 'foreign' && word !== 'status') return reportRefusal(io, before.path, before.why);
   if (word === 'install') {
-    const other = headlessService(machine).look();
+    const other = createOwnHeadlessService(machine).check();
     if (other.is === 'ours')
-      return said(io, `${other.path} is the headless service, and two would tell everything twice: ${REMOVE_HEADLESS}`);
+      return reportFailure(
+        io,
+        `${other.path} is the headless service, and two would tell everything twice: ${REMOVE_HEADLESS}`,
+      );
   }
   const missing = word === 'uninstall' ? null : await login.missing();
   if (word === 'install' && missing !== null)
-    return said(io, `nothing would start Hivebar at login: ${missing}: ${INSTEAD}`);
+    return reportFailure(io, `nothing would start Hivebar at login: ${missing}: ${INSTEAD}`);
   if (word !== 'status') await login.set(word === 'install');
-  const look = word === 'status' ? before : await login.look();
-  if (look.is === 'on' && look.gone === null && missing !== null)
-    io.out(`${printable(`does not start at login: ${look.path} is there, but ${missing}`)}\n`);
-  else io.out(`${printable(sentenceOf(look))}\n`);
+  const status = word === 'status' ? before : await login.check();
+  if (status.is === 'on' && status.gone === null && missing !== null)
+    io.out(`${displayName(`does not start at login: ${status.path} is there, but ${missing}`)}\n`);
+  else io.out(`${displayName(formatLoginState(status))}\n`);
   if (word === 'status') {
-    const watch = await lookForStatus(headlessService(machine));
-    io.out(`${printable(headlessSentence(watch))}\n`);
+    const watch = await readStatus(createOwnHeadlessService(machine));
+    io.out(`${displayName(formatHeadlessState(watch))}\n`);
     return isGone(before) || isGone(watch) || (before.is === 'on' && missing !== null) ? 1 : 0;
   }
   if (purges) io.out('nothing else belongs to start at login; mail, events and settings are left as they are\n');
@@ -135,36 +138,43 @@ const INSTEAD =
   'in a container start `hivebar watch` as its command, and where a systemd of the machine runs install with --headless';
 const REMOVE_HEADLESS = 'run `hivebar service uninstall --headless` first';
 
-async function headless({ word, purge: purges, flags: given }: Asked, disk: Disk, io: Io): Promise<number> {
-  const machine = { os: hostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn };
-  const service = headlessService(machine);
+async function manageHeadless(
+  { word, purge: purges, flags: requestedFlags }: ServiceArgs,
+  disk: Disk,
+  io: Io,
+): Promise<number> {
+  const machine = { os: getHostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn };
+  const service = createOwnHeadlessService(machine);
   if (word === 'status') {
-    const look = await lookForStatus(service);
-    io.out(`${printable(headlessSentence(look))}\n`);
-    return isGone(look) ? 1 : 0;
+    const status = await readStatus(service);
+    io.out(`${displayName(formatHeadlessState(status))}\n`);
+    return isGone(status) ? 1 : 0;
   }
-  const before = service.look();
+  const before = service.check();
   if (word === 'uninstall') {
-    if (before.is === 'foreign') return refused(io, before.path, before.why);
+    if (before.is === 'foreign') return reportRefusal(io, before.path, before.why);
     await service.uninstall();
-    io.out(`${printable(headlessSentence(service.look()))}\n`);
-    return purges ? purged(service.directory, disk, io) : 0;
+    io.out(`${displayName(formatHeadlessState(service.check()))}\n`);
+    return purges ? purgeFiles(service.directory, disk, io) : 0;
   }
-  const { flags, plan, warnings } = serviceFlags(service.directory, given);
-  for (const warning of warnings) io.err(`hivebar service: ${printable(warning)}\n`);
-  if (word === 'print') return printed(await service.print(flags), io);
-  if (before.is === 'foreign') return refused(io, before.path, before.why);
-  const other = await loginStart(machine).look();
+  const { flags, plan, warnings } = parseServiceFlags(service.directory, requestedFlags);
+  for (const warning of warnings) io.err(`hivebar service: ${displayName(warning)}\n`);
+  if (word === 'print') return printUnit(await service.print(flags), io);
+  if (before.is === 'foreign') return reportRefusal(io, before.path, before.why);
+  const other = await createOwnLoginStart(machine).check();
   if (other.is === 'on' || (other.is === 'off' && other.path !== null))
-    return said(io, `${other.path} starts Hivebar at login, and two would tell everything twice: ${REMOVE_TRAY}`);
+    return reportFailure(
+      io,
+      `${other.path} starts Hivebar at login, and two would tell everything twice: ${REMOVE_TRAY}`,
+    );
   if (plan.tokenFile !== null) checkTokenFile(disk, plan.tokenFile);
   else if (io.env.KIJITOMON_TOKEN) io.err(`hivebar service: ${TOKEN_LEFT_OUT}\n`);
-  const older = before.is === 'ours' ? null : olderMonitor(plan, disk, io.env);
-  if (older !== null) return said(io, older);
+  const older = before.is === 'ours' ? null : findOlderMonitor(plan, disk, io.env);
+  if (older !== null) return reportFailure(io, older);
   await service.install(flags);
-  io.out(`${printable(headlessSentence(service.look()))}\n`);
-  if (plan.emit.is === 'template') io.out(`${printable(`follow a persona: tail -F ${plan.emit.template}`)}\n`);
-  if ((await service.lingers()) === false) io.out(`${LINGER}\n`);
+  io.out(`${displayName(formatHeadlessState(service.check()))}\n`);
+  if (plan.emit.is === 'template') io.out(`${displayName(`follow a persona: tail -F ${plan.emit.template}`)}\n`);
+  if ((await service.isLingering()) === false) io.out(`${LINGER}\n`);
   return 0;
 }
 
@@ -173,72 +183,72 @@ const TOKEN_LEFT_OUT =
   'KIJITOMON_TOKEN is not written into the unit, so the service has no token: put it into a file (chmod 600) and install with -- --token-file FILE';
 const LINGER = 'it stops when you log out: `loginctl enable-linger` lets it go on, and start with the machine';
 
-function printed({ path, text }: { readonly path: string; readonly text: string }, io: Io): number {
-  io.err(`${printable(`it would be ${path}`)}\n`);
+function printUnit({ path, text }: { readonly path: string; readonly text: string }, io: Io): number {
+  io.err(`${displayName(`it would be ${path}`)}\n`);
   io.out(text);
   return 0;
 }
 
-function purged(directory: string, disk: Disk, io: Io): number {
-  const found = purgeOf(disk, directory);
-  const held = heldLock(disk, found);
+function purgeFiles(directory: string, disk: Disk, io: Io): number {
+  const plan = planPurge(disk, directory);
+  const held = findHeldLock(disk, plan);
   if (held !== null)
-    return said(io, `${held} is held: a watch runs with these files; stop it, then uninstall --purge again`);
-  for (const path of found.goes) io.out(`${printable(`removes ${path}`)}\n`);
-  purge(disk, found);
-  if (found.goes.length === 0) io.out('there was nothing else to remove\n');
-  for (const path of found.stays) io.out(`${printable(`left, it may be unread: ${path}`)}\n`);
+    return reportFailure(io, `${held} is held: a watch runs with these files; stop it, then uninstall --purge again`);
+  for (const path of plan.goes) io.out(`${displayName(`removes ${path}`)}\n`);
+  purge(disk, plan);
+  if (plan.goes.length === 0) io.out('there was nothing else to remove\n');
+  for (const path of plan.stays) io.out(`${displayName(`left, it may be unread: ${path}`)}\n`);
   return 0;
 }
 
-function refused(io: Io, path: string, why: string): number {
-  return said(io, `${path} ${why}: it is left as it is; move it away first`);
+function reportRefusal(io: Io, path: string, why: string): number {
+  return reportFailure(io, `${path} ${why}: it is left as it is; move it away first`);
 }
 
-function said(io: Io, why: string): number {
-  io.err(`hivebar service: ${printable(why)}\n`);
+function reportFailure(io: Io, why: string): number {
+  io.err(`hivebar service: ${displayName(why)}\n`);
   return 1;
 }
 
 const OLD = ', which is of an older Hivebar, or starts another node or another copy than this one: install it again';
 
-const GONE = (path: string): string =>
+const formatGone = (path: string): string =>
   `, which starts ${path}, and that is not there any more: nothing starts; install it again`;
 
 /** With what the supervisor has lost, which takes a program to ask. */
-async function lookForStatus(service: HeadlessService): Promise<HeadlessLook> {
-  const look = service.look();
-  return look.is === 'ours' ? { ...look, gone: look.gone ?? (await service.findLost()) } : look;
+async function readStatus(service: HeadlessService): Promise<HeadlessStatus> {
+  const status = service.check();
+  return status.is === 'ours' ? { ...status, gone: status.gone ?? (await service.findLost()) } : status;
 }
 
 /** It would start something that is not there. */
-function isGone(look: LoginLook | HeadlessLook): boolean {
-  return 'gone' in look && look.gone !== null;
+function isGone(status: LoginStartStatus | HeadlessStatus): boolean {
+  return 'gone' in status && status.gone !== null;
 }
 
 /** What a person reads of start at login. */
-export function sentenceOf(look: LoginLook): string {
-  switch (look.is) {
+export function formatLoginState(status: LoginStartStatus): string {
+  switch (status.is) {
     case 'on':
-      if (look.gone !== null) return `does not start at login: ${look.path} is there${GONE(look.gone)}`;
-      return `starts at login, by ${look.path}${look.isOld ? OLD : ''}`;
+      if (status.gone !== null) return `does not start at login: ${status.path} is there${formatGone(status.gone)}`;
+      return `starts at login, by ${status.path}${status.isOld ? OLD : ''}`;
     case 'off':
-      if (look.path === null) return 'does not start at login';
-      return `does not start at login: ${look.path} is there${look.why === undefined ? ' and switched off' : `, but ${look.why}`}`;
+      if (status.path === null) return 'does not start at login';
+      return `does not start at login: ${status.path} is there${status.why === undefined ? ' and switched off' : `, but ${status.why}`}`;
     case 'foreign':
-      return `can not be told: ${look.path} ${look.why}`;
+      return `cannot be told: ${status.path} ${status.why}`;
   }
 }
 
 /** The same of the headless service. */
-function headlessSentence(look: HeadlessLook): string {
-  switch (look.is) {
+function formatHeadlessState(status: HeadlessStatus): string {
+  switch (status.is) {
     case 'ours':
-      if (look.gone !== null) return `headless: ${look.path} is there${GONE(look.gone)}`;
-      return `headless: runs as a service, by ${look.path}${look.isOld ? OLD : ''}`;
+      if (status.gone !== null) return `headless: ${status.path} is there${formatGone(status.gone)}`;
+      return `headless: runs as a service, by ${status.path}${status.isOld ? OLD : ''}`;
     case 'absent':
       return 'headless: no service';
     case 'foreign':
-      return `headless: ${look.path} ${look.why}`;
+      return `headless: ${status.path} ${status.why}`;
   }
 }

@@ -1,20 +1,27 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { displayJson, displayName } from '../../core/format/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
-import { noteWake, wakeFile } from '../../core/link/index.ts';
-import { isoOf } from '../../core/model/index.ts';
+import { toWakeFile, writeWake } from '../../core/link/index.ts';
+import { formatIso } from '../../core/model/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { type Database, openStore, ownDirs, realDisk } from '../../core/state/index.ts';
-import { inboxesOf, keptWakes } from '../hook/index.ts';
-import { keptSessions, type Pane, type Session, type Sessions, startKeyOf, tmuxServerOf } from '../open/index.ts';
-import { printable, printableJson } from '../printable.ts';
+import { createRealDisk, type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
+import { locateInbox, openWakeStore } from '../hook/index.ts';
+import {
+  openSessionStore,
+  type Pane,
+  parseTmuxServer,
+  readStartKey,
+  type Session,
+  type SessionStore,
+} from '../open/index.ts';
 import { findThread } from './codex-env.ts';
 import type { Command, Io } from './command.ts';
 import { findHome, findLock } from './harness-home.node.ts';
-import { usage } from './outcome.ts';
-import { lifeHere, surroundings } from './session-surroundings.node.ts';
-import { stderrLog } from './stderr-log.ts';
-import { DATABASE } from './with-hive.ts';
+import { DATABASE } from './open-local-hive.ts';
+import { toUsageFault } from './outcome.ts';
+import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 export const command: Command = {
   usage: 'session set|end|list [PERSONA] [flags] [-- RESUME COMMAND...]',
@@ -40,104 +47,108 @@ export const command: Command = {
     { run: 'hivebar session end ada --id 7f3c', does: 'it is over' },
   ],
   async run(args, io) {
-    const asked = parsed(args);
-    switch (asked.verb) {
+    const options = parseArguments(args);
+    switch (options.verb) {
       case 'set':
-        return set(asked, io);
+        return set(options, io);
       case 'end':
-        return end(asked, io);
+        return end(options, io);
       case 'list':
-        return list(asked, io);
+        return list(options, io);
     }
   },
 };
 
-type Asked = ReturnType<typeof parsed>;
+type SessionArgs = ReturnType<typeof parseArguments>;
 
-function set(asked: Asked, io: Io): number {
-  const persona = whose(asked);
-  const { cwd, parent, platform } = surroundings();
-  const pid = asked.pid === undefined ? parent : pidOf(asked.pid);
-  const startKey = startKeyOf(pid, platform);
-  if (startKey === null && lifeHere({ pid, startKey }) === 'gone')
-    throw usage(new Error(`--pid ${pid}: there is no such process`));
-  const id = asked.id ?? findThread(io.env);
+function set(options: SessionArgs, io: Io): number {
+  const persona = requirePersona(options);
+  const { cwd, parent, platform } = getSurroundings();
+  const pid = options.pid === undefined ? parent : parsePid(options.pid);
+  const startKey = readStartKey(pid, platform);
+  if (startKey === null && findRunnerLife({ pid, startKey }) === 'gone')
+    throw toUsageFault(new Error(`--pid ${pid}: there is no such process`));
+  const id = options.id ?? findThread(io.env);
   // A command that Codex runs ends, and so does its shell: the thread tells whether the session lives.
   const codex = id === null ? null : findHome('codex', io.env);
   const lock = id === null || codex === null ? null : findLock(codex, id);
   const announcement = {
     persona,
     id,
-    cwd: resolve(cwd, asked.cwd ?? ''),
-    pane: paneOf(asked['tmux-pane'], io.env),
+    cwd: resolve(cwd, options.cwd ?? ''),
+    pane: parsePane(options['tmux-pane'], io.env),
     runner: { pid, startKey, lock },
     harness: lock === null || codex === null ? null : { name: 'codex', home: codex },
-    resume: asked.resume.length === 0 ? null : asked.resume,
+    resume: options.resume.length === 0 ? null : options.resume,
   };
-  withSessions(io, (sessions, db) => {
-    if (asked.wake !== undefined) setWake(db, persona, asked.wake === '' ? null : asked.wake, io);
+  runWithSessions(io, (sessions, db) => {
+    if (options.wake !== undefined) setWake(db, persona, options.wake === '' ? null : options.wake, io);
     sessions.set(announcement, realClock.now());
   });
-  io.out(`${printable(persona)}: session${id === null ? '' : ` ${printable(id)}`} in ${printable(announcement.cwd)}\n`);
+  io.out(
+    `${displayName(persona)}: session${id === null ? '' : ` ${displayName(id)}`} in ${displayName(announcement.cwd)}\n`,
+  );
   return 0;
 }
 
 /** For the tray process in the database, for the daemon of the persona in a file. */
 function setWake(db: Database, persona: string, url: string | null, io: Io): void {
-  const wakes = keptWakes(db);
+  const wakes = openWakeStore(db);
   wakes.set(persona, url);
-  const disk = realDisk(stderrLog(io, 'hivebar session'));
-  noteWake(disk, realRandom, wakeFile(ownDirs({ ...io.env }).run, persona), wakes.of(persona));
+  const disk = createRealDisk(createStderrLog(io, 'hivebar session'));
+  writeWake(disk, realRandom, toWakeFile(findOwnDirs({ ...io.env }).run, persona), wakes.find(persona));
 }
 
-function end(asked: Asked, io: Io): number {
-  const persona = whose(asked);
-  const { config } = ownDirs({ ...io.env });
-  const ended = withSessions(io, (sessions, db) => {
-    const over = sessions.end(persona, asked.id ?? null, realClock.now());
+function end(options: SessionArgs, io: Io): number {
+  const persona = requirePersona(options);
+  const { config } = findOwnDirs({ ...io.env });
+  const ended = runWithSessions(io, (sessions, db) => {
+    const over = sessions.end(persona, options.id ?? null, realClock.now());
     // What waits for it is for the next session of the persona.
     if (over !== null && over.id !== null)
-      openItems({ db, clock: realClock }).endSession(inboxesOf(persona, config).name, over.id);
+      openItems({ db, clock: realClock }).endSession(locateInbox(persona, config).name, over.id);
     return over;
   });
   if (ended === null) {
-    const which = asked.id === undefined ? 'session that is not over' : `session ${printable(asked.id)}`;
-    io.err(`hivebar session: ${printable(persona)} has no ${which}: see hivebar session list\n`);
+    const which = options.id === undefined ? 'session that is not over' : `session ${displayName(options.id)}`;
+    io.err(`hivebar session: ${displayName(persona)} has no ${which}: see hivebar session list\n`);
     return 1;
   }
-  io.out(`${printable(persona)}: the session in ${printable(ended.cwd)} is over\n`);
+  io.out(`${displayName(persona)}: the session in ${displayName(ended.cwd)} is over\n`);
   return 0;
 }
 
-function list({ persona, json }: Asked, io: Io): number {
-  const kept = withSessions(io, (sessions) => (persona === undefined ? sessions.all() : sessions.of(persona)));
-  const shown = kept.map((session) => ({ session, state: stateOf(session) }));
-  if (json) io.out(`${printableJson(JSON.stringify(shown.map(({ session, state }) => wireOf(session, state))))}\n`);
-  else if (shown.length === 0) io.out('no session is known\n');
-  else for (const { session, state } of shown) io.out(`${lineOf(session, state)}\n`);
+function list({ persona, json }: SessionArgs, io: Io): number {
+  const stored = runWithSessions(io, (sessions) =>
+    persona === undefined ? sessions.listAll() : sessions.list(persona),
+  );
+  const rows = stored.map((session) => ({ session, state: getState(session) }));
+  if (json) io.out(`${displayJson(JSON.stringify(rows.map(({ session, state }) => toSessionWire(session, state))))}\n`);
+  else if (rows.length === 0) io.out('no session is known\n');
+  else for (const { session, state } of rows) io.out(`${formatSession(session, state)}\n`);
   return 0;
 }
 
-type State = 'live' | 'gone' | 'unknown';
+type SessionState = 'live' | 'gone' | 'unknown';
 
-function stateOf({ endedAt, runner }: Session): State {
-  return endedAt === null ? lifeHere(runner) : 'gone';
+function getState({ endedAt, runner }: Session): SessionState {
+  return endedAt === null ? findRunnerLife(runner) : 'gone';
 }
 
-function lineOf({ persona, id, cwd, pane, announcedAt, resume }: Session, state: State): string {
+function formatSession({ persona, id, cwd, pane, announcedAt, resume }: Session, state: SessionState): string {
   const parts = [
     state.padEnd(7),
-    `${isoOf(announcedAt).slice(0, 19)}Z`,
-    printable(persona),
-    id === null ? null : printable(id),
-    printable(cwd),
+    `${formatIso(announcedAt).slice(0, 19)}Z`,
+    displayName(persona),
+    id === null ? null : displayName(id),
+    displayName(cwd),
     pane === null ? null : `tmux ${pane.pane}`,
-    resume === null ? null : `resumed by ${resume.map((item) => printable(JSON.stringify(item))).join(' ')}`,
+    resume === null ? null : `resumed by ${resume.map((item) => displayName(JSON.stringify(item))).join(' ')}`,
   ];
   return parts.filter((part) => part !== null).join('  ');
 }
 
-function wireOf({ persona, id, cwd, pane, runner, resume, announcedAt, endedAt }: Session, state: State) {
+function toSessionWire({ persona, id, cwd, pane, runner, resume, announcedAt, endedAt }: Session, state: SessionState) {
   return {
     persona,
     id,
@@ -146,38 +157,40 @@ function wireOf({ persona, id, cwd, pane, runner, resume, announcedAt, endedAt }
     tmux: pane,
     pid: runner.pid,
     resume,
-    announcedAt: isoOf(announcedAt),
-    endedAt: endedAt === null ? null : isoOf(endedAt),
+    announcedAt: formatIso(announcedAt),
+    endedAt: endedAt === null ? null : formatIso(endedAt),
   };
 }
 
-function withSessions<T>(io: Io, work: (sessions: Sessions, db: Database) => T): T {
-  using db = openStore(join(ownDirs({ ...io.env }).state, DATABASE), { log: stderrLog(io, 'hivebar session') });
-  return work(keptSessions(db), db);
+function runWithSessions<T>(io: Io, work: (sessions: SessionStore, db: Database) => T): T {
+  using db = openStore(join(findOwnDirs({ ...io.env }).state, DATABASE), {
+    log: createStderrLog(io, 'hivebar session'),
+  });
+  return work(openSessionStore(db), db);
 }
 
-function paneOf(given: string | undefined, { TMUX, TMUX_PANE }: Io['env']): Pane | null {
-  const pane = given ?? TMUX_PANE;
+function parsePane(paneFlag: string | undefined, { TMUX, TMUX_PANE }: Io['env']): Pane | null {
+  const pane = paneFlag ?? TMUX_PANE;
   if (pane === undefined || pane === '') return null;
-  const server = TMUX === undefined ? null : tmuxServerOf(TMUX);
+  const server = TMUX === undefined ? null : parseTmuxServer(TMUX);
   if (server !== null) return { ...server, pane };
   // TMUX_PANE without TMUX is what is left of a tmux that was gone out of; a flag is a wish.
-  if (given === undefined) return null;
-  throw usage(new Error(`--tmux-pane ${given}: the variable TMUX does not say which tmux`));
+  if (paneFlag === undefined) return null;
+  throw toUsageFault(new Error(`--tmux-pane ${paneFlag}: the variable TMUX does not say which tmux`));
 }
 
-function whose({ verb, persona }: Asked): string {
+function requirePersona({ verb, persona }: SessionArgs): string {
   if (persona === undefined || persona === '')
-    throw usage(new Error(`session ${verb}: whose? Give the id of a persona`));
+    throw toUsageFault(new Error(`session ${verb}: whose? Give the id of a persona`));
   return persona;
 }
 
-function pidOf(text: string): number {
+function parsePid(text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text);
-  throw usage(new Error(`--pid ${text} is not the number of a process`));
+  throw toUsageFault(new Error(`--pid ${text} is not the number of a process`));
 }
 
-function parsed(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   // What resumes may hold anything, also what looks like a flag of ours.
   const dashes = args.indexOf('--');
   const ours = dashes === -1 ? args : args.slice(0, dashes);
@@ -198,13 +211,13 @@ function parsed(args: readonly string[]) {
     const [verb, persona, ...rest] = positionals;
     if (verb !== 'set' && verb !== 'end' && verb !== 'list') throw new Error('say set, end or list');
     if (rest.length > 0) throw new Error(`session ${verb}: ${rest.join(' ')} is too much; what resumes comes after --`);
-    const { json, ...given } = values;
-    const foreign = Object.keys(given).filter((flag) => verb === 'list' || (verb === 'end' && flag !== 'id'));
+    const { json, ...flags } = values;
+    const foreign = Object.keys(flags).filter((flag) => verb === 'list' || (verb === 'end' && flag !== 'id'));
     if (json && verb !== 'list') foreign.push('json');
     if (foreign.length > 0) throw new Error(`session ${verb} takes no --${foreign[0]}`);
     if (resume.length > 0 && verb !== 'set') throw new Error(`session ${verb} takes no command`);
     return { ...values, verb, persona, resume } as const;
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

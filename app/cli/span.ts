@@ -1,7 +1,7 @@
-import { millisOfLocal } from './local-time.node.ts';
+import { parseLocalTime } from './local-time.node.ts';
 
 /** How long, as the actions take it; nothing is for ever. */
-export type Span = { readonly minutes: number } | { readonly until: 'tomorrow' } | Readonly<Record<string, never>>;
+export type PauseSpan = { readonly minutes: number } | { readonly until: 'tomorrow' } | Readonly<Record<string, never>>;
 
 const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const;
 const MINUTE_MS = 60_000;
@@ -15,7 +15,7 @@ export const SPAN_HELP = [
 ];
 
 /** @throws Error that says what is wrong with the flags */
-export function spanOf(flags: { readonly for?: string; readonly until?: string }, now: number): Span {
+export function parseSpan(flags: { readonly for?: string; readonly until?: string }, now: number): PauseSpan {
   if (flags.for !== undefined && flags.until !== undefined) throw new Error('give only one of --for and --until');
   if (flags.for !== undefined) {
     const [, count, unit] = /^(\d{1,6}(?:\.\d+)?)([mhd])$/.exec(flags.for) ?? [];
@@ -25,14 +25,14 @@ export function spanOf(flags: { readonly for?: string; readonly until?: string }
   }
   if (flags.until === undefined) return {};
   if (flags.until === 'tomorrow') return { until: 'tomorrow' };
-  const at = millisOfLocal(flags.until);
+  const at = parseLocalTime(flags.until);
   if (at === null) throw new Error(`--until ${flags.until}: say tomorrow, or a time as 2026-06-20T18:00`);
   if (at <= now) throw new Error(`--until ${flags.until}: that has passed`);
   return { minutes: (at - now) / MINUTE_MS };
 }
 
 /** For a person: ` for 1h`, ` until tomorrow`, or what stands for ever. */
-export function spanWords(flags: { readonly for?: string; readonly until?: string }, forever: string): string {
+export function formatSpan(flags: { readonly for?: string; readonly until?: string }, forever: string): string {
   if (flags.for !== undefined) return ` for ${flags.for}`;
   return flags.until === undefined ? forever : ` until ${flags.until}`;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StatusWire } from '../status/index.ts';
-import { statusTable } from './status-table.ts';
+import { formatStatusTable } from './status-table.ts';
 
 const NOW = '2026-06-20T10:00:00.000000+00:00';
 
@@ -63,7 +63,7 @@ function status(personas: StatusWire['personas'], unread: number | null): Status
 }
 
 test('a person reads the sum, then a row a persona: exact, at least, unknown, old and never seen', () => {
-  const text = statusTable(
+  const text = formatStatusTable(
     status(
       [
         persona({}),
@@ -106,23 +106,23 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
 
 test('what waits for a person to decide is in the summary, with the command that shows it', () => {
   const of = { urgency: 'normal', blocking: false, created: NOW, expires: null } as const;
-  const text = statusTable({ ...status([persona({})], 3), decisions: [{ id: 4, persona: 'ada', ...of }] });
+  const text = formatStatusTable({ ...status([persona({})], 3), decisions: [{ id: 4, persona: 'ada', ...of }] });
   assert.match(text, /^3\+ unread, 1 up, 1 down, 1 to decide \(hivebar decision list\)\n/);
 });
 
 test('who is hidden is counted and not shown', () => {
-  const text = statusTable(status([persona({}), persona({ id: 'bo', label: 'bo', hidden: true })], 3));
+  const text = formatStatusTable(status([persona({}), persona({ id: 'bo', label: 'bo', hidden: true })], 3));
   assert.match(text, /^3\+ unread, 1 up, 1 down, 1 hidden\n/);
   assert.ok(!text.includes('bo'));
 });
 
 test('with nobody to watch it says so', () => {
-  assert.equal(statusTable(status([], null)), '? unread, 1 up, 1 down\n\nnobody is watched yet\n');
+  assert.equal(formatStatusTable(status([], null)), '? unread, 1 up, 1 down\n\nnobody is watched yet\n');
 });
 
 test('one that is up and whose reader gets nothing done is a state of its own, with the reason', () => {
   const row = (over: Parameters<typeof persona>[0]): string =>
-    statusTable(status([persona(over)], 3)).split('\n')[3] ?? '';
+    formatStatusTable(status([persona(over)], 3)).split('\n')[3] ?? '';
   assert.equal(row({ agent: 'stalled', agentReason: 'drain-stalled' }), 'STALLED       3  1 s   ada: drain-stalled');
   assert.match(
     row({ agent: 'stalled', agentReason: 'drain-stalled', state: 'DOWN', reason: 'gone' }),
@@ -132,7 +132,7 @@ test('one that is up and whose reader gets nothing done is a state of its own, w
 });
 
 test('F2 a lower bound of nothing is no number', () => {
-  const text = statusTable(status([persona({ unread: 0, unreadIs: 'atLeast' })], 0));
+  const text = formatStatusTable(status([persona({ unread: 0, unreadIs: 'atLeast' })], 0));
   assert.match(text, /^\? unread/);
   assert.ok(!text.includes('0+'), text);
 });
@@ -144,7 +144,7 @@ test('E1 given a hive that is not up, it is in the head and has a line of its ow
     { source: 'new', address: null, state: 'PENDING', reason: null },
   ];
   const totals = { unread: 0, unreadIs: 'exact', urgent: 0, urgentIs: 'exact', up: 4, down: 0, personas: 4 } as const;
-  const text = statusTable({ ...status([persona({})], 0), hives, totals });
+  const text = formatStatusTable({ ...status([persona({})], 0), hives, totals });
   assert.deepEqual(text.split('\n').slice(0, 4), [
     '0 unread, 4 up, 0 down, 1 hive down',
     'hive far https://far.example/ is DOWN: connection refused: is it running?',
@@ -155,7 +155,7 @@ test('E1 given a hive that is not up, it is in the head and has a line of its ow
 
 test('D6 a citizen whose mail nobody will ever fetch says so in its row, whatever its agent does', () => {
   for (const agent of ['live', 'unknown'] as const) {
-    const table = statusTable(status([persona({ agent, agentReason: 'no-drain' })], 3));
+    const table = formatStatusTable(status([persona({ agent, agentReason: 'no-drain' })], 3));
     assert.match(table, /^UP .*3 .* ada: nobody will ever fetch this mail \(no-drain\)$/m);
   }
 });

@@ -1,25 +1,29 @@
 import { displayName, formatDuration } from '../../core/format/index.ts';
-import { instantOfIso } from '../../core/model/index.ts';
-import { printable } from '../printable.ts';
+import { parseIso } from '../../core/model/index.ts';
 import type { StatusWire } from '../status/index.ts';
 
-type PersonaWire = StatusWire['personas'][number];
+type StatusPersona = StatusWire['personas'][number];
 
 /** The status as a person reads it in a terminal: a summary, then a row a persona. */
-export function statusTable(status: StatusWire): string {
+export function formatStatusTable(status: StatusWire): string {
   const { totals, generatedAt, decisions } = status;
   const personas = status.personas.filter(({ hidden }) => !hidden);
   const hidden = status.personas.length - personas.length;
   const rows = [
     ['STATE', 'UNREAD', 'SEEN', 'PERSONA'],
-    ...personas.map((one) => [stateOf(one), counted(one.unread, one.unreadIs), seen(one, generatedAt), nameOf(one)]),
+    ...personas.map((persona) => [
+      formatState(persona),
+      formatCount(persona.unread, persona.unreadIs),
+      formatAge(persona, generatedAt),
+      formatName(persona),
+    ]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map(([state = '', unread = '', age = '', name = '']) =>
     // The name comes last: letters of any width cannot push another column aside.
     [state.padEnd(widths[0] ?? 0), unread.padStart(widths[1] ?? 0), age.padEnd(widths[2] ?? 0), name].join('  '),
   );
-  const unread = counted(totals.unread, totals.unreadIs);
+  const unread = formatCount(totals.unread, totals.unreadIs);
   const deadHives = status.hives.filter(({ state }) => state !== 'UP');
   const summary = [
     `${unread} unread, ${totals.up} up, ${totals.down} down`,
@@ -47,33 +51,33 @@ function formatHive({ source, address, state, reason }: StatusWire['hives'][numb
 /** Its agent reads no mailbox, so that the mail waits for ever. */
 const NOBODY_FETCHES = 'nobody will ever fetch this mail (no-drain)';
 
-function nameOf({ id, label, reason, agent, agentReason, daemon }: PersonaWire): string {
-  const name = label === id ? printable(id) : `${printable(label)} (${printable(id)})`;
+function formatName({ id, label, reason, agent, agentReason, daemon }: StatusPersona): string {
+  const name = label === id ? displayName(id) : `${displayName(label)} (${displayName(id)})`;
   const ofDaemon = daemon !== null && agent !== 'live' ? agentReason : null;
-  const said = reason ?? (agent === 'stalled' ? agentReason : agentReason === 'no-drain' ? NOBODY_FETCHES : ofDaemon);
-  return said === null ? name : `${name}: ${printable(said)}`;
+  const note = reason ?? (agent === 'stalled' ? agentReason : agentReason === 'no-drain' ? NOBODY_FETCHES : ofDaemon);
+  return note === null ? name : `${name}: ${displayName(note)}`;
 }
 
 /** One that is up, and whose reader lives and gets nothing done, is a state of its own. */
-function stateOf({ state, agent }: PersonaWire): string {
+function formatState({ state, agent }: StatusPersona): string {
   return state === 'UP' && agent === 'stalled' ? 'STALLED' : state;
 }
 
-function counted(count: number | null, is: PersonaWire['unreadIs']): string {
+function formatCount(count: number | null, is: StatusPersona['unreadIs']): string {
   if (count === null || (count === 0 && is !== 'exact')) return '?';
   return is === 'atLeast' ? `${count}+` : `${count}`;
 }
 
 /** How old the number is, by the clock of the program that served it. */
-function seen({ asOf, staleAfter }: PersonaWire, now: string): string {
+function formatAge({ asOf, staleAfter }: StatusPersona, now: string): string {
   if (asOf === null) return 'never';
-  const age = formatDuration(timeOf(now) - timeOf(asOf));
-  return staleAfter !== null && timeOf(staleAfter) < timeOf(now) ? `${age}, old` : age;
+  const age = formatDuration(parseTime(now) - parseTime(asOf));
+  return staleAfter !== null && parseTime(staleAfter) < parseTime(now) ? `${age}, old` : age;
 }
 
 /** @throws RangeError for what is no time of the wire */
-function timeOf(text: string): number {
-  const at = instantOfIso(text);
+function parseTime(text: string): number {
+  const at = parseIso(text);
   if (at === null) throw new RangeError(`no UTC time: ${text}`);
   return at;
 }

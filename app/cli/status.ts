@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { printableJson } from '../printable.ts';
-import { askTray } from './ask-tray.node.ts';
+import { displayJson } from '../../core/format/index.ts';
 import type { Command } from './command.ts';
-import { answered, usage } from './outcome.ts';
-import { statusOf } from './status-of.ts';
-import { statusTable } from './status-table.ts';
+import { toUsageFault, unwrapResponse } from './outcome.ts';
+import { parseStatus } from './status-response.ts';
+import { formatStatusTable } from './status-table.ts';
+import { askTray } from './tray-request.node.ts';
 
 export const command: Command = {
   usage: 'status [--json] [--watch]',
@@ -19,20 +19,20 @@ export const command: Command = {
     { run: 'hivebar status --watch', does: 'a live table' },
   ],
   async run(args, io) {
-    const { json, watch } = flagsOf(args);
+    const { json, watch } = parseFlags(args);
     if (watch) return await (await import('./status-watch.ts')).watchStatus(io, json);
-    const body = answered(await askTray({ method: 'GET', path: '/status.json', body: null }, io.env), io);
+    const body = unwrapResponse(await askTray({ method: 'GET', path: '/status.json', body: null }, io.env), io);
     if (body === null) return 1;
-    io.out(json ? `${printableJson(body.trimEnd())}\n` : statusTable(statusOf(body)));
+    io.out(json ? `${displayJson(body.trimEnd())}\n` : formatStatusTable(parseStatus(body)));
     return 0;
   },
 };
 
-function flagsOf(args: readonly string[]): { readonly json: boolean; readonly watch: boolean } {
+function parseFlags(args: readonly string[]): { readonly json: boolean; readonly watch: boolean } {
   try {
     const flag = { type: 'boolean', default: false } as const;
     return parseArgs({ args: [...args], options: { json: flag, watch: flag } }).values;
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -1,4 +1,4 @@
-import type { FollowedLine, Place } from '../../core/events/index.ts';
+import type { EventLinePosition, FollowedLine } from '../../core/events/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { realRandom } from '../../core/ports/index.ts';
 import { type Disk, readPrivate, writeAtomically } from '../../core/state/index.ts';
@@ -6,9 +6,9 @@ import { type Disk, readPrivate, writeAtomically } from '../../core/state/index.
 /** How far a reader has come, in a file of its own. */
 export interface TailCursor {
   /** Null: it has read nothing yet. */
-  readonly position: { readonly eventId: string; readonly place: Place } | null;
+  readonly position: { readonly eventId: string; readonly place: EventLinePosition } | null;
   /** It was saved before, maybe with nothing read. */
-  readonly isKept: boolean;
+  readonly isStored: boolean;
   /** Durable when it returns; null is a reader that has read nothing. @throws Fault `unwritable` or `no-space` */
   save(line: FollowedLine | null): void;
 }
@@ -22,37 +22,38 @@ const LONGEST = 64 * 1024;
  */
 export function openCursor(disk: Disk, path: string, persona: string, program = 'hivebar tail'): TailCursor {
   const text = Buffer.from(readPrivate(disk, path, LONGEST) ?? []).toString('utf8');
-  const isKept = text.trim() !== '';
+  const isStored = text.trim() !== '';
   return {
-    position: isKept ? positionIn(path, text, persona, program) : null,
-    isKept,
+    position: isStored ? parsePosition(path, text, persona, program) : null,
+    isStored,
     save(line) {
       const { dev, ino, offset } = line?.place ?? {};
       const file = line === null ? null : { dev, ino, offset };
-      const kept = { schema: 1, persona, event_id: line?.event.event_id ?? null, file };
-      writeAtomically(disk, realRandom, path, `${JSON.stringify(kept)}\n`);
+      const record = { schema: 1, persona, event_id: line?.event.event_id ?? null, file };
+      writeAtomically(disk, realRandom, path, `${JSON.stringify(record)}\n`);
     },
   };
 }
 
-function positionIn(path: string, text: string, persona: string, program: string): TailCursor['position'] {
-  const kept = parsed(text);
-  const unusable = (what: string): Fault =>
-    new Fault('unreadable', `${path} ${what}; move it away to begin with the oldest event`, {
+function parsePosition(path: string, text: string, persona: string, program: string): TailCursor['position'] {
+  const record = parseJsonObject(text);
+  const unusable = (problem: string): Fault =>
+    new Fault('unreadable', `${path} ${problem}; move it away to begin with the oldest event`, {
       is: 'machine',
       key: 'cursor',
     });
-  const hasRead = typeof kept?.event_id === 'string';
-  if (kept?.schema !== 1 || !(hasRead || kept.event_id === null)) throw unusable(`is no position of ${program}`);
-  if (kept.persona !== persona) throw unusable(`is the position of ${JSON.stringify(kept.persona)}, not of ${persona}`);
+  const hasRead = typeof record?.event_id === 'string';
+  if (record?.schema !== 1 || !(hasRead || record.event_id === null)) throw unusable(`is no position of ${program}`);
+  if (record.persona !== persona)
+    throw unusable(`is the position of ${JSON.stringify(record.persona)}, not of ${persona}`);
   if (!hasRead) return null;
-  const { dev, ino, offset } = (kept.file ?? {}) as Record<string, unknown>;
+  const { dev, ino, offset } = (record.file ?? {}) as Record<string, unknown>;
   if (typeof dev !== 'number' || typeof ino !== 'number' || typeof offset !== 'number')
     throw unusable('says not where its event is');
-  return { eventId: String(kept.event_id), place: { dev, ino, offset } };
+  return { eventId: String(record.event_id), place: { dev, ino, offset } };
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | null {
+function parseJsonObject(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;

@@ -1,16 +1,22 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Followed, type Follower, type From, follow, openFollower } from '../../core/events/index.ts';
+import {
+  type EventFollower,
+  type FollowResult,
+  type FollowStartPoint,
+  follow,
+  openFollower,
+} from '../../core/events/index.ts';
+import { displayJson, displayName } from '../../core/format/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
-import { ownDirs, realDisk, stemOf } from '../../core/state/index.ts';
-import { printable, printableJson } from '../printable.ts';
+import { createRealDisk, findOwnDirs, toStem } from '../../core/state/index.ts';
 import type { Command, Io } from './command.ts';
-import { keptPersonas } from './kept-personas.node.ts';
-import { lineOutput } from './line-output.node.ts';
-import { nearest } from './nearest.ts';
-import { usage } from './outcome.ts';
-import { stderrLog } from './stderr-log.ts';
-import { stopSignal } from './stop-signal.node.ts';
+import { listEventFilePersonas } from './event-file-personas.node.ts';
+import { createLineOutput } from './line-output.node.ts';
+import { findNearest } from './nearest.ts';
+import { toUsageFault } from './outcome.ts';
+import { createStderrLog } from './stderr-log.ts';
+import { createStopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
 import { isTerminal } from './terminal.node.ts';
 
@@ -39,77 +45,83 @@ export const command: Command = {
     { run: 'hivebar tail ada --since ada:new:12', does: 'everything after one event' },
   ],
   async run(args, io) {
-    const { persona, follows, from, cursorFile } = parsed(args);
-    const { state } = ownDirs({ ...io.env });
-    const path = join(state, 'events', `events.${stemOf(persona)}.ndjson`);
-    const disk = realDisk(stderrLog(io, 'hivebar tail'));
+    const { persona, follows, from, cursorFile } = parseArguments(args);
+    const { state } = findOwnDirs({ ...io.env });
+    const path = join(state, 'events', `events.${toStem(persona)}.ndjson`);
+    const disk = createRealDisk(createStderrLog(io, 'hivebar tail'));
     const cursor = cursorFile === null ? null : openCursor(disk, resolve(cursorFile), persona);
     const position = cursor?.position ?? null;
     const opened = openFollower(realFiles, path, position === null ? from : { is: 'after', ...position });
     if (opened.is === 'unknown') {
       const id = position?.eventId ?? (from.is === 'after' ? from.eventId : '');
-      io.err(`hivebar tail: ${unknownEvent(id, opened.oldest, position === null ? null : cursorFile)}\n`);
+      io.err(`hivebar tail: ${formatUnknownEvent(id, opened.oldest, position === null ? null : cursorFile)}\n`);
       return EXIT_GAP;
     }
     using follower = opened.follower;
     if (opened.isEmpty) {
-      io.err(`hivebar tail: ${nothingYet(persona, path, keptPersonas(state))}\n`);
+      io.err(`hivebar tail: ${formatNoEvents(persona, path, listEventFilePersonas(state))}\n`);
       if (!follows) return 1;
     }
-    await print(io, follower, follows ? path : null, cursor);
+    await printEvents(io, follower, follows ? path : null, cursor);
     return 0;
   },
 };
 
 /** Until there is no more, or with a path to watch until it is stopped or nobody reads. */
-async function print(io: Io, follower: Follower, path: string | null, cursor: TailCursor | null): Promise<void> {
-  const stop = stopSignal();
-  const output = lineOutput();
+async function printEvents(
+  io: Io,
+  follower: EventFollower,
+  path: string | null,
+  cursor: TailCursor | null,
+): Promise<void> {
+  const stop = createStopSignal();
+  const output = createLineOutput();
   // A file or a program gets the line byte for byte; at a terminal nothing in it acts or hides.
-  const shown = isTerminal() ? printableJson : (text: string): string => text;
+  const toPrinted = isTerminal() ? displayJson : (text: string): string => text;
   let foreign = 0;
-  for await (const found of path === null ? untilEnd(follower, stop) : follow(follower, path, stop)) {
-    if (found.is === 'gap') {
-      const after = found.after === null ? '' : ` after ${printable(found.after)}`;
+  for await (const followed of path === null ? readUntilEnd(follower, stop) : follow(follower, path, stop)) {
+    if (followed.is === 'gap') {
+      const after = followed.after === null ? '' : ` after ${displayName(followed.after)}`;
       io.err(`hivebar tail: events${after} may be missing: their file was rotated away before it was read\n`);
       continue;
     }
-    if (found.foreign > 0 && foreign === 0) io.err('hivebar tail: leaving out lines that are no events\n');
-    foreign += found.foreign;
-    const last = found.lines.at(-1);
+    if (followed.foreign > 0 && foreign === 0) io.err('hivebar tail: leaving out lines that are no events\n');
+    foreign += followed.foreign;
+    const last = followed.lines.at(-1);
     if (last === undefined) continue;
-    const done = await output.write(found.lines.map(({ text }) => `${shown(text)}\n`).join(''), stop);
+    const done = await output.write(followed.lines.map(({ text }) => `${toPrinted(text)}\n`).join(''), stop);
     if (done !== 'written') return;
     cursor?.save(last);
   }
 }
 
-async function* untilEnd(
-  follower: Follower,
+async function* readUntilEnd(
+  follower: EventFollower,
   stop: AbortSignal,
-): AsyncGenerator<Exclude<Followed, { is: 'end' }>, void> {
-  for (let found = follower.next(); found.is !== 'end' && !stop.aborted; found = follower.next()) yield found;
+): AsyncGenerator<Exclude<FollowResult, { is: 'end' }>, void> {
+  for (let followed = follower.next(); followed.is !== 'end' && !stop.aborted; followed = follower.next())
+    yield followed;
 }
 
-function unknownEvent(id: string, oldest: string | null, cursorFile: string | null): string {
-  const kept = oldest === null ? 'no event is kept' : `the oldest one that is kept is ${printable(oldest)}`;
+function formatUnknownEvent(id: string, oldest: string | null, cursorFile: string | null): string {
+  const oldestText = oldest === null ? 'no event is kept' : `the oldest one that is kept is ${displayName(oldest)}`;
   const next =
     cursorFile === null
       ? 'leave out --since to go on with what there is'
       : `move ${cursorFile} away to go on with that`;
-  return `event ${printable(id)} is not kept: ${kept}, and what came in between can not be had here: ${next}`;
+  return `event ${displayName(id)} is not kept: ${oldestText}, and what came in between cannot be had here: ${next}`;
 }
 
-function nothingYet(persona: string, path: string, kept: readonly string[]): string {
-  const close = nearest(persona, kept);
-  const hint = close === null ? '' : `: did you mean ${printable(close)}?`;
-  return `${printable(persona)} has no events yet (${path})${hint}`;
+function formatNoEvents(persona: string, path: string, knownPersonas: readonly string[]): string {
+  const close = findNearest(persona, knownPersonas);
+  const hint = close === null ? '' : `: did you mean ${displayName(close)}?`;
+  return `${displayName(persona)} has no events yet (${path})${hint}`;
 }
 
-function parsed(args: readonly string[]): {
+function parseArguments(args: readonly string[]): {
   readonly persona: string;
   readonly follows: boolean;
-  readonly from: From;
+  readonly from: FollowStartPoint;
   readonly cursorFile: string | null;
 } {
   try {
@@ -127,8 +139,9 @@ function parsed(args: readonly string[]): {
     const [persona, ...rest] = positionals;
     if (persona === undefined || persona === '') throw new Error('whose events? Give the name of a persona');
     if (rest.length > 0) throw new Error(`one persona at a time, not also ${rest.join(' ')}`);
-    const given = Object.entries({ lines, since, cursor }).filter(([, value]) => value !== undefined);
-    if (given.length > 1) throw new Error(`give only one of ${given.map(([name]) => `--${name}`).join(' and ')}`);
+    const startFlags = Object.entries({ lines, since, cursor }).filter(([, value]) => value !== undefined);
+    if (startFlags.length > 1)
+      throw new Error(`give only one of ${startFlags.map(([name]) => `--${name}`).join(' and ')}`);
     if (lines !== undefined && !/^\d{1,9}$/.test(lines)) throw new Error(`--lines ${lines}: must be a whole number`);
     if (since === '' || cursor === '') throw new Error(`--${since === '' ? 'since' : 'cursor'}: is empty`);
     if (cursor !== undefined) return { persona, follows, from: { is: 'oldest' }, cursorFile: cursor };
@@ -136,6 +149,6 @@ function parsed(args: readonly string[]): {
       return { persona, follows, from: { is: 'after', eventId: since, place: null }, cursorFile: null };
     return { persona, follows, from: { is: 'last', events: Number(lines ?? 10) }, cursorFile: null };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
-import { ownSocket } from './own-socket.node.ts';
+import { findOwnSocket } from './own-socket.node.ts';
 
 /** What the event stream of the running program says, as far as it is asked for. */
-export type Streamed =
+export type TrayStreamUpdate =
   | { readonly is: 'status'; readonly body: string }
   /** It is not running, or is no longer. */
   | { readonly is: 'gone' };
@@ -16,25 +16,25 @@ const RETRY_MS = 1000;
  * told once, and asked for again every second.
  * @throws Fault when the program refuses
  */
-export async function* trayStream(
+export async function* streamTray(
   env: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
-): AsyncGenerator<Streamed, void> {
-  const path = ownSocket(env);
-  for (let told = false; !signal.aborted; ) {
-    for await (const body of path === null ? [] : statusesAt(path, signal)) {
-      told = false;
+): AsyncGenerator<TrayStreamUpdate, void> {
+  const path = findOwnSocket(env);
+  for (let isReported = false; !signal.aborted; ) {
+    for await (const body of path === null ? [] : streamStatuses(path, signal)) {
+      isReported = false;
       yield { is: 'status', body };
     }
     if (signal.aborted) return;
-    if (!told) yield { is: 'gone' };
-    told = true;
+    if (!isReported) yield { is: 'gone' };
+    isReported = true;
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {}); // stopped: the loop sees it
   }
 }
 
 /** One connection. HTTP/1.0, so that the stream comes as it is and not in chunks. */
-async function* statusesAt(path: string, signal: AbortSignal): AsyncGenerator<string, void> {
+async function* streamStatuses(path: string, signal: AbortSignal): AsyncGenerator<string, void> {
   const socket = connect(path);
   const stop = (): void => void socket.destroy();
   signal.addEventListener('abort', stop, { once: true });
@@ -48,7 +48,7 @@ async function* statusesAt(path: string, signal: AbortSignal): AsyncGenerator<st
       if (!isBody) {
         const end = text.indexOf('\r\n\r\n');
         if (end === -1) continue;
-        if (!/^HTTP\/1\.[01] 200/.test(text)) throw refused(path, text);
+        if (!/^HTTP\/1\.[01] 200/.test(text)) throw toRefusalFault(path, text);
         text = text.slice(end + 4);
         isBody = true;
       }
@@ -68,7 +68,7 @@ async function* statusesAt(path: string, signal: AbortSignal): AsyncGenerator<st
   }
 }
 
-function refused(path: string, text: string): Fault {
+function toRefusalFault(path: string, text: string): Fault {
   const line = text.slice(0, text.indexOf('\r\n'));
   return new Fault('status', `hivebar refused its stream (${line}, ${path})`, { is: 'machine', key: 'tray' });
 }

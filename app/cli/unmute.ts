@@ -1,6 +1,6 @@
-import { personaAction } from './persona-action.ts';
+import { createPersonaAction } from './persona-action.ts';
 
-export const command = personaAction({
+export const command = createPersonaAction({
   name: 'unmute',
   about: ['Its notifications come again.'],
   does: 'notifications come again',

@@ -1,18 +1,18 @@
+import { displayName } from '../../core/format/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
-import { ACTIVITY_EXIT, askActivity } from '../compose/check-activity.ts';
-import { closeUninvitedInspector } from '../compose/early.node.ts';
-import { realMachine } from '../compose/machine.node.ts';
-import { runWatch } from '../compose/watch.ts';
-import { parseWatch, watchHelp } from '../config/watch/index.ts';
-import { printable } from '../printable.ts';
+import { createRealDisk } from '../../core/state/index.ts';
+import { formatWatchHelp, parseWatch } from '../config/watch/index.ts';
+import { ACTIVITY_EXIT, askActivity } from '../headless/check-activity.ts';
+import { createRealMachine } from '../host/machine.node.ts';
+import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
+import { runWatch } from '../program/watch.ts';
 import type { Command } from './command.ts';
-import { usage } from './outcome.ts';
-import { stderrLog } from './stderr-log.ts';
+import { toUsageFault } from './outcome.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 export const command: Command = {
   usage: 'watch [FLAGS]',
-  about: watchHelp(),
+  about: formatWatchHelp(),
   examples: [
     { run: 'hivebar watch --persona ada', does: 'events of one inbox on stdout' },
     {
@@ -23,16 +23,16 @@ export const command: Command = {
   ],
   async run(args, io) {
     const parsed = parseWatch(args);
-    if (parsed.is === 'usage') throw usage(new Error(parsed.message));
-    const log = stderrLog(io, 'hivebar watch');
+    if (parsed.is === 'usage') throw toUsageFault(new Error(parsed.message));
+    const log = createStderrLog(io, 'hivebar watch');
     for (const warning of parsed.warnings) log.warn(warning);
     const { checkActivity, activityFile } = parsed.plan;
     if (checkActivity !== null && activityFile !== null) {
-      const verdict = askActivity(realDisk(log), activityFile, checkActivity, realClock.now());
-      io.out(`${printable(verdict.words)}\n`);
+      const verdict = askActivity(createRealDisk(log), activityFile, checkActivity, realClock.now());
+      io.out(`${displayName(verdict.words)}\n`);
       return ACTIVITY_EXIT[verdict.is];
     }
-    const machine = realMachine(log);
+    const machine = createRealMachine(log);
     if (await closeUninvitedInspector()) log.warn('closed an inspector that a SIGUSR1 during the start had opened');
     return await runWatch(parsed.plan, machine);
   },

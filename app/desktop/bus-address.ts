@@ -12,9 +12,9 @@ export type BusAddress =
  * Where the session bus is: DBUS_SESSION_BUS_ADDRESS, else `$XDG_RUNTIME_DIR/bus`. Nothing else is tried: other
  * rules (an X11 property, starting a bus) would find or make a bus that no desktop listens to.
  */
-export function busAddressOf(env: Readonly<Record<string, string | undefined>>): BusAddress {
-  const given = env.DBUS_SESSION_BUS_ADDRESS;
-  if (given !== undefined && given !== '') return { is: 'address', address: given };
+export function findBusAddress(env: Readonly<Record<string, string | undefined>>): BusAddress {
+  const address = env.DBUS_SESSION_BUS_ADDRESS;
+  if (address !== undefined && address !== '') return { is: 'address', address: address };
   const runtime = env.XDG_RUNTIME_DIR;
   if (runtime?.startsWith('/')) {
     const path = `${runtime.replace(/\/+$/, '')}/bus`;

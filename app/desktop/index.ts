@@ -7,7 +7,7 @@ export {
   type BusSignal,
   type BusState,
   type NoBus,
-  type Served,
+  type ServedObject,
   type SessionBus,
   type SignalFilter,
   type Variant,

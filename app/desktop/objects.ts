@@ -1,68 +1,82 @@
-import type { Incoming, Reply } from './link.node.ts';
+import type { BusReply, IncomingBusCall } from './bus-connection.node.ts';
 import type { BusInterface, Variant } from './session-bus.ts';
 
 const PROPERTIES = 'org.freedesktop.DBus.Properties';
 const INTROSPECTABLE = 'org.freedesktop.DBus.Introspectable';
 const PEER = 'org.freedesktop.DBus.Peer';
 
-type MakeVariant = (signature: string, value: unknown) => Variant;
+type VariantFactory = (signature: string, value: unknown) => Variant;
 
 /**
  * Answers a call to one of our objects from its tables: the methods, and the standard interfaces that the tables imply
  * (Properties, Introspectable, Peer; D-Bus specification, "Standard Interfaces").
  */
-export function answer(call: Incoming, interfaces: readonly BusInterface[] | undefined, variant: MakeVariant): Reply {
-  if (call.iface === PEER && call.member === 'Ping') return ok('', []);
-  if (interfaces === undefined) return refuse('UnknownObject', `no object ${call.path}`);
-  if (call.iface === INTROSPECTABLE && call.member === 'Introspect') return ok('s', [introspection(interfaces)]);
-  if (call.iface === PROPERTIES) return property(call, interfaces, variant);
+export function answerCall(
+  call: IncomingBusCall,
+  interfaces: readonly BusInterface[] | undefined,
+  variant: VariantFactory,
+): BusReply {
+  if (call.iface === PEER && call.member === 'Ping') return createReply('', []);
+  if (interfaces === undefined) return createErrorReply('UnknownObject', `no object ${call.path}`);
+  if (call.iface === INTROSPECTABLE && call.member === 'Introspect')
+    return createReply('s', [buildIntrospection(interfaces)]);
+  if (call.iface === PROPERTIES) return answerProperties(call, interfaces, variant);
   const table = interfaces.find((i) => i.name === call.iface);
-  if (table === undefined) return refuse('UnknownInterface', `no interface ${call.iface} at ${call.path}`);
+  if (table === undefined) return createErrorReply('UnknownInterface', `no interface ${call.iface} at ${call.path}`);
   const method = Object.hasOwn(table.methods, call.member) ? table.methods[call.member] : undefined;
-  if (method === undefined) return refuse('UnknownMethod', `no method ${call.iface}.${call.member}`);
+  if (method === undefined) return createErrorReply('UnknownMethod', `no method ${call.iface}.${call.member}`);
   if (method.in !== call.signature) {
-    return refuse('InvalidArgs', `${call.iface}.${call.member} takes '${method.in}', not '${call.signature}'`);
+    return createErrorReply(
+      'InvalidArgs',
+      `${call.iface}.${call.member} takes '${method.in}', not '${call.signature}'`,
+    );
   }
   try {
-    return ok(method.out, method.run(call.body, call.sender));
+    return createReply(method.out, method.run(call.body, call.sender));
   } catch (error) {
-    return refuse('Failed', error instanceof Error ? error.message : String(error)); // told to who asked
+    return createErrorReply('Failed', error instanceof Error ? error.message : String(error)); // told to who asked
   }
 }
 
-function property(call: Incoming, interfaces: readonly BusInterface[], variant: MakeVariant): Reply {
+function answerProperties(
+  call: IncomingBusCall,
+  interfaces: readonly BusInterface[],
+  variant: VariantFactory,
+): BusReply {
   const [name, key] = call.body;
   const table = interfaces.find((i) => i.name === name)?.properties ?? {};
-  const variantOf = (k: string): Variant | null => {
-    const found = Object.hasOwn(table, k) ? table[k] : undefined;
-    return found === undefined ? null : variant(found.signature, found.get());
+  const toVariant = (k: string): Variant | null => {
+    const entry = Object.hasOwn(table, k) ? table[k] : undefined;
+    return entry === undefined ? null : variant(entry.signature, entry.get());
   };
   switch (`${call.member} ${call.signature}`) {
     case 'GetAll s':
-      return ok('a{sv}', [Object.fromEntries(Object.keys(table).map((k) => [k, variantOf(k)]))]);
+      return createReply('a{sv}', [Object.fromEntries(Object.keys(table).map((k) => [k, toVariant(k)]))]);
     case 'Get ss': {
-      const value = variantOf(String(key));
-      return value === null ? refuse('UnknownProperty', `no property ${name}.${key}`) : ok('v', [value]);
+      const value = toVariant(String(key));
+      return value === null
+        ? createErrorReply('UnknownProperty', `no property ${name}.${key}`)
+        : createReply('v', [value]);
     }
     case 'Set ssv':
-      return refuse('PropertyReadOnly', `${name}.${key} can only be read`);
+      return createErrorReply('PropertyReadOnly', `${name}.${key} can only be read`);
     default:
-      return refuse('InvalidArgs', `${call.iface}.${call.member} with '${call.signature}'`);
+      return createErrorReply('InvalidArgs', `${call.iface}.${call.member} with '${call.signature}'`);
   }
 }
 
-function ok(signature: string, body: readonly unknown[]): Reply {
+function createReply(signature: string, body: readonly unknown[]): BusReply {
   return { is: 'ok', signature, body };
 }
 
-function refuse(name: string, text: string): Reply {
+function createErrorReply(name: string, text: string): BusReply {
   return { is: 'error', name: `org.freedesktop.DBus.Error.${name}`, text };
 }
 
 /** The XML form of the tables. Every name in it is a constant of ours, so nothing needs escaping. */
-export function introspection(interfaces: readonly BusInterface[]): string {
+export function buildIntrospection(interfaces: readonly BusInterface[]): string {
   const args = (signature: string, direction: string): string =>
-    completeTypes(signature)
+    splitTypes(signature)
       .map((type) => `<arg type="${type}"${direction}/>`)
       .join('');
   const lines = interfaces.map((i) => {
@@ -80,7 +94,7 @@ export function introspection(interfaces: readonly BusInterface[]): string {
 }
 
 /** `ia{sv}av` -> `i`, `a{sv}`, `av`. */
-export function completeTypes(signature: string): string[] {
+export function splitTypes(signature: string): string[] {
   const types: string[] = [];
   let start = 0;
   let depth = 0;

@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import { busAddressOf } from './bus-address.ts';
-import { type Library, type Link, type LinkEvents, loadLibrary, openLink } from './link.node.ts';
-import { answer } from './objects.ts';
+import { findBusAddress } from './bus-address.ts';
+import {
+  type BusConnection,
+  type BusConnectionEvents,
+  type DBusLibrary,
+  loadLibrary,
+  openBusConnection,
+} from './bus-connection.node.ts';
+import { answerCall } from './objects.ts';
 import {
   BusError,
   type BusInterface,
@@ -30,15 +36,15 @@ export interface BusNeeds {
  * (1, 2, 4 ... 60 s), or `none` when there is nothing to try. The D-Bus library is loaded only when there is.
  */
 export async function openSessionBus({ env, log, clock, stop }: BusNeeds): Promise<SessionBus | NoBus> {
-  const found = busAddressOf(env);
-  if (found.is === 'none') return found;
-  if (found.is === 'if-exists' && !existsSync(found.path)) {
+  const busAddress = findBusAddress(env);
+  if (busAddress.is === 'none') return busAddress;
+  if (busAddress.is === 'if-exists' && !existsSync(busAddress.path)) {
     return {
       is: 'none',
-      why: `DBUS_SESSION_BUS_ADDRESS is not set and ${found.path} does not exist`,
+      why: `DBUS_SESSION_BUS_ADDRESS is not set and ${busAddress.path} does not exist`,
     };
   }
-  const bus = new KeptBus(await loadLibrary(), found.address, log, clock);
+  const bus = new ReconnectingBus(await loadLibrary(), busAddress.address, log, clock);
   const close = (): void => void bus[Symbol.asyncDispose]();
   stop?.addEventListener('abort', close, { once: true });
   await bus.connect();
@@ -51,29 +57,29 @@ interface Subscription {
   readonly listener: (signal: BusSignal) => void;
 }
 
-interface Owner {
+interface NameOwner {
   /** Undefined: not known yet. */
   owner: string | null | undefined;
   readonly listeners: Set<(owner: string | null) => void>;
 }
 
-class KeptBus implements SessionBus {
+class ReconnectingBus implements SessionBus {
   readonly is = 'bus';
   state: BusState = { is: 'gone', why: 'not connected yet' };
-  readonly #library: Library;
+  readonly #library: DBusLibrary;
   readonly #address: string;
   readonly #log: Log;
   readonly #clock: Clock;
-  #link: Link | null = null;
+  #link: BusConnection | null = null;
   readonly #closing = new AbortController();
   #retry: Disposable | null = null;
   #wait = RETRY_FIRST_MS;
   readonly #stateListeners = new Set<(state: BusState) => void>();
   readonly #subscriptions = new Set<Subscription>();
-  readonly #owners = new Map<string, Owner>();
+  readonly #owners = new Map<string, NameOwner>();
   readonly #objects = new Map<string, readonly BusInterface[]>();
 
-  constructor(library: Library, address: string, log: Log, clock: Clock) {
+  constructor(library: DBusLibrary, address: string, log: Log, clock: Clock) {
     this.#library = library;
     this.#address = address;
     this.#log = log;
@@ -81,14 +87,14 @@ class KeptBus implements SessionBus {
   }
 
   async connect(): Promise<void> {
-    const events: LinkEvents = {
+    const events: BusConnectionEvents = {
       signal: (signal) => this.#signal(signal),
-      incoming: (call) => answer(call, this.#objects.get(call.path), this.variant),
+      incoming: (call) => answerCall(call, this.#objects.get(call.path), this.variant),
       lost: (why) => this.#lost(why),
     };
-    let link: Link;
+    let link: BusConnection;
     try {
-      link = await openLink(this.#library, this.#address, this.#clock, events, this.#closing.signal);
+      link = await openBusConnection(this.#library, this.#address, this.#clock, events, this.#closing.signal);
     } catch (error) {
       if (!(error instanceof BusError)) throw error;
       this.#lost(error.message);
@@ -98,14 +104,14 @@ class KeptBus implements SessionBus {
     this.#link = link;
     this.#wait = RETRY_FIRST_MS;
     for (const name of this.#owners.keys()) this.#watch(name);
-    for (const { filter } of this.#subscriptions) this.#match('AddMatch', ruleOf(filter));
+    for (const { filter } of this.#subscriptions) this.#match('AddMatch', formatMatchRule(filter));
     this.#become({ is: 'connected', uniqueName: link.uniqueName });
   }
 
   #lost(why: string): void {
     if (this.state.is === 'closed') return;
-    const news = this.state.is === 'connected' || this.#wait === RETRY_FIRST_MS;
-    if (news) this.#log.warn('session bus: gone, trying again', { why });
+    const isNews = this.state.is === 'connected' || this.#wait === RETRY_FIRST_MS;
+    if (isNews) this.#log.warn('session bus: gone, trying again', { why });
     this.#link = null;
     this.#become({ is: 'gone', why });
     for (const name of this.#owners.keys()) this.#owned(name, null);
@@ -121,7 +127,7 @@ class KeptBus implements SessionBus {
   }
 
   states(listener: (state: BusState) => void): Disposable {
-    return entry(this.#stateListeners, listener);
+    return addToSet(this.#stateListeners, listener);
   }
 
   call: SessionBus['call'] = async (call) => {
@@ -135,33 +141,33 @@ class KeptBus implements SessionBus {
     const owner = isUnique(filter.sender) ? null : this.owner(filter.sender, () => {});
     const subscription: Subscription = { filter, listener };
     this.#subscriptions.add(subscription);
-    this.#match('AddMatch', ruleOf(filter));
+    this.#match('AddMatch', formatMatchRule(filter));
     return {
       [Symbol.dispose]: () => {
         if (!this.#subscriptions.delete(subscription)) return;
-        this.#match('RemoveMatch', ruleOf(filter)); // the bus counts equal rules, so another subscription keeps its own
+        this.#match('RemoveMatch', formatMatchRule(filter)); // the bus counts equal rules, so another subscription keeps its own
         owner?.[Symbol.dispose]();
       },
     };
   }
 
   owner(name: string, listener: (owner: string | null) => void): Disposable {
-    let entryOf = this.#owners.get(name);
-    if (entryOf === undefined) {
-      entryOf = { owner: undefined, listeners: new Set() };
-      this.#owners.set(name, entryOf);
-      if (this.#link === null) entryOf.owner = null;
+    let ownerEntry = this.#owners.get(name);
+    if (ownerEntry === undefined) {
+      ownerEntry = { owner: undefined, listeners: new Set() };
+      this.#owners.set(name, ownerEntry);
+      if (this.#link === null) ownerEntry.owner = null;
       else this.#watch(name);
     }
-    const { listeners, owner } = entryOf;
+    const { listeners, owner } = ownerEntry;
     const own = (owner: string | null): void => listener(owner); // each subscription its own, though listeners may repeat
     listeners.add(own);
-    if (owner !== undefined) queueMicrotask(() => listeners.has(own) && own(entryOf.owner ?? null));
+    if (owner !== undefined) queueMicrotask(() => listeners.has(own) && own(ownerEntry.owner ?? null));
     return {
       [Symbol.dispose]: () => {
-        if (!listeners.delete(own) || listeners.size > 0 || this.#owners.get(name) !== entryOf) return;
+        if (!listeners.delete(own) || listeners.size > 0 || this.#owners.get(name) !== ownerEntry) return;
         this.#owners.delete(name);
-        this.#match('RemoveMatch', ownerRule(name));
+        this.#match('RemoveMatch', formatOwnerRule(name));
       },
     };
   }
@@ -207,18 +213,18 @@ class KeptBus implements SessionBus {
   }
 
   #owned(name: string, owner: string | null): void {
-    const entryOf = this.#owners.get(name);
-    if (entryOf === undefined || entryOf.owner === owner) return;
-    entryOf.owner = owner;
-    for (const listener of [...entryOf.listeners]) listener(owner);
+    const ownerEntry = this.#owners.get(name);
+    if (ownerEntry === undefined || ownerEntry.owner === owner) return;
+    ownerEntry.owner = owner;
+    for (const listener of [...ownerEntry.listeners]) listener(owner);
   }
 
   /** First the rule, then the question: a change in between is told by the rule. */
   #watch(name: string): void {
     const link = this.#link;
     if (link === null) return;
-    this.#match('AddMatch', ownerRule(name));
-    link.call({ ...driver('GetNameOwner', 's', [name]) }).then(
+    this.#match('AddMatch', formatOwnerRule(name));
+    link.call({ ...buildDriverCall('GetNameOwner', 's', [name]) }).then(
       ([owner]) => link === this.#link && this.#owned(name, String(owner)),
       (error: unknown) => {
         // "NameHasNoOwner" is the answer for nobody; a lost bus is told by `lost`
@@ -232,7 +238,7 @@ class KeptBus implements SessionBus {
   }
 
   #driver(member: string, signature: string, body: readonly unknown[]): void {
-    this.#link?.call(driver(member, signature, body)).catch((error: unknown) => {
+    this.#link?.call(buildDriverCall(member, signature, body)).catch((error: unknown) => {
       if (error instanceof BusError && error.is === 'gone') return; // done again after the reconnect
       this.#log.warn('session bus: refused', {
         member,
@@ -243,7 +249,7 @@ class KeptBus implements SessionBus {
   }
 }
 
-function driver(member: string, signature: string, body: readonly unknown[]) {
+function buildDriverCall(member: string, signature: string, body: readonly unknown[]) {
   return {
     dest: DRIVER,
     path: '/org/freedesktop/DBus',
@@ -258,18 +264,18 @@ function isUnique(name: string): boolean {
   return name.startsWith(':') || name === DRIVER;
 }
 
-function ownerRule(name: string): string {
+function formatOwnerRule(name: string): string {
   return `type='signal',sender='${DRIVER}',interface='${DRIVER}',member='NameOwnerChanged',arg0='${name}'`;
 }
 
-function ruleOf({ sender, path, iface, member }: SignalFilter): string {
+function formatMatchRule({ sender, path, iface, member }: SignalFilter): string {
   const parts = [`type='signal'`, `sender='${sender}'`, `interface='${iface}'`];
   if (path !== undefined) parts.push(`path='${path}'`);
   if (member !== undefined) parts.push(`member='${member}'`);
   return parts.join(',');
 }
 
-function entry<T>(set: Set<T>, item: T): Disposable {
+function addToSet<T>(set: Set<T>, item: T): Disposable {
   set.add(item);
   return { [Symbol.dispose]: () => void set.delete(item) };
 }

@@ -9,9 +9,9 @@ import { after, before, describe, test } from 'node:test';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { desktopMissing, poll, skipUnless } from '../../test/kit/desktop/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { busAddressOf } from './bus-address.ts';
+import { findBusAddress } from './bus-address.ts';
 import { BusError, type BusInterface, type BusState, openSessionBus, type SessionBus } from './index.ts';
-import { completeTypes } from './objects.ts';
+import { splitTypes } from './objects.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'hivebar-bus-'));
 const socket = join(dir, 'bus');
@@ -234,16 +234,16 @@ test('a socket that accepts and says nothing is given up after five seconds, and
 });
 
 test('where the bus is: the address, else the socket of the runtime folder, else nowhere', async () => {
-  assert.deepEqual(busAddressOf({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/a', XDG_RUNTIME_DIR: '/run' }), {
+  assert.deepEqual(findBusAddress({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/a', XDG_RUNTIME_DIR: '/run' }), {
     is: 'address',
     address: 'unix:path=/a',
   });
-  assert.deepEqual(busAddressOf({ XDG_RUNTIME_DIR: '/run/user/1/' }), {
+  assert.deepEqual(findBusAddress({ XDG_RUNTIME_DIR: '/run/user/1/' }), {
     is: 'if-exists',
     path: '/run/user/1/bus',
     address: 'unix:path=/run/user/1/bus',
   });
-  assert.equal(busAddressOf({ XDG_RUNTIME_DIR: 'relative' }).is, 'none');
+  assert.equal(findBusAddress({ XDG_RUNTIME_DIR: 'relative' }).is, 'none');
   const none = await openSessionBus({ env: { XDG_RUNTIME_DIR: '/nowhere' }, log: silentLog, clock: realClock });
   assert.deepEqual(none, {
     is: 'none',
@@ -252,8 +252,8 @@ test('where the bus is: the address, else the socket of the runtime folder, else
 });
 
 test('a signature splits into complete types', () => {
-  assert.deepEqual(completeTypes('ia{sv}av(sa(iiay)ss)'), ['i', 'a{sv}', 'av', '(sa(iiay)ss)']);
-  assert.deepEqual(completeTypes(''), []);
+  assert.deepEqual(splitTypes('ia{sv}av(sa(iiay)ss)'), ['i', 'a{sv}', 'av', '(sa(iiay)ss)']);
+  assert.deepEqual(splitTypes(''), []);
 });
 
 /** The bus holds still meanwhile: it takes calls and answers none. */

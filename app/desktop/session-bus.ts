@@ -74,7 +74,7 @@ export interface BusInterface {
 }
 
 /** An object of ours on the bus; it stays through reconnects. Disposing takes it off. */
-export interface Served extends Disposable {
+export interface ServedObject extends Disposable {
   /** Nothing happens while the bus is gone: whoever reads us after a reconnect reads anew. */
   emit(iface: string, member: string, body: readonly unknown[]): void;
 }
@@ -91,7 +91,7 @@ export interface SessionBus extends AsyncDisposable {
   signals(filter: SignalFilter, listener: (signal: BusSignal) => void): Disposable;
   /** Told the owner's unique name as soon as it is known (null: nobody), then each change; null while the bus is gone. */
   owner(name: string, listener: (owner: string | null) => void): Disposable;
-  serve(path: string, interfaces: readonly BusInterface[]): Served;
+  serve(path: string, interfaces: readonly BusInterface[]): ServedObject;
   variant(signature: string, value: unknown): Variant;
 }
 

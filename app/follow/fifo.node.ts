@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { Fault } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { programOnPath } from '../programs.node.ts';
-import { readerIsGone, unreadIn } from './kernel.node.ts';
+import { countUnreadBytes, isReaderGone } from './kernel.node.ts';
 
 /** A named pipe of ours that hands over a line only to a reader who is there. */
 export interface Fifo {
@@ -12,12 +12,12 @@ export interface Fifo {
    * before does not have it: the next one gets the whole line.
    * @throws Fault `unwritable` when something else has the name
    */
-  hand(line: string, stop: AbortSignal): Promise<'handed' | 'stopped'>;
+  deliver(line: string, stop: AbortSignal): Promise<'handed' | 'stopped'>;
 }
 
 const PRIVATE = 0o600;
-const LOOK_FOR_READER_MS = 100;
-const LOOK_FOR_ROOM_MS = 10;
+const READER_CHECK_MS = 100;
+const ROOM_CHECK_MS = 10;
 const { O_RDONLY, O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 
 /**
@@ -27,10 +27,10 @@ const { O_RDONLY, O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
  */
 export function openFifo(path: string, clock: Clock, env: Readonly<Record<string, string | undefined>>): Fifo {
   const ensure = (): void => {
-    if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) make(path, env);
-    const fd = opened(path, O_RDONLY);
+    if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) makeFifo(path, env);
+    const fd = openPath(path, O_RDONLY);
     try {
-      check(path, fd);
+      checkFifo(path, fd);
     } finally {
       fs.closeSync(fd);
     }
@@ -43,16 +43,16 @@ export function openFifo(path: string, clock: Clock, env: Readonly<Record<string
       try {
         const fd = fs.openSync(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
         try {
-          check(path, fd);
+          checkFifo(path, fd);
           return fd;
         } catch (error) {
           fs.closeSync(fd);
           throw error;
         }
       } catch (error) {
-        const code = codeOf(error);
+        const code = getErrorCode(error);
         if (code === 'ENXIO') return null;
-        if (code !== 'ENOENT') throw refused(path, error);
+        if (code !== 'ENOENT') throw createFifoFault(path, error);
         ensure(); // somebody deleted it
       }
     }
@@ -64,73 +64,74 @@ export function openFifo(path: string, clock: Clock, env: Readonly<Record<string
       try {
         rest = rest.subarray(fs.writeSync(fd, rest));
       } catch (error) {
-        if (codeOf(error) === 'EPIPE') return 'left';
-        if (codeOf(error) !== 'EAGAIN') throw refused(path, error);
-        await clock.sleep(LOOK_FOR_ROOM_MS, stop);
+        if (getErrorCode(error) === 'EPIPE') return 'left';
+        if (getErrorCode(error) !== 'EAGAIN') throw createFifoFault(path, error);
+        await clock.sleep(ROOM_CHECK_MS, stop);
         if (stop.aborted) return 'stopped';
       }
     }
-    while ((unreadIn(fd) ?? 0) > 0) {
+    while ((countUnreadBytes(fd) ?? 0) > 0) {
       // What it left is counted again: it may have read on since, and it reads no more now.
-      if (readerIsGone(fd)) return (unreadIn(fd) ?? 0) > 0 ? 'left' : 'read';
+      if (isReaderGone(fd)) return (countUnreadBytes(fd) ?? 0) > 0 ? 'left' : 'read';
       if (stop.aborted) return 'stopped';
-      await clock.sleep(LOOK_FOR_ROOM_MS, stop);
+      await clock.sleep(ROOM_CHECK_MS, stop);
     }
     return 'read';
   }
 
   return {
-    async hand(line, stop) {
+    async deliver(line, stop) {
       while (!stop.aborted) {
         const fd = openForReader();
         if (fd !== null) {
           try {
-            const put_ = await put(fd, line, stop);
-            if (put_ !== 'left') return put_ === 'read' ? 'handed' : 'stopped';
+            const outcome = await put(fd, line, stop);
+            if (outcome !== 'left') return outcome === 'read' ? 'handed' : 'stopped';
           } finally {
             fs.closeSync(fd);
           }
         }
-        await clock.sleep(LOOK_FOR_READER_MS, stop);
+        await clock.sleep(READER_CHECK_MS, stop);
       }
       return 'stopped';
     },
   };
 }
 
-function make(path: string, env: Readonly<Record<string, string | undefined>>): void {
+function makeFifo(path: string, env: Readonly<Record<string, string | undefined>>): void {
   const program = programOnPath('mkfifo', env, process.platform);
-  if (program === null) throw refused(path, new Error('there is no program mkfifo on PATH'));
+  if (program === null) throw createFifoFault(path, new Error('there is no program mkfifo on PATH'));
   const { status, stderr, error } = spawnSync(program, ['-m', '600', '--', path], { encoding: 'utf8' });
   if (status === 0) return;
   // Somebody else may have made it in between: what it is is judged next.
   if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined)
-    throw refused(path, error ?? new Error(`could not be made: ${stderr.trim()}`));
+    throw createFifoFault(path, error ?? new Error(`could not be made: ${stderr.trim()}`));
 }
 
-function opened(path: string, how: number): number {
+function openPath(path: string, how: number): number {
   try {
     return fs.openSync(path, how | O_NONBLOCK | O_NOFOLLOW);
   } catch (error) {
-    throw refused(path, error);
+    throw createFifoFault(path, error);
   }
 }
 
-function check(path: string, fd: number): void {
+function checkFifo(path: string, fd: number): void {
   const stat = fs.fstatSync(fd);
   const uid = process.getuid?.();
-  if (!stat.isFIFO()) throw refused(path, new Error('is there already and is no pipe'));
-  if (uid !== undefined && stat.uid !== uid) throw refused(path, new Error(`belongs to user ${stat.uid}, not to us`));
+  if (!stat.isFIFO()) throw createFifoFault(path, new Error('is there already and is no pipe'));
+  if (uid !== undefined && stat.uid !== uid)
+    throw createFifoFault(path, new Error(`belongs to user ${stat.uid}, not to us`));
   if ((stat.mode & 0o777) !== PRIVATE) fs.fchmodSync(fd, PRIVATE);
 }
 
-function refused(path: string, error: unknown): Fault {
+function createFifoFault(path: string, error: unknown): Fault {
   if (error instanceof Fault) return error;
   const why = error instanceof Error ? error.message : String(error);
-  const message = `${path}: ${codeOf(error) === 'ELOOP' ? 'is a symlink' : why}; move it away or name another with --fifo`;
+  const message = `${path}: ${getErrorCode(error) === 'ELOOP' ? 'is a symlink' : why}; move it away or name another with --fifo`;
   return new Fault('unwritable', message, { is: 'machine', key: path }, { cause: error });
 }
 
-function codeOf(error: unknown): string {
+function getErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,16 +1,16 @@
-import { type Followed, type FollowedLine, type Follower, follow } from '../../core/events/index.ts';
+import { type EventFollower, type FollowedLine, type FollowResult, follow } from '../../core/events/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import type { Hand } from './hand.ts';
-import { gapItem, type Item } from './item.ts';
-import { type WakeRules, wakes } from './wakes.ts';
+import { createGapItem, type FollowItem } from './follow-item.ts';
+import type { FollowOutput } from './follow-output.ts';
+import { isWaking, type WakeRules } from './wake-rules.ts';
 
 export interface FollowNeeds {
   readonly persona: PersonaId;
-  readonly follower: Follower;
+  readonly follower: EventFollower;
   /** Of the event file, to be looked at for changes. */
   readonly path: string;
-  readonly hand: Hand;
+  readonly output: FollowOutput;
   readonly rules: WakeRules;
   /** One turn: so many at the most, then it ends. Null: until it is stopped. */
   readonly once: number | null;
@@ -44,65 +44,65 @@ const AHEAD = 5000;
  * @throws what the follower throws
  */
 export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: AbortSignal): Promise<FollowEnd> {
-  const { persona, follower, path, hand, rules, once, clock, log } = needs;
-  const most = Math.min(hand.atOnce, once ?? hand.atOnce);
-  const ahead = Math.max(most, hand.readsAhead ?? 0);
-  const say = sayer(log, once === null ? TRIED_AGAIN : LEFT_FOR_NEXT);
-  let waiting: Item[] = [];
+  const { persona, follower, path, output, rules, once, clock, log } = needs;
+  const most = Math.min(output.atOnce, once ?? output.atOnce);
+  const ahead = Math.max(most, output.readsAhead ?? 0);
+  const reporter = createReporter(log, once === null ? TRIED_AGAIN : LEFT_FOR_NEXT);
+  let waiting: FollowItem[] = [];
   /** Read, waking nobody, with nothing waiting before it. */
   let passed: FollowedLine | null = null;
   let handed = 0;
 
-  const missing = (after: string | null): void => {
+  const reportMissing = (after: string | null): void => {
     log.warn(`events${after === null ? '' : ` after ${after}`} may be missing: their file was rotated away unread`);
-    if (rules.diagnostics) waiting.push(gapItem(persona, after, clock.now()));
+    if (rules.diagnostics) waiting.push(createGapItem(persona, after, clock.now()));
   };
-  const note = (found: Exclude<Followed, { is: 'end' }>): void => {
-    if (found.is === 'gap') missing(found.after);
-    else for (const line of found.lines) noteLine(line);
+  const note = (followed: Exclude<FollowResult, { is: 'end' }>): void => {
+    if (followed.is === 'gap') reportMissing(followed.after);
+    else for (const line of followed.lines) noteLine(line);
   };
   const noteLine = (line: FollowedLine): void => {
     const last = waiting.at(-1);
-    if (wakes(line.event, rules)) waiting.push({ event: line.event, raw: line.text, upTo: line });
+    if (isWaking(line.event, rules)) waiting.push({ event: line.event, raw: line.text, upTo: line });
     else if (last === undefined) passed = line;
     else waiting[waiting.length - 1] = { ...last, upTo: line };
   };
   const save = (upTo: FollowedLine | null): void => {
     try {
       needs.save(upTo);
-      say.saved();
+      reporter.saved();
     } catch (error) {
       // Without it a restart repeats events; without us they would not come at all (trap 37).
-      say.unsaved(error instanceof Error ? error.message : String(error));
+      reporter.unsaved(error instanceof Error ? error.message : String(error));
     }
   };
 
-  const keep = (over: readonly Item[]): void => {
-    const upTo = over.findLast((item) => item.upTo !== null)?.upTo ?? null;
+  const saveProgress = (handedItems: readonly FollowItem[]): void => {
+    const upTo = handedItems.findLast((item) => item.upTo !== null)?.upTo ?? null;
     // A position that is no longer kept is left behind only once that was told.
-    if (upTo !== null || over.some(({ event }) => event.event_id === lostId)) save(upTo);
+    if (upTo !== null || handedItems.some(({ event }) => event.event_id === lostId)) save(upTo);
   };
 
   /** Until all of a batch went over, or nothing more can. */
-  async function handOver(batch: readonly Item[]): Promise<FollowEnd> {
+  async function handOver(batch: readonly FollowItem[]): Promise<FollowEnd> {
     const behind = waiting.length - batch.length;
     let rest = batch;
     for (let failures = 0; ; failures += 1) {
-      const answer = await hand.take(rest, stop, behind);
+      const answer = await output.take(rest, stop, behind);
       const count = answer.is === 'all' ? rest.length : 'count' in answer ? answer.count : 0;
       if (count > 0) {
-        keep(rest.slice(0, count));
+        saveProgress(rest.slice(0, count));
         waiting = waiting.slice(count);
         handed += count;
         rest = rest.slice(count);
         failures = 0;
       }
       if (answer.is === 'all' || answer.is === 'some') {
-        say.over();
+        reporter.over();
         return 'handed';
       }
       if (answer.is !== 'failed') return answer.is === 'nobody' ? 'nobody' : 'ended';
-      say.failed(answer.why);
+      reporter.failed(answer.why);
       if (once !== null) return 'failed';
       await clock.sleep(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures), stop);
       if (stop.aborted) return 'ended';
@@ -112,17 +112,17 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
   /** Until a batch is full or there is no more, which it says. */
   function readAhead(): boolean {
     for (let read = 0; waiting.length < ahead && read < AHEAD; ) {
-      const found = follower.next();
-      if (found.is === 'end') return true;
-      note(found);
-      read += found.is === 'lines' ? found.lines.length : 1;
+      const followed = follower.next();
+      if (followed.is === 'end') return true;
+      note(followed);
+      read += followed.is === 'lines' ? followed.lines.length : 1;
     }
     return false;
   }
 
   let lostId: string | null = null;
   if (needs.lostAfter !== null) {
-    missing(needs.lostAfter);
+    reportMissing(needs.lostAfter);
     lostId = waiting[0]?.event.event_id ?? null;
     if (lostId === null) save(null);
   }
@@ -135,8 +135,8 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
       if (waiting.length > 0) {
         const end = await handOver(waiting.slice(0, most));
         if (end !== 'handed') return end;
-        if (once !== null && (hand.atOnce > 1 || handed >= once || waiting.length === 0)) return 'handed';
-        await clock.sleep(hand.pauseMs, stop);
+        if (once !== null && (output.atOnce > 1 || handed >= once || waiting.length === 0)) return 'handed';
+        await clock.sleep(output.pauseMs, stop);
         if (stop.aborted) return 'ended';
         continue;
       }
@@ -155,7 +155,7 @@ const TRIED_AGAIN = 'it is tried again, and nothing behind it is handed over bef
 const LEFT_FOR_NEXT = 'it was not handed over, nor what is behind it: run hivebar follow again';
 
 /** Says a trouble once, and once that it is over (trap 9). */
-function sayer(log: Log, whatFollows: string) {
+function createReporter(log: Log, whatFollows: string) {
   let failing = false;
   let unsaved = false;
   return {

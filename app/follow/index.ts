@@ -1,9 +1,9 @@
 export { openFifo } from './fifo.node.ts';
+export { createFifoOutput } from './fifo-output.ts';
 export { type FollowEnd, followInbox } from './follow-inbox.ts';
-export type { Hand } from './hand.ts';
-export { handToFifo } from './hand-to-fifo.ts';
-export { handToMonitor } from './hand-to-monitor.ts';
-export { handToExec, handToTurn } from './hand-to-program.ts';
-export { handToReader } from './hand-to-reader.ts';
-export { readerIsGone } from './kernel.node.ts';
-export { wakes } from './wakes.ts';
+export type { FollowOutput } from './follow-output.ts';
+export { isReaderGone } from './kernel.node.ts';
+export { createMonitorOutput } from './monitor-output.ts';
+export { createExecOutput, createTurnOutput } from './program-output.ts';
+export { createReaderOutput } from './reader-output.ts';
+export { isWaking } from './wake-rules.ts';

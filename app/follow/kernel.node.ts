@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 /** What Node does not ask the system, and how it is asked. */
-interface Calls {
+interface KernelCalls {
   poll(fds: Int16Array, count: number, ms: number): number;
   ioctl(fd: number, request: number, type: 'void *', into: Int32Array): number;
 }
@@ -9,10 +9,10 @@ interface Calls {
 const POLLERR_OR_HUP = 0x08 | 0x10;
 const FIONREAD = process.platform === 'darwin' ? 0x4004667f : 0x541b;
 
-let calls: Calls | null | undefined;
+let calls: KernelCalls | null | undefined;
 
-/** Null where it can not be asked: no such library for this platform, or Windows. */
-function kernel(): Calls | null {
+/** Null where it cannot be asked: no such library for this platform, or Windows. */
+function loadKernel(): KernelCalls | null {
   if (calls !== undefined) return calls;
   calls = null;
   if (process.platform === 'win32') return calls;
@@ -20,8 +20,8 @@ function kernel(): Calls | null {
     const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
     const lib = koffi.load(null);
     calls = {
-      poll: lib.func('int poll(void *fds, unsigned long count, int ms)') as unknown as Calls['poll'],
-      ioctl: lib.func('int ioctl(int fd, unsigned long request, ...)') as unknown as Calls['ioctl'],
+      poll: lib.func('int poll(void *fds, unsigned long count, int ms)') as unknown as KernelCalls['poll'],
+      ioctl: lib.func('int ioctl(int fd, unsigned long request, ...)') as unknown as KernelCalls['ioctl'],
     };
   } catch {
     // Answered by null: whoever asks goes on without.
@@ -29,17 +29,17 @@ function kernel(): Calls | null {
   return calls;
 }
 
-/** Whether nobody can read any more what is written to this pipe or socket; false where it can not be told. */
-export function readerIsGone(fd: number): boolean {
+/** Whether nobody can read any more what is written to this pipe or socket; false where it cannot be told. */
+export function isReaderGone(fd: number): boolean {
   const pollfd = new Int16Array(4); // int fd, short events, short revents
   new Int32Array(pollfd.buffer)[0] = fd;
-  if ((kernel()?.poll(pollfd, 1, 0) ?? 0) <= 0) return false;
+  if ((loadKernel()?.poll(pollfd, 1, 0) ?? 0) <= 0) return false;
   return ((pollfd[3] ?? 0) & POLLERR_OR_HUP) !== 0;
 }
 
-/** Bytes in a pipe that nobody has read yet; null where it can not be told. */
-export function unreadIn(fd: number): number | null {
+/** Bytes in a pipe that nobody has read yet; null where it cannot be told. */
+export function countUnreadBytes(fd: number): number | null {
   const into = new Int32Array(1);
-  if (kernel()?.ioctl(fd, FIONREAD, 'void *', into) !== 0) return null;
+  if (loadKernel()?.ioctl(fd, FIONREAD, 'void *', into) !== 0) return null;
   return into[0] ?? null;
 }

@@ -2,18 +2,18 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { PersonaId } from '../../core/model/index.ts';
 import { O, realFiles } from '../../core/ports/index.ts';
-import { errnoOf, ioFault, readText, stemOf } from '../../core/state/index.ts';
+import { getErrno, readText, toIoFault, toStem } from '../../core/state/index.ts';
 
 /** Where the hook notes at which moment an agent was last, a file a persona: `<run>/activity/<stem>`. */
-export const activityDir = (run: string): string => join(run, 'activity');
+export const getActivityDir = (run: string): string => join(run, 'activity');
 
 /** The script makes no folders. @throws Fault `unwritable` or `no-space` */
 export function makeActivityDir(run: string): void {
-  const dir = activityDir(run);
+  const dir = getActivityDir(run);
   try {
     realFiles.mkdirAll(dir, 0o700);
   } catch (error) {
-    throw ioFault(error, dir, 'unwritable');
+    throw toIoFault(error, dir, 'unwritable');
   }
 }
 
@@ -24,13 +24,13 @@ export const CONTINUED = 'Continued';
 
 /** As the script does when it asks nobody: the moment as a word, the time as that of the file. Never throws: it is news, not truth. */
 export function noteActivity(run: string, persona: PersonaId, moment: string): void {
-  const dir = activityDir(run);
-  const write = (): void => writeNote(join(dir, stemOf(persona)), `${moment}\n`);
+  const dir = getActivityDir(run);
+  const write = (): void => writeNote(join(dir, toStem(persona)), `${moment}\n`);
   try {
     try {
       write();
     } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
+      if (getErrno(error) !== 'ENOENT') throw error;
       realFiles.mkdirAll(dir, 0o700);
       write();
     }
@@ -50,9 +50,9 @@ function writeNote(path: string, text: string): void {
 }
 
 /** The moment and its time (ms since the epoch); null when no hook of this persona ever ran. */
-export function activityOf(run: string, persona: PersonaId): { readonly moment: string; readonly at: number } | null {
+export function readActivity(run: string, persona: PersonaId): { readonly moment: string; readonly at: number } | null {
   try {
-    const path = join(activityDir(run), stemOf(persona));
+    const path = join(getActivityDir(run), toStem(persona));
     const at = fs.statSync(path).mtimeMs;
     return { moment: readText(realFiles, path, MOST_BYTES)?.trim() ?? '', at };
   } catch {

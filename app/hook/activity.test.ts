@@ -2,26 +2,26 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { scratch } from '../../test/kit/scratch.ts';
-import { activityOf, noteActivity } from './activity.node.ts';
+import { noteActivity, readActivity } from './activity.node.ts';
 
 test('given a moment that is noted, it and its time are known, privately; given none, nothing is', () => {
   using state = scratch();
   const before = Date.now() - 1000;
-  assert.equal(activityOf(state.dir, 'Ada'), null);
+  assert.equal(readActivity(state.dir, 'Ada'), null);
   noteActivity(state.dir, 'Ada', 'PostToolUse');
   noteActivity(state.dir, 'Ada', 'Stop');
-  const found = activityOf(state.dir, 'Ada');
+  const found = readActivity(state.dir, 'Ada');
   assert.equal(found?.moment, 'Stop');
   assert.ok((found?.at ?? 0) > before);
-  assert.equal(activityOf(state.dir, 'ada'), null);
+  assert.equal(readActivity(state.dir, 'ada'), null);
   assert.equal(statSync(state.at('activity')).mode & 0o777, 0o700);
 });
 
-test('given a folder that can not be written to, noting fails in no way', () => {
+test('given a folder that cannot be written to, noting fails in no way', () => {
   using state = scratch();
   writeFileSync(state.at('activity'), '');
   noteActivity(state.dir, 'ada', 'Stop');
-  assert.equal(activityOf(state.dir, 'ada'), null);
+  assert.equal(readActivity(state.dir, 'ada'), null);
   mkdirSync(state.at('run/activity/ada'), { recursive: true });
-  assert.equal(activityOf(state.at('run'), 'ada'), null);
+  assert.equal(readActivity(state.at('run'), 'ada'), null);
 });

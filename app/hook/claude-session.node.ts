@@ -21,9 +21,12 @@ export function readHarnessState(home: string, pid: number, session: string | nu
 
 /** @throws SyntaxError for what is no JSON, as a file that is being written is */
 export function parseHarnessState(text: string, pid: number, session: string | null): HarnessState {
-  const said = JSON.parse(text) as Readonly<Record<string, unknown>> | null;
-  if (said === null || typeof said !== 'object' || said.pid !== pid || said.sessionId !== session) return 'unknown';
-  if (said.kind !== 'interactive') return 'unknown';
-  if (said.waitingFor !== undefined && said.waitingFor !== null) return 'waiting';
-  return said.status === 'idle' || said.status === 'busy' || said.status === 'waiting' ? said.status : 'unknown';
+  const record = JSON.parse(text) as Readonly<Record<string, unknown>> | null;
+  if (record === null || typeof record !== 'object' || record.pid !== pid || record.sessionId !== session)
+    return 'unknown';
+  if (record.kind !== 'interactive') return 'unknown';
+  if (record.waitingFor !== undefined && record.waitingFor !== null) return 'waiting';
+  return record.status === 'idle' || record.status === 'busy' || record.status === 'waiting'
+    ? record.status
+    : 'unknown';
 }

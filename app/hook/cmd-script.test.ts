@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { realRandom } from '../../core/ports/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { cmdCommand, cmdScriptText } from './cmd-script.ts';
-import { createInstaller, type InstallerNeeds } from './install.ts';
-import { nodesBeside } from './nodes-beside.ts';
+import { formatCmdCommand, formatCmdScript } from './cmd-script.ts';
+import { createInstaller, type HookInstallerNeeds } from './hook-installer.ts';
+import { findNodeCandidates } from './node-candidates.ts';
 
 const FACTS = {
   node: 'C:\\Program Files\\nodejs\\node.exe',
@@ -20,7 +20,7 @@ function rig() {
   const tried: string[] = [];
   mkdirSync(home.at('user'));
   const folders = { claude: home.at('user/.claude'), codex: home.at('user/.codex') };
-  const needs: InstallerNeeds = {
+  const needs: HookInstallerNeeds = {
     random: realRandom,
     os: 'win32',
     managed: { claude: [], codex: [] },
@@ -45,7 +45,7 @@ test('G6 on Windows Codex is given a command for cmd, which is tried; Claude Cod
   const [handler] = hooks.Stop[0].hooks;
   const command = `call "${script}.cmd" codex Stop "ada"`;
   assert.deepEqual(handler, { type: 'command', command, commandWindows: command, timeout: 10 });
-  const look = r.installer.look('codex', 'user');
+  const look = r.installer.readStatus('codex', 'user');
   assert.partialDeepStrictEqual(look, { standing: 'installed', persona: 'ada', script: 'right' });
   assert.equal(await r.installer.probe(look), 'it ended with 1 and said nothing');
   assert.deepEqual(r.tried, [`call "${script}.cmd" codex SessionStart "ada"`]);
@@ -62,7 +62,7 @@ test('G6 an entry in the words of a shell, which an earlier Hivebar wrote for Co
   mkdirSync(r.home.at('user/.codex'));
   const handler = { type: 'command', command: `'${script}' codex Stop 'ada'`, timeout: 10 };
   writeFileSync(r.home.at('user/.codex/hooks.json'), JSON.stringify({ hooks: { Stop: [{ hooks: [handler] }] } }));
-  assert.partialDeepStrictEqual(r.installer.look('codex', 'user'), {
+  assert.partialDeepStrictEqual(r.installer.readStatus('codex', 'user'), {
     standing: 'old',
     persona: 'ada',
     script: 'absent',
@@ -70,13 +70,13 @@ test('G6 an entry in the words of a shell, which an earlier Hivebar wrote for Co
   r.installer.install('codex', 'user', 'ada');
   assert.doesNotMatch(readFileSync(r.home.at('user/.codex/hooks.json'), 'utf8'), /codex Stop 'ada'/);
   writeFileSync(`${script}.cmd`, '@echo off\r\n');
-  assert.equal(r.installer.look('codex', 'user').script, 'old');
+  assert.equal(r.installer.readStatus('codex', 'user').script, 'old');
   r.installer.uninstall('codex', 'user');
-  assert.equal(r.installer.look('codex', 'user').standing, 'absent');
+  assert.equal(r.installer.readStatus('codex', 'user').standing, 'absent');
 });
 
 test('G6 the script for cmd finds Node as the other one does, doubles percent signs, and ends with 0', () => {
-  const lines = cmdScriptText(FACTS).split('\r\n');
+  const lines = formatCmdScript(FACTS).split('\r\n');
   assert.equal(lines[0], '@echo off');
   assert.ok(lines.includes('set "NODE=C:\\Program Files\\nodejs\\node.exe"'));
   assert.ok(lines.includes('if not exist "%NODE%" set "NODE=C:\\npm\\node.exe"'));
@@ -88,24 +88,27 @@ test('G6 the script for cmd finds Node as the other one does, doubles percent si
   assert.ok(lines.includes('if "%HIVEBAR_HOME%"=="" set "HIVEBAR_HOME=C:\\Users\\100%% ada\\hivebar"'));
   assert.ok(lines.includes('"%NODE%" "%ENTRY%" hook --harness %~1 --event %~2 --persona "%~3"'));
   assert.equal(lines.filter((line) => line.startsWith('chcp')).length, 0);
-  assert.ok(cmdScriptText({ ...FACTS, entry: 'C:\\Jörg\\hook.cjs' }).includes('chcp 65001 >nul'));
+  assert.ok(formatCmdScript({ ...FACTS, entry: 'C:\\Jörg\\hook.cjs' }).includes('chcp 65001 >nul'));
   for (const [at, line] of lines.entries())
     if (line.startsWith(':')) assert.match(lines[at - 1] ?? '', /^exit \/b 0$|^goto /);
-  assert.throws(() => cmdScriptText({ ...FACTS, node: 'C:\\a"b' }), RangeError);
+  assert.throws(() => formatCmdScript({ ...FACTS, node: 'C:\\a"b' }), RangeError);
 });
 
 test('G6 a persona that cmd would take apart is refused with the way out', () => {
-  assert.equal(cmdCommand('C:\\s', 'codex', 'Stop', 'Zoë 2'), 'call "C:\\s.cmd" codex Stop "Zoë 2"');
+  assert.equal(formatCmdCommand('C:\\s', 'codex', 'Stop', 'Zoë 2'), 'call "C:\\s.cmd" codex Stop "Zoë 2"');
   for (const persona of ['a"b', 'a%PATH%', 'a&calc', 'a^b', 'a|b'])
-    assert.throws(() => cmdCommand('C:\\s', 'codex', 'Stop', persona), { code: 'usage', message: /HIVEBAR_PERSONA/ });
+    assert.throws(() => formatCmdCommand('C:\\s', 'codex', 'Stop', persona), {
+      code: 'usage',
+      message: /HIVEBAR_PERSONA/,
+    });
 });
 
 test('G9 the Nodes of a package are those in and beside its folder, and the one of its prefix', () => {
-  assert.deepEqual(nodesBeside('/opt/homebrew/lib/node_modules/hivebar', 'darwin'), [
+  assert.deepEqual(findNodeCandidates('/opt/homebrew/lib/node_modules/hivebar', 'darwin'), [
     '/opt/homebrew/lib/node_modules/hivebar/node_modules/node/bin/node',
     '/opt/homebrew/lib/node_modules/node/bin/node',
     '/opt/homebrew/bin/node',
   ]);
-  assert.deepEqual(nodesBeside('/src/hivebar', 'linux'), ['/src/hivebar/node_modules/node/bin/node']);
-  assert.equal(nodesBeside('C:\\npm\\node_modules\\hivebar', 'win32').at(-1), 'C:\\npm\\node.exe');
+  assert.deepEqual(findNodeCandidates('/src/hivebar', 'linux'), ['/src/hivebar/node_modules/node/bin/node']);
+  assert.equal(findNodeCandidates('C:\\npm\\node_modules\\hivebar', 'win32').at(-1), 'C:\\npm\\node.exe');
 });

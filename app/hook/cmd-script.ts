@@ -11,19 +11,19 @@ export const CMD_ENDING = '.cmd';
  *
  * `HARNESS EVENT [PERSONA]`, the input of the harness on stdin.
  */
-export function cmdScriptText({ node, otherNodes, entry, state, leads }: ScriptFacts): string {
-  const all = [node, entry, state, ...otherNodes, ...Object.values(leads)];
+export function formatCmdScript({ node, otherNodes, entry, state, leads }: ScriptFacts): string {
+  const paths = [node, entry, state, ...otherNodes, ...Object.values(leads)];
   // cmd reads a file in the code page of the console, which is that of the country.
-  const isAscii = all.every((path) => /^[\x20-\x7e]*$/.test(path));
+  const isAscii = paths.every((path) => /^[\x20-\x7e]*$/.test(path));
   return [
     '@echo off',
     'rem Hivebar hook, form 2. hivebar hook install writes it anew.',
     'setlocal DisableDelayedExpansion',
     ...(isAscii ? [] : ['chcp 65001 >nul']),
-    set('NODE', node),
-    set('ENTRY', entry),
+    formatSet('NODE', node),
+    formatSet('ENTRY', entry),
     'if exist "%NODE%" goto known',
-    ...otherNodes.map((path) => `if not exist "%NODE%" ${set('NODE', path)}`),
+    ...otherNodes.map((path) => `if not exist "%NODE%" ${formatSet('NODE', path)}`),
     'if not exist "%NODE%" for %%N in (node.exe) do set "NODE=%%~$PATH:N"',
     'if "%NODE%"=="" goto gone',
     'if not exist "%NODE%" goto gone',
@@ -35,7 +35,7 @@ export function cmdScriptText({ node, otherNodes, entry, state, leads }: ScriptF
     // Another value leads to another Hivebar, which is asked.
     ...Object.entries(leads)
       .filter(([, value]) => value !== '')
-      .map(([name, value]) => `if "%${name}%"=="" ${set(name, value)}`),
+      .map(([name, value]) => `if "%${name}%"=="" ${formatSet(name, value)}`),
     'if /i not "%~1"=="codex" if not "%~3"=="" if "%HIVEBAR_PERSONA%"=="" set "HIVEBAR_PERSONA=%~3"',
     'if /i "%~1"=="codex" if not "%~3"=="" goto named',
     '"%NODE%" "%ENTRY%" hook --harness %~1 --event %~2',
@@ -44,17 +44,17 @@ export function cmdScriptText({ node, otherNodes, entry, state, leads }: ScriptF
     '"%NODE%" "%ENTRY%" hook --harness %~1 --event %~2 --persona "%~3"',
     'exit /b 0',
     ':gone',
-    `if /i "%~2"=="SessionStart" echo ${GONE}`,
+    `if /i "%~2"=="SessionStart" echo ${NOT_FOUND_MESSAGE}`,
     'exit /b 0',
     '',
   ].join('\r\n');
 }
 
-const GONE =
+const NOT_FOUND_MESSAGE =
   '{"systemMessage":"hivebar: Hivebar is not found by its hook, because Node or Hivebar was moved or removed: run hivebar hook install."}';
 
 /** In a file of cmd a percent sign stands for itself when it is doubled. */
-function set(name: string, value: string): string {
+function formatSet(name: string, value: string): string {
   if (/[\p{Cc}"]/u.test(value)) throw new RangeError(`${JSON.stringify(value)} has a quote or a control character`);
   return `set "${name}=${value.replaceAll('%', '%%')}"`;
 }
@@ -64,7 +64,7 @@ function set(name: string, value: string): string {
  * and the last away.
  * @throws Fault `usage` for a persona that cmd would not hand over as it is
  */
-export function cmdCommand(script: string, harness: string, event: string, persona: string | null): string {
+export function formatCmdCommand(script: string, harness: string, event: string, persona: string | null): string {
   if (persona !== null && !/^[\p{L}\p{N} ._@~+-]+$/u.test(persona))
     throw new Fault(
       'usage',

@@ -1,6 +1,6 @@
 import { Fault } from '../../core/model/index.ts';
 import type { Spawn } from '../../core/ports/index.ts';
-import { type Env, programOnPath } from '../programs.node.ts';
+import { type ProgramEnv, programOnPath } from '../programs.node.ts';
 
 /** Of hives, and for nobody else. */
 const SECRET = /TOKEN/i;
@@ -12,7 +12,7 @@ const BESIDE = ['/usr/local/bin', '/opt/homebrew/bin'];
 
 export interface QueueNeeds {
   readonly spawn: Spawn;
-  readonly env: Env;
+  readonly env: ProgramEnv;
   readonly os: NodeJS.Platform;
   readonly stop: AbortSignal;
 }
@@ -27,18 +27,18 @@ export async function queueMessage(
   message: string,
 ): Promise<void> {
   const file = programOnPath('codex', env, os, BESIDE);
-  if (file === null) throw failed('codex is not on PATH of the tray process');
+  if (file === null) throw createCodexFault('codex is not on PATH of the tray process');
   const own: Record<string, string> = { CODEX_HOME: home };
   for (const [name, value] of Object.entries(env))
     if (value !== undefined && !SECRET.test(name) && name !== 'CODEX_HOME') own[name] = value;
   const args = ['queue', '--thread', thread, '--message', message];
   const ended = await spawn.run({ file, args, env: own, timeoutMs: WITHIN_MS }, stop);
   if (ended.is === 'exited' && ended.code === 0) return;
-  throw failed(
+  throw createCodexFault(
     `codex queue: ${ended.is === 'exited' ? ended.stderr.trim().slice(-200) || `exit ${ended.code}` : ended.is}`,
   );
 }
 
-function failed(what: string): Fault {
-  return new Fault('exec-failed', what, { is: 'machine', key: 'codex' });
+function createCodexFault(message: string): Fault {
+  return new Fault('exec-failed', message, { is: 'machine', key: 'codex' });
 }

@@ -1,6 +1,6 @@
-import { findHookTrouble, tryHooks } from './health.ts';
-import type { Reach } from './install.ts';
-import { hookInstaller } from './own.node.ts';
+import { checkHooks, findHookTrouble } from './hook-check.ts';
+import type { HookScope } from './hook-installer.ts';
+import { createHookInstaller } from './own-installer.node.ts';
 import { type HarnessName, RECIPES } from './recipe.ts';
 
 const HARNESS_OF_SURFACE: Readonly<Record<string, HarnessName>> = { 'claude-code': 'claude', codex: 'codex' };
@@ -17,10 +17,10 @@ export async function findDeafness(
   const harness = HARNESS_OF_SURFACE[surface];
   if (harness === undefined) return null;
   const { label } = RECIPES[harness];
-  const installer = hookInstaller(env, project);
+  const installer = createHookInstaller(env, project);
   const troubles: string[] = [];
-  for (const reach of ['user', 'project'] satisfies readonly Reach[]) {
-    const [tried] = await tryHooks(installer, reach, [harness]);
+  for (const scope of ['user', 'project'] satisfies readonly HookScope[]) {
+    const [tried] = await checkHooks(installer, scope, [harness]);
     if (tried === undefined || tried.standing === 'absent') continue;
     const trouble = findHookTrouble(tried);
     if (trouble === null) return null;

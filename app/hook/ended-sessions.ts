@@ -1,14 +1,14 @@
 import type { Items } from '../../core/inbox/index.ts';
 import type { Instant } from '../../core/model/index.ts';
-import type { Session, Sessions } from '../open/index.ts';
-import { namedSessions } from './sessions-of.ts';
+import type { Session, SessionStore } from '../open/index.ts';
+import { toNamedSessions } from './persona-sessions.ts';
 
 /** An item for a session that nobody announced waits so long for it, and then goes to the persona. */
 export const UNKNOWN_SESSION_MS = 86_400_000;
 
 export interface EndedSessionsNeeds {
   readonly items: Pick<Items, 'awaitedSessions' | 'endSession'>;
-  readonly sessions: () => Pick<Sessions, 'all'>;
+  readonly sessions: () => Pick<SessionStore, 'listAll'>;
   /** The directory of the settings. */
   readonly config: string;
   readonly now: Instant;
@@ -16,7 +16,7 @@ export interface EndedSessionsNeeds {
   readonly isGone: (session: Session) => boolean;
 }
 
-export interface HandedOver {
+export interface SessionHandover {
   readonly persona: string;
   readonly session: string;
   readonly count: number;
@@ -26,14 +26,22 @@ export interface HandedOver {
  * Gives what waits for sessions that are over to their personas, whose next session is shown it. Costs one statement while no
  * item waits for a certain session. @throws Fault `database`
  */
-export function handOverEnded({ items, sessions, config, now, isGone }: EndedSessionsNeeds): readonly HandedOver[] {
+export function handOverEnded({
+  items,
+  sessions,
+  config,
+  now,
+  isGone,
+}: EndedSessionsNeeds): readonly SessionHandover[] {
   const awaited = items.awaitedSessions();
   if (awaited.length === 0) return [];
-  const known = namedSessions(sessions().all(), config);
-  return awaited.flatMap(({ persona, session, since }): HandedOver[] => {
-    const named = known.filter((one) => one.id === session && one.persona === persona);
+  const known = toNamedSessions(sessions().listAll(), config);
+  return awaited.flatMap(({ persona, session, since }): SessionHandover[] => {
+    const candidates = known.filter((candidate) => candidate.id === session && candidate.persona === persona);
     const isOver =
-      named.length === 0 ? now - since > UNKNOWN_SESSION_MS : named.every((one) => one.endedAt !== null || isGone(one));
+      candidates.length === 0
+        ? now - since > UNKNOWN_SESSION_MS
+        : candidates.every((candidate) => candidate.endedAt !== null || isGone(candidate));
     const count = isOver ? items.endSession(persona, session) : 0;
     return count === 0 ? [] : [{ persona, session, count }];
   });

@@ -4,36 +4,36 @@
  */
 
 /** Where a value stands in its text: `[start, end)`. */
-export type Part =
-  | { readonly is: 'object'; readonly start: number; readonly end: number; readonly members: readonly Member[] }
-  | { readonly is: 'array'; readonly start: number; readonly end: number; readonly items: readonly Part[] }
+export type JsonPart =
+  | { readonly is: 'object'; readonly start: number; readonly end: number; readonly members: readonly JsonMember[] }
+  | { readonly is: 'array'; readonly start: number; readonly end: number; readonly items: readonly JsonPart[] }
   | { readonly is: 'plain'; readonly start: number; readonly end: number };
 
-export interface Member {
+export interface JsonMember {
   readonly key: string;
   readonly start: number;
   readonly end: number;
-  readonly value: Part;
+  readonly value: JsonPart;
 }
 
-type Span = Pick<Part, 'start' | 'end'>;
-type Container = Extract<Part, { is: 'object' | 'array' }>;
+type JsonSpan = Pick<JsonPart, 'start' | 'end'>;
+type Container = Extract<JsonPart, { is: 'object' | 'array' }>;
 
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 const PLAIN = /[^\s,\]}]+/y;
 const SPACE = /\s*/y;
 
 /** @throws SyntaxError for what is no JSON */
-export function partsOf(text: string): Part {
+export function parseParts(text: string): JsonPart {
   JSON.parse(text);
   let at = 0;
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0] ?? '';
-    at += found.length;
-    return found;
+    const match = pattern.exec(text)?.[0] ?? '';
+    at += match.length;
+    return match;
   };
-  const value = (): Part => {
+  const value = (): JsonPart => {
     take(SPACE);
     const start = at;
     const first = text[at];
@@ -42,7 +42,7 @@ export function partsOf(text: string): Part {
     take(first === '"' ? STRING : PLAIN);
     return { is: 'plain', start, end: at };
   };
-  const member = (): Member => {
+  const member = (): JsonMember => {
     const start = at;
     const key = JSON.parse(take(STRING)) as string;
     take(SPACE);
@@ -50,68 +50,68 @@ export function partsOf(text: string): Part {
     const inner = value();
     return { key, start, end: inner.end, value: inner };
   };
-  const list = <T>(close: string, one: () => T): readonly T[] => {
-    const found: T[] = [];
+  const list = <T>(close: string, parseItem: () => T): readonly T[] => {
+    const items: T[] = [];
     at += 1;
     for (take(SPACE); text[at] !== close; take(SPACE)) {
       if (text[at] === ',') at += 1;
       take(SPACE);
-      found.push(one());
+      items.push(parseItem());
     }
     at += 1;
-    return found;
+    return items;
   };
   return value();
 }
 
 /** The member that counts when a key stands twice: the last, as `JSON.parse` has it. */
-export function memberOf(part: Part, key: string): Member | undefined {
-  return part.is === 'object' ? part.members.findLast((one) => one.key === key) : undefined;
+export function findMember(part: JsonPart, key: string): JsonMember | undefined {
+  return part.is === 'object' ? part.members.findLast((entry) => entry.key === key) : undefined;
 }
 
 /** With a further last item (or, with a key, member), written as its neighbours are. */
-export function appended(text: string, into: Container, value: unknown, key: string | null = null): string {
-  const inside: readonly Span[] = into.is === 'array' ? into.items : into.members;
+export function appendValue(text: string, into: Container, value: unknown, key: string | null = null): string {
+  const inside: readonly JsonSpan[] = into.is === 'array' ? into.items : into.members;
   const last = inside.at(-1);
   const lead = key === null ? '' : `${JSON.stringify(key)}: `;
   const isSpread = (last === undefined ? text : text.slice(into.start, last.start)).includes('\n') || text.length <= 4;
   if (!isSpread) {
     const words = `${lead}${JSON.stringify(value)}`;
     return last === undefined
-      ? spliced(text, into.start + 1, into.end - 1, words)
-      : spliced(text, last.end, last.end, `, ${words}`);
+      ? spliceText(text, into.start + 1, into.end - 1, words)
+      : spliceText(text, last.end, last.end, `, ${words}`);
   }
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  const unit = unitOf(text);
-  const around = indentAt(text, into.start);
-  const indent = last === undefined ? around + unit : indentAt(text, last.start);
+  const unit = findIndentUnit(text);
+  const around = findIndent(text, into.start);
+  const indent = last === undefined ? around + unit : findIndent(text, last.start);
   const words = `${lead}${JSON.stringify(value, null, unit)}`.replaceAll('\n', `${eol}${indent}`);
   return last === undefined
-    ? spliced(text, into.start + 1, into.end - 1, `${eol}${indent}${words}${eol}${around}`)
-    : spliced(text, last.end, last.end, `,${eol}${indent}${words}`);
+    ? spliceText(text, into.start + 1, into.end - 1, `${eol}${indent}${words}${eol}${around}`)
+    : spliceText(text, last.end, last.end, `,${eol}${indent}${words}`);
 }
 
 /** Without its item or member `which`. */
-export function without(text: string, from: Container, which: number): string {
-  const inside: readonly Span[] = from.is === 'array' ? from.items : from.members;
-  const [before, one, after] = [inside[which - 1], inside[which], inside[which + 1]];
-  if (one === undefined) throw new RangeError(`there is no item ${which}`);
-  if (after !== undefined) return spliced(text, one.start, after.start, '');
-  if (before !== undefined) return spliced(text, before.end, one.end, '');
-  return spliced(text, from.start + 1, from.end - 1, '');
+export function removeAt(text: string, from: Container, which: number): string {
+  const inside: readonly JsonSpan[] = from.is === 'array' ? from.items : from.members;
+  const [before, entry, after] = [inside[which - 1], inside[which], inside[which + 1]];
+  if (entry === undefined) throw new RangeError(`there is no item ${which}`);
+  if (after !== undefined) return spliceText(text, entry.start, after.start, '');
+  if (before !== undefined) return spliceText(text, before.end, entry.end, '');
+  return spliceText(text, from.start + 1, from.end - 1, '');
 }
 
-function spliced(text: string, start: number, end: number, words: string): string {
+function spliceText(text: string, start: number, end: number, words: string): string {
   return text.slice(0, start) + words + text.slice(end);
 }
 
 /** What the line begins with on which this place is. */
-function indentAt(text: string, at: number): string {
+function findIndent(text: string, at: number): string {
   const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
 /** One step of indentation, as the first indented line has it. */
-function unitOf(text: string): string {
+function findIndentUnit(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
 }

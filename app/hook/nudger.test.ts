@@ -6,19 +6,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { harnessOf } from '../../core/hooks/index.ts';
+import { findHarness } from '../../core/hooks/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
-import { type Command, realClock, type Spawn, silentLog } from '../../core/ports/index.ts';
-import { lockFile, openDatabase, realDisk } from '../../core/state/index.ts';
+import { type ChildCommand, realClock, type Spawn, silentLog } from '../../core/ports/index.ts';
+import { createRealDisk, lockFile, openDatabase } from '../../core/state/index.ts';
 import { configIn, linkIn, notingHandlers } from '../../test/kit/daemon-link.ts';
 import { FLOCK_HOLDER, NO_PYTHON } from '../../test/kit/flock-holder.ts';
 import { needs } from '../../test/kit/require.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { keptSessions } from '../open/index.ts';
+import { openSessionStore } from '../open/index.ts';
 import { noteActivity } from './activity.node.ts';
 import { createNudger, type NudgeWays } from './nudger.ts';
 import { followPrompts } from './prompts.node.ts';
-import { checkedWake, keptWakes, postNudge } from './wakes.node.ts';
+import { checkWakeUrl, openWakeStore, postNudge } from './wake-store.node.ts';
 
 interface Bell extends AsyncDisposable {
   readonly url: string;
@@ -54,14 +54,14 @@ function rig(ways: Partial<NudgeWays> = {}) {
   const db = openDatabase(state.at('hivebar.sqlite'));
   const items = openItems({ db, clock: realClock });
   const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
-  const disk = realDisk(silentLog);
+  const disk = createRealDisk(silentLog);
   const spawn: Spawn = {
     run: async (command) => {
       ran.push(command);
       return { is: 'exited', code: 0, stderr: '' };
     },
   };
-  const ran: Command[] = [];
+  const ran: ChildCommand[] = [];
   const outside = { os: process.platform, spawn, stop: AbortSignal.any([]) };
   const needs = {
     db,
@@ -88,7 +88,7 @@ function rig(ways: Partial<NudgeWays> = {}) {
     push,
     run: dirs.run,
     ran,
-    wakes: keptWakes(db),
+    wakes: openWakeStore(db),
     nudger: createNudger({ ...needs, env }),
     at: (moment: string) => noteActivity(dirs.run, 'ada', moment),
     [Symbol.dispose]() {
@@ -103,11 +103,14 @@ test('given an idle agent with an address, one item is one nudge, with nothing o
   await using b = await bell();
   r.wakes.set('ada', b.url);
   r.at('Stop');
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   r.push();
-  assert.deepEqual(await Promise.all([r.nudger.look('ada'), r.nudger.look('ada')]), [{ is: 'nudged' }, { is: 'not' }]);
+  assert.deepEqual(await Promise.all([r.nudger.nudgeIfDue('ada'), r.nudger.nudgeIfDue('ada')]), [
+    { is: 'nudged' },
+    { is: 'not' },
+  ]);
   r.push();
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   assert.deepEqual(b.rung, [{ message: 'hivebar: 1 item waits in your inbox (1 urgent)' }]);
 });
 
@@ -116,39 +119,39 @@ test('given an agent at work, an unknown one, or one whose events are followed, 
   await using b = await bell();
   r.wakes.set('ada', b.url);
   r.push();
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   r.at('PostToolUse');
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   r.at('Continued');
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   r.at('Stop');
   mkdirSync(r.state.at('follow/ada'), { recursive: true });
   {
     using _follows = lockFile(r.disk, r.state.at('follow/ada/claude.json'));
-    assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   }
   assert.deepEqual(b.rung, []);
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
 });
 
 test('C2 given an idle agent in a tmux pane and no address, nothing is typed into the pane', async () => {
   using r = rig();
   const pane = { socket: r.state.at('tmux'), serverPid: process.pid, pane: '%0' };
   const runner = { pid: process.pid, startKey: null };
-  keptSessions(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane, runner, resume: null }, Date.now());
+  openSessionStore(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane, runner, resume: null }, Date.now());
   r.at('Stop');
   r.push();
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
 });
 
 test('C2 given an idle agent in a tmux pane whose person allowed typing, nothing is typed where nothing says that it is idle', async () => {
   using r = rig({ tmux: true });
   const pane = { socket: r.state.at('tmux'), serverPid: process.pid, pane: '%0' };
   const runner = { pid: process.pid, startKey: null };
-  keptSessions(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane, runner, resume: null }, Date.now());
+  openSessionStore(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane, runner, resume: null }, Date.now());
   r.at('Stop');
   r.push();
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
 });
 
 const THREAD = '01a226e8-060c-71d3-b106-a4022d9da0e7';
@@ -160,21 +163,21 @@ test('C2 an idle thread of Codex that somebody runs is told by its own queue, wi
   const pane = { socket: r.state.at('tmux'), serverPid: process.pid, pane: '%0' };
   const harness = { name: 'codex', home: r.state.at('codex') };
   const runner = { pid: process.pid, startKey: null, lock };
-  keptSessions(r.db).set({ persona: 'ada', id: THREAD, cwd: '/', pane, runner, resume: null, harness }, Date.now());
+  openSessionStore(r.db).set({ persona: 'ada', id: THREAD, cwd: '/', pane, runner, resume: null, harness }, Date.now());
   r.push();
   r.at('Stop');
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' }, 'nobody runs it');
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' }, 'nobody runs it');
   const holder = spawn('python3', ['-c', FLOCK_HOLDER, lock]);
   await once(holder.stdout, 'data');
   try {
     for (const moment of ['PreToolUse', 'PostToolUse', 'UserPromptSubmit']) {
       noteActivity(r.run, 'ada', moment);
       utimesSync(join(r.run, 'activity', 'ada'), 0, 0);
-      assert.deepEqual(await r.nudger.look('ada'), { is: 'not' }, `${moment}, however long ago`);
+      assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' }, `${moment}, however long ago`);
     }
     r.at('Stop');
-    assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
-    assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   } finally {
     holder.stdin.end();
     await once(holder, 'exit');
@@ -190,9 +193,9 @@ test('C2 given an agent of which one asks its person for something, nobody is ru
   await using b = await bell();
   r.wakes.set('ada', b.url);
   const runner = { pid: process.pid, startKey: null };
-  keptSessions(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane: null, runner, resume: null }, Date.now());
+  openSessionStore(r.db).set({ persona: 'ada', id: 's1', cwd: '/', pane: null, runner, resume: null }, Date.now());
   const hook = (event: string, more: object = {}): void => {
-    const turn = harnessOf('claude', null)?.turn(
+    const turn = findHarness('claude', null)?.readTurn(
       JSON.stringify({ session_id: 's1', hook_event_name: event, ...more }),
       event,
     );
@@ -204,13 +207,13 @@ test('C2 given an agent of which one asks its person for something, nobody is ru
   r.push();
   hook('PermissionRequest', helper);
   hook('Notification', { notification_type: 'permission_prompt' });
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   hook('Stop');
   hook('PostToolUse', { agent_id: 'a2' });
   hook('Notification', { notification_type: 'idle_prompt' });
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' }, 'the helper did not go on');
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' }, 'the helper did not go on');
   hook('SubagentStop', helper);
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
   assert.equal(existsSync(join(r.run, 'prompts', 'ada')), false);
 });
 
@@ -223,10 +226,10 @@ test('given an agent with a daemon that lives, nobody else rings for it', async 
   configIn(r.state.dir);
   {
     await using _ = await linkIn(r.state.dir, notingHandlers().handlers);
-    assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   }
   assert.deepEqual(b.rung, []);
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
 });
 
 test('given an agent without any wake, it is not nudged, and one that comes later is used', async () => {
@@ -234,9 +237,9 @@ test('given an agent without any wake, it is not nudged, and one that comes late
   await using b = await bell();
   r.at('Stop');
   r.push();
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   r.wakes.set('ada', b.url);
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'nudged' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
 });
 
 test('inbox-gates 8.13b: given many nudges, nothing is left of any of them', async () => {
@@ -257,7 +260,7 @@ test('inbox-gates 8.13b: given many nudges, nothing is left of any of them', asy
     for (let tries = 0, is = ''; is !== 'nudged'; tries += 1) {
       assert.ok(tries < 100_000, is);
       r.at('Stop');
-      is = (await r.nudger.look('ada')).is;
+      is = (await r.nudger.nudgeIfDue('ada')).is;
     }
   };
   await round();
@@ -274,8 +277,8 @@ test('given a wake that refuses, it is said, and not tried again at once', async
   r.wakes.set('ada', b.url);
   r.at('Stop');
   r.push();
-  await assert.rejects(r.nudger.look('ada'), { code: 'exec-failed', message: /503 not ready/ });
-  assert.deepEqual(await r.nudger.look('ada'), { is: 'not' });
+  await assert.rejects(r.nudger.nudgeIfDue('ada'), { code: 'exec-failed', message: /503 not ready/ });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
   assert.equal(b.rung.length, 1);
 });
 
@@ -301,11 +304,11 @@ test('given an address that is not of this machine, it is refused', () => {
     'http://127.0.0.1.example.com/',
     'http://[::ffff:10.0.0.1]/',
   ]) {
-    assert.throws(() => checkedWake(url), { code: 'usage' }, url);
+    assert.throws(() => checkWakeUrl(url), { code: 'usage' }, url);
   }
-  assert.equal(checkedWake('http://localhost:8080/a?b=c#d'), 'http://127.0.0.1:8080/a?b=c');
-  assert.equal(checkedWake('http://[::1]:8080/'), 'http://[::1]:8080/');
-  assert.equal(checkedWake('http://2130706433/'), 'http://127.0.0.1/');
+  assert.equal(checkWakeUrl('http://localhost:8080/a?b=c#d'), 'http://127.0.0.1:8080/a?b=c');
+  assert.equal(checkWakeUrl('http://[::1]:8080/'), 'http://[::1]:8080/');
+  assert.equal(checkWakeUrl('http://2130706433/'), 'http://127.0.0.1/');
 });
 
 test('whichever form of its id a session was announced with, a persona of the local hive is nudged there', async () => {
@@ -319,12 +322,12 @@ test('whichever form of its id a session was announced with, a persona of the lo
       await using it = await bell();
       mkdirSync(r.state.at('config'));
       r.state.write('config/config.json', JSON.stringify({ primary: { is: primary } }));
-      keptWakes(r.db).set(announced, it.url);
+      openWakeStore(r.db).set(announced, it.url);
       r.push();
       const { nudger } = r;
-      assert.deepEqual(await nudger.look(announced), { is: 'not' }, 'nothing says that it is idle');
+      assert.deepEqual(await nudger.nudgeIfDue(announced), { is: 'not' }, 'nothing says that it is idle');
       noteActivity(r.state.at('run'), noted, 'Stop');
-      assert.deepEqual(await nudger.look(announced), { is: 'nudged' });
+      assert.deepEqual(await nudger.nudgeIfDue(announced), { is: 'nudged' });
       assert.equal(it.rung.length, 1);
     }
 });

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
-import { type Awaited, type Nudged, nudgeFor, nudgeText } from '../../core/hooks/index.ts';
+import { decideNudge, formatNudge, type NudgeFacts, type NudgeRecord } from '../../core/hooks/index.ts';
 import type { Items } from '../../core/inbox/index.ts';
-import { ownDaemonPlaces } from '../../core/link/index.ts';
-import { faultOf, type PersonaId } from '../../core/model/index.ts';
+import { findOwnDaemonPlaces } from '../../core/link/index.ts';
+import { type PersonaId, toFault } from '../../core/model/index.ts';
 import type { Clock, Spawn } from '../../core/ports/index.ts';
-import { type Database, type Dirs, type Disk, errnoOf, isLocked, stemOf } from '../../core/state/index.ts';
-import { finishWords, keptSessions, lifeOf, pasteWords, readPane, type Session } from '../open/index.ts';
-import { activityOf } from './activity.node.ts';
+import { type Database, type Dirs, type Disk, getErrno, isLocked, toStem } from '../../core/state/index.ts';
+import { checkLiveness, finishWords, openSessionStore, pasteWords, readPane, type Session } from '../open/index.ts';
+import { readActivity } from './activity.node.ts';
 import { readHarnessState } from './claude-session.node.ts';
 import { isThread, queueMessage } from './codex-queue.ts';
-import { daemonsOf } from './daemon-of.ts';
-import { inboxesOf } from './inboxes.node.ts';
+import { locateInbox } from './inbox-location.node.ts';
+import { findPersonaDaemons } from './persona-daemons.ts';
+import { createSessionFinder, listPersonaForms } from './persona-sessions.ts';
 import { isPrompted } from './prompts.node.ts';
-import { formsOf, sessionsOf } from './sessions-of.ts';
-import { type Keys, typeNudge } from './type-nudge.ts';
-import { keptWakes, postNudge } from './wakes.node.ts';
+import { type PaneKeys, typeNudge } from './type-nudge.ts';
+import { openWakeStore, postNudge } from './wake-store.node.ts';
 
 /** Which ways may be used beside an address that an agent registered: the setting `nudge`. */
 export interface NudgeWays {
@@ -38,13 +38,13 @@ export interface NudgerNeeds {
 }
 
 /** What became of a look; `later`: worth another one in so many milliseconds; `wait`: at the next, for `why`. */
-export type Nudging =
+export type NudgeResult =
   | { readonly is: 'nudged' | 'not' }
   | { readonly is: 'later'; readonly ms: number }
   | { readonly is: 'wait'; readonly why: string };
 
 /** One way to an agent; `began` is called before anything of the nudge can be seen. */
-type Way = (text: string, began: () => void) => Promise<Nudging>;
+type NudgeWay = (text: string, began: () => void) => Promise<NudgeResult>;
 
 /**
  * Nudges an idle agent for which something was staged, by the first way there is: the address that was registered for it, the
@@ -55,27 +55,29 @@ type Way = (text: string, began: () => void) => Promise<Nudging>;
  */
 export function createNudger(needs: NudgerNeeds) {
   const { db, items, dirs, disk, clock, env, os, stop, ways } = needs;
-  const wakes = keptWakes(db);
-  const find = sessionsOf(keptSessions(db), dirs.config);
-  const given = new Map<PersonaId, Nudged>();
+  const wakes = openWakeStore(db);
+  const findSessions = createSessionFinder(openSessionStore(db), dirs.config);
+  const lastNudges = new Map<PersonaId, NudgeRecord>();
   const busy = new Set<PersonaId>();
 
-  function wayTo(persona: PersonaId, moment: string): Way | null {
+  function findWay(persona: PersonaId, moment: string): NudgeWay | null {
     if (isFollowed(disk, dirs.state, persona) || hasDaemon(persona)) return null;
-    const forms = formsOf(persona, dirs.config);
-    const live = find(persona).filter(({ endedAt, runner }) => endedAt === null && lifeOf(runner, os) !== 'gone');
+    const forms = listPersonaForms(persona, dirs.config);
+    const live = findSessions(persona).filter(
+      ({ endedAt, runner }) => endedAt === null && checkLiveness(runner, os) !== 'gone',
+    );
     const ids = live.flatMap(({ id }) => (id === null ? [] : [id]));
     const isAtPrompt = (): boolean => forms.some((form) => isPrompted(dirs.run, form, ids));
     if (isAtPrompt()) return null;
-    const url = forms.map(wakes.of).find((one) => one !== null) ?? null;
-    if (url !== null) return byAddress(url);
+    const url = forms.map(wakes.find).find((address) => address !== null) ?? null;
+    if (url !== null) return createAddressWay(url);
     const [session] = live;
-    if (session === undefined || lifeOf(session.runner, os) !== 'live') return null;
-    if (session.harness?.name === 'codex') return byQueue(session, moment);
-    return session.harness?.name === 'claude' ? byKeys(session, isAtPrompt) : null;
+    if (session === undefined || checkLiveness(session.runner, os) !== 'live') return null;
+    if (session.harness?.name === 'codex') return createQueueWay(session, moment);
+    return session.harness?.name === 'claude' ? createKeysWay(session, isAtPrompt) : null;
   }
 
-  function byQueue({ id, runner, harness }: Session, moment: string): Way | null {
+  function createQueueWay({ id, runner, harness }: Session, moment: string): NudgeWay | null {
     // Without a lock nothing tells that somebody runs the thread: a message would wait until it is resumed.
     const isRun = typeof runner.lock === 'string' && (moment === 'Stop' || moment === 'SessionStart');
     if (!ways.codexQueue || !isRun || !isThread(id) || harness === undefined || harness === null) return null;
@@ -86,13 +88,13 @@ export function createNudger(needs: NudgerNeeds) {
     };
   }
 
-  function byKeys({ id, pane, runner, harness }: Session, isAtPrompt: () => boolean): Way | null {
+  function createKeysWay({ id, pane, runner, harness }: Session, isAtPrompt: () => boolean): NudgeWay | null {
     if (!ways.tmux || pane === null || harness === undefined || harness === null) return null;
-    const keys: Keys = {
-      async look() {
-        const shown = await readPane(pane, runner.pid, env, os);
-        const state = lifeOf(runner, os) === 'live' ? readHarnessState(harness.home, runner.pid, id) : 'unknown';
-        return { pane: shown, isAtPrompt: isAtPrompt(), harness: state };
+    const keys: PaneKeys = {
+      async read() {
+        const paneState = await readPane(pane, runner.pid, env, os);
+        const state = checkLiveness(runner, os) === 'live' ? readHarnessState(harness.home, runner.pid, id) : 'unknown';
+        return { pane: paneState, isAtPrompt: isAtPrompt(), harness: state };
       },
       paste: (words, at) => pasteWords(pane, words, at, env, os),
       finish: (words, way, at) => finishWords(pane, words, way, at, env, os),
@@ -102,43 +104,43 @@ export function createNudger(needs: NudgerNeeds) {
   }
 
   function hasDaemon(persona: PersonaId): boolean {
-    const { name } = inboxesOf(persona, dirs.config);
-    const all = daemonsOf(disk, dirs.state, persona, name);
-    return all.some((config) => isLocked(disk, `${ownDaemonPlaces(config, env).locked}.lock`));
+    const { name } = locateInbox(persona, dirs.config);
+    const daemons = findPersonaDaemons(disk, dirs.state, persona, name);
+    return daemons.some((config) => isLocked(disk, `${findOwnDaemonPlaces(config, env).locked}.lock`));
   }
 
   return {
     /** Looks at one persona now. @throws Fault when a nudge that was due was not delivered */
-    async look(persona: PersonaId): Promise<Nudging> {
+    async nudgeIfDue(persona: PersonaId): Promise<NudgeResult> {
       if (busy.has(persona)) return { is: 'not' };
       busy.add(persona);
       try {
-        const { name } = inboxesOf(persona, dirs.config);
-        const forms = formsOf(persona, dirs.config);
+        const { name } = locateInbox(persona, dirs.config);
+        const forms = listPersonaForms(persona, dirs.config);
         const pending = items.pending(name, null);
-        const awaited: Awaited = {
+        const awaited: NudgeFacts = {
           pending,
           waiting: items
             .list(name, 'pending', 1)
             .map(({ id }) => id)
             .join(),
-          last: newest(forms.map((one) => activityOf(dirs.run, one))),
-          before: given.get(persona) ?? null,
+          last: findNewest(forms.map((form) => readActivity(dirs.run, form))),
+          before: lastNudges.get(persona) ?? null,
           now: clock.now(),
         };
-        const nudge = nudgeFor(awaited);
+        const nudge = decideNudge(awaited);
         if (nudge.is === 'none') return { is: 'not' };
         if (nudge.is === 'later') return nudge;
-        const way = wayTo(persona, awaited.last?.moment ?? '');
+        const way = findWay(persona, awaited.last?.moment ?? '');
         if (way === null) return { is: 'not' };
         // Before it is given: one that fails half-way may have been seen.
-        const done = await way(nudgeText(pending), () => {
-          given.set(persona, { waiting: awaited.waiting, at: awaited.now });
+        const done = await way(formatNudge(pending), () => {
+          lastNudges.set(persona, { waiting: awaited.waiting, at: awaited.now });
         });
-        if (done.is === 'wait') given.delete(persona);
+        if (done.is === 'wait') lastNudges.delete(persona);
         return done;
       } catch (error) {
-        throw faultOf(error, { is: 'persona', key: persona });
+        throw toFault(error, { is: 'persona', key: persona });
       } finally {
         busy.delete(persona);
       }
@@ -146,7 +148,7 @@ export function createNudger(needs: NudgerNeeds) {
   };
 }
 
-function byAddress(url: string): Way {
+function createAddressWay(url: string): NudgeWay {
   return async (text, began) => {
     began();
     await postNudge(url, text);
@@ -155,18 +157,18 @@ function byAddress(url: string): Way {
 }
 
 /** The agent notes it by the form that its environment has. */
-function newest<T extends { readonly at: number }>(all: readonly (T | null)[]): T | null {
-  return all.filter((one) => one !== null).toSorted((a, b) => b.at - a.at)[0] ?? null;
+function findNewest<T extends { readonly at: number }>(activities: readonly (T | null)[]): T | null {
+  return activities.filter((activity) => activity !== null).toSorted((a, b) => b.at - a.at)[0] ?? null;
 }
 
 /** A `hivebar follow` of the persona runs: it is told of every event there. */
 function isFollowed(disk: Disk, state: string, persona: PersonaId): boolean {
-  const folder = join(state, 'follow', stemOf(persona));
+  const folder = join(state, 'follow', toStem(persona));
   try {
     const locks = disk.files.readdir(folder).filter((name) => name.endsWith('.lock'));
     return locks.some((name) => isLocked(disk, join(folder, name)));
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
+    if (getErrno(error) === 'ENOENT') return false;
     throw error;
   }
 }

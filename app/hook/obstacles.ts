@@ -13,11 +13,11 @@ export interface SettingsText {
  * be parsed says nothing here.
  */
 export function findObstacles(harness: HarnessName, files: readonly SettingsText[]): readonly string[] {
-  return files.flatMap((file) => (harness === 'claude' ? inClaude(file) : inCodex(file)));
+  return files.flatMap((file) => (harness === 'claude' ? findClaudeObstacles(file) : findCodexObstacles(file)));
 }
 
-function inClaude({ path, text, isManaged }: SettingsText): readonly string[] {
-  const { disableAllHooks, allowManagedHooksOnly } = objectIn(text);
+function findClaudeObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
+  const { disableAllHooks, allowManagedHooksOnly } = parseObject(text);
   return [
     ...(disableAllHooks === true ? [`${path} says "disableAllHooks": true`] : []),
     ...(isManaged && allowManagedHooksOnly === true ? [`${path} says "allowManagedHooksOnly": true`] : []),
@@ -25,20 +25,21 @@ function inClaude({ path, text, isManaged }: SettingsText): readonly string[] {
 }
 
 /** Only lines are looked at: a whole reader of TOML for two switches would be more than they are worth. */
-function inCodex({ path, text, isManaged }: SettingsText): readonly string[] {
-  const found: string[] = [];
+function findCodexObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
+  const obstacles: string[] = [];
   let table = '';
   for (const line of text.split('\n')) {
     table = /^\s*\[([^[\]]+)\]/.exec(line)?.[1]?.trim() ?? table;
     const [, key = '', value = ''] = /^\s*([\w.]+)\s*=\s*(true|false)\b/.exec(line) ?? [];
     const whole = table === '' ? key : `${table}.${key}`;
-    if (/^features\.(codex_)?hooks$/.test(whole) && value === 'false') found.push(`${path} says ${whole} = false`);
-    if (isManaged && key === 'allow_managed_hooks_only' && value === 'true') found.push(`${path} says ${key} = true`);
+    if (/^features\.(codex_)?hooks$/.test(whole) && value === 'false') obstacles.push(`${path} says ${whole} = false`);
+    if (isManaged && key === 'allow_managed_hooks_only' && value === 'true')
+      obstacles.push(`${path} says ${key} = true`);
   }
-  return found;
+  return obstacles;
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> {
+function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};

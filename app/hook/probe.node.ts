@@ -46,8 +46,8 @@ export function tryCommand(command: string, env: Readonly<Record<string, string 
     child.on('error', ({ message }) => end(message));
     child.on('close', (code) => {
       if (stdout.trim() === PROBE_ANSWER) return end(null);
-      const said = (stderr.trim() || stdout.trim()).split('\n')[0] ?? '';
-      end(`it ended with ${code} and ${said === '' ? 'said nothing' : `said: ${said}`}`);
+      const output = (stderr.trim() || stdout.trim()).split('\n')[0] ?? '';
+      end(`it ended with ${code} and ${output === '' ? 'said nothing' : `said: ${output}`}`);
     });
   });
 }

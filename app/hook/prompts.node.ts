@@ -1,12 +1,12 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import type { Turn } from '../../core/hooks/index.ts';
+import type { HookTurn } from '../../core/hooks/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
-import { errnoOf, stemOf } from '../../core/state/index.ts';
+import { getErrno, toStem } from '../../core/state/index.ts';
 
 /** One agent of a session: its main one, or a helper of it. */
-export interface Prompted {
+export interface SessionAgent {
   readonly session: string;
   /** Null: the main one. */
   readonly agent: string | null;
@@ -16,24 +16,24 @@ export interface Prompted {
  * Where a hook notes that an agent asks its person for something, a file an agent: `<run>/prompts/<stem>/<session>.<agent>`. The
  * hook script asks the program while the folder is there, so that whatever ends the question is noticed.
  */
-export const promptsDir = (run: string, persona: PersonaId): string => join(run, 'prompts', stemOf(persona));
+export const getPromptsDir = (run: string, persona: PersonaId): string => join(run, 'prompts', toStem(persona));
 
 const MAIN = 'main';
-const prefixOf = (session: string): string => `${stemOf(session)}.`;
-const nameOf = ({ session, agent }: Prompted): string =>
-  `${prefixOf(session)}${agent === null ? MAIN : stemOf(`a ${agent}`)}`;
+const formatPrefix = (session: string): string => `${toStem(session)}.`;
+const formatNoteName = ({ session, agent }: SessionAgent): string =>
+  `${formatPrefix(session)}${agent === null ? MAIN : toStem(`a ${agent}`)}`;
 
 const ENDS: ReadonlySet<string> = new Set(['PostToolUse', 'UserPromptSubmit', 'Stop', 'StopFailure', 'SubagentStop']);
 
 /** Notes what a call of a hook says of it. Never throws: the harness's own word and the screen are looked at too. */
-export function followPrompts(run: string, persona: PersonaId, { event, session, agent, isAsking }: Turn): void {
+export function followPrompts(run: string, persona: PersonaId, { event, session, agent, isAsking }: HookTurn): void {
   if (session === null) return;
-  const dir = promptsDir(run, persona);
+  const dir = getPromptsDir(run, persona);
   try {
-    if (event === 'PermissionRequest' || isAsking) note(dir, nameOf({ session, agent }));
-    else if (ENDS.has(event)) clear(dir, (name) => name === nameOf({ session, agent }));
+    if (event === 'PermissionRequest' || isAsking) note(dir, formatNoteName({ session, agent }));
+    else if (ENDS.has(event)) clear(dir, (name) => name === formatNoteName({ session, agent }));
     else if (event === 'SessionStart' || event === 'SessionEnd')
-      clear(dir, (name) => name.startsWith(prefixOf(session)));
+      clear(dir, (name) => name.startsWith(formatPrefix(session)));
   } catch {
     // A note that stays too long keeps the agent from being typed to, until its session is over.
   }
@@ -53,9 +53,9 @@ function clear(dir: string, isMeant: (name: string) => boolean): void {
 /** Whether an agent of one of these sessions asks. */
 export function isPrompted(run: string, persona: PersonaId, sessions: readonly string[]): boolean {
   try {
-    const names = fs.readdirSync(promptsDir(run, persona));
-    return names.some((name) => sessions.some((session) => name.startsWith(prefixOf(session))));
+    const names = fs.readdirSync(getPromptsDir(run, persona));
+    return names.some((name) => sessions.some((session) => name.startsWith(formatPrefix(session))));
   } catch (error) {
-    return errnoOf(error) !== 'ENOENT'; // what cannot be looked at is no proof
+    return getErrno(error) !== 'ENOENT'; // what cannot be looked at is no proof
   }
 }

@@ -1,5 +1,5 @@
-import { cmdCommand, isCmdCommand } from './cmd-script.ts';
-import { quoted } from './script.ts';
+import { formatCmdCommand, isCmdCommand } from './cmd-script.ts';
+import { quoteShellWord } from './script.ts';
 
 /** How a harness is told of hooks. Both have the same form: event -> groups, each with a matcher and handlers. */
 export interface Recipe {
@@ -35,20 +35,20 @@ export const RECIPES: Readonly<Record<HarnessName, Recipe>> = {
 /** Seconds after which the harness goes on without an answer. The budget is one; a machine under load may take more. */
 export const HOOK_TIMEOUT_S = 10;
 
-export interface Group {
+export interface HookGroup {
   readonly matcher?: string;
   readonly hooks: readonly unknown[];
 }
 
 /** What stands in the settings for one event. */
-export function groupFor(
+export function createGroup(
   { harness, events }: Recipe,
   event: string,
   { script, persona, os }: { readonly script: string; readonly persona: string | null; readonly os: NodeJS.Platform },
-): Group {
-  const words = [quoted(script), harness, event, ...(persona === null ? [] : [quoted(persona)])];
+): HookGroup {
+  const words = [quoteShellWord(script), harness, event, ...(persona === null ? [] : [quoteShellWord(persona)])];
   // On Windows Claude Code has a shell with it, Codex has cmd. One that knows no `commandWindows` takes the other.
-  const windows = os === 'win32' && harness === 'codex' ? cmdCommand(script, harness, event, persona) : null;
+  const windows = os === 'win32' && harness === 'codex' ? formatCmdCommand(script, harness, event, persona) : null;
   const command = windows ?? words.join(' ');
   const handler = {
     ...{ type: 'command', command },
@@ -60,22 +60,22 @@ export function groupFor(
 }
 
 /** What a harness on this platform runs for a handler; null: it is none. */
-export function commandOn(os: NodeJS.Platform, handler: unknown): string | null {
+export function findCommand(os: NodeJS.Platform, handler: unknown): string | null {
   const { command, commandWindows } = (handler ?? {}) as { command?: unknown; commandWindows?: unknown };
   const meant = os === 'win32' ? (commandWindows ?? command) : command;
   return typeof meant === 'string' ? meant : null;
 }
 
 /** Whether a handler runs this very script, whatever comes after it. */
-export function runsScript(handler: unknown, script: string): boolean {
+export function isOwnHandler(handler: unknown, script: string): boolean {
   if (typeof handler !== 'object' || handler === null || !('command' in handler)) return false;
   const { command } = handler;
   if (typeof command !== 'string') return false;
-  return `${command} `.startsWith(`${quoted(script)} `) || isCmdCommand(command, script);
+  return `${command} `.startsWith(`${quoteShellWord(script)} `) || isCmdCommand(command, script);
 }
 
-/** Whom a handler of ours is for, as `groupFor` wrote it; null: it does not say. */
-export function personaIn(handler: unknown): string | null {
+/** Whom a handler of ours is for, as `createGroup` wrote it; null: it does not say. */
+export function parseHandlerPersona(handler: unknown): string | null {
   const { command = '' } = handler as { command?: string };
   const [, word, plain] = / (?:claude|codex) [A-Za-z]+ (?:'((?:[^']|'\\'')*)'|"([^"]*)")$/.exec(command) ?? [];
   if (plain !== undefined) return plain;

@@ -15,11 +15,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { test } from 'node:test';
-import { textOfGate } from '../../core/inbox/gates/gate-text.ts';
-import type { Gate, Provenance } from '../../core/inbox/gates/index.ts';
-import { stemOf } from '../../core/state/index.ts';
+import { formatGate } from '../../core/inbox/gates/gate-text.ts';
+import type { Gate, MarkProvenance } from '../../core/inbox/gates/index.ts';
+import { toStem } from '../../core/state/index.ts';
 import { type HookShell, hookShell, SHELLS } from '../../test/kit/hook-shell.ts';
-import { scriptText } from './script.ts';
+import { formatScript } from './script.ts';
 
 /** Without a PATH some shells look where programs mostly are. */
 const NOWHERE = { PATH: '/nowhere' };
@@ -100,7 +100,7 @@ for (const shell of SHELLS) {
       assert.ok(isAsked(hook(h, one)), one);
       assert.equal(h.stamp(one), 'written');
       assert.deepEqual(hook(h, one), passed, one);
-      assert.equal(h.activity(stemOf(one)), 'Stop\n', one);
+      assert.equal(h.activity(toStem(one)), 'Stop\n', one);
     }
     assert.ok(isAsked(hook(h, 'ADA')));
     assert.ok(isAsked(hook(h, 'ad?')));
@@ -228,12 +228,12 @@ for (const shell of SHELLS) {
     assert.match(asked('SessionStart').systemMessage, /Node or Hivebar was moved or removed: run hivebar hook install/);
     for (const event of ['Stop', 'PreToolUse', 'UserPromptSubmit', 'PostToolUse'])
       assert.equal(asked(event), null, event);
-    const put = (id: string, given: Partial<Gate>, by: Provenance | null = null, name = 'ada'): void => {
+    const put = (id: string, given: Partial<Gate>, by: MarkProvenance | null = null, name = 'ada'): void => {
       const plain = { hook: 'Stop', mode: 'strict', description: 'd', hint: null, check: null, matcher: null } as const;
       const mark = by === null ? null : { by, at: 0, session: null, terminal: null };
       const gate = { ...plain, id, ttlSeconds: null, ...given };
-      mkdirSync(h.state.at('gates', stemOf(name)), { recursive: true });
-      h.state.write(`gates/${stemOf(name)}/${id}.json`, textOfGate({ gate, mark, isBuiltIn: false }));
+      mkdirSync(h.state.at('gates', toStem(name)), { recursive: true });
+      h.state.write(`gates/${toStem(name)}/${id}.json`, formatGate({ gate, mark, isBuiltIn: false }));
     };
     put('soft', { mode: 'soft' });
     put('marked', {}, 'cli');
@@ -285,8 +285,8 @@ for (const shell of SHELLS) {
 
 test('given a path that no line of a shell can hold, there is no script', () => {
   const facts = { node: '/n', otherNodes: [], entry: '/e', state: '/s', leads: {} };
-  assert.throws(() => scriptText({ ...facts, node: '/n\n/e' }), RangeError);
-  assert.throws(() => scriptText({ ...facts, leads: { HIVEBAR_HOME: 'a\0b' } }), RangeError);
+  assert.throws(() => formatScript({ ...facts, node: '/n\n/e' }), RangeError);
+  assert.throws(() => formatScript({ ...facts, leads: { HIVEBAR_HOME: 'a\0b' } }), RangeError);
 });
 
 /** Both ends of a pipe. */

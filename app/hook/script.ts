@@ -19,7 +19,7 @@ export interface ScriptFacts {
 export const SCRIPT_NAME = 'hivebar-hook';
 
 /** By this line we know what we wrote, and which form it has. */
-export const SCRIPT_MARK = '# Hivebar hook, form 2.';
+export const SCRIPT_HEADER = '# Hivebar hook, form 2.';
 
 /** Names the shell takes as file stems as they are; spelled out, since `[a-z]` holds capitals in some languages. */
 const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789._-';
@@ -35,26 +35,32 @@ const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789._-';
  *
  * @throws RangeError for a path with a control character
  */
-export function scriptText({ node, otherNodes, entry, state, leads }: ScriptFacts): string {
-  const led = Object.entries(leads)
-    .map(([name, value]) => LEAD.replaceAll('NAME', name).replaceAll('VALUE', () => quoted(value)))
+export function formatScript({ node, otherNodes, entry, state, leads }: ScriptFacts): string {
+  const leadLines = Object.entries(leads)
+    .map(([name, value]) => LEAD.replaceAll('NAME', name).replaceAll('VALUE', () => quoteShellWord(value)))
     .join('');
-  const nodes = otherNodes.map((path) => ` ${quoted(path)}`).join('');
-  const facts = { NODE: quoted(node), NODES: nodes, ENTRY: quoted(entry), STATE: quoted(state), LEADS: led };
-  return template().replace(
+  const nodes = otherNodes.map((path) => ` ${quoteShellWord(path)}`).join('');
+  const facts = {
+    NODE: quoteShellWord(node),
+    NODES: nodes,
+    ENTRY: quoteShellWord(entry),
+    STATE: quoteShellWord(state),
+    LEADS: leadLines,
+  };
+  return createTemplate().replace(
     /@([A-Z]+)@(\n?)/g,
     (_, name: keyof typeof facts, end: string) => `${facts[name]}${name === 'LEADS' ? '' : end}`,
   );
 }
 
 /** A word of the shell that stands for exactly this text. */
-export function quoted(text: string): string {
+export function quoteShellWord(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new RangeError(`${JSON.stringify(text)} has a control character`);
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The Node and the program that a script of ours asks; null: it is none of ours. */
-export function startsIn(text: string): readonly [string, string] | null {
+export function parseScriptStarts(text: string): readonly [string, string] | null {
   if (!text.includes('\n# Hivebar hook, form ')) return null;
   const [node, entry] = ['node', 'entry'].map((name) => {
     const word = new RegExp(`^${name}='((?:[^'\n]|'\\\\'')*)'$`, 'm').exec(text)?.[1];
@@ -72,12 +78,12 @@ fi
 `;
 
 /** What the person reads, and does. Nothing in it has to be escaped in JSON. */
-const GONE =
+const NOT_FOUND_MESSAGE =
   'Hivebar is not found by its hook, because Node or Hivebar was moved or removed: run hivebar hook install, or start Hivebar, which mends it';
 
 /** A function, so that a bundle which writes no script has none of it. */
-const template = (): string => `#!/bin/sh
-${SCRIPT_MARK} hivebar hook install writes it anew.
+const createTemplate = (): string => `#!/bin/sh
+${SCRIPT_HEADER} hivebar hook install writes it anew.
 # hivebar-hook HARNESS EVENT [PERSONA], the input of the harness on stdin
 trap 'drain; exit 0' 0
 node=@NODE@
@@ -160,7 +166,7 @@ cannot_ask() {
   [ -z "\${${PROBE}-}" ] || exit 0
   case $event in
     SessionStart)
-      [ ! -d "$state" ] || echo '{"systemMessage":"hivebar: ${GONE}. No mail is shown to this agent meanwhile."}'
+      [ ! -d "$state" ] || echo '{"systemMessage":"hivebar: ${NOT_FOUND_MESSAGE}. No mail is shown to this agent meanwhile."}'
       ;;
     Stop | UserPromptSubmit | PreToolUse) hold ;;
   esac
@@ -170,7 +176,7 @@ cannot_ask() {
 # Holds where a strict gate is open, a Stop once in a turn.
 hold() {
   find_gates && open_gates || return 0
-  reason="hivebar: not yet. Strict gates that cannot be checked are open:$open. ${GONE}."
+  reason="hivebar: not yet. Strict gates that cannot be checked are open:$open. ${NOT_FOUND_MESSAGE}."
   if [ "$event" = PreToolUse ]; then
     echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"'"$reason"'"}}'
   else

@@ -1,4 +1,4 @@
-import type { Passable } from './quiet.ts';
+import type { Passable } from './quiet-moments.ts';
 
 /** What a stamp says; everything it does not say means: ask. */
 export interface Stamp {
@@ -13,17 +13,17 @@ export interface Stamp {
 /** The first line; another version of the program writes another one, and reads none of this one. */
 export const STAMP_HEAD = 'hivebar-pending 1';
 
-/** A name with a line end in it can not stand in a stamp. */
+/** A name with a line end in it cannot stand in a stamp. */
 const BREAKS = /[\p{Cc}\u2028\u2029]/u;
 
 /**
  * The text of a stamp, for a shell that reads line by line: head, persona, quiet moments, where its gates
- * are, a line for each folder, and `end`, without which it is torn. Null when it can not be said so, which means: ask.
+ * are, a line for each folder, and `end`, without which it is torn. Null when it cannot be said so, which means: ask.
  */
-export function stampText({ persona, quiet, gates, folders }: Stamp): string | null {
+export function formatStamp({ persona, quiet, gates, folders }: Stamp): string | null {
   if (quiet.length === 0) return null;
-  const all = [persona, gates, ...folders];
-  if (persona === '' || all.some((text) => BREAKS.test(text) || !text.isWellFormed())) return null;
+  const texts = [persona, gates, ...folders];
+  if (persona === '' || texts.some((text) => BREAKS.test(text) || !text.isWellFormed())) return null;
   const lines = [STAMP_HEAD, `persona ${persona}`, `quiet ${quiet.join(' ')}`, `gates ${gates}`];
   return `${[...lines, ...folders.map((folder) => `folder ${folder}`), 'end'].join('\n')}\n`;
 }

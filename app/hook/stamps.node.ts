@@ -4,14 +4,14 @@ import { Fault, type PersonaId } from '../../core/model/index.ts';
 import { type Clock, type Random, realFiles } from '../../core/ports/index.ts';
 import {
   type Database,
-  errnoOf,
-  ioFault,
+  getErrno,
   readText,
   removeStamp,
   STAMP_IN_MAKING,
-  stemOf,
+  toIoFault,
+  toStem,
 } from '../../core/state/index.ts';
-import { type Stamp, stampText } from './stamp-text.ts';
+import { formatStamp, type Stamp } from './stamp-text.ts';
 
 /** Where stamps are kept, and what writing one takes. */
 export interface StampPlace {
@@ -21,10 +21,10 @@ export interface StampPlace {
 }
 
 /** What a look at the database and the gates found. */
-export type Looked = Omit<Stamp, 'persona'>;
+export type StampFacts = Omit<Stamp, 'persona'>;
 
 /** `busy`: somebody writes just now, and what is there is left as it is. */
-export type Stamped = 'written' | 'unchanged' | 'removed' | 'busy';
+export type StampResult = 'written' | 'unchanged' | 'removed' | 'busy';
 
 /** A stamp is dated so much before the look: the clock of a file system goes by jiffies, up to 10 ms behind. */
 const BACK_MS = 100;
@@ -40,27 +40,32 @@ const PRIVATE_DIRECTORY = 0o700;
  *
  * @throws what `look` throws, Fault `unwritable` or `no-space`; there is no stamp then.
  */
-export function stampPending(place: StampPlace, db: Database, persona: PersonaId, look: () => Looked): Stamped {
-  const path = join(place.run, 'pending', stemOf(persona));
-  if (db.isTransaction || !locked(db)) return 'busy';
+export function stampPending(
+  place: StampPlace,
+  db: Database,
+  persona: PersonaId,
+  readFacts: () => StampFacts,
+): StampResult {
+  const path = join(place.run, 'pending', toStem(persona));
+  if (db.isTransaction || !tryLock(db)) return 'busy';
   try {
     const before = place.clock.now() - BACK_MS;
-    const looked = look();
-    const text = stampText({ persona, ...looked });
+    const facts = readFacts();
+    const text = formatStamp({ persona, ...facts });
     if (text === null) return removeStamp(path) ? 'removed' : 'unchanged';
-    if (isStanding(path, text, looked.gates)) return 'unchanged';
+    if (isUpToDate(path, text, facts.gates)) return 'unchanged';
     write(place, path, text, before);
     return 'written';
   } catch (error) {
     removeStamp(path);
-    throw error instanceof Fault ? error : ioFault(error, path, 'unwritable');
+    throw error instanceof Fault ? error : toIoFault(error, path, 'unwritable');
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK'); // nothing was written to it
   }
 }
 
 /** True when this connection alone may write now. Does not wait: a hook has no time to. */
-function locked(db: Database): boolean {
+function tryLock(db: Database): boolean {
   const { timeout } = db.prepare<{ timeout: number }>('PRAGMA busy_timeout').get() ?? { timeout: 5000 };
   db.exec('PRAGMA busy_timeout = 0');
   try {
@@ -74,14 +79,14 @@ function locked(db: Database): boolean {
 }
 
 /** What is there says the same, and nothing has changed since. */
-function isStanding(path: string, text: string, gates: string): boolean {
+function isUpToDate(path: string, text: string, gates: string): boolean {
   try {
     if (readText(realFiles, path) !== text) return false;
     const { mtimeMs } = fs.statSync(path);
     const changed = fs.statSync(gates, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return Math.floor(changed / 1000) < Math.floor(mtimeMs / 1000); // in whole seconds, as some shells compare them
   } catch {
-    return false; // none there, or one that can not be read: written anew
+    return false; // none there, or one that cannot be read: written anew
   }
 }
 
@@ -107,7 +112,7 @@ function openNew(temp: string): number {
   try {
     return fs.openSync(temp, 'wx', PRIVATE_FILE);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    if (getErrno(error) !== 'ENOENT') throw error;
     realFiles.mkdirAll(dirname(temp), PRIVATE_DIRECTORY);
     return fs.openSync(temp, 'wx', PRIVATE_FILE);
   }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { clearStamps, openDatabase, transaction } from '../../core/state/index.ts';
+import { clearStamps, openDatabase, runTransaction } from '../../core/state/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
-import { type Passable, quietMoments, type Waiting } from './quiet.ts';
-import { stampText } from './stamp-text.ts';
-import { type Looked, type Stamped, stampPending } from './stamps.node.ts';
+import { findQuietMoments, type Passable, type PendingWork } from './quiet-moments.ts';
+import { formatStamp } from './stamp-text.ts';
+import { type StampFacts, type StampResult, stampPending } from './stamps.node.ts';
 
-const NOTHING: Waiting = { items: 'none', gates: [], isFollowed: false };
+const NOTHING: PendingWork = { items: 'none', gates: [], isFollowed: false };
 const ALL: readonly Passable[] = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop', 'PreCompact'];
 
 function rig() {
@@ -19,7 +19,7 @@ function rig() {
   return {
     state,
     db,
-    stamp: (persona: string, looked: Partial<Looked> = {}, during: () => void = () => {}): Stamped =>
+    stamp: (persona: string, looked: Partial<StampFacts> = {}, during: () => void = () => {}): StampResult =>
       stampPending(place, db, persona, () => {
         during();
         return { quiet: ALL, gates: state.at('gates/ada'), folders: [], ...looked };
@@ -35,20 +35,21 @@ function rig() {
 const there = (state: Scratch): readonly string[] => readdirSync(state.at('run/pending')).sort();
 
 test('given nothing at all, every moment that can be passed over is quiet', () => {
-  assert.deepEqual(quietMoments(NOTHING), ALL);
+  assert.deepEqual(findQuietMoments(NOTHING), ALL);
 });
 
 test('given items, a tool passes over what is not urgent, and a prompt and a stop over nothing', () => {
-  assert.deepEqual(quietMoments({ ...NOTHING, items: 'urgent' }), ['PreToolUse', 'PreCompact']);
-  assert.deepEqual(quietMoments({ ...NOTHING, items: 'ordinary' }), ['PreToolUse', 'PostToolUse', 'PreCompact']);
+  assert.deepEqual(findQuietMoments({ ...NOTHING, items: 'urgent' }), ['PreToolUse', 'PreCompact']);
+  assert.deepEqual(findQuietMoments({ ...NOTHING, items: 'ordinary' }), ['PreToolUse', 'PostToolUse', 'PreCompact']);
 });
 
 test('given mail of another system, where each session has its own position, a prompt and a stop are asked at', () => {
-  assert.deepEqual(quietMoments({ ...NOTHING, isFollowed: true }), ['PreToolUse', 'PostToolUse', 'PreCompact']);
+  assert.deepEqual(findQuietMoments({ ...NOTHING, isFollowed: true }), ['PreToolUse', 'PostToolUse', 'PreCompact']);
 });
 
 test('given a strict gate, or a soft one of a stop, that moment is asked at', () => {
-  const quiet = (hook: string | null, mode: 'strict' | 'soft') => quietMoments({ ...NOTHING, gates: [{ hook, mode }] });
+  const quiet = (hook: string | null, mode: 'strict' | 'soft') =>
+    findQuietMoments({ ...NOTHING, gates: [{ hook, mode }] });
   for (const moment of ALL) {
     assert.deepEqual(
       quiet(moment, 'strict'),
@@ -65,12 +66,15 @@ test('given a strict gate, or a soft one of a stop, that moment is asked at', ()
 
 test('given a name or a folder that would end a line, nothing is said', () => {
   const stamp = { persona: 'ada', quiet: ALL, gates: '/g', folders: ['/w'] };
-  assert.equal(stampText(stamp), `hivebar-pending 1\npersona ada\nquiet ${ALL.join(' ')}\ngates /g\nfolder /w\nend\n`);
-  assert.equal(stampText({ ...stamp, persona: 'ada\nquiet Stop' }), null);
-  assert.equal(stampText({ ...stamp, persona: '' }), null);
-  assert.equal(stampText({ ...stamp, persona: 'a\ud800' }), null);
-  assert.equal(stampText({ ...stamp, folders: ['/w\nend'] }), null);
-  assert.equal(stampText({ ...stamp, quiet: [] }), null);
+  assert.equal(
+    formatStamp(stamp),
+    `hivebar-pending 1\npersona ada\nquiet ${ALL.join(' ')}\ngates /g\nfolder /w\nend\n`,
+  );
+  assert.equal(formatStamp({ ...stamp, persona: 'ada\nquiet Stop' }), null);
+  assert.equal(formatStamp({ ...stamp, persona: '' }), null);
+  assert.equal(formatStamp({ ...stamp, persona: 'a\ud800' }), null);
+  assert.equal(formatStamp({ ...stamp, folders: ['/w\nend'] }), null);
+  assert.equal(formatStamp({ ...stamp, quiet: [] }), null);
 });
 
 test('a stamp is private, is dated before the look, and leaves nothing beside it', () => {
@@ -120,8 +124,8 @@ test('given a look that fails, there is no stamp, and the database is free again
 test('given a writer, the look waits for nobody and says that it is busy; while it looks nobody writes', () => {
   using r = rig();
   using other = openDatabase(r.state.at('hivebar.sqlite'));
-  transaction(other, () => assert.equal(r.stamp('ada'), 'busy'));
-  transaction(r.db, () => assert.equal(r.stamp('ada'), 'busy'));
+  runTransaction(other, () => assert.equal(r.stamp('ada'), 'busy'));
+  runTransaction(r.db, () => assert.equal(r.stamp('ada'), 'busy'));
   other.exec('PRAGMA busy_timeout = 0');
   const during = () => assert.throws(() => other.exec('BEGIN IMMEDIATE'), /locked/);
   assert.equal(r.stamp('ada', {}, during), 'written');
@@ -141,7 +145,7 @@ test('one persona or everyone is taken back; what is being made is not, what a k
   assert.deepEqual(there(r.state), ['ada+1']);
 });
 
-test('given no folder of stamps, there is nothing to take back; given a stamp that can not be removed, it is said', () => {
+test('given no folder of stamps, there is nothing to take back; given a stamp that cannot be removed, it is said', () => {
   using r = rig();
   r.clear(['ada']);
   r.clear('everyone');

@@ -9,9 +9,9 @@ import {
 import { Fault } from '../../core/model/index.ts';
 
 /** A pane, as far as it is typed into. */
-export interface Keys {
+export interface PaneKeys {
   /** All that is known now, the harness's word last. @throws Fault */
-  look(): Promise<TypingFacts>;
+  read(): Promise<TypingFacts>;
   /** Whether it was done, which it is only while the cursor is there. @throws Fault */
   paste(words: string, at: PaneState['cursor']): Promise<boolean>;
   /** Likewise, and only while the words stand on the screen. @throws Fault */
@@ -19,9 +19,9 @@ export interface Keys {
   pause(ms: number): Promise<void>;
 }
 
-export type Typed = { readonly is: 'nudged' } | { readonly is: 'wait'; readonly why: string };
+export type TypingResult = { readonly is: 'nudged' } | { readonly is: 'wait'; readonly why: string };
 
-const LOOKS = 20;
+const MAX_CHECKS = 20;
 const EVERY_MS = 100;
 
 /**
@@ -29,8 +29,8 @@ const EVERY_MS = 100;
  * @param began called when the words may be there
  * @throws Fault `exec-failed` when they were left there
  */
-export async function typeNudge(keys: Keys, began: () => void): Promise<Typed> {
-  const first = await keys.look();
+export async function typeNudge(keys: PaneKeys, began: () => void): Promise<TypingResult> {
+  const first = await keys.read();
   const typing = decideTyping(first);
   if (typing.is === 'wait') return typing;
   let isThere = true;
@@ -40,26 +40,26 @@ export async function typeNudge(keys: Keys, began: () => void): Promise<Typed> {
     if (isThere) began();
   }
   if (!isThere) return { is: 'wait', why: 'the pane changed' };
-  const facts = await lookUntilShown(keys);
+  const facts = await waitUntilShown(keys);
   const way = decideEnter(facts);
-  if (way === 'leave') throw leftThere();
-  if (!(await keys.finish(TYPED_WORDS, way, facts.pane.cursor))) throw leftThere();
+  if (way === 'leave') throw createLeftoverFault();
+  if (!(await keys.finish(TYPED_WORDS, way, facts.pane.cursor))) throw createLeftoverFault();
   return way === 'enter'
     ? { is: 'nudged' }
     : { is: 'wait', why: 'it went on while the words were typed, and they were taken back' };
 }
 
 /** A program draws what it was given when it comes to it. */
-async function lookUntilShown(keys: Keys): Promise<TypingFacts> {
-  for (let looks = 1; ; looks += 1) {
+async function waitUntilShown(keys: PaneKeys): Promise<TypingFacts> {
+  for (let checks = 1; ; checks += 1) {
     await keys.pause(EVERY_MS);
-    const facts = await keys.look();
+    const facts = await keys.read();
     const composer = readComposer(facts.pane);
-    if (looks === LOOKS || (composer.is === 'there' && composer.text !== '')) return facts;
+    if (checks === MAX_CHECKS || (composer.is === 'there' && composer.text !== '')) return facts;
   }
 }
 
-function leftThere(): Fault {
-  const what = `"${TYPED_WORDS}" was typed and not sent, for the pane shows something else now: send or remove it there`;
-  return new Fault('exec-failed', what, { is: 'machine', key: 'tmux' });
+function createLeftoverFault(): Fault {
+  const message = `"${TYPED_WORDS}" was typed and not sent, for the pane shows something else now: send or remove it there`;
+  return new Fault('exec-failed', message, { is: 'machine', key: 'tmux' });
 }

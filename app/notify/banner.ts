@@ -1,5 +1,5 @@
 import type { PersonaId } from '../../core/model/index.ts';
-import type { Opens } from '../open/index.ts';
+import type { ClickTarget } from '../open/index.ts';
 
 /**
  * What one banner is about; the desktop shows at most one banner a key, and a newer one replaces it in place.
@@ -14,21 +14,21 @@ export type BannerKey =
   | 'failed'
   | 'test';
 
-export function mailKey(persona: PersonaId): `mail:${string}` {
+export function toMailKey(persona: PersonaId): `mail:${string}` {
   return `mail:${persona}`;
 }
 
 /** `cause` is `Fault.scope.key`: all faults with one key are one outage to a person. */
-export function outageKey(cause: string): `outage:${string}` {
+export function toOutageKey(cause: string): `outage:${string}` {
   return `outage:${cause}`;
 }
 
-export function decisionKey(id: number): `decision:${number}` {
+export function toDecisionKey(id: number): `decision:${number}` {
   return `decision:${id}`;
 }
 
 /** What a click asks for: an action by its name in the table of actions, and its params. */
-export interface Wanted {
+export interface BannerAction {
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
@@ -37,10 +37,10 @@ export interface Wanted {
 export const ANSWERS = ['answer-1', 'answer-2', 'answer-3'] as const;
 
 /** Beside the click on the banner itself; a desktop that has no buttons leaves them out. */
-export interface Button {
+export interface BannerButton {
   readonly id: 'open' | 'read' | 'mute' | (typeof ANSWERS)[number];
   readonly label: string;
-  readonly wants: Wanted;
+  readonly action: BannerAction;
 }
 
 /** One notification, ready but for the escaping that only the desktop's driver can decide. */
@@ -53,19 +53,23 @@ export interface Banner {
   readonly body: string;
   /** `critical` is for outages, and decisions that hold somebody up or are urgent: many desktops show it even in "do not disturb" and never expire it. */
   readonly urgency: 'normal' | 'high' | 'critical';
-  readonly opens: Opens;
-  readonly buttons: readonly Button[];
+  readonly opens: ClickTarget;
+  readonly buttons: readonly BannerButton[];
 }
 
 /**
  * What a click on the banner, or on one of its buttons, asks for; null for a button that it does not have. Mail opens the
  * persona's session; an outage the page, where its reason and next step stand, and a decision too, where text can be written.
  */
-export function wantedBy(banner: Banner, part: 'banner' | Button['id'], activationToken: string | null): Wanted | null {
+export function findBannerAction(
+  banner: Banner,
+  part: 'banner' | BannerButton['id'],
+  activationToken: string | null,
+): BannerAction | null {
   const token = activationToken === null ? {} : { activationToken };
   if (part !== 'banner') {
-    const wants = banner.buttons.find(({ id }) => id === part)?.wants ?? null;
-    return wants === null || part !== 'open' ? wants : { ...wants, params: { ...wants.params, ...token } };
+    const action = banner.buttons.find(({ id }) => id === part)?.action ?? null;
+    return action === null || part !== 'open' ? action : { ...action, params: { ...action.params, ...token } };
   }
   const { opens } = banner;
   if (opens.is === 'overview') return { name: 'page', params: token };

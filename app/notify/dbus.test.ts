@@ -3,14 +3,14 @@ import { after, before, describe, test } from 'node:test';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Desktop, desktopMissing, poll, startDesktop } from '../../test/kit/desktop/index.ts';
 import { needs } from '../../test/kit/require.ts';
-import { assetPath } from '../assets.node.ts';
+import { getAssetPath } from '../assets.node.ts';
 import { openSessionBus, type SessionBus } from '../desktop/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
-import { dbusDriver } from './dbus.ts';
-import type { DriverListener, DriverState, NotifyDriver, Part } from './driver.ts';
-import { type Call, standIn } from './stand-in.ts';
+import type { BannerPart, ChannelListener, ChannelState, NotifyChannel } from './channel.ts';
+import { createDbusChannel } from './dbus.ts';
+import { type RecordedCall, startStandInDaemon } from './stand-in.ts';
 
-const IDENTITY = { desktopEntry: 'hivebar', icon: assetPath('icons/44/up-none.png') };
+const IDENTITY = { desktopEntry: 'hivebar', icon: getAssetPath('icons/44/up-none.png') };
 const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
 const S8_AS_MARKUP = 'Fish &amp; &lt;b&gt;Chips&lt;/b&gt; &lt;a href="http://x"&gt;click&lt;/a&gt; 👩‍👩‍👧 ٱلعربية';
 
@@ -29,17 +29,17 @@ function banner(part: Partial<Banner> = {}): Banner {
 }
 
 /** Writes down what a driver tells. */
-class Heard implements DriverListener {
-  readonly clicks: [BannerKey, Part, string | null][] = [];
+class Heard implements ChannelListener {
+  readonly clicks: [BannerKey, BannerPart, string | null][] = [];
   readonly closes: [BannerKey, string][] = [];
-  readonly states: DriverState[] = [];
-  clicked(key: BannerKey, part: Part, token: string | null): void {
+  readonly states: ChannelState[] = [];
+  clicked(key: BannerKey, part: BannerPart, token: string | null): void {
     this.clicks.push([key, part, token]);
   }
   closed(key: BannerKey, by: 'person' | 'desktop'): void {
     this.closes.push([key, by]);
   }
-  state(state: DriverState): void {
+  state(state: ChannelState): void {
     this.states.push(state);
   }
   until(what: string, met: (heard: Heard) => boolean): Promise<true> {
@@ -60,14 +60,14 @@ describe('a real notification daemon (dunst)', () => {
   const missing = desktopMissing();
   const stack = new AsyncDisposableStack();
   let desktop: Desktop;
-  let driver: NotifyDriver;
+  let driver: NotifyChannel;
   const heard = new Heard();
 
   before(async () => {
     if (missing !== null) return;
     desktop = stack.use(await startDesktop({ host: 'none' }));
     const bus = stack.use(await join(desktop));
-    driver = stack.use(dbusDriver(bus, IDENTITY, true)(heard));
+    driver = stack.use(createDbusChannel(bus, IDENTITY, true)(heard));
     await heard.until('dunst', (h) => h.states.length > 0);
   });
   after(() => stack.disposeAsync());
@@ -94,11 +94,11 @@ describe('a real notification daemon (dunst)', () => {
   test('its buttons come after the click on the banner itself; without sound it says so', async (t) => {
     if (needs(t, missing)) return;
     const bus = stack.use(await join(desktop));
-    await using silent = dbusDriver(bus, IDENTITY, false)(new Heard());
-    const wants = { name: 'open', params: {} };
+    await using silent = createDbusChannel(bus, IDENTITY, false)(new Heard());
+    const action = { name: 'open', params: {} };
     const buttons = [
-      { id: 'open', label: 'Open session', wants } as const,
-      { id: 'mute', label: 'Mute 1 h', wants } as const,
+      { id: 'open', label: 'Open session', action } as const,
+      { id: 'mute', label: 'Mute 1 h', action } as const,
     ];
     await silent.show(banner({ key: 'mail:eve', title: 'eve: 1 new', buttons }));
     const shown = await desktop.notifications.wait(/^eve: 1 new/);
@@ -188,13 +188,13 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('S19: no daemon: said once, every banner refused; one that comes later is used', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = dbusDriver(ours, IDENTITY, true)(heard);
+    await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
     await heard.until('a state', (h) => h.states.length > 0);
     for (let i = 0; i < 5; i += 1) await assert.rejects(driver.show(banner()), /no notification daemon/);
     assert.deepEqual(heard.states, [{ is: 'unavailable', why: 'no notification daemon' }]);
-    const calls: Call[] = [];
+    const calls: RecordedCall[] = [];
     await using bus = await join(desktop);
-    using _daemon = await standIn(bus, ['body', 'actions'], calls);
+    using _daemon = await startStandInDaemon(bus, ['body', 'actions'], calls);
     await heard.until('the daemon', (h) => h.states.length > 1);
     assert.deepEqual(heard.states[1], { is: 'ready', by: 'D-Bus, stand-in 1' });
     await driver.show(banner());
@@ -204,11 +204,11 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('S8: a daemon without body-markup gets the text as it is; one without body gets it in the summary', async (t) => {
     if (needs(t, missing)) return;
     const seen = async (capabilities: string[]): Promise<readonly unknown[]> => {
-      const calls: Call[] = [];
+      const calls: RecordedCall[] = [];
       await using bus = await join(desktop);
-      using _daemon = await standIn(bus, capabilities, calls);
+      using _daemon = await startStandInDaemon(bus, capabilities, calls);
       const heard = new Heard();
-      await using driver = dbusDriver(ours, IDENTITY, true)(heard);
+      await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
       await driver.show(banner({ title: 'ada: 1 new', body: S8 }));
       return calls[0]?.args.slice(3, 6) ?? [];
@@ -220,10 +220,10 @@ describe('stand-in daemons, on a bus that has none', () => {
 
   test('the activation token goes with the click; what is not about our banners, or not from the daemon, is not heard', async (t) => {
     if (needs(t, missing)) return;
-    const calls: Call[] = [];
+    const calls: RecordedCall[] = [];
     await using bus = await join(desktop);
     await using stranger = await join(desktop);
-    using daemon = await standIn(bus, ['body', 'actions'], calls);
+    using daemon = await startStandInDaemon(bus, ['body', 'actions'], calls);
     const forged = stranger.serve('/org/freedesktop/Notifications', [
       {
         name: 'org.freedesktop.Notifications',
@@ -233,7 +233,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       },
     ]);
     const heard = new Heard();
-    await using driver = dbusDriver(ours, IDENTITY, true)(heard);
+    await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
     await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
     await driver.show(banner());
     forged.emit('org.freedesktop.Notifications', 'ActionInvoked', [1, 'default']);
@@ -261,14 +261,14 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('a daemon that leaves in the middle of a call, with another behind it: the banner is shown by that one', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = dbusDriver(ours, IDENTITY, true)(heard);
+    await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
     await using next = await join(desktop);
     const first = await join(desktop);
-    const calls: Call[] = [];
-    const unheard: Call[] = [];
-    await standIn(first, ['body'], unheard);
+    const calls: RecordedCall[] = [];
+    const unheard: RecordedCall[] = [];
+    await startStandInDaemon(first, ['body'], unheard);
     await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
-    const coming = standIn(next, ['body'], calls); // it stands in the queue for the name
+    const coming = startStandInDaemon(next, ['body'], calls); // it stands in the queue for the name
     await next.call({
       dest: 'org.freedesktop.DBus',
       path: '/',
@@ -288,18 +288,18 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = dbusDriver(ours, IDENTITY, true)(heard);
+    await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
     {
       await using bus = await join(desktop);
-      using _daemon = await standIn(bus, ['body'], []);
+      using _daemon = await startStandInDaemon(bus, ['body'], []);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
       await driver.show(banner());
     }
     await heard.until('its end', (h) => h.states.at(-1)?.is === 'unavailable');
     assert.deepEqual(heard.closes, [['mail:ada', 'desktop']]);
-    const calls: Call[] = [];
+    const calls: RecordedCall[] = [];
     await using bus = await join(desktop);
-    using _daemon = await standIn(bus, ['body'], calls);
+    using _daemon = await startStandInDaemon(bus, ['body'], calls);
     await heard.until('the next', (h) => h.states.at(-1)?.is === 'ready');
     await driver.show(banner());
     assert.equal(calls[0]?.args[1], 0, 'replaces nothing');

@@ -1,8 +1,15 @@
 import { BusError, type BusSignal, type SessionBus } from '../desktop/index.ts';
-import { ANSWERS, type Banner, type BannerKey, type Button } from './banner.ts';
-import type { DriverListener, DriverState, Identity, NotifyDriver, OpenDriver, Part } from './driver.ts';
+import { ANSWERS, type Banner, type BannerButton, type BannerKey } from './banner.ts';
+import type {
+  BannerPart,
+  ChannelListener,
+  ChannelState,
+  DesktopIdentity,
+  NotifyChannel,
+  OpenChannel,
+} from './channel.ts';
 import { CATEGORY, SOUND } from './hints.ts';
-import { markupOf } from './text.ts';
+import { escapeMarkup } from './text.ts';
 
 const NAME = 'org.freedesktop.Notifications';
 const OBJECT = { path: '/org/freedesktop/Notifications', iface: NAME } as const;
@@ -12,7 +19,7 @@ const BUS = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface
 const URGENCY = { normal: 1, high: 1, critical: 2 } as const;
 /** The name that the specification gives to a click on the banner itself. */
 const CLICK = 'default';
-const BUTTONS: ReadonlySet<string> = new Set<Button['id']>(['open', 'read', 'mute', ...ANSWERS]);
+const BUTTONS: ReadonlySet<string> = new Set<BannerButton['id']>(['open', 'read', 'mute', ...ANSWERS]);
 /** NotificationClosed: 1 expired, 2 dismissed by the user, 3 by CloseNotification (ours is not waited for), 4 undefined. */
 const DISMISSED = 2;
 const CLOSE_MS = 5000;
@@ -23,7 +30,7 @@ const ITS_OWN_TIME = -1;
 const NO_DAEMON = 'no notification daemon';
 
 /** The daemon that shows our banners at present: its capabilities, and which of its numbers are ours. */
-interface Daemon {
+interface NotificationDaemon {
   /** Its unique name: signals of anybody else are not from it. */
   readonly owner: string;
   can: ReadonlySet<string> | null;
@@ -39,20 +46,20 @@ interface Daemon {
  * Notifications by D-Bus, Desktop Notifications Specification 1.2: one number a key, so a newer banner takes the place of
  * the older. A daemon that restarts, appears late or is missing is a state, never an error of ours.
  */
-export function dbusDriver(bus: SessionBus, identity: Identity, sound: boolean): OpenDriver {
-  return (listener) => new DbusDriver(bus, identity, sound, listener);
+export function createDbusChannel(bus: SessionBus, identity: DesktopIdentity, sound: boolean): OpenChannel {
+  return (listener) => new DbusChannel(bus, identity, sound, listener);
 }
 
-class DbusDriver implements NotifyDriver {
+class DbusChannel implements NotifyChannel {
   readonly #bus: SessionBus;
-  readonly #identity: Identity;
+  readonly #identity: DesktopIdentity;
   readonly #sound: boolean;
-  readonly #listener: DriverListener;
+  readonly #listener: ChannelListener;
   readonly #subscriptions = new DisposableStack();
-  #daemon: Daemon | null = null;
-  #told: string | null = null;
+  #daemon: NotificationDaemon | null = null;
+  #announcedState: string | null = null;
 
-  constructor(bus: SessionBus, identity: Identity, sound: boolean, listener: DriverListener) {
+  constructor(bus: SessionBus, identity: DesktopIdentity, sound: boolean, listener: ChannelListener) {
     this.#bus = bus;
     this.#identity = identity;
     this.#sound = sound;
@@ -73,7 +80,7 @@ class DbusDriver implements NotifyDriver {
     }
   }
 
-  async #showOn(daemon: Daemon, banner: Banner): Promise<void> {
+  async #showOn(daemon: NotificationDaemon, banner: Banner): Promise<void> {
     daemon.can ??= await this.#capabilities(daemon.owner);
     const replaces = daemon.ids.get(banner.key) ?? 0;
     daemon.unnumbered += 1;
@@ -100,7 +107,7 @@ class DbusDriver implements NotifyDriver {
         replaces,
         this.#identity.icon,
         can.has('body') || banner.body === '' ? banner.title : `${banner.title}: ${banner.body}`,
-        !can.has('body') ? '' : can.has('body-markup') ? markupOf(banner.body) : banner.body,
+        !can.has('body') ? '' : can.has('body-markup') ? escapeMarkup(banner.body) : banner.body,
         can.has('actions') ? [CLICK, 'Open', ...banner.buttons.flatMap(({ id, label }) => [id, label])] : [],
         {
           'desktop-entry': this.#bus.variant('s', this.#identity.desktopEntry),
@@ -145,7 +152,7 @@ class DbusDriver implements NotifyDriver {
   #owned(owner: string | null): void {
     const before = this.#daemon;
     if (before?.owner === owner) return;
-    this.#daemon = owner === null ? null : daemonOf(owner);
+    this.#daemon = owner === null ? null : createNotificationDaemon(owner);
     for (const key of before?.ids.keys() ?? []) this.#listener.closed(key, 'desktop');
     if (this.#daemon === null) this.#lookForActivatable();
     else this.#describe(this.#daemon);
@@ -169,70 +176,70 @@ class DbusDriver implements NotifyDriver {
         else this.#tell({ is: 'unavailable', why: NO_DAEMON });
       },
       (error: unknown) => {
-        if (this.#daemon === null) this.#tell({ is: 'unavailable', why: textOf(error) });
+        if (this.#daemon === null) this.#tell({ is: 'unavailable', why: formatError(error) });
       },
     );
   }
 
   /** @throws Error `no notification daemon` */
-  async #activate(): Promise<Daemon> {
+  async #activate(): Promise<NotificationDaemon> {
     try {
       await this.#bus.call({ ...BUS, member: 'StartServiceByName', signature: 'su', body: [NAME, 0], timeoutMs: 3000 });
       const [owner] = await this.#bus.call({ ...BUS, member: 'GetNameOwner', signature: 's', body: [NAME] });
       this.#owned(String(owner));
     } catch (error) {
       const missing = error instanceof BusError && error.is === 'answered';
-      this.#tell({ is: 'unavailable', why: missing ? NO_DAEMON : textOf(error) });
+      this.#tell({ is: 'unavailable', why: missing ? NO_DAEMON : formatError(error) });
     }
-    if (this.#daemon === null) throw new Error(this.#told ?? NO_DAEMON);
+    if (this.#daemon === null) throw new Error(this.#announcedState ?? NO_DAEMON);
     return this.#daemon;
   }
 
-  #describe(daemon: Daemon): void {
+  #describe(daemon: NotificationDaemon): void {
     this.#bus.call({ ...OBJECT, dest: daemon.owner, member: 'GetServerInformation' }).then(
       ([name, , version]) => this.#daemon === daemon && this.#tell({ is: 'ready', by: `D-Bus, ${name} ${version}` }),
       () => this.#daemon === daemon && this.#tell({ is: 'ready', by: 'D-Bus' }), // it need not say who it is
     );
   }
 
-  #tell(state: DriverState): void {
+  #tell(state: ChannelState): void {
     const text = state.is === 'ready' ? state.by : state.why;
-    if (this.#told === text || this.#subscriptions.disposed) return;
-    this.#told = text;
+    if (this.#announcedState === text || this.#subscriptions.disposed) return;
+    this.#announcedState = text;
     this.#listener.state(state);
   }
 
-  #heard({ sender, member, body: [id, what] }: BusSignal): void {
+  #heard({ sender, member, body: [id, detail] }: BusSignal): void {
     const daemon = this.#daemon;
     if (daemon === null || sender !== daemon.owner || typeof id !== 'number') return;
     const key = daemon.keys.get(id);
     if (key === undefined) {
-      if (member === 'NotificationClosed' && daemon.unnumbered > 0) daemon.closedEarly.set(id, what);
+      if (member === 'NotificationClosed' && daemon.unnumbered > 0) daemon.closedEarly.set(id, detail);
       return; // else it is somebody else's
     }
     switch (member) {
       case 'ActivationToken':
-        if (typeof what === 'string') daemon.tokens.set(id, what);
+        if (typeof detail === 'string') daemon.tokens.set(id, detail);
         return;
       case 'ActionInvoked': {
         const token = daemon.tokens.get(id) ?? null;
         daemon.tokens.delete(id);
-        const part = partOf(what);
+        const part = parseBannerPart(detail);
         if (part !== null) this.#listener.clicked(key, part, token);
         return;
       }
       case 'NotificationClosed':
-        this.#closed(daemon, id, key, what);
+        this.#closed(daemon, id, key, detail);
     }
   }
 
-  #closed(daemon: Daemon, id: number, key: BannerKey, reason: unknown): void {
+  #closed(daemon: NotificationDaemon, id: number, key: BannerKey, reason: unknown): void {
     forget(daemon, id);
     this.#listener.closed(key, reason === DISMISSED ? 'person' : 'desktop');
   }
 }
 
-function daemonOf(owner: string): Daemon {
+function createNotificationDaemon(owner: string): NotificationDaemon {
   return {
     owner,
     can: null,
@@ -244,7 +251,7 @@ function daemonOf(owner: string): Daemon {
   };
 }
 
-function forget(daemon: Daemon, id: number): void {
+function forget(daemon: NotificationDaemon, id: number): void {
   const key = daemon.keys.get(id);
   daemon.keys.delete(id);
   daemon.tokens.delete(id);
@@ -252,11 +259,11 @@ function forget(daemon: Daemon, id: number): void {
 }
 
 /** Null: an action that no banner of ours has. */
-function partOf(action: unknown): Part | null {
+function parseBannerPart(action: unknown): BannerPart | null {
   if (action === CLICK) return 'banner';
-  return typeof action === 'string' && BUTTONS.has(action) ? (action as Part) : null;
+  return typeof action === 'string' && BUTTONS.has(action) ? (action as BannerPart) : null;
 }
 
-function textOf(error: unknown): string {
+function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,25 +1,33 @@
 import type { Until } from '../../core/board/index.ts';
 import type { Instant, PersonaId } from '../../core/model/index.ts';
-import type { Announced } from './announced.ts';
-import { type Banner, type BannerKey, mailKey } from './banner.ts';
-import type { DecisionState, OutageState, PersonaState, PolicyState, Rules } from './state.ts';
+import type { AnnouncedOutage } from './announcements.ts';
+import { type Banner, type BannerKey, toMailKey } from './banner.ts';
+import type { DecisionState, NotifyRules, OutageState, PersonaState, PolicyState } from './state.ts';
 
-type Table = 'muted' | 'hidden' | 'personas' | 'outages' | 'announced' | 'decisions' | 'toldDecisions' | 'open';
+type PolicyTable =
+  | 'muted'
+  | 'hidden'
+  | 'personas'
+  | 'outages'
+  | 'announced'
+  | 'decisions'
+  | 'announcedDecisions'
+  | 'open';
 
 /**
  * One decision in the making: the next state, copied table by table at its first change only (a storm of a thousand
  * facts is one copy, a fact that changes nothing is none), and what is to be done.
  */
-export class Draft {
+export class PolicyDraft {
   readonly at: Instant;
-  readonly rules: Rules;
+  readonly rules: NotifyRules;
   readonly show: Banner[] = [];
   readonly withdraw: BannerKey[] = [];
   wakeAt: Instant | null = null;
   #state: { -readonly [K in keyof PolicyState]: PolicyState[K] };
-  readonly #copied = new Set<Table>();
+  readonly #copied = new Set<PolicyTable>();
 
-  constructor(state: PolicyState, at: Instant, rules: Rules) {
+  constructor(state: PolicyState, at: Instant, rules: NotifyRules) {
     this.#state = { ...state };
     this.at = at;
     this.rules = rules;
@@ -29,17 +37,17 @@ export class Draft {
     return this.#state;
   }
 
-  persona(id: PersonaId): PersonaState | undefined {
-    return this.#state.personas[mailKey(id)];
+  findPersona(id: PersonaId): PersonaState | undefined {
+    return this.#state.personas[toMailKey(id)];
   }
 
   setPersona(persona: PersonaState): void {
-    const key = mailKey(persona.id);
+    const key = toMailKey(persona.id);
     if (this.#state.personas[key] !== persona) this.#own('personas')[key] = persona;
   }
 
   dropPersona(id: PersonaId): void {
-    delete this.#own('personas')[mailKey(id)];
+    delete this.#own('personas')[toMailKey(id)];
   }
 
   setOutage(key: `outage:${string}`, outage: OutageState | null): void {
@@ -47,7 +55,7 @@ export class Draft {
     else this.#own('outages')[key] = outage;
   }
 
-  setAnnounced(key: `outage:${string}`, announced: Announced | null): void {
+  setAnnounced(key: `outage:${string}`, announced: AnnouncedOutage | null): void {
     if (announced === null) delete this.#own('announced')[key];
     else this.#own('announced')[key] = announced;
   }
@@ -57,9 +65,9 @@ export class Draft {
     else this.#own('decisions')[key] = decision;
   }
 
-  setTold(key: `decision:${number}`, isTold: boolean): void {
-    if (isTold) this.#own('toldDecisions')[key] = true;
-    else delete this.#own('toldDecisions')[key];
+  setDecisionAnnounced(key: `decision:${number}`, isAnnounced: boolean): void {
+    if (isAnnounced) this.#own('announcedDecisions')[key] = true;
+    else delete this.#own('announcedDecisions')[key];
   }
 
   set(
@@ -85,14 +93,14 @@ export class Draft {
   }
 
   /** The banner is gone from the screen. */
-  closed(key: BannerKey): void {
+  markClosed(key: BannerKey): void {
     if (this.isOpen(key)) delete this.#own('open')[key];
   }
 
   /** Takes the banner from the screen. */
   take(key: BannerKey): void {
     if (!this.isOpen(key)) return;
-    this.closed(key);
+    this.markClosed(key);
     this.withdraw.push(key);
   }
 
@@ -105,40 +113,40 @@ export class Draft {
    * Whether `ms` have passed since `since`, else asks for a tick when they have. A clock that was set back counts as
    * passed: nothing may wait for it to catch up.
    */
-  passed(since: Instant, ms: number): boolean {
+  hasPassed(since: Instant, ms: number): boolean {
     if (this.at >= since + ms || this.at < since) return true;
     this.wake(since + ms);
     return false;
   }
 
   setMuted(id: PersonaId, until: Until): void {
-    if (until.is === 'never') delete this.#own('muted')[mailKey(id)];
-    else this.#own('muted')[mailKey(id)] = until;
+    if (until.is === 'never') delete this.#own('muted')[toMailKey(id)];
+    else this.#own('muted')[toMailKey(id)] = until;
   }
 
-  mutedOf(id: PersonaId): Until {
-    return this.state.muted[mailKey(id)] ?? { is: 'never' };
+  findMute(id: PersonaId): Until {
+    return this.state.muted[toMailKey(id)] ?? { is: 'never' };
   }
 
   setHidden(id: PersonaId, hidden: boolean): void {
-    if (hidden) this.#own('hidden')[mailKey(id)] = true;
-    else delete this.#own('hidden')[mailKey(id)];
+    if (hidden) this.#own('hidden')[toMailKey(id)] = true;
+    else delete this.#own('hidden')[toMailKey(id)];
   }
 
   isHidden(id: PersonaId): boolean {
-    return this.state.hidden[mailKey(id)] === true;
+    return this.state.hidden[toMailKey(id)] === true;
   }
 
   /** No banner about this persona: it is muted or hidden. */
   isHushed(id: PersonaId): boolean {
-    return this.isHidden(id) || this.silent(this.mutedOf(id));
+    return this.isHidden(id) || this.isSilent(this.findMute(id));
   }
 
-  silent(until: Until): boolean {
+  isSilent(until: Until): boolean {
     return until.is === 'forever' || (until.is === 'at' && this.at < until.at);
   }
 
-  #own<T extends Table>(table: T): { -readonly [K in keyof PolicyState[T]]: PolicyState[T][K] } {
+  #own<T extends PolicyTable>(table: T): { -readonly [K in keyof PolicyState[T]]: PolicyState[T][K] } {
     if (!this.#copied.has(table)) {
       this.#copied.add(table);
       this.#state[table] = { ...this.#state[table] };

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Fact, OpenDecision, Until } from '../../core/board/index.ts';
-import type { NewEvent } from '../../core/events/index.ts';
+import type { MailEvent } from '../../core/events/index.ts';
 import { type Count, exactly, Fault, type Instant } from '../../core/model/index.ts';
-import type { Kept } from './announced.ts';
+import type { SavedAnnouncements } from './announcements.ts';
 import type { Banner, BannerKey } from './banner.ts';
-import { type Decision, decide, type PolicyInput } from './policy.ts';
-import { openPolicy, RULES } from './state.ts';
+import { decide, type PolicyInput, type PolicyOutcome } from './policy.ts';
+import { createPolicyState, NOTIFY_RULES } from './state.ts';
 
-const VITAL = { is: 'unknown', why: 'not-reported' } as const;
+const AGENT_STATE = { is: 'unknown', why: 'not-reported' } as const;
 /** A plain start, so that a transcript shows seconds since it. */
 const T0: Instant = 1_000_000_000;
 
 /** A desktop that takes every banner unless it is `broken`, and a clock that keeps the policy's appointments. */
 export class Scene {
   at = T0;
-  rules = RULES;
-  state = openPolicy({ outages: {}, decisions: {} });
+  rules = NOTIFY_RULES;
+  state = createPolicyState({ outages: {}, decisions: {} });
   readonly screen = new Map<BannerKey, Banner>();
   readonly transcript: string[] = [];
   broken = false;
@@ -44,40 +44,40 @@ export class Scene {
 
   /** `kill -9`, and a new start: only what was announced is left, and the screen. */
   restart(): void {
-    const kept: Kept = { outages: this.state.announced, decisions: this.state.toldDecisions };
-    this.state = openPolicy(JSON.parse(JSON.stringify(kept)) as Kept);
+    const saved: SavedAnnouncements = { outages: this.state.announced, decisions: this.state.announcedDecisions };
+    this.state = createPolicyState(JSON.parse(JSON.stringify(saved)) as SavedAnnouncements);
     this.#wakeAt = null;
   }
 
-  joined(...personas: string[]): void {
-    this.facts(...personas.map((p) => joined(p, this.at)));
+  join(...personas: string[]): void {
+    this.facts(...personas.map((p) => createJoinedFact(p, this.at)));
   }
 
-  looked(persona: string, unread: Count = exactly(0)): void {
-    this.facts(looked(persona, this.at, unread));
+  poll(persona: string, unread: Count = exactly(0)): void {
+    this.facts(createPolledFact(persona, this.at, unread));
   }
 
   /** Mail as the tray process tells it: the level first, then the events. */
-  mail(persona: string, unread: number, ...news: (string | Partial<NewEvent>)[]): void {
-    this.looked(persona, exactly(unread));
-    this.told(persona, ...news);
+  mail(persona: string, unread: number, ...news: (string | Partial<MailEvent>)[]): void {
+    this.poll(persona, exactly(unread));
+    this.deliver(persona, ...news);
   }
 
-  told(persona: string, ...news: (string | Partial<NewEvent>)[]): void {
-    this.facts(this.tell(persona, ...news));
+  deliver(persona: string, ...news: (string | Partial<MailEvent>)[]): void {
+    this.facts(this.createDelivery(persona, ...news));
   }
 
-  tell(persona: string, ...news: (string | Partial<NewEvent>)[]): Fact {
+  createDelivery(persona: string, ...news: (string | Partial<MailEvent>)[]): Fact {
     const events = news.map((n) => {
       this.#id += 1;
       const part = typeof n === 'string' ? { content: n } : n;
-      return newEvent(persona, this.#id, part);
+      return createNewEvent(persona, this.#id, part);
     });
     return { is: 'told', at: this.at, persona, events };
   }
 
   down(persona: string, key = 'kijito', scope: 'persona' | 'source' | 'machine' = 'source'): void {
-    this.facts(down(persona, this.at, key, scope));
+    this.facts(createFailedFact(persona, this.at, key, scope));
   }
 
   mute(persona: string | null, until: Until): void {
@@ -89,7 +89,7 @@ export class Scene {
   }
 
   /** All that is open. */
-  asked(...decisions: OpenDecision[]): void {
+  ask(...decisions: OpenDecision[]): void {
     this.facts({ is: 'asked', at: this.at, decisions });
   }
 
@@ -98,11 +98,11 @@ export class Scene {
   }
 
   /** `urgent` of the unread are, as the pending list says. */
-  counted(persona: string, unread: number, urgent: number): void {
+  count(persona: string, unread: number, urgent: number): void {
     this.facts({ is: 'counted', at: this.at, persona, unread: exactly(unread), urgent: exactly(urgent) });
   }
 
-  #apply(decision: Decision): void {
+  #apply(decision: PolicyOutcome): void {
     if (Object.keys(decision.state.personas).length < 10) {
       assert.deepEqual(JSON.parse(JSON.stringify(decision.state)), decision.state, 'the state survives JSON');
     }
@@ -125,12 +125,12 @@ export class Scene {
     }
   }
 
-  #say(what: string): void {
-    this.transcript.push(`${((this.at - T0) / 1000).toFixed(0)}s ${what}`);
+  #say(line: string): void {
+    this.transcript.push(`${((this.at - T0) / 1000).toFixed(0)}s ${line}`);
   }
 }
 
-export function joined(persona: string, at: Instant, source = 'kijito'): Extract<Fact, { is: 'joined' }> {
+export function createJoinedFact(persona: string, at: Instant, source = 'kijito'): Extract<Fact, { is: 'joined' }> {
   const stem = persona;
   return {
     is: 'joined',
@@ -146,18 +146,23 @@ export function joined(persona: string, at: Instant, source = 'kijito'): Extract
   };
 }
 
-export function looked(persona: string, at: Instant, unread: Count): Fact {
-  const reach = { is: 'up', since: at } as const;
-  return { is: 'looked', at, persona, reach, unread, urgent: exactly(0), vital: VITAL, cursor: 0 };
+export function createPolledFact(persona: string, at: Instant, unread: Count): Fact {
+  const health = { is: 'up', since: at } as const;
+  return { is: 'looked', at, persona, health, unread, urgent: exactly(0), agentState: AGENT_STATE, cursor: 0 };
 }
 
-export function down(persona: string, at: Instant, key: string, scope: 'persona' | 'source' | 'machine'): Fact {
+export function createFailedFact(
+  persona: string,
+  at: Instant,
+  key: string,
+  scope: 'persona' | 'source' | 'machine',
+): Fact {
   const fault = new Fault('refused', `http://127.0.0.1:7474 refused the connection`, { is: scope, key });
-  return { is: 'failed', at, persona, reach: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
+  return { is: 'failed', at, persona, health: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
 }
 
 /** A question of ada with two options. */
-export function asks(id: number, of: Partial<OpenDecision> = {}): OpenDecision {
+export function createDecision(id: number, changes: Partial<OpenDecision> = {}): OpenDecision {
   return {
     id,
     persona: 'ada',
@@ -173,11 +178,11 @@ export function asks(id: number, of: Partial<OpenDecision> = {}): OpenDecision {
     blocking: false,
     created: T0 + id,
     expires: null,
-    ...of,
+    ...changes,
   };
 }
 
-export function newEvent(persona: string, id: number, part: Partial<NewEvent>): NewEvent {
+export function createNewEvent(persona: string, id: number, part: Partial<MailEvent>): MailEvent {
   return {
     event: 'new',
     source: 'kijito-inbox',

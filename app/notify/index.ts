@@ -1,7 +1,14 @@
-export type { Announced, AnnouncedByKey, Announcements } from './announced.ts';
-export { keptAnnouncements } from './announcements.node.ts';
-export type { Banner, BannerKey, Button, Wanted } from './banner.ts';
-export { chooseDriver, type Desk, noDriver } from './choose.node.ts';
-export type { DriverListener, DriverState, Identity, NotifyDriver, OpenDriver, Part } from './driver.ts';
-export { type Notifications, type NotifyNeeds, startNotify, type Tested } from './start-notify.ts';
-export { RULES, type Rules } from './state.ts';
+export { openAnnouncementStore } from './announcement-store.node.ts';
+export type { AnnouncedOutage, AnnouncedOutages, AnnouncementStore } from './announcements.ts';
+export type { Banner, BannerAction, BannerButton, BannerKey } from './banner.ts';
+export type {
+  BannerPart,
+  ChannelListener,
+  ChannelState,
+  DesktopIdentity,
+  NotifyChannel,
+  OpenChannel,
+} from './channel.ts';
+export { type ChannelOptions, chooseChannel, createOffChannel } from './choose.node.ts';
+export { type Notifications, type NotificationTestResult, type NotifyNeeds, startNotify } from './start-notify.ts';
+export { NOTIFY_RULES, type NotifyRules } from './state.ts';

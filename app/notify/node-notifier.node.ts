@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/ports/index.ts';
-import type { Opens } from '../open/index.ts';
+import type { ClickTarget } from '../open/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
-import type { DriverListener, NotifyDriver, OpenDriver } from './driver.ts';
-import { groupOf, OpenBanners } from './open-banners.ts';
-import { closeToast, showToast, snoreToast } from './snore-toast.node.ts';
-import { argumentOf } from './text.ts';
+import type { ChannelListener, NotifyChannel, OpenChannel } from './channel.ts';
+import { OpenBanners, toGroupId } from './open-banners.ts';
+import { closeToast, findSnoreToast, showToast } from './snore-toast.node.ts';
+import { escapeArgument } from './text.ts';
 
 /** A failure shows within this time; a helper that runs longer waits for a person. */
 const FAILS_WITHIN_MS = 500;
@@ -12,12 +12,12 @@ const FAILS_WITHIN_MS = 500;
 const MOST_OPEN = 8;
 
 /** What one platform's helper is asked; `answer` comes once a banner. */
-interface Helper {
+interface NotifierHelper {
   readonly by: string;
   show(banner: Banner, answer: (error: Error | null, response: string | undefined) => void): void;
   remove(key: BannerKey): void;
   /** What an answer means. */
-  meaningOf(response: string | undefined): 'clicked' | 'dismissed' | 'gone';
+  interpretResponse(response: string | undefined): 'clicked' | 'dismissed' | 'gone';
 }
 
 export interface VendoredOptions {
@@ -29,33 +29,33 @@ export interface VendoredOptions {
  * macOS by the `terminal-notifier` inside node-notifier, an Intel program: for Intel machines, or with Rosetta. The helper
  * opens the page itself on a click. No `timeout` and no `wait`, either of which would close the banner after seconds.
  */
-export async function macHelperDriver(
-  pageOf: (opens: Opens) => string,
+export async function createMacHelperChannel(
+  toPageUrl: (opens: ClickTarget) => string,
   sound: boolean,
   clock: Clock,
   { customPath }: VendoredOptions = {},
-): Promise<OpenDriver> {
+): Promise<OpenChannel> {
   const { default: notifier } = await import('node-notifier');
   const center = new notifier.NotificationCenter(customPath === undefined ? {} : { customPath });
-  return driverOf(clock, {
+  return createHelperChannel(clock, {
     by: 'node-notifier (terminal-notifier)',
     show: ({ key, title, body, opens }, answer) => {
       const request = {
-        title: argumentOf(title),
-        message: argumentOf(body === '' ? title : body),
-        group: groupOf(key),
-        open: pageOf(opens),
+        title: escapeArgument(title),
+        message: escapeArgument(body === '' ? title : body),
+        group: toGroupId(key),
+        open: toPageUrl(opens),
         timeout: false,
         sound,
       } as const;
       center.notify(request, answer);
     },
     remove: (key) => {
-      const request = { remove: groupOf(key), timeout: false } as const;
+      const request = { remove: toGroupId(key), timeout: false } as const;
       center.notify(request, () => {}); // it answers when it is done, and nothing follows from it
     },
     // The page is opened already, so a click is only somebody taking note.
-    meaningOf: (response) => (response === 'activate' || response === 'closed' ? 'dismissed' : 'gone'),
+    interpretResponse: (response) => (response === 'activate' || response === 'closed' ? 'dismissed' : 'gone'),
   });
 }
 
@@ -63,21 +63,21 @@ export async function macHelperDriver(
  * Windows by the SnoreToast inside node-notifier, which we start ourselves: node-notifier takes a helper that crashed for one that
  * showed its banner. Without an `appID`, since with one no click is reported. A toast that has gone to the Action Centre reports nothing any more.
  */
-export async function toasterDriver(
+export async function createToasterChannel(
   sound: boolean,
   clock: Clock,
   { customPath }: VendoredOptions = {},
-): Promise<OpenDriver> {
-  const file = customPath ?? snoreToast(process.arch);
-  return driverOf(clock, {
+): Promise<OpenChannel> {
+  const file = customPath ?? findSnoreToast(process.arch);
+  return createHelperChannel(clock, {
     by: 'node-notifier (SnoreToast)',
     show: ({ key, title, body }, answer) => {
-      const texts = ['-t', toastText(title), '-m', toastText(body === '' ? ' ' : body)];
-      const how = sound ? ['-s', 'Notification.Default'] : ['-silent'];
-      showToast(file, [...texts, '-id', String(numberOf(key)), ...how], answer);
+      const texts = ['-t', toToastText(title), '-m', toToastText(body === '' ? ' ' : body)];
+      const soundArgs = sound ? ['-s', 'Notification.Default'] : ['-silent'];
+      showToast(file, [...texts, '-id', String(toToastId(key)), ...soundArgs], answer);
     },
-    remove: (key) => closeToast(file, numberOf(key)),
-    meaningOf: (action) => {
+    remove: (key) => closeToast(file, toToastId(key)),
+    interpretResponse: (action) => {
       if (action === 'clicked') return 'clicked';
       return action === 'dismissed' ? 'dismissed' : 'gone'; // no answer says nothing, least of all "read"
     },
@@ -86,23 +86,23 @@ export async function toasterDriver(
 
 /** Windows refuses a toast with an escape character (0xC00CE508), and no argument can hold a NUL. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these two are what it is about
-const toastText = (text: string): string => argumentOf(text.replace(/[\0\x1b]/g, ''));
+const toToastText = (text: string): string => escapeArgument(text.replace(/[\0\x1b]/g, ''));
 
-function driverOf(clock: Clock, helper: Helper): OpenDriver {
+function createHelperChannel(clock: Clock, helper: NotifierHelper): OpenChannel {
   return (listener) => {
     listener.state({ is: 'ready', by: helper.by });
-    return new HelperDriver(clock, helper, listener);
+    return new HelperChannel(clock, helper, listener);
   };
 }
 
-class HelperDriver implements NotifyDriver {
+class HelperChannel implements NotifyChannel {
   readonly #clock: Clock;
-  readonly #helper: Helper;
-  readonly #listener: DriverListener;
+  readonly #helper: NotifierHelper;
+  readonly #listener: ChannelListener;
   /** Each banner as an object of its own, so that a late answer is known for what it is. */
   readonly #open = new OpenBanners<object>(MOST_OPEN);
 
-  constructor(clock: Clock, helper: Helper, listener: DriverListener) {
+  constructor(clock: Clock, helper: NotifierHelper, listener: ChannelListener) {
     this.#clock = clock;
     this.#helper = helper;
     this.#listener = listener;
@@ -110,11 +110,11 @@ class HelperDriver implements NotifyDriver {
 
   show(banner: Banner): Promise<void> {
     const { key } = banner;
-    const shown = {};
-    for (const [gone, , why] of this.#open.add(key, shown)) {
+    const bannerToken = {};
+    for (const [removedKey, , why] of this.#open.add(key, bannerToken)) {
       if (why === 'replaced') continue; // the same group takes its place by itself
-      this.#helper.remove(gone);
-      this.#listener.closed(gone, 'desktop');
+      this.#helper.remove(removedKey);
+      this.#listener.closed(removedKey, 'desktop');
     }
     return new Promise((resolve, reject) => {
       const limit = this.#clock.after(FAILS_WITHIN_MS, resolve);
@@ -122,10 +122,10 @@ class HelperDriver implements NotifyDriver {
         limit[Symbol.dispose]();
         if (error instanceof Error) reject(error);
         else resolve();
-        if (!this.#open.isLatest(key, shown)) return;
+        if (!this.#open.isLatest(key, bannerToken)) return;
         this.#open.remove(key);
         if (error instanceof Error) return;
-        const meaning = this.#helper.meaningOf(response);
+        const meaning = this.#helper.interpretResponse(response);
         if (meaning === 'clicked') this.#listener.clicked(key, 'banner', null);
         else this.#listener.closed(key, meaning === 'dismissed' ? 'person' : 'desktop');
       });
@@ -142,6 +142,6 @@ class HelperDriver implements NotifyDriver {
 }
 
 /** SnoreToast's id for the key: 32 bits of its hash. */
-function numberOf(key: BannerKey): number {
-  return Number.parseInt(groupOf(key).slice(-8), 16);
+function toToastId(key: BannerKey): number {
+  return Number.parseInt(toGroupId(key).slice(-8), 16);
 }

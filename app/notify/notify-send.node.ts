@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/ports/index.ts';
-import { type Env, type Running, start } from '../programs.node.ts';
+import { type ProgramEnv, type RunningProgram, startProgram } from '../programs.node.ts';
 import type { Banner, BannerKey } from './banner.ts';
-import type { DriverListener, Identity, NotifyDriver, OpenDriver } from './driver.ts';
+import type { ChannelListener, DesktopIdentity, NotifyChannel, OpenChannel } from './channel.ts';
 import { CATEGORY, SOUND } from './hints.ts';
 import { OpenBanners } from './open-banners.ts';
 
@@ -15,64 +15,64 @@ const MOST_OPEN = 10;
  * Notifications by libnotify's `notify-send`, where the bus itself is out of reach. A click needs `-A` (libnotify 0.8),
  * which is looked for in `--help`; a banner cannot be replaced, so the one before is closed.
  */
-export async function notifySendDriver(
+export async function createNotifySendChannel(
   file: string,
-  identity: Identity,
+  identity: DesktopIdentity,
   sound: boolean,
-  env: Env,
+  env: ProgramEnv,
   clock: Clock,
-): Promise<OpenDriver> {
-  const probe = start(file, ['--help'], env, clock);
-  await probe.well(PROBE_MS);
+): Promise<OpenChannel> {
+  const probe = startProgram(file, ['--help'], env, clock);
+  await probe.waitUntilStable(PROBE_MS);
   const { stdout } = await probe.ended;
   const clicks = stdout.includes('--action');
   return (listener) => {
     listener.state({ is: 'ready', by: clicks ? 'notify-send' : 'notify-send, without clicks' });
-    return new NotifySend({ file, identity, sound, clicks, env, clock, listener });
+    return new NotifySendChannel({ file, identity, sound, clicks, env, clock, listener });
   };
 }
 
-interface Needs {
+interface NotifySendNeeds {
   readonly file: string;
-  readonly identity: Identity;
+  readonly identity: DesktopIdentity;
   readonly sound: boolean;
   /** This notify-send knows actions. */
   readonly clicks: boolean;
-  readonly env: Env;
+  readonly env: ProgramEnv;
   readonly clock: Clock;
-  readonly listener: DriverListener;
+  readonly listener: ChannelListener;
 }
 
-class NotifySend implements NotifyDriver {
-  readonly #needs: Needs;
-  readonly #open = new OpenBanners<Running>(MOST_OPEN);
+class NotifySendChannel implements NotifyChannel {
+  readonly #needs: NotifySendNeeds;
+  readonly #open = new OpenBanners<RunningProgram>(MOST_OPEN);
 
-  constructor(needs: Needs) {
+  constructor(needs: NotifySendNeeds) {
     this.#needs = needs;
   }
 
   async show(banner: Banner): Promise<void> {
     const { key } = banner;
     const { file, clicks, env, clock, listener } = this.#needs;
-    const running = start(file, this.#argumentsOf(banner), env, clock);
-    for (const [gone, old, why] of this.#open.add(key, running)) {
+    const running = startProgram(file, this.#buildArguments(banner), env, clock);
+    for (const [removedKey, old, why] of this.#open.add(key, running)) {
       old.interrupt();
-      if (why === 'crowded') listener.closed(gone, 'desktop');
+      if (why === 'crowded') listener.closed(removedKey, 'desktop');
     }
     if (clicks) {
       running.ended.then(
         ({ stdout }) => {
           if (!this.#open.isLatest(key, running)) return;
           this.#open.remove(key);
-          const said = stdout.trim();
-          const part = said === 'default' ? 'banner' : banner.buttons.find(({ id }) => id === said)?.id;
+          const response = stdout.trim();
+          const part = response === 'default' ? 'banner' : banner.buttons.find(({ id }) => id === response)?.id;
           if (part !== undefined) listener.clicked(key, part, null);
           else listener.closed(key, 'desktop'); // dismissed or expired: it does not say which
         },
         () => this.#open.remove(key), // told by `well` below
       );
     }
-    await running.well(FAILS_WITHIN_MS);
+    await running.waitUntilStable(FAILS_WITHIN_MS);
   }
 
   async withdraw(key: BannerKey): Promise<void> {
@@ -83,7 +83,7 @@ class NotifySend implements NotifyDriver {
     for (const key of this.#open.keys()) await this.withdraw(key);
   }
 
-  #argumentsOf({ is, urgency, title, body, buttons }: Banner): string[] {
+  #buildArguments({ is, urgency, title, body, buttons }: Banner): string[] {
     const { identity, sound, clicks } = this.#needs;
     // The body is markup or not, depending on a daemon that notify-send does not tell of; the summary never is.
     const texts = /[&<>]/u.test(body) ? [`${title}: ${body}`] : [title, body.replaceAll('\\', '\\\\')]; // a body's escapes are read, a summary's are not

@@ -43,6 +43,6 @@ export class OpenBanners<T> {
 }
 
 /** A key as a short name that every desktop takes, whatever the persona is called. */
-export function groupOf(key: BannerKey): string {
+export function toGroupId(key: BannerKey): string {
   return `hivebar-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
 }

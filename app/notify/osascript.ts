@@ -1,8 +1,8 @@
 import type { Spawn } from '../../core/ports/index.ts';
 import type { Banner } from './banner.ts';
-import type { OpenDriver } from './driver.ts';
-import { failureOf } from './terminal-notifier.ts';
-import { argumentOf } from './text.ts';
+import type { OpenChannel } from './channel.ts';
+import { formatFailure } from './terminal-notifier.ts';
+import { escapeArgument } from './text.ts';
 
 const LIMIT_MS = 5000;
 /** The texts come as arguments of the script and never stand in it. */
@@ -11,21 +11,21 @@ const SHOW = 'display notification (item 2 of argv) with title (item 1 of argv)'
 const WITH_SOUND = `${SHOW} sound name "Glass"`;
 
 /** macOS with nothing installed: text only. No click comes back, and what is shown cannot be replaced or taken down. */
-export function osascriptDriver(
+export function createOsascriptChannel(
   file: string,
   env: Readonly<Record<string, string>>,
   spawn: Spawn,
   sound: boolean,
-): OpenDriver {
+): OpenChannel {
   return (listener) => {
     listener.state({ is: 'ready', by: 'osascript, without clicks' });
     const stop = new AbortController();
     const script = ['on run argv', sound ? WITH_SOUND : SHOW, 'end run'];
     return {
       show: async ({ title, body }: Banner) => {
-        const args = [...script.flatMap((line) => ['-e', line]), argumentOf(title), argumentOf(body)];
+        const args = [...script.flatMap((line) => ['-e', line]), escapeArgument(title), escapeArgument(body)];
         const ended = await spawn.run({ file, args, env, timeoutMs: LIMIT_MS }, stop.signal);
-        if (ended.is !== 'exited' || ended.code !== 0) throw new Error(failureOf('osascript', ended));
+        if (ended.is !== 'exited' || ended.code !== 0) throw new Error(formatFailure('osascript', ended));
       },
       withdraw: async () => {},
       [Symbol.asyncDispose]: async () => stop.abort(),

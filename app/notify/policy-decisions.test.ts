@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly } from '../../core/model/index.ts';
-import { wantedBy } from './banner.ts';
-import { asks, Scene } from './harness.ts';
+import { findBannerAction } from './banner.ts';
+import { createDecision, Scene } from './harness.ts';
 import { decide } from './policy.ts';
-import { RULES } from './state.ts';
+import { NOTIFY_RULES } from './state.ts';
 
 const FOREVER = { is: 'forever' } as const;
 const NEVER = { is: 'never' } as const;
@@ -12,52 +12,56 @@ const NEVER = { is: 'never' } as const;
 /** ada and bo are watched, and the desktop works. */
 function scene(): Scene {
   const made = new Scene();
-  made.joined('ada', 'bo');
+  made.join('ada', 'bo');
   return made;
 }
 
 test('a decision is one banner with its options; answered anywhere it is withdrawn, and nothing after', () => {
   const s = scene();
-  s.asked(asks(7, { prompt: 'Merge the branch?' }));
+  s.ask(createDecision(7, { prompt: 'Merge the branch?' }));
   const banner = s.screen.get('decision:7');
   assert.deepEqual(
-    banner?.buttons.map(({ label, wants }) => [label, wants]),
+    banner?.buttons.map(({ label, action: wants }) => [label, wants]),
     [
       ['Merge', { name: 'decide', params: { decision: 7, select: 'yes' } }],
       ['Wait', { name: 'decide', params: { decision: 7, select: 'no' } }],
     ],
   );
-  assert.deepEqual(banner && wantedBy(banner, 'banner', 'token'), {
+  assert.deepEqual(banner && findBannerAction(banner, 'banner', 'token'), {
     name: 'page',
     params: { persona: 'ada', activationToken: 'token' },
   });
-  assert.deepEqual(banner && wantedBy(banner, 'answer-2', 'token'), {
+  assert.deepEqual(banner && findBannerAction(banner, 'answer-2', 'token'), {
     name: 'decide',
     params: { decision: 7, select: 'no' },
   });
   s.wait(100);
-  s.asked();
+  s.ask();
   s.wait(100);
   assert.deepEqual(s.transcript, ['0s show [normal] ada asks | Merge the branch?', '100s withdraw decision:7']);
 });
 
 test('the same decisions again cost nothing: not even the state is copied', () => {
   const s = scene();
-  s.asked(asks(1), asks(2));
+  s.ask(createDecision(1), createDecision(2));
   const { state } = s;
   const again = decide(state, {
     is: 'facts',
     at: s.at,
-    facts: [{ is: 'asked', at: s.at, decisions: [asks(1), asks(2)] }],
+    facts: [{ is: 'asked', at: s.at, decisions: [createDecision(1), createDecision(2)] }],
   });
-  for (const table of ['decisions', 'toldDecisions', 'open', 'asking'] as const)
+  for (const table of ['decisions', 'announcedDecisions', 'open', 'asking'] as const)
     assert.equal(again.state[table], state[table], table);
   assert.deepEqual([again.show, again.withdraw], [[], []]);
 });
 
 test('high urgency and an agent that stands still are critical, so that the banner stays; all else is not', () => {
   const s = scene();
-  s.asked(asks(1, { urgency: 'low' }), asks(2, { urgency: 'high' }), asks(3, { blocking: true }));
+  s.ask(
+    createDecision(1, { urgency: 'low' }),
+    createDecision(2, { urgency: 'high' }),
+    createDecision(3, { blocking: true }),
+  );
   assert.deepEqual(s.transcript, [
     '0s show [critical] ada asks | Question 2?',
     '0s show [critical] ada asks | Question 3?',
@@ -68,7 +72,7 @@ test('high urgency and an agent that stands still are critical, so that the bann
 test('three options have a button, in their order; a label of nothing visible gives way to the id; text has the page', () => {
   const s = scene();
   const options = ['a', 'b', 'c', 'd'].map((id) => ({ id, short: id === 'b' ? '\u200b' : `S${id}`, label: id }));
-  s.asked(asks(1, { options }), asks(2, { options: [], freeText: true }));
+  s.ask(createDecision(1, { options }), createDecision(2, { options: [], freeText: true }));
   const buttons = (id: number): unknown => s.screen.get(`decision:${id}`)?.buttons.map(({ id, label }) => [id, label]);
   assert.deepEqual(buttons(1), [
     ['answer-1', 'Sa'],
@@ -80,14 +84,14 @@ test('three options have a button, in their order; a label of nothing visible gi
 
 test('a crowd of more than three is one banner, which opens the page, and goes with the last of them', () => {
   const s = scene();
-  const five = [1, 2, 3, 4, 5].map((id) => asks(id, { persona: id > 3 ? 'bo' : 'ada', blocking: id === 4 }));
-  s.asked(...five);
+  const five = [1, 2, 3, 4, 5].map((id) => createDecision(id, { persona: id > 3 ? 'bo' : 'ada', blocking: id === 4 }));
+  s.ask(...five);
   s.wait(60);
   const banner = s.screen.get('decisions');
-  assert.deepEqual(banner && wantedBy(banner, 'banner', null), { name: 'page', params: {} });
-  s.asked(...five.slice(4));
+  assert.deepEqual(banner && findBannerAction(banner, 'banner', null), { name: 'page', params: {} });
+  s.ask(...five.slice(4));
   s.wait(60);
-  s.asked();
+  s.ask();
   s.wait(600);
   assert.deepEqual(s.transcript, ['1s show [critical] 5 decisions wait | bo, ada', '120s withdraw decisions']);
 });
@@ -95,11 +99,11 @@ test('a crowd of more than three is one banner, which opens the page, and goes w
 test('three at once are three; one after the other, from the fourth in ten seconds on they share one', () => {
   const s = scene();
   for (let n = 1; n <= 6; n += 1) {
-    s.asked(...Array.from({ length: n }, (_, i) => asks(i + 1)));
+    s.ask(...Array.from({ length: n }, (_, i) => createDecision(i + 1)));
     s.wait(0.1);
   }
   s.wait(100);
-  s.asked(...Array.from({ length: 7 }, (_, i) => asks(i + 1)));
+  s.ask(...Array.from({ length: 7 }, (_, i) => createDecision(i + 1)));
   assert.deepEqual(s.transcript, [
     '0s show [normal] ada asks | Question 1?',
     '0s show [normal] ada asks | Question 2?',
@@ -112,7 +116,7 @@ test('three at once are three; one after the other, from the fourth in ten secon
 test('a flood of decisions is bounded: the shared banner is replaced at most every 30 s', () => {
   const s = scene();
   for (let n = 1; n <= 100; n += 1) {
-    s.asked(...Array.from({ length: n * 4 }, (_, i) => asks(i + 1)));
+    s.ask(...Array.from({ length: n * 4 }, (_, i) => createDecision(i + 1)));
     s.wait(1);
   }
   s.wait(100);
@@ -122,8 +126,8 @@ test('a flood of decisions is bounded: the shared banner is replaced at most eve
 
 test('of a crowd that was answered but for a few before it was shown, each has its own', () => {
   const s = scene();
-  s.asked(asks(1), asks(2), asks(3), asks(4));
-  s.asked(asks(2), asks(4));
+  s.ask(createDecision(1), createDecision(2), createDecision(3), createDecision(4));
+  s.ask(createDecision(2), createDecision(4));
   s.wait(100);
   assert.deepEqual(s.transcript, [
     '0s show [normal] ada asks | Question 2?',
@@ -133,51 +137,51 @@ test('of a crowd that was answered but for a few before it was shown, each has i
 
 test('a restart announces nothing again that a person was shown, and what was asked meanwhile once', () => {
   const s = scene();
-  s.asked(asks(1), asks(2));
+  s.ask(createDecision(1), createDecision(2));
   s.restart();
-  s.joined('ada');
-  s.asked(asks(1), asks(2), asks(3));
+  s.join('ada');
+  s.ask(createDecision(1), createDecision(2), createDecision(3));
   s.wait(100);
   assert.deepEqual(s.transcript.slice(2), ['0s show [normal] ada asks | Question 3?']);
-  s.asked(asks(3));
-  assert.deepEqual(Object.keys(s.state.toldDecisions), ['decision:3'], 'and what is closed is forgotten');
+  s.ask(createDecision(3));
+  assert.deepEqual(Object.keys(s.state.announcedDecisions), ['decision:3'], 'and what is closed is forgotten');
   s.restart();
-  s.asked();
-  assert.deepEqual(s.state.toldDecisions, {});
+  s.ask();
+  assert.deepEqual(s.state.announcedDecisions, {});
 });
 
 test('who asks may join before or after; who never joins is told of all the same, by its id and with no page of its own', () => {
   const before = new Scene();
-  before.joined('ada');
-  before.asked(asks(1));
+  before.join('ada');
+  before.ask(createDecision(1));
   const after = new Scene();
-  after.asked(asks(1));
-  after.joined('ada');
+  after.ask(createDecision(1));
+  after.join('ada');
   assert.deepEqual(before.transcript, ['0s show [normal] ada asks | Question 1?']);
   assert.deepEqual(after.transcript, before.transcript);
   assert.deepEqual(after.screen.get('decision:1')?.opens, { is: 'persona', persona: 'ada' });
   const never = new Scene();
-  never.asked(asks(1, { persona: 'ghost' }));
+  never.ask(createDecision(1, { persona: 'ghost' }));
   never.wait(5);
   assert.deepEqual(never.transcript, ['1s show [normal] ghost asks | Question 1?']);
   assert.deepEqual(never.screen.get('decision:1')?.opens, { is: 'overview' });
   const muted = new Scene();
-  muted.asked(asks(1));
+  muted.ask(createDecision(1));
   muted.mute('ada', FOREVER);
-  muted.joined('ada');
+  muted.join('ada');
   muted.wait(100);
   assert.deepEqual(muted.transcript, []);
 });
 
 test('in a pause a decision is left to the menu; one that was shown before it stays', () => {
   const s = scene();
-  s.asked(asks(1));
+  s.ask(createDecision(1));
   s.mute(null, { is: 'at', at: s.at + 60_000 });
-  s.asked(asks(1), asks(2, { urgency: 'high', blocking: true }));
+  s.ask(createDecision(1), createDecision(2, { urgency: 'high', blocking: true }));
   s.wait(100);
   assert.deepEqual(s.transcript, ['0s show [normal] ada asks | Question 1?']);
   s.restart();
-  s.asked(asks(1), asks(2));
+  s.ask(createDecision(1), createDecision(2));
   s.wait(100);
   assert.equal(s.transcript.length, 1, 'nor is it told after a restart');
 });
@@ -185,11 +189,16 @@ test('in a pause a decision is left to the menu; one that was shown before it st
 test('decisions of quiet hours are told at their end if they are still open; those of high urgency at once where urgent mail is', () => {
   for (const urgentBreaksQuiet of [false, true]) {
     const s = scene();
-    s.rules = { ...RULES, urgentBreaksQuiet };
+    s.rules = { ...NOTIFY_RULES, urgentBreaksQuiet };
     s.quiet({ is: 'at', at: s.at + 3600_000 });
-    s.asked(asks(1), asks(2, { urgency: 'high' }), asks(3, { blocking: true }), asks(4));
+    s.ask(
+      createDecision(1),
+      createDecision(2, { urgency: 'high' }),
+      createDecision(3, { blocking: true }),
+      createDecision(4),
+    );
     s.wait(10);
-    s.asked(asks(1), asks(2, { urgency: 'high' }), asks(3, { blocking: true }));
+    s.ask(createDecision(1), createDecision(2, { urgency: 'high' }), createDecision(3, { blocking: true }));
     s.wait(3600);
     const high = `${urgentBreaksQuiet ? 0 : 3600}s show [critical] ada asks | Question 2?`;
     assert.deepEqual(s.transcript, [
@@ -204,11 +213,11 @@ test('a mute and a hidden persona have no banner, and take down the one that is 
   for (const hush of ['mute', 'hide'] as const) {
     const s = scene();
     const silence = (on: boolean): void => (hush === 'mute' ? s.mute('ada', on ? FOREVER : NEVER) : s.hide('ada', on));
-    s.asked(asks(1));
+    s.ask(createDecision(1));
     silence(true);
-    s.asked(asks(1), asks(2), asks(3, { persona: 'bo' }));
+    s.ask(createDecision(1), createDecision(2), createDecision(3, { persona: 'bo' }));
     silence(false);
-    s.asked(asks(1), asks(2), asks(3, { persona: 'bo' }), asks(4));
+    s.ask(createDecision(1), createDecision(2), createDecision(3, { persona: 'bo' }), createDecision(4));
     s.wait(100);
     assert.deepEqual(s.transcript, [
       '0s show [normal] ada asks | Question 1?',
@@ -221,12 +230,12 @@ test('a mute and a hidden persona have no banner, and take down the one that is 
 
 test('a shared banner goes when all of whom it speaks are muted, and does not count them afterwards', () => {
   const s = scene();
-  const four = [1, 2, 3, 4].map((id) => asks(id));
-  s.asked(...four);
+  const four = [1, 2, 3, 4].map((id) => createDecision(id));
+  s.ask(...four);
   s.wait(5);
   s.mute('ada', FOREVER);
   assert.deepEqual(s.transcript.slice(1), ['5s withdraw decisions']);
-  s.asked(...four, ...[5, 6, 7, 8].map((id) => asks(id, { persona: 'bo' })));
+  s.ask(...four, ...[5, 6, 7, 8].map((id) => createDecision(id, { persona: 'bo' })));
   s.wait(60);
   assert.deepEqual(s.transcript.slice(2), ['31s show [normal] 4 decisions wait | bo']);
 });
@@ -234,9 +243,9 @@ test('a shared banner goes when all of whom it speaks are muted, and does not co
 test('after a sleep they wait until it is caught up with, and what was answered meanwhile is none', () => {
   const s = scene();
   s.facts({ is: 'gap', at: s.at, ms: 3600_000, until: s.at + 30_000 });
-  s.asked(asks(1), asks(2, { urgency: 'high' }));
+  s.ask(createDecision(1), createDecision(2, { urgency: 'high' }));
   s.wait(10);
-  s.asked(asks(2, { urgency: 'high' }));
+  s.ask(createDecision(2, { urgency: 'high' }));
   s.wait(60);
   assert.deepEqual(s.transcript, ['30s show [critical] ada asks | Question 2?']);
 });
@@ -245,18 +254,18 @@ test('a desktop that refuses is asked again when it is ready; until then nothing
   for (const many of [1, 5]) {
     const s = scene();
     s.broken = true;
-    s.asked(...Array.from({ length: many }, (_, i) => asks(i + 1)));
+    s.ask(...Array.from({ length: many }, (_, i) => createDecision(i + 1)));
     s.wait(10);
-    assert.deepEqual(s.state.toldDecisions, {});
+    assert.deepEqual(s.state.announcedDecisions, {});
     s.restart();
-    s.joined('ada');
-    s.asked(...Array.from({ length: many }, (_, i) => asks(i + 1)));
+    s.join('ada');
+    s.ask(...Array.from({ length: many }, (_, i) => createDecision(i + 1)));
     s.wait(10);
     s.broken = false;
     s.input({ is: 'ready' });
     s.wait(10);
     assert.equal(s.screen.size, 1);
-    assert.equal(Object.keys(s.state.toldDecisions).length, many);
+    assert.equal(Object.keys(s.state.announcedDecisions).length, many);
     s.wait(1000);
     assert.equal(s.screen.size, 1);
   }
@@ -264,21 +273,21 @@ test('a desktop that refuses is asked again when it is ready; until then nothing
 
 test('a banner that a person closed does not come back, and one that was clicked goes', () => {
   const s = scene();
-  s.asked(asks(1), asks(2));
+  s.ask(createDecision(1), createDecision(2));
   s.screen.delete('decision:1');
   s.input({ is: 'closed', key: 'decision:1', by: 'person' });
   s.input({ is: 'clicked', key: 'decision:2' });
   s.wait(100);
-  s.asked(asks(1), asks(2), asks(3));
+  s.ask(createDecision(1), createDecision(2), createDecision(3));
   assert.deepEqual(s.transcript.slice(2), ['0s withdraw decision:2', '100s show [normal] ada asks | Question 3?']);
 });
 
 test('it does not touch mail, and mail does not touch it', () => {
   const s = scene();
-  s.asked(...[1, 2, 3, 4].map((id) => asks(id)));
+  s.ask(...[1, 2, 3, 4].map((id) => createDecision(id)));
   s.mail('ada', 1, 'lunch?');
   s.wait(2);
-  s.looked('ada', exactly(0));
+  s.poll('ada', exactly(0));
   s.wait(2);
   assert.deepEqual([...s.screen.keys()], ['decisions']);
   assert.deepEqual(s.transcript, [
@@ -291,8 +300,8 @@ test('it does not touch mail, and mail does not touch it', () => {
 test('B6 words of others are one short line, nothing in them is hidden, and none of it is bigger than it has to be', () => {
   const s = new Scene();
   const big = 'x'.repeat(1_000_000);
-  s.asked(
-    asks(1, {
+  s.ask(
+    createDecision(1, {
       persona: '\u202eeve\n',
       prompt: `\u001b[31mשלום\nred\u001b[0m ${big}`,
       options: [{ id: 'a', short: `\u202e${big}`, label: big }],

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isPressing, type OpenDecision, type Until } from '../../core/board/index.ts';
 import { exactly, type Instant } from '../../core/model/index.ts';
-import { type Banner, type BannerKey, decisionKey, outageKey } from './banner.ts';
-import { asks, Scene } from './harness.ts';
+import { type Banner, type BannerKey, toDecisionKey, toOutageKey } from './banner.ts';
+import { createDecision, Scene } from './harness.ts';
 import type { PolicyInput } from './policy.ts';
-import { RULES } from './state.ts';
+import { NOTIFY_RULES } from './state.ts';
 
 type Is =
   | 'mail'
@@ -98,7 +98,7 @@ class Watched extends Scene {
         break;
       case 'answer':
         this.open = this.open.filter((_, i) => i % (n + 1) !== 0);
-        this.asked(...this.open);
+        this.ask(...this.open);
         break;
       case 'read':
         if (isDown) break;
@@ -158,7 +158,7 @@ class Watched extends Scene {
         this.#mailAt.delete(`mail:${p}`); // who comes anew is somebody new
         this.#quietEnds();
         if (cause !== undefined) this.broken_.set(p, cause);
-        this.joined(p);
+        this.join(p);
         this.settleReach(p);
       }
     }
@@ -181,7 +181,7 @@ class Watched extends Scene {
 
   /** Causes for which somebody is down whom a person looks at. */
   causes(): Set<BannerKey> {
-    return new Set([...this.broken_].flatMap(([p, cause]) => (this.hidden.has(p) ? [] : [outageKey(cause)])));
+    return new Set([...this.broken_].flatMap(([p, cause]) => (this.hidden.has(p) ? [] : [toOutageKey(cause)])));
   }
 
   /** `kill -9` and a new start: the board says the same again. */
@@ -194,8 +194,8 @@ class Watched extends Scene {
     this.quiet(this.quietUntil);
     for (const [p, until] of this.muted) this.mute(p, until);
     for (const p of this.hidden) this.hide(p);
-    this.joined(...PERSONAS);
-    this.asked(...this.open);
+    this.join(...PERSONAS);
+    this.ask(...this.open);
     for (const p of PERSONAS) this.settleReach(p);
   }
 
@@ -210,14 +210,14 @@ class Watched extends Scene {
       this.down(p, cause, cause === 'kijito' ? 'source' : 'persona');
       return;
     }
-    this.looked(p, exactly(this.unread.get(p) ?? 0));
+    this.poll(p, exactly(this.unread.get(p) ?? 0));
   }
 
   #mail(p: string, before: number, count: number, urgent: 0 | 1): void {
     this.unread.set(p, before + count);
     this.urgent.set(p, (this.urgent.get(p) ?? 0) + urgent);
-    this.counted(p, before + count, this.urgent.get(p) ?? 0);
-    this.told(p, ...Array.from({ length: count }, () => 'text'));
+    this.count(p, before + count, this.urgent.get(p) ?? 0);
+    this.deliver(p, ...Array.from({ length: count }, () => 'text'));
   }
 
   /** Of every kind: low, normal and high, and who stands still until the answer. */
@@ -225,14 +225,16 @@ class Watched extends Scene {
     for (let i = 0; i <= n % 5; i += 1) {
       this.#lastDecision += 1;
       const urgency = (['low', 'normal', 'high'] as const)[this.#lastDecision % 3] ?? 'normal';
-      this.open = [...this.open, asks(this.#lastDecision, { persona, urgency, blocking: n === 5 })];
+      this.open = [...this.open, createDecision(this.#lastDecision, { persona, urgency, blocking: n === 5 })];
     }
-    this.asked(...this.open);
+    this.ask(...this.open);
   }
 
   #checkDecision({ key, urgency, body }: Banner): void {
-    const now = Object.values(this.state.decisions).filter(({ said }) => said === 'handed');
-    const about = now.filter(({ banner, id }) => (key === 'decisions' ? banner === 'crowd' : key === decisionKey(id)));
+    const now = Object.values(this.state.decisions).filter(({ announceState: said }) => said === 'handed');
+    const about = now.filter(({ banner, id }) =>
+      key === 'decisions' ? banner === 'crowd' : key === toDecisionKey(id),
+    );
     assert.ok(about.length > 0, 'nothing is told again');
     for (const { id, persona } of about) {
       assert.ok(
@@ -249,8 +251,8 @@ class Watched extends Scene {
       for (const p of PERSONAS) if (this.#isHushed(p)) assert.doesNotMatch(body, new RegExp(`\\b${p}\\b`));
       return;
     }
-    const lately = this.#ownBanners.filter((at) => this.at - at < RULES.crowdWithinMs);
-    assert.ok(lately.length < RULES.decisionsAbove, 'at most three in ten seconds');
+    const lately = this.#ownBanners.filter((at) => this.at - at < NOTIFY_RULES.crowdWithinMs);
+    assert.ok(lately.length < NOTIFY_RULES.decisionsAbove, 'at most three in ten seconds');
     this.#ownBanners.push(this.at);
   }
 
@@ -287,7 +289,7 @@ class Watched extends Scene {
       for (const p of PERSONAS) if (this.#isHushed(p)) assert.doesNotMatch(banner.body, new RegExp(`\\b${p}\\b`));
     }
     const before = this.#mailAt.get(banner.key);
-    assert.ok(before === undefined || this.at - before >= RULES.bubbleEveryMs, 'at most one bubble in 30 s');
+    assert.ok(before === undefined || this.at - before >= NOTIFY_RULES.bubbleEveryMs, 'at most one bubble in 30 s');
     this.#mailAt.set(banner.key, this.at);
     assert.notEqual(banner.urgency, 'critical');
   }
@@ -331,8 +333,8 @@ for (const urgentBreaksQuiet of [false, true]) {
     fc.assert(
       fc.property(moves, (history) => {
         const scene = new Watched();
-        scene.rules = { ...RULES, urgentBreaksQuiet };
-        scene.joined(...PERSONAS);
+        scene.rules = { ...NOTIFY_RULES, urgentBreaksQuiet };
+        scene.join(...PERSONAS);
         for (const each of history) scene.play(each);
         if (scene.broken) scene.play({ is: 'mend', who: 0, n: 0 });
         scene.wait(70);
@@ -351,9 +353,9 @@ for (const urgentBreaksQuiet of [false, true]) {
             assert.ok(!scene.screen.has(`mail:${p}`), 'what was read is gone');
           }
         }
-        const open = scene.open.map(({ id }) => decisionKey(id));
+        const open = scene.open.map(({ id }) => toDecisionKey(id));
         assert.deepEqual(
-          new Set(Object.keys(scene.state.toldDecisions)),
+          new Set(Object.keys(scene.state.announcedDecisions)),
           new Set(open),
           'whoever may be told of a decision is, and what is closed is forgotten',
         );
@@ -374,7 +376,7 @@ test('S3: a restart at any point neither repeats nor loses an edge, whatever is 
   const steps = fc.array(fc.tuple(fc.oneof(...EVENTS), fc.boolean()), { maxLength: 30 });
   const edgesOf = (history: readonly (readonly [Move, boolean])[], restarts: boolean): readonly string[] => {
     const scene = new Watched();
-    scene.joined(...PERSONAS);
+    scene.join(...PERSONAS);
     for (const p of PERSONAS) scene.settleReach(p);
     for (const [step, isRestart] of history) {
       scene.play(step);

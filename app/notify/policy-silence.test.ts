@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exactly, Fault, isoOf } from '../../core/model/index.ts';
-import { mailKey, wantedBy } from './banner.ts';
-import { joined, newEvent, REFUSED, Scene } from './harness.ts';
-import { RULES } from './state.ts';
+import { exactly, Fault, formatIso } from '../../core/model/index.ts';
+import { findBannerAction, toMailKey } from './banner.ts';
+import { createJoinedFact, createNewEvent, REFUSED, Scene } from './harness.ts';
+import { NOTIFY_RULES } from './state.ts';
 
 const NEVER = { is: 'never' } as const;
 const FOREVER = { is: 'forever' } as const;
@@ -15,7 +15,7 @@ function inSeconds(scene: Scene, seconds: number): { readonly is: 'at'; readonly
 test('a hidden persona has no banner, and its outage alone none either', () => {
   const scene = new Scene();
   scene.hide('ada'); // known before it joins
-  scene.joined('ada');
+  scene.join('ada');
   scene.mail('ada', 1, 'one');
   scene.down('ada');
   scene.wait(60);
@@ -28,10 +28,10 @@ test('a hidden persona has no banner, and its outage alone none either', () => {
 test('hidden personas are left out of an outage of others, and of its end', () => {
   const scene = new Scene();
   scene.hide('bo');
-  scene.joined('ada', 'bo', 'cy');
+  scene.join('ada', 'bo', 'cy');
   for (const p of ['ada', 'bo', 'cy']) scene.down(p);
   scene.wait(60);
-  for (const p of ['ada', 'bo', 'cy']) scene.looked(p);
+  for (const p of ['ada', 'bo', 'cy']) scene.poll(p);
   scene.wait(60);
   assert.deepEqual(scene.transcript, [
     `1s show [critical] kijito down: 2 personas | ${REFUSED} (ada, cy)`,
@@ -41,22 +41,22 @@ test('hidden personas are left out of an outage of others, and of its end', () =
 
 test('who becomes hidden is gone from the screen, mail and outage, and is not heard of again', () => {
   const scene = new Scene();
-  scene.joined('ada');
+  scene.join('ada');
   scene.mail('ada', 1, 'one');
   scene.down('ada');
   scene.wait(10);
   scene.hide('ada');
   assert.deepEqual(scene.transcript.slice(2), ['10s withdraw mail:ada', '10s withdraw outage:kijito']);
   assert.deepEqual(scene.state.announced, {});
-  scene.looked('ada', exactly(1));
+  scene.poll('ada', exactly(1));
   scene.wait(60);
   assert.equal(scene.transcript.length, 4);
 });
 
 test('a shared banner stays for the others when one of them is hidden, and goes with the last', () => {
   const scene = new Scene();
-  scene.rules = { ...RULES, crowdAbove: 0 };
-  scene.joined('ada', 'bo');
+  scene.rules = { ...NOTIFY_RULES, crowdAbove: 0 };
+  scene.join('ada', 'bo');
   scene.mail('ada', 1, 'one');
   scene.mail('bo', 1, 'one');
   scene.wait(5);
@@ -68,8 +68,8 @@ test('a shared banner stays for the others when one of them is hidden, and goes 
 
 test('a shared banner that grows no longer counts who was hidden meanwhile', () => {
   const scene = new Scene();
-  scene.rules = { ...RULES, crowdAbove: 0 };
-  scene.joined('ada', 'bo', 'cy');
+  scene.rules = { ...NOTIFY_RULES, crowdAbove: 0 };
+  scene.join('ada', 'bo', 'cy');
   for (const p of ['ada', 'bo']) scene.mail(p, 1, 'one');
   scene.wait(5);
   scene.hide('ada');
@@ -84,7 +84,7 @@ test('a shared banner that grows no longer counts who was hidden meanwhile', () 
 test('a source that cannot say who is there is silent when all that is known of it is hidden', () => {
   const scene = new Scene();
   scene.hide('ada');
-  scene.joined('ada');
+  scene.join('ada');
   const fault = new Fault('refused', 'no directory', { is: 'source', key: 'kijito' });
   scene.facts({ is: 'source', at: scene.at, source: 'kijito', address: 'http://127.0.0.1:7474', fault });
   scene.down('ada');
@@ -96,7 +96,7 @@ test('a source that cannot say who is there is silent when all that is known of 
 
 test('a mute takes the banner of mail down; after it mail is told again', () => {
   const scene = new Scene();
-  scene.joined('ada');
+  scene.join('ada');
   scene.mail('ada', 1, 'one');
   scene.wait(5);
   scene.mute('ada', inSeconds(scene, 3600));
@@ -112,7 +112,7 @@ test('a mute takes the banner of mail down; after it mail is told again', () => 
 
 test('muted while it goes down, unmuted while it is still down: one banner', () => {
   const scene = new Scene();
-  scene.joined('ada');
+  scene.join('ada');
   scene.mute('ada', inSeconds(scene, 600));
   scene.down('ada');
   scene.wait(1200);
@@ -121,18 +121,18 @@ test('muted while it goes down, unmuted while it is still down: one banner', () 
 
 test('down and announced, muted, back while muted: the banner goes at once, and the end is told after the mute, with its time', () => {
   const scene = new Scene();
-  scene.joined('ada');
+  scene.join('ada');
   scene.down('ada');
   scene.wait(60);
   scene.mute('ada', inSeconds(scene, 3600));
   scene.wait(60);
-  scene.looked('ada');
+  scene.poll('ada');
   scene.wait(600);
   assert.deepEqual(scene.transcript.slice(1), ['121s withdraw outage:kijito']);
   scene.restart();
   scene.mute('ada', inSeconds(scene, 2940));
-  scene.joined('ada');
-  scene.looked('ada');
+  scene.join('ada');
+  scene.poll('ada');
   scene.wait(7200);
   assert.deepEqual(scene.transcript.slice(2), [
     '3660s show [normal] kijito is back: ada | Down for 2 min, back for 59 min.',
@@ -141,78 +141,78 @@ test('down and announced, muted, back while muted: the banner goes at once, and 
 
 test('down and announced, muted, back and down again while muted: to a person it was never back', () => {
   const scene = new Scene();
-  scene.joined('ada');
+  scene.join('ada');
   scene.down('ada');
   scene.wait(60);
   scene.mute('ada', FOREVER);
-  scene.looked('ada');
+  scene.poll('ada');
   scene.wait(60);
   scene.down('ada');
   scene.wait(60);
   scene.mute('ada', NEVER);
   scene.wait(60);
   assert.equal(scene.transcript.length, 2, 'announced, and taken down');
-  scene.looked('ada');
+  scene.poll('ada');
   scene.wait(60);
   assert.equal(scene.transcript.at(-1), '241s show [normal] kijito is back: ada | Down for 4 min.');
 });
 
 test('in quiet hours nothing is shown; what is unread at their end is one banner in all, what was read is none', () => {
   const scene = new Scene();
-  scene.joined('ada', 'bo', 'cy');
+  scene.join('ada', 'bo', 'cy');
   scene.quiet(inSeconds(scene, 8 * 3600));
   for (const [i, p] of ['ada', 'bo', 'cy'].entries()) {
     scene.mail(p, 1, 'one');
     scene.wait(60);
     scene.mail(p, 2 + i, 'two');
   }
-  scene.looked('cy', exactly(0));
+  scene.poll('cy', exactly(0));
   scene.wait(9 * 3600);
   assert.deepEqual(scene.transcript, ['28801s show [normal] 2 personas have mail: 4 new | ada, bo']);
 });
 
 test('in quiet hours a banner that is there goes when its mail is read, and is not replaced before their end', () => {
   const scene = new Scene();
-  scene.joined('ada', 'bo');
+  scene.join('ada', 'bo');
   scene.mail('ada', 1, 'one');
   scene.mail('bo', 1, 'one');
   scene.quiet(inSeconds(scene, 3600));
   scene.mail('ada', 2, 'two');
   scene.wait(60);
-  scene.looked('bo', exactly(0));
+  scene.poll('bo', exactly(0));
   scene.wait(3600);
   assert.deepEqual(scene.transcript.slice(2), ['60s withdraw mail:bo', '3600s replace [normal] ada: 2 new | bob: two']);
 });
 
 test('an outage in quiet hours is told at their end if it lasts; one that ended in them is not', () => {
   const scene = new Scene();
-  scene.joined('ada', 'bo');
+  scene.join('ada', 'bo');
   scene.quiet(inSeconds(scene, 3600));
   scene.down('ada');
   scene.down('bo', 'bo', 'persona');
   scene.wait(60);
-  scene.looked('bo');
+  scene.poll('bo');
   scene.wait(7200);
   assert.deepEqual(scene.transcript, [`3600s show [critical] kijito down: ada | ${REFUSED}`]);
 });
 
 test('urgent mail breaks quiet hours where a person wants it, each time it is new, and only it', () => {
   const scene = new Scene();
-  scene.rules = { ...RULES, urgentBreaksQuiet: true };
-  scene.joined('ada', 'bo');
-  scene.counted('ada', 1, 1); // urgent from before
+  scene.rules = { ...NOTIFY_RULES, urgentBreaksQuiet: true };
+  scene.join('ada', 'bo');
+  scene.count('ada', 1, 1); // urgent from before
   scene.quiet(inSeconds(scene, 3600));
-  scene.counted('bo', 1, 0);
-  scene.told('bo', 'no hurry');
-  scene.counted('ada', 2, 1);
-  scene.told('ada', 'no hurry either');
+  scene.count('bo', 1, 0);
+  scene.deliver('bo', 'no hurry');
+  scene.count('ada', 2, 1);
+  scene.deliver('ada', 'no hurry either');
   scene.wait(60);
   assert.deepEqual(scene.transcript, []);
-  scene.counted('ada', 3, 2);
-  scene.told('ada', 'the build is on fire');
+  scene.count('ada', 3, 2);
+  scene.deliver('ada', 'the build is on fire');
   scene.wait(60);
-  scene.counted('ada', 4, 2);
-  scene.told('ada', 'it can wait');
+  scene.count('ada', 4, 2);
+  scene.deliver('ada', 'it can wait');
   scene.down('bo');
   scene.wait(60);
   assert.deepEqual(scene.transcript, ['61s show [high] ada: 2 new, urgent | bob: the build is on fire']);
@@ -221,12 +221,12 @@ test('urgent mail breaks quiet hours where a person wants it, each time it is ne
 test('urgent mail breaks no pause and no mute, and keeps quiet hours where nobody asked for it', () => {
   for (const silence of ['pause', 'mute', 'quiet'] as const) {
     const scene = new Scene();
-    scene.rules = { ...RULES, urgentBreaksQuiet: silence !== 'quiet' };
-    scene.joined('ada');
+    scene.rules = { ...NOTIFY_RULES, urgentBreaksQuiet: silence !== 'quiet' };
+    scene.join('ada');
     if (silence === 'quiet') scene.quiet(FOREVER);
     else scene.mute(silence === 'mute' ? 'ada' : null, FOREVER);
-    scene.counted('ada', 1, 1);
-    scene.told('ada', 'now!');
+    scene.count('ada', 1, 1);
+    scene.deliver('ada', 'now!');
     scene.wait(60);
     assert.deepEqual(scene.transcript, [], silence);
   }
@@ -234,11 +234,11 @@ test('urgent mail breaks no pause and no mute, and keeps quiet hours where nobod
 
 test('urgent mail that came while Hivebar was away breaks quiet hours at its start', () => {
   const scene = new Scene();
-  scene.rules = { ...RULES, urgentBreaksQuiet: true };
+  scene.rules = { ...NOTIFY_RULES, urgentBreaksQuiet: true };
   scene.quiet(FOREVER);
-  scene.joined('ada');
-  scene.counted('ada', 1, 1);
-  const told = scene.tell('ada', 'while you were gone');
+  scene.join('ada');
+  scene.count('ada', 1, 1);
+  const told = scene.createDelivery('ada', 'while you were gone');
   assert.ok(told.is === 'told');
   const [first] = told.events;
   assert.ok(first !== undefined);
@@ -250,7 +250,7 @@ test('urgent mail that came while Hivebar was away breaks quiet hours at its sta
 
 test('S5: after a gap: mail of that time is one banner in all, and what fails is given the grace to wake up', () => {
   const scene = new Scene();
-  scene.joined('ada', 'bo', 'cy');
+  scene.join('ada', 'bo', 'cy');
   scene.wait(3600);
   scene.facts({ is: 'gap', at: scene.at, ms: 3600_000, until: scene.at + 30_000 });
   scene.down('cy', 'cy', 'persona');
@@ -265,7 +265,7 @@ test('S5: after a gap: mail of that time is one banner in all, and what fails is
 
 test('a flood of 10,000 mails is a banner each half minute for one persona, six for a hundred', () => {
   const scene = new Scene();
-  scene.joined('ada');
+  scene.join('ada');
   for (let i = 1; i <= 10_000; i += 1) {
     scene.mail('ada', i, `mail ${i}`);
     scene.at += 10;
@@ -273,7 +273,7 @@ test('a flood of 10,000 mails is a banner each half minute for one persona, six 
   assert.equal(scene.transcript.length, 4, 'in 100 s');
   const crowd = new Scene();
   const personas = Array.from({ length: 100 }, (_, i) => `p${i}`);
-  crowd.joined(...personas);
+  crowd.join(...personas);
   for (let i = 1; i <= 100; i += 1) for (const p of personas) crowd.mail(p, i, `mail ${i}`);
   crowd.wait(10);
   assert.equal(crowd.transcript.length, 6);
@@ -282,10 +282,10 @@ test('a flood of 10,000 mails is a banner each half minute for one persona, six 
 
 test('the buttons of mail: open, mute, and mark as read where that can be done', () => {
   const scene = new Scene();
-  scene.facts({ ...joined('ada', scene.at), canMarkRead: true }, joined('bo', scene.at));
+  scene.facts({ ...createJoinedFact('ada', scene.at), canMarkRead: true }, createJoinedFact('bo', scene.at));
   scene.mail('ada', 1, { id: 7, content: 'one' });
   scene.mail('bo', 1, 'one');
-  const [ada, bo] = [scene.screen.get(mailKey('ada')), scene.screen.get(mailKey('bo'))];
+  const [ada, bo] = [scene.screen.get(toMailKey('ada')), scene.screen.get(toMailKey('bo'))];
   assert.ok(ada !== undefined && bo !== undefined);
   assert.deepEqual(
     ada.buttons.map(({ label }) => label),
@@ -295,34 +295,40 @@ test('the buttons of mail: open, mute, and mark as read where that can be done',
     bo.buttons.map(({ label }) => label),
     ['Open session', 'Mute 1 h'],
   );
-  assert.deepEqual(wantedBy(ada, 'banner', 't'), { name: 'open', params: { persona: 'ada', activationToken: 't' } });
-  assert.deepEqual(wantedBy(ada, 'open', 't'), { name: 'open', params: { persona: 'ada', activationToken: 't' } });
-  assert.deepEqual(wantedBy(ada, 'read', 't'), { name: 'read', params: { persona: 'ada', id: 7 } });
-  assert.deepEqual(wantedBy(ada, 'mute', null), { name: 'mute', params: { persona: 'ada', minutes: 60 } });
-  assert.equal(wantedBy(bo, 'read', null), null, 'a button it does not have');
+  assert.deepEqual(findBannerAction(ada, 'banner', 't'), {
+    name: 'open',
+    params: { persona: 'ada', activationToken: 't' },
+  });
+  assert.deepEqual(findBannerAction(ada, 'open', 't'), {
+    name: 'open',
+    params: { persona: 'ada', activationToken: 't' },
+  });
+  assert.deepEqual(findBannerAction(ada, 'read', 't'), { name: 'read', params: { persona: 'ada', id: 7 } });
+  assert.deepEqual(findBannerAction(ada, 'mute', null), { name: 'mute', params: { persona: 'ada', minutes: 60 } });
+  assert.equal(findBannerAction(bo, 'read', null), null, 'a button it does not have');
 });
 
 test('the buttons of an outage: its page, and a mute where it is about one persona', () => {
   const scene = new Scene();
-  scene.joined('ada', 'bo');
+  scene.join('ada', 'bo');
   scene.down('ada', 'ada', 'persona');
   scene.down('bo');
   scene.wait(2);
   const [own, shared] = [scene.screen.get('outage:ada'), scene.screen.get('outage:kijito')];
   assert.ok(own !== undefined && shared !== undefined);
-  assert.deepEqual(wantedBy(own, 'banner', null), { name: 'page', params: { persona: 'ada' } });
+  assert.deepEqual(findBannerAction(own, 'banner', null), { name: 'page', params: { persona: 'ada' } });
   assert.deepEqual(
     own.buttons.map(({ id }) => id),
     ['mute'],
   );
-  assert.deepEqual(wantedBy(shared, 'banner', 't'), { name: 'page', params: { activationToken: 't' } });
+  assert.deepEqual(findBannerAction(shared, 'banner', 't'), { name: 'page', params: { activationToken: 't' } });
   assert.deepEqual(shared.buttons, []);
 });
 
 test('a clock that is set back leaves nobody without banners: the gap ends what the desktop was deaf for', () => {
   const scene = new Scene();
-  scene.joined('ada');
-  scene.looked('ada');
+  scene.join('ada');
+  scene.poll('ada');
   scene.broken = true;
   scene.mail('ada', 1, 'first');
   assert.equal(scene.screen.size, 0);
@@ -340,17 +346,17 @@ function found(scene: Scene, unread: number, urgent: number, ids: readonly numbe
   const reach = { is: 'up', since: at } as const;
   const vital = { is: 'unknown', why: 'not-reported' } as const;
   const counts = { unread: exactly(unread), urgent: exactly(urgent) };
-  const events = ids.map((id) => newEvent('ada', id, { ts: isoOf(at), content: `mail ${id}` }));
-  scene.facts({ is: 'looked', at, persona: 'ada', reach, ...counts, vital, cursor: 0 });
+  const events = ids.map((id) => createNewEvent('ada', id, { ts: formatIso(at), content: `mail ${id}` }));
+  scene.facts({ is: 'looked', at, persona: 'ada', health: reach, ...counts, agentState: vital, cursor: 0 });
   scene.wait(0.01); // the sink takes its time
   scene.facts({ is: 'told', at: scene.at, persona: 'ada', events });
 }
 
 test('F2 the first mail of a persona is urgent in its first banner, and breaks quiet hours', () => {
   const scene = new Scene();
-  scene.rules = { ...RULES, urgentBreaksQuiet: true };
+  scene.rules = { ...NOTIFY_RULES, urgentBreaksQuiet: true };
   scene.quiet(FOREVER);
-  scene.joined('ada');
+  scene.join('ada');
   found(scene, 1, 1, [1]);
   scene.wait(60);
   assert.deepEqual(
@@ -361,9 +367,9 @@ test('F2 the first mail of a persona is urgent in its first banner, and breaks q
 
 test('F2 a first number says nothing of mail that comes with a later look', () => {
   const scene = new Scene();
-  scene.rules = { ...RULES, urgentBreaksQuiet: true };
+  scene.rules = { ...NOTIFY_RULES, urgentBreaksQuiet: true };
   scene.quiet(FOREVER);
-  scene.joined('ada');
+  scene.join('ada');
   found(scene, 1, 1, []);
   scene.wait(60);
   found(scene, 2, 1, [2]);

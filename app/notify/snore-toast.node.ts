@@ -12,7 +12,7 @@ const ENDS = [0, 1, 2, 3, 4, 5];
 const MOST_BYTES = 4096;
 
 /** The helper as node-notifier brings it. node-notifier itself takes every end of it but -1 for a banner that was shown. */
-export function snoreToast(arch: string): string {
+export function findSnoreToast(arch: string): string {
   const folder = dirname(createRequire(import.meta.url).resolve('node-notifier/package.json'));
   return join(folder, 'vendor', 'snoreToast', `snoretoast-x${arch === 'x64' ? '64' : '86'}.exe`);
 }
@@ -42,8 +42,8 @@ export function showToast(file: string, args: readonly string[], answer: ToastAn
     // Closed only when what it wrote was read.
     child.on('error', (error) => server.close(() => end(error)));
     child.on('exit', (code, signal) => {
-      const isFine = code !== null && ENDS.includes(code);
-      const error = isFine ? null : new Error(`${file} ended with ${signal ?? `code ${code}`}`);
+      const isKnownEnd = code !== null && ENDS.includes(code);
+      const error = isKnownEnd ? null : new Error(`${file} ended with ${signal ?? `code ${code}`}`);
       setImmediate(() => server.close(() => end(error)));
     });
   });

@@ -1,12 +1,12 @@
 import type { SessionBus } from '../desktop/index.ts';
 
 /** A call that a stand-in daemon got. */
-export interface Call {
+export interface RecordedCall {
   readonly member: string;
   readonly args: readonly unknown[];
 }
 
-export interface StandIn extends Disposable {
+export interface StandInDaemon extends Disposable {
   /** Sends a signal of the daemon. */
   say(member: string, ...body: unknown[]): void;
 }
@@ -17,11 +17,11 @@ const PRIMARY_OWNER = 1;
 const ALREADY_OWNER = 4;
 
 /** A notification daemon with capabilities of our choice, on a bus without one: it shows nothing and writes down every call. */
-export async function standIn(
+export async function startStandInDaemon(
   bus: SessionBus,
   capabilities: readonly string[],
-  calls: { push(call: Call): unknown },
-): Promise<StandIn> {
+  calls: { push(call: RecordedCall): unknown },
+): Promise<StandInDaemon> {
   let id = 0;
   const notify = (args: readonly unknown[]): readonly unknown[] => {
     calls.push({ member: 'Notify', args });
@@ -47,11 +47,11 @@ export async function standIn(
       properties: {},
     },
   ]);
-  const driver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
+  const busDriver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
   const name = ['org.freedesktop.Notifications', QUEUE];
   // Who had it before may not have left yet: the bus sees the end of a connection a moment later.
   for (let isOurs = false; !isOurs; ) {
-    const [answer] = await bus.call({ ...driver, member: 'RequestName', signature: 'su', body: name });
+    const [answer] = await bus.call({ ...busDriver, member: 'RequestName', signature: 'su', body: name });
     isOurs = answer === PRIMARY_OWNER || answer === ALREADY_OWNER;
   }
   return {

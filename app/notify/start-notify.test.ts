@@ -8,15 +8,15 @@ import { exactly, Fault } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
-import type { Announcements, Kept } from './announced.ts';
-import { keptAnnouncements } from './announcements.node.ts';
-import type { Banner, BannerKey, Wanted } from './banner.ts';
-import { noDriver } from './choose.node.ts';
-import type { DriverListener, OpenDriver } from './driver.ts';
-import { asks } from './harness.ts';
+import { openAnnouncementStore } from './announcement-store.node.ts';
+import type { AnnouncementStore, SavedAnnouncements } from './announcements.ts';
+import type { Banner, BannerAction, BannerKey } from './banner.ts';
+import type { ChannelListener, OpenChannel } from './channel.ts';
+import { createOffChannel } from './choose.node.ts';
+import { createDecision } from './harness.ts';
 import { type Notifications, startNotify } from './start-notify.ts';
 
-const NOTHING_KEPT: Kept = { outages: {}, decisions: {} };
+const NOTHING_KEPT: SavedAnnouncements = { outages: {}, decisions: {} };
 const VITAL = { is: 'unknown', why: 'not-reported' } as const;
 
 /** A desktop that a test can break, hold up, and click on. */
@@ -29,9 +29,9 @@ class FakeDesktop {
   /** Runs when a banner was taken, before the answer reaches us. */
   onShown: () => void = () => {};
   onBanner: (banner: Banner) => void = () => {};
-  listener: DriverListener | null = null;
+  listener: ChannelListener | null = null;
 
-  readonly open: OpenDriver = (listener) => {
+  readonly open: OpenChannel = (listener) => {
     this.listener = listener;
     listener.state({ is: 'ready', by: 'a fake' });
     return {
@@ -58,13 +58,13 @@ interface Rig {
   readonly clock: FakeClock;
   readonly desktop: FakeDesktop;
   readonly board: Board;
-  readonly clicks: Wanted[];
+  readonly clicks: BannerAction[];
   readonly lines: string[];
   /** What `start` started last. */
   readonly running: Notifications;
   readonly path: string;
   /** A process: a board and a database connection of its own. `with` comes before the notifications start. */
-  start(before?: (board: Board) => void, keep?: (kept: Announcements) => Announcements): Board;
+  start(before?: (board: Board) => void, keep?: (kept: AnnouncementStore) => AnnouncementStore): Board;
   /** The end without a last word. */
   kill(): void;
   stop(): Promise<void>;
@@ -75,7 +75,7 @@ function rig(t: TestContext): Rig {
   const path = join(folder, 'hivebar.sqlite');
   const clock = fakeClock();
   const desktop = new FakeDesktop();
-  const clicks: Wanted[] = [];
+  const clicks: BannerAction[] = [];
   const lines: string[] = [];
   const say =
     (level: string): Log['info'] =>
@@ -120,11 +120,11 @@ function rig(t: TestContext): Rig {
       });
       before?.(board);
       early[Symbol.dispose]();
-      const announcements = keep(keptAnnouncements(connection));
+      const announcements = keep(openAnnouncementStore(connection));
       running = startNotify({
         board,
-        told,
-        openDriver: desktop.open,
+        delivered: told,
+        openChannel: desktop.open,
         announcements,
         act: (wanted) => void clicks.push(wanted),
         clock,
@@ -161,8 +161,8 @@ function join_(board: Board, clock: FakeClock, ...personas: string[]): void {
 
 function looked(board: Board, clock: FakeClock, persona: string, unread = 0): void {
   const at = clock.now();
-  const levels = { unread: exactly(unread), urgent: exactly(0), vital: VITAL, cursor: 0 };
-  board.put({ is: 'looked', at, persona, reach: { is: 'up', since: at }, ...levels });
+  const levels = { unread: exactly(unread), urgent: exactly(0), agentState: VITAL, cursor: 0 };
+  board.put({ is: 'looked', at, persona, health: { is: 'up', since: at }, ...levels });
 }
 
 function mail(board: Board, clock: FakeClock, persona: string, id: number): void {
@@ -175,7 +175,7 @@ function mail(board: Board, clock: FakeClock, persona: string, id: number): void
 function down(clock: FakeClock, persona: string): Fact {
   const fault = new Fault('refused', 'http://127.0.0.1:7474 refused', { is: 'source', key: 'kijito' });
   const at = clock.now();
-  return { is: 'failed', at, persona, reach: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
+  return { is: 'failed', at, persona, health: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
 }
 
 test('mail on the board is a banner; a click opens its persona, with the token, and takes the banner down', async (t) => {
@@ -219,11 +219,11 @@ test('without any desktop all goes on, with one line', async (t) => {
   const clock = fakeClock();
   const board = createBoard();
   const log: Log = { info: (line) => void lines.push(line), warn: (line) => void lines.push(line), error: () => {} };
-  const announcements: Announcements = { load: () => NOTHING_KEPT, save: () => {} };
+  const announcements: AnnouncementStore = { load: () => NOTHING_KEPT, save: () => {} };
   const running = startNotify({
     board,
-    told: [],
-    openDriver: noDriver('no session bus'),
+    delivered: [],
+    openChannel: createOffChannel('no session bus'),
     announcements,
     act: () => {},
     clock,
@@ -495,8 +495,8 @@ test('a banner to try it out, without a desktop, says why there is none', async 
   const log: Log = { info: () => {}, warn: () => {}, error: () => {} };
   await using running = startNotify({
     board,
-    told: [],
-    openDriver: noDriver('no session bus'),
+    delivered: [],
+    openChannel: createOffChannel('no session bus'),
     announcements: { load: () => NOTHING_KEPT, save: () => {} },
     act: () => {},
     clock,
@@ -558,7 +558,7 @@ test('a banner on its way at the end is waited for, and then it is known', async
 });
 
 function asked(board: Board, clock: FakeClock, ...ids: number[]): void {
-  board.put({ is: 'asked', at: clock.now(), decisions: ids.map((id) => asks(id)) });
+  board.put({ is: 'asked', at: clock.now(), decisions: ids.map((id) => createDecision(id)) });
 }
 
 test('a decision: a click on a button answers it, once; a click on the banner opens its persona', async (t) => {

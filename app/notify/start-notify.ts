@@ -1,35 +1,35 @@
-import { type Board, type Fact, type OpenDecision, sameDecisions } from '../../core/board/index.ts';
+import { areSameDecisions, type Board, type Fact, type OpenDecision } from '../../core/board/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import type { Announcements, Kept } from './announced.ts';
-import { type Banner, type BannerKey, type Wanted, wantedBy } from './banner.ts';
-import type { DriverState, NotifyDriver, OpenDriver, Part } from './driver.ts';
-import { factsOf, silenceOf } from './facts-of.ts';
-import { type Decision, decide, type PolicyInput } from './policy.ts';
-import { openPolicy, RULES, type Rules } from './state.ts';
-import { failedBanner, testBanner } from './words.ts';
+import type { AnnouncementStore, SavedAnnouncements } from './announcements.ts';
+import { type Banner, type BannerAction, type BannerKey, findBannerAction } from './banner.ts';
+import { buildFailedBanner, buildTestBanner } from './banner-texts.ts';
+import type { BannerPart, ChannelState, NotifyChannel, OpenChannel } from './channel.ts';
+import { decide, type PolicyInput, type PolicyOutcome } from './policy.ts';
+import { toSilenceFacts, toSnapshotFacts } from './snapshot-facts.ts';
+import { createPolicyState, NOTIFY_RULES, type NotifyRules } from './state.ts';
 
 export interface NotifyNeeds {
   readonly board: Board;
   /** What was told since the board began: mail came, and no snapshot says so. */
-  readonly told: readonly Fact[];
-  readonly openDriver: OpenDriver;
-  readonly announcements: Announcements;
+  readonly delivered: readonly Fact[];
+  readonly openChannel: OpenChannel;
+  readonly announcements: AnnouncementStore;
   /** A person clicked: to be run as an action. Whoever runs it says what became of it. */
-  readonly act: (wanted: Wanted) => void;
+  readonly act: (action: BannerAction) => void;
   readonly clock: Clock;
   readonly log: Log;
-  readonly rules?: Rules;
+  readonly rules?: NotifyRules;
 }
 
 export interface Notifications extends AsyncDisposable {
   /** Shows a banner to try it out, whatever is paused, quiet or muted; any before it is replaced. Never rejects. */
-  test(): Promise<Tested>;
+  test(): Promise<NotificationTestResult>;
   /** A click of a person's came to nothing: says so, whatever is paused, quiet or muted. `why` has the next step. */
   failed(action: string, why: string): void;
 }
 
 /** What became of a banner to try it out. That a desktop took it does not say that anybody saw it. */
-export type Tested = {
+export type NotificationTestResult = {
   /** Who shows the banners, as on the page. */
   readonly by: string;
   /** Why other banners are not shown just now, if so. */
@@ -62,15 +62,15 @@ export function startNotify(needs: NotifyNeeds): Notifications {
 
 class Notify implements Notifications {
   readonly #board: Board;
-  readonly #announcements: Announcements;
+  readonly #announcements: AnnouncementStore;
   readonly #act: NotifyNeeds['act'];
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #rules: Rules;
-  readonly #driver: NotifyDriver;
+  readonly #rules: NotifyRules;
+  readonly #driver: NotifyChannel;
   readonly #facts: Disposable;
   #state;
-  #saved: Kept;
+  #saved: SavedAnnouncements;
   /** As last heard; null: nothing yet. */
   #asked: readonly OpenDecision[] | null = null;
   #waiting: Fact[] = [];
@@ -83,7 +83,7 @@ class Notify implements Notifications {
   #warned = false;
   #over = false;
 
-  constructor({ board, told, openDriver, announcements, act, clock, log, rules = RULES }: NotifyNeeds) {
+  constructor({ board, delivered, openChannel, announcements, act, clock, log, rules = NOTIFY_RULES }: NotifyNeeds) {
     this.#board = board;
     this.#announcements = announcements;
     this.#act = act;
@@ -91,14 +91,14 @@ class Notify implements Notifications {
     this.#log = log;
     this.#rules = rules;
     this.#saved = announcements.load();
-    this.#state = openPolicy(this.#saved);
+    this.#state = createPolicyState(this.#saved);
     this.#facts = board.facts((fact) => this.#hear(fact));
-    this.#driver = openDriver({
+    this.#driver = openChannel({
       clicked: (key, part, token) => this.#clicked(key, part, token),
       closed: (key, by) => this.#decide({ is: 'closed', at: clock.now(), key, by }),
       state: (state) => this.#became(state),
     });
-    for (const fact of [...factsOf(board.snapshot(), clock.now()), ...told]) this.#hear(fact);
+    for (const fact of [...toSnapshotFacts(board.snapshot(), clock.now()), ...delivered]) this.#hear(fact);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -118,13 +118,13 @@ class Notify implements Notifications {
   #hear(fact: Fact): void {
     if (fact.is === 'surface' || fact.is === 'local' || fact.is === 'daemon' || this.#over) return;
     if (fact.is === 'asked') {
-      if (this.#asked !== null && sameDecisions(this.#asked, fact.decisions)) return;
+      if (this.#asked !== null && areSameDecisions(this.#asked, fact.decisions)) return;
       this.#asked = fact.decisions;
     }
     this.#waiting.push(fact);
     this.#flush ??= this.#clock.after(GATHER_MS, () => {
-      const told = this.#waiting.reduce((n, { is }) => n + (is === 'told' ? 1 : 0), 0);
-      if (told < STORM) this.#take();
+      const deliveredCount = this.#waiting.reduce((n, { is }) => n + (is === 'told' ? 1 : 0), 0);
+      if (deliveredCount < STORM) this.#take();
       else this.#flush = this.#clock.after(STORM_MS, () => this.#take());
     });
   }
@@ -133,30 +133,30 @@ class Notify implements Notifications {
     this.#flush = null;
     const facts = this.#waiting;
     this.#waiting = [];
-    this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#silencesOf(facts), ...facts] });
+    this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#listSilences(facts), ...facts] });
   }
 
   /** Who joins may have been muted or hidden before we listened; the board knows. */
-  #silencesOf(facts: readonly Fact[]): Fact[] {
+  #listSilences(facts: readonly Fact[]): Fact[] {
     const joined = new Set(facts.flatMap((fact) => (fact.is === 'joined' ? [fact.persona] : [])));
     if (joined.size === 0) return [];
     return this.#board
       .snapshot()
       .personas.filter(({ id }) => joined.has(id))
-      .flatMap(({ id: persona, muted, hidden }) => silenceOf(this.#clock.now(), persona, muted, hidden));
+      .flatMap(({ id: persona, muted, hidden }) => toSilenceFacts(this.#clock.now(), persona, muted, hidden));
   }
 
   #decide(input: PolicyInput): void {
     if (this.#over) return;
     const decision = decide(this.#state, input, this.#rules);
     this.#state = decision.state;
-    this.#save({ outages: decision.state.announced, decisions: decision.state.toldDecisions });
+    this.#save({ outages: decision.state.announced, decisions: decision.state.announcedDecisions });
     for (const key of decision.withdraw) void this.#inTurn(key, () => this.#withdraw(key));
     for (const banner of decision.show) void this.#inTurn(banner.key, () => this.#show(banner));
     this.#sleepUntil(decision.wakeAt);
   }
 
-  #sleepUntil(at: Decision['wakeAt']): void {
+  #sleepUntil(at: PolicyOutcome['wakeAt']): void {
     this.#tick?.[Symbol.dispose]();
     this.#tick = null;
     if (at === null) return;
@@ -200,14 +200,14 @@ class Notify implements Notifications {
     }
   }
 
-  async test(): Promise<Tested> {
+  async test(): Promise<NotificationTestResult> {
     const { paused, quiet } = this.#board.snapshot();
     const silent = paused.is !== 'never' ? 'paused' : quiet.is !== 'never' ? 'quiet-hours' : null;
     let refusal: string | null = null;
     await this.#inTurn('test', async () => {
       try {
         if (this.#over) throw new Error('Hivebar is about to end');
-        await this.#give(testBanner());
+        await this.#give(buildTestBanner());
       } catch (error) {
         refusal = error instanceof Error ? error.message : String(error);
       }
@@ -217,7 +217,7 @@ class Notify implements Notifications {
   }
 
   failed(action: string, why: string): void {
-    void this.#inTurn('failed', () => this.#show(failedBanner(action, why)));
+    void this.#inTurn('failed', () => this.#show(buildFailedBanner(action, why)));
   }
 
   async #withdraw(key: BannerKey): Promise<void> {
@@ -236,17 +236,17 @@ class Notify implements Notifications {
     this.#log.warn('a notification could not be shown; the badge and the page go on', { why });
   }
 
-  #clicked(key: BannerKey, part: Part, activationToken: string | null): void {
+  #clicked(key: BannerKey, part: BannerPart, activationToken: string | null): void {
     const banner = this.#banners.get(key);
     this.#decide({ is: 'clicked', at: this.#clock.now(), key });
     if (banner === undefined || this.#over) return;
-    const wanted = wantedBy(banner, part, activationToken);
-    if (wanted === null) return;
-    if (wanted.name === 'decide') this.#banners.delete(key); // it is answered once
-    this.#act(wanted);
+    const action = findBannerAction(banner, part, activationToken);
+    if (action === null) return;
+    if (action.name === 'decide') this.#banners.delete(key); // it is answered once
+    this.#act(action);
   }
 
-  #became(state: DriverState): void {
+  #became(state: ChannelState): void {
     if (this.#over) return;
     const text = state.is === 'ready' ? state.by : `${state.is} (${state.why})`;
     this.#board.put({ is: 'surface', at: this.#clock.now(), surface: 'notifications', state: text });
@@ -263,11 +263,11 @@ class Notify implements Notifications {
     }
   }
 
-  #save(kept: Kept): void {
-    if (kept.outages === this.#saved.outages && kept.decisions === this.#saved.decisions) return;
+  #save(announcements: SavedAnnouncements): void {
+    if (announcements.outages === this.#saved.outages && announcements.decisions === this.#saved.decisions) return;
     try {
-      this.#announcements.save(kept);
-      this.#saved = kept;
+      this.#announcements.save(announcements);
+      this.#saved = announcements;
     } catch (error) {
       // Kept in memory and saved with the next one: at worst it is announced again after a restart.
       this.#log.warn('what was announced could not be saved', { why: error instanceof Error ? error.message : error });

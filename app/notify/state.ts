@@ -1,8 +1,8 @@
 import type { OpenDecision, Until } from '../../core/board/index.ts';
 import type { Count, Instant, PersonaId, SourceId } from '../../core/model/index.ts';
-import type { AnnouncedByKey, Cause, Kept, ToldDecisions } from './announced.ts';
+import type { AnnouncedDecisions, AnnouncedOutages, Cause, SavedAnnouncements } from './announcements.ts';
 import type { BannerKey } from './banner.ts';
-import type { Latest } from './words.ts';
+import type { BannerMessage } from './banner-texts.ts';
 
 /** A persona's mail since a person last took note of it: since it was all read, or its banner closed by hand. */
 export type MailState =
@@ -12,7 +12,7 @@ export type MailState =
       readonly count: number;
       /** Of these, not in any banner yet. */
       readonly fresh: number;
-      readonly latest: Latest;
+      readonly latestMessage: BannerMessage;
       /** What is fresh came while Hivebar was away, asleep, or in quiet hours, so all of that shares one banner; or while it watched. */
       readonly came: 'away' | 'live';
       readonly shownAt: Instant | null;
@@ -21,11 +21,11 @@ export type MailState =
     };
 
 /** Urgent mail that is unread. Events do not say which it is, so it is told by how its number rises. */
-export interface Urgency {
+export interface UrgentMailState {
   /** As last told; null: never. */
   readonly known: number | null;
   /** Of these, not in any banner yet. */
-  readonly untold: number;
+  readonly unannounced: number;
   /** When that last rose: the mail itself is told a moment later. */
   readonly roseAt: Instant;
   /** When the first number was seen, if nothing says yet that it counts news; null: it is told, or it was no first one. */
@@ -38,9 +38,9 @@ export interface PersonaState {
   readonly source: SourceId;
   readonly label: string;
   readonly unread: Count;
-  readonly urgency: Urgency;
+  readonly urgency: UrgentMailState;
   readonly canMarkRead: boolean;
-  readonly reach:
+  readonly health:
     | { readonly is: 'up' }
     /** For one cause; or, until its first look after a restart, for all that a person was told concern it, if any. */
     | { readonly is: 'down' | 'unseen'; readonly causes: readonly `outage:${string}`[] };
@@ -69,9 +69,9 @@ export interface DecisionState
   extends Pick<OpenDecision, 'id' | 'persona' | 'prompt' | 'urgency' | 'blocking' | 'created'> {
   /** Those that get a button. */
   readonly options: readonly { readonly id: string; readonly short: string }[];
-  readonly heardAt: Instant;
+  readonly receivedAt: Instant;
   /** `handed`: on its way to the desktop; `done`: a person was shown it, or is not to be. */
-  readonly said: 'not yet' | 'handed' | 'done';
+  readonly announceState: 'not yet' | 'handed' | 'done';
   /** Whether a banner of its own or the shared one speaks of it. */
   readonly banner: 'own' | 'crowd';
 }
@@ -88,9 +88,9 @@ export interface PolicyState {
   readonly bubbles: readonly Instant[];
   readonly outages: Readonly<Record<`outage:${string}`, OutageState>>;
   /** What a person was shown; this and `toldDecisions` are the only parts that outlive the process. */
-  readonly announced: AnnouncedByKey;
+  readonly announced: AnnouncedOutages;
   readonly decisions: Readonly<Record<`decision:${number}`, DecisionState>>;
-  readonly toldDecisions: ToldDecisions;
+  readonly announcedDecisions: AnnouncedDecisions;
   /** When decisions got banners of their own lately, oldest first; and the banner that they share, as `crowd` is for mail. */
   readonly asking: {
     readonly bubbles: readonly Instant[];
@@ -112,7 +112,10 @@ export interface PolicyState {
   readonly desktop: { readonly is: 'hears' } | { readonly is: 'deaf'; readonly until: Instant };
 }
 
-export function openPolicy({ outages: announced, decisions: toldDecisions }: Kept): PolicyState {
+export function createPolicyState({
+  outages: announced,
+  decisions: announcedDecisions,
+}: SavedAnnouncements): PolicyState {
   return {
     personas: {},
     crowd: { waitingSince: null, shownAt: null },
@@ -120,7 +123,7 @@ export function openPolicy({ outages: announced, decisions: toldDecisions }: Kep
     outages: {},
     announced,
     decisions: {},
-    toldDecisions,
+    announcedDecisions,
     asking: { bubbles: [], waitingSince: null, shownAt: null },
     open: {},
     paused: { is: 'never' },
@@ -133,7 +136,7 @@ export function openPolicy({ outages: announced, decisions: toldDecisions }: Kep
 }
 
 /** The spans of the policy, in milliseconds, how many banners are too many, and what a person prefers. */
-export interface Rules {
+export interface NotifyRules {
   /** A persona's banner comes, or is replaced, at most this often; so is an outage's count. */
   readonly bubbleEveryMs: number;
   /** An outage's edge waits until its cause was quiet for this long, so that 60 personas are one banner, */
@@ -153,7 +156,7 @@ export interface Rules {
   readonly urgentBreaksQuiet: boolean;
 }
 
-export const RULES: Rules = {
+export const NOTIFY_RULES: NotifyRules = {
   bubbleEveryMs: 30_000,
   holdMs: 1_000,
   holdAtMostMs: 5_000,

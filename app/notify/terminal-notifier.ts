@@ -1,9 +1,9 @@
-import type { Ended, Spawn } from '../../core/ports/index.ts';
-import type { Opens } from '../open/index.ts';
+import type { ProcessEnd, Spawn } from '../../core/ports/index.ts';
+import type { ClickTarget } from '../open/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
-import type { NotifyDriver, OpenDriver } from './driver.ts';
-import { groupOf } from './open-banners.ts';
-import { argumentOf } from './text.ts';
+import type { NotifyChannel, OpenChannel } from './channel.ts';
+import { toGroupId } from './open-banners.ts';
+import { escapeArgument } from './text.ts';
 
 const LIMIT_MS = 5000;
 
@@ -11,41 +11,41 @@ const LIMIT_MS = 5000;
  * macOS by the user's own `terminal-notifier`, version 3 or newer. It opens the page itself on a click, so no click and no
  * closing comes back.
  */
-export function terminalNotifierDriver(
+export function createTerminalNotifierChannel(
   file: string,
   env: Readonly<Record<string, string>>,
   spawn: Spawn,
-  pageOf: (opens: Opens) => string,
+  toPageUrl: (opens: ClickTarget) => string,
   sound: boolean,
-): OpenDriver {
+): OpenChannel {
   return (listener) => {
     listener.state({ is: 'ready', by: 'terminal-notifier' });
     const stop = new AbortController();
     const run = async (args: readonly string[]): Promise<void> => {
       const ended = await spawn.run({ file, args, env, timeoutMs: LIMIT_MS }, stop.signal);
-      if (ended.is !== 'exited' || ended.code !== 0) throw new Error(failureOf('terminal-notifier', ended));
+      if (ended.is !== 'exited' || ended.code !== 0) throw new Error(formatFailure('terminal-notifier', ended));
     };
-    const driver: NotifyDriver = {
+    const channel: NotifyChannel = {
       show: ({ key, title, body, opens }: Banner) =>
         run([
           '-title',
-          argumentOf(title),
+          escapeArgument(title),
           '-message',
-          argumentOf(body === '' ? title : body), // an empty message is read as "take it from stdin"
+          escapeArgument(body === '' ? title : body), // an empty message is read as "take it from stdin"
           '-group', // a later one with the same group takes its place
-          groupOf(key),
+          toGroupId(key),
           '-open',
-          pageOf(opens),
+          toPageUrl(opens),
           ...(sound ? ['-sound', 'default'] : []),
         ]),
-      withdraw: (key: BannerKey) => run(['-remove', groupOf(key)]),
+      withdraw: (key: BannerKey) => run(['-remove', toGroupId(key)]),
       [Symbol.asyncDispose]: async () => stop.abort(), // what stays on the screen still opens the page
     };
-    return driver;
+    return channel;
   };
 }
 
-export function failureOf(program: string, ended: Ended): string {
+export function formatFailure(program: string, ended: ProcessEnd): string {
   switch (ended.is) {
     case 'exited':
       return `${program} ended with ${ended.code}: ${ended.stderr.trim()}`;

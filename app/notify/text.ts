@@ -21,17 +21,17 @@ const RIGHT_TO_LEFT =
  * Untrusted text as one line of at most `points` code points: terminal sequences gone, unseen characters gone, every run
  * of white space one blank, a lone surrogate replaced. A cut text ends in an ellipsis, never inside a code point.
  */
-export function lineOfText(text: string, points: number): string {
+export function toSingleLine(text: string, points: number): string {
   // Long input is cut first: what lies beyond can never be shown, and a mail may be a megabyte.
   const near = text.slice(0, points * 16).toWellFormed();
   const spaced = near.replace(TERMINAL, '').replace(/[\s\u0085]+/gu, ' ');
   const line = stripUnseen(spaced)
     .replace(/ {2,}/g, ' ') // what stood between two blanks may be gone
     .trim();
-  const all = [...line];
+  const characters = [...line];
   const cut = near.length < text.length && text.length > points * 16;
-  if (all.length <= points && !cut) return line;
-  return `${all
+  if (characters.length <= points && !cut) return line;
+  return `${characters
     .slice(0, points - 1)
     .join('')
     .replace(/[ \u200d]+$/u, '')}…`;
@@ -41,12 +41,12 @@ export function lineOfText(text: string, points: number): string {
  * A cleaned text, to stand beside others: where letters run from right to left it is isolated (FIRST STRONG ISOLATE ... POP
  * DIRECTIONAL ISOLATE, UAX #9), so that it reorders itself and not the name or the number next to it.
  */
-export function isolated(line: string): string {
+export function isolate(line: string): string {
   return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
 }
 
 /** How many code points a text has. */
-export function pointsOf(text: string): number {
+export function countPoints(text: string): number {
   return [...text].length;
 }
 
@@ -54,7 +54,7 @@ export function pointsOf(text: string): number {
  * Plain text for a field that the desktop reads as markup: the `body` of a notification daemon with the capability
  * `body-markup`, and only there (Desktop Notifications 1.2, "Markup"); the summary is never markup.
  */
-export function markupOf(text: string): string {
+export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
@@ -62,6 +62,6 @@ export function markupOf(text: string): string {
  * Text as the value of a command-line option whose program may take a leading `-` for another option, or a leading
  * bracket or quote for a property list (macOS user defaults): an unseen first character makes it plain text.
  */
-export function argumentOf(text: string): string {
+export function escapeArgument(text: string): string {
   return /^[-([{<"'\\@/]/u.test(text) ? `\u200b${text}` : text;
 }

@@ -6,25 +6,25 @@ const WITHIN_MS = 2000;
 /** Whether this process reads what is typed at that terminal: it is in the terminal's foreground group. Not known: no. */
 export function isInFront(pid: number, tty: string, platform: NodeJS.Platform): boolean {
   try {
-    return platform === 'linux' ? linuxFront(pid, tty) : listedFront(pid, tty);
+    return platform === 'linux' ? isInLinuxFront(pid, tty) : isInListedFront(pid, tty);
   } catch {
     return false; // it ended, or the system does not tell
   }
 }
 
-function linuxFront(pid: number, tty: string): boolean {
+function isInLinuxFront(pid: number, tty: string): boolean {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   // proc_pid_stat(5), behind the name in parentheses: state, ppid, pgrp, session, tty_nr, tpgid.
   const [, , group, , device, front] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return group !== undefined && group === front && Number(device) === statSync(tty).rdev;
 }
 
-function listedFront(pid: number, tty: string): boolean {
-  const listed = execFileSync('/bin/ps', ['-o', 'pgid=,tpgid=,tty=', '-p', `${pid}`], {
+function isInListedFront(pid: number, tty: string): boolean {
+  const listing = execFileSync('/bin/ps', ['-o', 'pgid=,tpgid=,tty=', '-p', `${pid}`], {
     encoding: 'utf8',
     timeout: WITHIN_MS,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const [group, front, name] = listed.trim().split(/\s+/);
+  const [group, front, name] = listing.trim().split(/\s+/);
   return group !== undefined && group === front && `/dev/${name}` === tty;
 }

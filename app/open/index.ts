@@ -1,11 +1,11 @@
-export type { Click, Opened, Opener, Opens, OpenUrl } from './opener.ts';
-export { isOurPage, pageOpener } from './page-opener.ts';
+export type { Click, ClickTarget, Opener, OpenResult, OpenUrl } from './opener.ts';
+export { createPageOpener, isOurPage } from './page-opener.ts';
 export { checkOpener } from './placeholders.ts';
 export type { OpenerSetting } from './plan.ts';
-export { isProcessGone, type Life, lifeOf, startKeyOf } from './process-life.node.ts';
+export { checkLiveness, isProcessGone, type ProcessLiveness, readStartKey } from './process-liveness.node.ts';
 export { openRedirectFiles, type RedirectFiles } from './redirect-file.node.ts';
-export { type Announcement, type Pane, type Session, tmuxServerOf } from './session.ts';
-export { type SessionOpenerNeeds, sessionOpener } from './session-opener.node.ts';
-export { keptSessions, type Sessions } from './sessions.node.ts';
+export { type Pane, parseTmuxServer, type Session, type SessionAnnouncement } from './session.ts';
+export { createSessionOpener, type SessionOpenerNeeds } from './session-opener.node.ts';
+export { openSessionStore, type SessionStore } from './session-store.node.ts';
 export { finishWords, pasteWords, readPane } from './tmux.node.ts';
-export { urlOpener } from './url-opener.node.ts';
+export { createUrlOpener } from './url-opener.node.ts';

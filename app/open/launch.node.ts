@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { Fault } from '../../core/model/index.ts';
 import { type Clock, type Invocation, toInvocation } from '../../core/ports/index.ts';
-import { type Env, isProgram } from '../programs.node.ts';
+import { isProgram, type ProgramEnv } from '../programs.node.ts';
 
 export interface Launch {
   /** An absolute path. */
@@ -11,7 +11,7 @@ export interface Launch {
   /** Absolute; null: ours. */
   readonly cwd: string | null;
   /** The whole environment of the child. */
-  readonly env: Env;
+  readonly env: ProgramEnv;
   /** A program that fails does so within this time; one that still runs then has opened its window. */
   readonly failsWithinMs: number;
 }
@@ -22,10 +22,10 @@ export interface Launch {
  * @throws Fault `exec-failed`
  */
 export async function launch({ file, args, cwd, env, failsWithinMs }: Launch, clock: Clock): Promise<void> {
-  if (!isProgram(file)) throw failed(`${file} is not a program that can be run`);
-  if (cwd !== null && !isFolder(cwd)) throw failed(`the folder ${cwd} is not there`);
+  if (!isProgram(file)) throw createOpenFault(`${file} is not a program that can be run`);
+  if (cwd !== null && !isFolder(cwd)) throw createOpenFault(`the folder ${cwd} is not there`);
   const ended = new Promise<number | string>((resolve, reject) => {
-    const start = invocation(file, args, env);
+    const start = buildInvocation(file, args, env);
     const child = spawn(start.file, [...start.args], {
       windowsVerbatimArguments: start.windowsVerbatimArguments,
       env: { ...env },
@@ -35,28 +35,28 @@ export async function launch({ file, args, cwd, env, failsWithinMs }: Launch, cl
       ...(cwd === null ? {} : { cwd }),
     });
     child.unref();
-    child.on('error', (error) => reject(failed(`${file} could not be started: ${error.message}`, error)));
+    child.on('error', (error) => reject(createOpenFault(`${file} could not be started: ${error.message}`, error)));
     child.on('exit', (code, signal) => resolve(code ?? signal ?? 'a signal'));
   });
   using stack = new DisposableStack();
-  const stays = new Promise<0>((resolve) => {
+  const stillRuns = new Promise<0>((resolve) => {
     stack.use(clock.after(failsWithinMs, () => resolve(0)));
   });
-  const code = await Promise.race([ended, stays]);
-  if (code !== 0) throw failed(`${file} ended with ${code}`);
+  const code = await Promise.race([ended, stillRuns]);
+  if (code !== 0) throw createOpenFault(`${file} ended with ${code}`);
 }
 
 /** @throws Fault `exec-failed` for an argument that a batch file of Windows cannot be given */
-function invocation(file: string, args: readonly string[], env: Env): Invocation {
+function buildInvocation(file: string, args: readonly string[], env: ProgramEnv): Invocation {
   try {
     return toInvocation(file, args, env, process.platform);
   } catch (error) {
-    throw failed(error instanceof Error ? error.message : String(error), error);
+    throw createOpenFault(error instanceof Error ? error.message : String(error), error);
   }
 }
 
 /** The desktop's leave to raise a window, under the names that programs look for. */
-export function activationOf(token: string | null): Env {
+export function toActivationEnv(token: string | null): ProgramEnv {
   return token === null ? {} : { XDG_ACTIVATION_TOKEN: token, DESKTOP_STARTUP_ID: token };
 }
 
@@ -68,6 +68,6 @@ export function isFolder(path: string): boolean {
   }
 }
 
-export function failed(message: string, cause?: unknown): Fault {
+export function createOpenFault(message: string, cause?: unknown): Fault {
   return new Fault('exec-failed', message, { is: 'machine', key: 'open' }, { cause });
 }

@@ -1,9 +1,9 @@
 import { Fault } from '../../core/model/index.ts';
-import type { Opener, Opens, OpenUrl } from './opener.ts';
+import type { ClickTarget, Opener, OpenUrl } from './opener.ts';
 
 export interface PageOpenerNeeds {
   /** The address of what was clicked. It may carry a one-time code. */
-  readonly urlOf: (opens: Opens) => string | Promise<string>;
+  readonly createUrl: (opens: ClickTarget) => string | Promise<string>;
   /** The one our server listens on. */
   readonly port: number;
   /** Puts an address where only its owner can read it, and returns the URL of that place. */
@@ -15,11 +15,11 @@ export interface PageOpenerNeeds {
  * Opens the status page in the person's browser. Nothing but our own page on loopback is ever handed to the desktop, and its
  * address never stands in the arguments of a program.
  */
-export function pageOpener({ urlOf, port, conceal, openUrl }: PageOpenerNeeds): Opener {
+export function createPageOpener({ createUrl, port, conceal, openUrl }: PageOpenerNeeds): Opener {
   return {
     name: 'page',
     open: async ({ opens, activationToken }) => {
-      const url = await urlOf(opens);
+      const url = await createUrl(opens);
       if (!isOurPage(url, port)) {
         throw new Fault('internal', `not an address of the status page: ${url}`, { is: 'machine', key: 'open' });
       }
@@ -32,11 +32,11 @@ export function pageOpener({ urlOf, port, conceal, openUrl }: PageOpenerNeeds): 
 /** `http://127.0.0.1:PORT/...` or `http://[::1]:PORT/...`, spelled exactly so, without a user name. */
 export function isOurPage(url: string, port: number): boolean {
   if (!URL.canParse(url)) return false;
-  const { protocol, hostname, port: given, username, password, href } = new URL(url);
+  const { protocol, hostname, port: urlPort, username, password, href } = new URL(url);
   return (
     protocol === 'http:' &&
     (hostname === '127.0.0.1' || hostname === '[::1]') &&
-    Number(given === '' ? 80 : given) === port &&
+    Number(urlPort === '' ? 80 : urlPort) === port &&
     username === '' &&
     password === '' &&
     href === url // no second spelling: what was checked is what is opened

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { filledArgv, filledUrl, type Values } from './placeholders.ts';
+import { fillArgv, fillUrl, type PlaceholderValues } from './placeholders.ts';
 
-const VALUES: Values = { persona: 'ada', source: 'kijito', id: '12', session: '7f3c', cwd: '/w/a b' };
+const VALUES: PlaceholderValues = { persona: 'ada', source: 'kijito', id: '12', session: '7f3c', cwd: '/w/a b' };
 const HOSTILE = [
   "'; touch PWNED; '",
   '$(touch PWNED)',
@@ -19,8 +19,8 @@ const SCHEMES = ['https', 'http', 'vscode'];
 const settings = (message: RegExp) => ({ code: 'settings', message });
 
 describe('a list of arguments', () => {
-  const filled = (argv: readonly string[], values: Partial<Values> = {}) =>
-    filledArgv('command', argv, { ...VALUES, ...values });
+  const filled = (argv: readonly string[], values: Partial<PlaceholderValues> = {}) =>
+    fillArgv('command', argv, { ...VALUES, ...values });
 
   test('each placeholder is replaced where it stands; other braces are text', () => {
     assert.deepEqual(filled(['show', '{persona}', '--id', '{id}', '{session}', '{cwd}', '{other}', '{}']), [
@@ -94,8 +94,8 @@ describe('a list of arguments', () => {
 });
 
 describe('an address', () => {
-  const filled = (template: string, values: Partial<Values> = {}) =>
-    filledUrl(template, { ...VALUES, ...values }, SCHEMES);
+  const filled = (template: string, values: Partial<PlaceholderValues> = {}) =>
+    fillUrl(template, { ...VALUES, ...values }, SCHEMES);
 
   test('values are percent-encoded, the slashes of {cwd} stay', () => {
     assert.equal(
@@ -117,14 +117,14 @@ describe('an address', () => {
       assert.doesNotMatch(url, /['"`$()\s<>\\]/);
     }
     for (const persona of ['.', '..'])
-      assert.throws(() => filled('https://h/p/{persona}/x', { persona }), settings(/can not stand/));
+      assert.throws(() => filled('https://h/p/{persona}/x', { persona }), settings(/cannot stand/));
   });
 
   test('only schemes that the settings allow, and some never', () => {
     assert.throws(() => filled('ftp://h/'), settings(/ftp: is not among urlSchemes \(https, http, vscode\)/));
     for (const scheme of ['javascript', 'JavaScript', 'file', 'data', 'vbscript']) {
       const template = `${scheme}:{persona}`;
-      assert.throws(() => filledUrl(template, VALUES, [scheme.toLowerCase()]), settings(/never opened/));
+      assert.throws(() => fillUrl(template, VALUES, [scheme.toLowerCase()]), settings(/never opened/));
     }
     for (const template of ['{persona}://x', 'h/x', ' https://h', '', '--help', 'java\tscript:x']) {
       assert.throws(() => filled(template, { persona: 'javascript' }), settings(/does not begin with a scheme/));

@@ -2,7 +2,7 @@ import { Fault } from '../../core/model/index.ts';
 import type { OpenerSetting } from './plan.ts';
 
 /** What a template may name in braces. A value that is not known is null. */
-export interface Values {
+export interface PlaceholderValues {
   readonly persona: string;
   readonly source: string | null;
   /** The newest message's. */
@@ -13,7 +13,7 @@ export interface Values {
   readonly cwd: string | null;
 }
 
-const NAMES: readonly (keyof Values)[] = ['persona', 'source', 'id', 'session', 'cwd'];
+const NAMES: readonly (keyof PlaceholderValues)[] = ['persona', 'source', 'id', 'session', 'cwd'];
 const PLACEHOLDER = /\{(persona|source|id|session|cwd)\}/g;
 
 /** Schemes that hand text to an interpreter or a file to a program; no setting allows them. */
@@ -56,25 +56,32 @@ const CODE_OPTION =
  * @param what the setting, for the fault
  * @throws Fault `settings`: what `checkArgv` refuses, or a value that would be an option
  */
-export function filledArgv(what: string, template: readonly string[], values: Values): readonly string[] | null {
+export function fillArgv(
+  settingName: string,
+  template: readonly string[],
+  values: PlaceholderValues,
+): readonly string[] | null {
   const refusal = checkArgv(template);
-  if (refusal !== null) throw wrong(what, refusal);
+  if (refusal !== null) throw createSettingsFault(settingName, refusal);
   const afterDashes = template.indexOf('--');
   const filled: string[] = [];
   for (const [i, item] of template.entries()) {
-    const value = filledText(item, (name) => values[name]);
+    const value = fillText(item, (name) => values[name]);
     if (value === null) return null;
     if (value.startsWith('-') && !item.startsWith('-') && !(afterDashes !== -1 && afterDashes < i)) {
-      throw wrong(what, `${item} would be ${JSON.stringify(value)}, an option; put "--" before it`);
+      throw createSettingsFault(
+        settingName,
+        `${item} would be ${JSON.stringify(value)}, an option; put "--" before it`,
+      );
     }
-    if (value.includes('\0')) throw wrong(what, `${item} would hold a NUL character`);
+    if (value.includes('\0')) throw createSettingsFault(settingName, `${item} would hold a NUL character`);
     filled.push(value);
   }
   return filled;
 }
 
 /** Values as any persona has them: what is refused with these is refused whoever is meant. */
-const SAMPLE: Values = { persona: 'ada', source: 'local', id: '1', session: 's1', cwd: '/h/ada' };
+const SAMPLE: PlaceholderValues = { persona: 'ada', source: 'local', id: '1', session: 's1', cwd: '/h/ada' };
 
 /**
  * Refuses a setting that every click would refuse.
@@ -82,9 +89,9 @@ const SAMPLE: Values = { persona: 'ada', source: 'local', id: '1', session: 's1'
  * @throws Fault `settings`
  */
 export function checkOpener(setting: OpenerSetting, schemes: readonly string[]): void {
-  if (setting.is === 'url') filledUrl(setting.template, SAMPLE, schemes);
+  if (setting.is === 'url') fillUrl(setting.template, SAMPLE, schemes);
   else if (setting.is === 'command' || (setting.is === 'terminal' && setting.argv !== undefined))
-    filledArgv(setting.is, setting.argv ?? [], SAMPLE);
+    fillArgv(setting.is, setting.argv ?? [], SAMPLE);
 }
 
 /**
@@ -94,12 +101,12 @@ export function checkOpener(setting: OpenerSetting, schemes: readonly string[]):
 function checkArgv(template: readonly string[]): string | null {
   for (const [at, item] of template.entries()) {
     if (!hasPlaceholder(item)) continue;
-    const inEnvironment = `use $HIVEBAR_${nameInEnvironment(item)} in the environment instead`;
+    const inEnvironment = `use $HIVEBAR_${toEnvironmentName(item)} in the environment instead`;
     if (at === 0) return `the program ${item} cannot be a placeholder`;
     if (!/^\{\w+\}$/.test(item))
       return `${JSON.stringify(item)} is more than a placeholder: give it an argument of its own, or ${inEnvironment}`;
     if (isReadAsCode(template, at))
-      return `${item} would be program text for ${fileName(findCodeReader(template, at))}: ${inEnvironment}`;
+      return `${item} would be program text for ${toProgramName(findCodeReader(template, at))}: ${inEnvironment}`;
   }
   return null;
 }
@@ -107,7 +114,7 @@ function checkArgv(template: readonly string[]): string | null {
 /** `sh -c 'show {persona}'` would run what a name says. As an argument behind the text, `"$1"`, it is only a name. */
 function isReadAsCode(template: readonly string[], at: number): boolean {
   const reader = findCodeReader(template, at);
-  const reads = READS_CODE.find(({ name }) => name.test(fileName(reader)))?.reads;
+  const reads = READS_CODE.find(({ name }) => name.test(toProgramName(reader)))?.reads;
   const start = template.indexOf(reader);
   if (reads === undefined) return false;
   if (reads === 'all' || CODE_OPTION.test(template[at - 1] ?? '')) return true;
@@ -120,18 +127,18 @@ function isReadAsCode(template: readonly string[], at: number): boolean {
 function findCodeReader(template: readonly string[], at: number): string {
   const before = template.slice(0, at);
   const byStrictness = (['all', 'code', 'option'] as const).flatMap((reads) =>
-    before.filter((item) => READS_CODE.some((row) => row.reads === reads && row.name.test(fileName(item)))),
+    before.filter((item) => READS_CODE.some((row) => row.reads === reads && row.name.test(toProgramName(item)))),
   );
   return byStrictness[0] ?? '';
 }
 
-/** The name under which `namedValues` hands the value of a placeholder on. */
-function nameInEnvironment(item: string): string {
+/** The name under which `toPlaceholderEnv` hands the value of a placeholder on. */
+function toEnvironmentName(item: string): string {
   const [, name = ''] = /\{(\w+)\}/.exec(item) ?? [];
   return name === 'id' ? 'MESSAGE' : name.toUpperCase();
 }
 
-function fileName(item: string): string {
+function toProgramName(item: string): string {
   return item.slice(Math.max(item.lastIndexOf('/'), item.lastIndexOf('\\')) + 1).replace(/\.(?:exe|cmd|bat|com)$/i, '');
 }
 
@@ -141,20 +148,22 @@ function fileName(item: string): string {
  * @param schemes what the setting `urlSchemes` allows, in lower case and without the colon
  * @throws Fault `settings`
  */
-export function filledUrl(template: string, values: Values, schemes: readonly string[]): string | null {
+export function fillUrl(template: string, values: PlaceholderValues, schemes: readonly string[]): string | null {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(template)?.[1]?.toLowerCase();
   if (scheme === undefined)
-    throw wrong('url', `${JSON.stringify(template)} does not begin with a scheme such as https:`);
-  if (NEVER.includes(scheme)) throw wrong('url', `addresses with ${scheme}: are never opened`);
-  if (!schemes.includes(scheme)) throw wrong('url', `${scheme}: is not among urlSchemes (${schemes.join(', ')})`);
-  const url = filledText(template, (name) => {
+    throw createSettingsFault('url', `${JSON.stringify(template)} does not begin with a scheme such as https:`);
+  if (NEVER.includes(scheme)) throw createSettingsFault('url', `addresses with ${scheme}: are never opened`);
+  if (!schemes.includes(scheme))
+    throw createSettingsFault('url', `${scheme}: is not among urlSchemes (${schemes.join(', ')})`);
+  const url = fillText(template, (name) => {
     const value = values[name];
-    return value === null ? null : name === 'cwd' ? encodedPath(value) : encoded(value);
+    return value === null ? null : name === 'cwd' ? encodePath(value) : encodeSegment(value);
   });
   if (url === null) return null;
-  if (!URL.canParse(url)) throw wrong('url', `${JSON.stringify(url)} is no address`);
+  if (!URL.canParse(url)) throw createSettingsFault('url', `${JSON.stringify(url)} is no address`);
   const { href, protocol } = new URL(url);
-  if (protocol !== `${scheme}:`) throw wrong('url', `${JSON.stringify(url)} is no address with ${scheme}:`);
+  if (protocol !== `${scheme}:`)
+    throw createSettingsFault('url', `${JSON.stringify(url)} is no address with ${scheme}:`);
   return href;
 }
 
@@ -162,10 +171,10 @@ export function hasPlaceholder(text: string): boolean {
   return NAMES.some((name) => text.includes(`{${name}}`));
 }
 
-function filledText(template: string, get: (name: keyof Values) => string | null): string | null {
+function fillText(template: string, get: (name: keyof PlaceholderValues) => string | null): string | null {
   let missing = false;
   // In one pass: a value that holds braces is not looked at again.
-  const filled = template.replace(PLACEHOLDER, (_, name: keyof Values) => {
+  const filled = template.replace(PLACEHOLDER, (_, name: keyof PlaceholderValues) => {
     const value = get(name);
     missing ||= value === null;
     return value ?? '';
@@ -173,17 +182,17 @@ function filledText(template: string, get: (name: keyof Values) => string | null
   return missing ? null : filled;
 }
 
-function encoded(value: string): string {
+function encodeSegment(value: string): string {
   // A segment of only dots would climb, also in its encoded form.
-  if (/^\.{1,2}$/.test(value)) throw wrong('url', `${JSON.stringify(value)} can not stand in an address`);
+  if (/^\.{1,2}$/.test(value)) throw createSettingsFault('url', `${JSON.stringify(value)} cannot stand in an address`);
   return encodeURIComponent(value.toWellFormed()).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }
 
-function encodedPath(value: string): string {
+function encodePath(value: string): string {
   const path = value.replaceAll('\\', '/');
-  return (path.startsWith('/') ? path : `/${path}`).split('/').map(encoded).join('/');
+  return (path.startsWith('/') ? path : `/${path}`).split('/').map(encodeSegment).join('/');
 }
 
-function wrong(what: string, why: string): Fault {
-  return new Fault('settings', `opener ${what}: ${why}`, { is: 'machine', key: 'open' });
+function createSettingsFault(settingName: string, why: string): Fault {
+  return new Fault('settings', `opener ${settingName}: ${why}`, { is: 'machine', key: 'open' });
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { choose, type OpenerSetting } from './plan.ts';
-import type { Life } from './process-life.node.ts';
+import { choosePlan, type OpenerSetting } from './plan.ts';
+import type { ProcessLiveness } from './process-liveness.node.ts';
 import type { Session } from './session.ts';
 
 const PANE = { socket: '/tmp/tmux-0/default', serverPid: 7, pane: '%3' };
 const RESUME = ['claude', '--resume', 'x'];
 
 /** A session that is named by its life: `lifeOf` below reads it back. */
-function session(life: Life, more: Partial<Session> = {}): Session {
+function session(life: ProcessLiveness, more: Partial<Session> = {}): Session {
   const runner = { pid: 1, startKey: life };
   return {
     persona: 'ada',
@@ -22,12 +22,12 @@ function session(life: Life, more: Partial<Session> = {}): Session {
     ...more,
   };
 }
-const lifeOf = ({ runner }: Session): Life => runner.startKey as Life;
+const lifeOf = ({ runner }: Session): ProcessLiveness => runner.startKey as ProcessLiveness;
 
 const AUTO = { is: 'auto' } as const;
 const TERMINAL = { is: 'terminal' } as const;
 const stepsOf = (sessions: readonly Session[], setting: OpenerSetting): string[] =>
-  choose(sessions, setting, lifeOf).steps.map((step) =>
+  choosePlan(sessions, setting, lifeOf).steps.map((step) =>
     step.is === 'terminal' && step.resume !== null ? 'resume' : step.is,
   );
 
@@ -72,18 +72,18 @@ describe('what a click does', () => {
   test('of several that live it is the newest', () => {
     const older = session('live', { id: 'older' });
     assert.equal(
-      choose([session('gone', { id: 'gone' }), session('live', { id: 'newer' }), older], AUTO, lifeOf).session?.id,
+      choosePlan([session('gone', { id: 'gone' }), session('live', { id: 'newer' }), older], AUTO, lifeOf).session?.id,
       'newer',
     );
   });
 
   test('a session that is over is not asked whether it lives', () => {
-    assert.equal(choose([ended], AUTO, () => assert.fail()).session, ended);
+    assert.equal(choosePlan([ended], AUTO, () => assert.fail()).session, ended);
   });
 
   test('the terminal of the settings is the one that is opened', () => {
     const argv = ['kitty', '--hold'];
-    const [step] = choose([gone], { is: 'terminal', argv }, lifeOf).steps;
+    const [step] = choosePlan([gone], { is: 'terminal', argv }, lifeOf).steps;
     assert.deepEqual(step, { is: 'terminal', resume: RESUME, terminal: argv });
   });
 });

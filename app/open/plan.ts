@@ -1,4 +1,4 @@
-import type { Life } from './process-life.node.ts';
+import type { ProcessLiveness } from './process-liveness.node.ts';
 import type { Pane, Session } from './session.ts';
 
 /** The setting `opener`: what opens a persona's session. */
@@ -10,7 +10,7 @@ export type OpenerSetting =
   | { readonly is: 'terminal'; readonly argv?: readonly string[] };
 
 /** One way to show the session; whoever carries it out finds the programs. */
-export type Step =
+export type OpeningStep =
   | { readonly is: 'command'; readonly argv: readonly string[] }
   | { readonly is: 'url'; readonly template: string }
   /** Brings the terminal that shows the pane's server to the pane. */
@@ -21,11 +21,11 @@ export type Step =
   | { readonly is: 'terminal'; readonly resume: readonly string[] | null; readonly terminal: readonly string[] | null }
   | { readonly is: 'page' };
 
-export interface Plan {
+export interface OpeningPlan {
   /** What the steps are about, and where their placeholders come from; null when no session is known. */
   readonly session: Session | null;
   /** Tried in this order until one works. What the settings ask for by name stands alone: its failure is told. */
-  readonly steps: readonly [Step, ...Step[]];
+  readonly steps: readonly [OpeningStep, ...OpeningStep[]];
 }
 
 const PAGE = { is: 'page' } as const;
@@ -34,8 +34,15 @@ const PAGE = { is: 'page' } as const;
  * What a click on a persona does. A session that may still live is never resumed: two agents would write to one.
  * @param sessions the persona's, newest first
  */
-export function choose(sessions: readonly Session[], setting: OpenerSetting, lifeOf: (session: Session) => Life): Plan {
-  const lives = sessions.map((session) => ({ session, life: session.endedAt === null ? lifeOf(session) : 'gone' }));
+export function choosePlan(
+  sessions: readonly Session[],
+  setting: OpenerSetting,
+  checkLiveness: (session: Session) => ProcessLiveness,
+): OpeningPlan {
+  const lives = sessions.map((session) => ({
+    session,
+    life: session.endedAt === null ? checkLiveness(session) : 'gone',
+  }));
   const chosen =
     lives.find(({ life }) => life === 'live') ?? lives.find(({ life }) => life === 'unknown') ?? lives[0] ?? null;
   if (setting.is === 'command' || setting.is === 'url') return { session: chosen?.session ?? null, steps: [setting] };

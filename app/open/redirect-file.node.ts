@@ -2,10 +2,10 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, realRandom } from '../../core/ports/index.ts';
-import { failed } from './launch.node.ts';
+import { createOpenFault } from './launch.node.ts';
 
 /** As long as a one-time link is good. */
-const KEPT_MS = 60_000;
+const LIFETIME_MS = 60_000;
 const NAME = /^open-[0-9a-f]{16}\.html$/;
 
 /** Addresses that carry a one-time code, each in a file that only its owner can read. */
@@ -37,11 +37,14 @@ export function openRedirectFiles(directory: string, clock: Clock): RedirectFile
       try {
         writeFileSync(path, formatRedirect(address), { flag: 'wx', mode: 0o600 });
       } catch (error) {
-        throw failed(`${path} could not be written: ${error instanceof Error ? error.message : String(error)}`, error);
+        throw createOpenFault(
+          `${path} could not be written: ${error instanceof Error ? error.message : String(error)}`,
+          error,
+        );
       }
       timers.set(
         path,
-        clock.after(KEPT_MS, () => remove(path)),
+        clock.after(LIFETIME_MS, () => remove(path)),
       );
       return pathToFileURL(path).href;
     },

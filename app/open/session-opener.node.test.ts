@@ -7,7 +7,7 @@ import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import type { Click } from './opener.ts';
 import type { OpenerSetting } from './plan.ts';
 import type { Session } from './session.ts';
-import { type SessionOpenerNeeds, sessionOpener } from './session-opener.node.ts';
+import { createSessionOpener, type SessionOpenerNeeds } from './session-opener.node.ts';
 
 /** S7: what a name may try on a shell, on AppleScript, and on a template. */
 const HOSTILE = [
@@ -53,7 +53,7 @@ function desk(space: Scratch, programs: readonly string[], more: Partial<Session
   const pages: Click[] = [];
   const urls: (readonly [string, string | null])[] = [];
   const opener = (setting: OpenerSetting, sessions: readonly Session[], over: Partial<SessionOpenerNeeds> = {}) =>
-    sessionOpener({
+    createSessionOpener({
       setting,
       urlSchemes: ['https'],
       sessions: () => sessions,

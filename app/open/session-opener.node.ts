@@ -1,16 +1,16 @@
 import { posix, win32 } from 'node:path';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
 import { type Clock, type Log, resolveProgram } from '../../core/ports/index.ts';
-import { ownHome } from '../../core/state/index.ts';
-import { type Env, programOnPath } from '../programs.node.ts';
-import { activationOf, failed, isFolder, launch } from './launch.node.ts';
-import type { Click, Opened, Opener, OpenUrl } from './opener.ts';
-import { filledArgv, filledUrl, type Values } from './placeholders.ts';
-import { choose, type OpenerSetting, type Plan, type Step } from './plan.ts';
-import { lifeOf } from './process-life.node.ts';
+import { findOwnHome } from '../../core/state/index.ts';
+import { type ProgramEnv, programOnPath } from '../programs.node.ts';
+import { createOpenFault, isFolder, launch, toActivationEnv } from './launch.node.ts';
+import type { Click, Opener, OpenResult, OpenUrl } from './opener.ts';
+import { fillArgv, fillUrl, type PlaceholderValues } from './placeholders.ts';
+import { choosePlan, type OpenerSetting, type OpeningPlan, type OpeningStep } from './plan.ts';
+import { checkLiveness } from './process-liveness.node.ts';
 import type { Session } from './session.ts';
-import { appleTerminalArgs, TERMINALS, terminalArgs, windowsTerminalArgs } from './terminals.ts';
-import { attachCommand, showPane } from './tmux.node.ts';
+import { buildAppleTerminalArgs, buildTerminalArgs, buildWindowsTerminalArgs, TERMINALS } from './terminals.ts';
+import { buildAttachCommand, showPane } from './tmux.node.ts';
 
 export interface SessionOpenerNeeds {
   readonly setting: OpenerSetting;
@@ -23,7 +23,7 @@ export interface SessionOpenerNeeds {
   readonly page: Opener;
   readonly openUrl: OpenUrl;
   readonly platform: NodeJS.Platform;
-  readonly env: Env;
+  readonly env: ProgramEnv;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,8 +34,8 @@ const FAILS_WITHIN_MS = 1000;
 const RESUMES_WITHIN_MS = 10_000;
 
 /** Opens the session of the persona that was clicked, as the setting `opener` says; without a persona, the page. */
-export function sessionOpener(needs: SessionOpenerNeeds): Opener {
-  const opening = new Map<PersonaId, Promise<Opened>>();
+export function createSessionOpener(needs: SessionOpenerNeeds): Opener {
+  const opening = new Map<PersonaId, Promise<OpenResult>>();
   const resumed = new Map<PersonaId, number>();
   return {
     name: 'session',
@@ -56,16 +56,16 @@ async function openSession(
   persona: PersonaId,
   click: Click,
   resumed: Map<PersonaId, number>,
-): Promise<Opened> {
+): Promise<OpenResult> {
   const { clock, log, platform, setting } = needs;
-  const plan = choose(needs.sessions(persona), setting, (session) => lifeOf(session.runner, platform));
+  const plan = choosePlan(needs.sessions(persona), setting, (session) => checkLiveness(session.runner, platform));
   const last = plan.steps.length - 1;
   for (const [i, step] of plan.steps.entries()) {
     const resumes = step.is === 'terminal' && step.resume !== null;
     const before = resumed.get(persona);
     if (resumes && before !== undefined && clock.monotonic() - before < RESUMES_WITHIN_MS) return 'none';
     try {
-      const opened = await carryOut(needs, persona, step, plan, click);
+      const opened = await runStep(needs, persona, step, plan, click);
       if (resumes) resumed.set(persona, clock.monotonic());
       return opened;
     } catch (error) {
@@ -76,46 +76,46 @@ async function openSession(
   return 'none';
 }
 
-async function carryOut(
+async function runStep(
   needs: SessionOpenerNeeds,
   persona: PersonaId,
-  step: Step,
-  { session }: Plan,
+  step: OpeningStep,
+  { session }: OpeningPlan,
   click: Click,
-): Promise<Opened> {
+): Promise<OpenResult> {
   const { page, openUrl, env, platform, urlSchemes } = needs;
-  const values = (): Values => valuesOf(needs, persona, session);
+  const getValues = (): PlaceholderValues => collectValues(needs, persona, session);
   switch (step.is) {
     case 'page':
       return await page.open(click);
     case 'url': {
-      const url = filledUrl(step.template, values(), urlSchemes);
+      const url = fillUrl(step.template, getValues(), urlSchemes);
       if (url === null) return await page.open(click);
       await openUrl(url, click.activationToken);
       return 'url';
     }
     case 'command': {
-      const argv = filledArgv('command', step.argv, values());
+      const argv = fillArgv('command', step.argv, getValues());
       if (argv === null) return await page.open(click);
-      await run(needs, argv, folderOf(session), values(), click);
+      await runCommand(needs, argv, findFolder(session), getValues(), click);
       return 'command';
     }
     case 'tmux':
       await showPane(step.pane, env, platform);
       return 'tmux';
     case 'attach':
-      await terminal(needs, step.terminal, await attachCommand(step.pane, env, platform), values(), click);
+      await openTerminal(needs, step.terminal, await buildAttachCommand(step.pane, env, platform), getValues(), click);
       return 'tmux';
     case 'terminal': {
       const [program, ...args] = step.resume ?? [];
-      const argv = program === undefined ? [] : [programOf(program, needs), ...args];
-      await terminal(needs, step.terminal, argv, values(), click);
+      const argv = program === undefined ? [] : [resolveProgramPath(program, needs), ...args];
+      await openTerminal(needs, step.terminal, argv, getValues(), click);
       return 'terminal';
     }
   }
 }
 
-function valuesOf({ about }: SessionOpenerNeeds, persona: PersonaId, session: Session | null): Values {
+function collectValues({ about }: SessionOpenerNeeds, persona: PersonaId, session: Session | null): PlaceholderValues {
   const known = about(persona);
   return {
     persona,
@@ -127,73 +127,77 @@ function valuesOf({ about }: SessionOpenerNeeds, persona: PersonaId, session: Se
 }
 
 /** Opens a terminal in the session's folder. @param program its own options before, null: the desktop's */
-async function terminal(
+async function openTerminal(
   needs: SessionOpenerNeeds,
   program: readonly string[] | null,
   argv: readonly string[],
-  values: Values,
+  values: PlaceholderValues,
   click: Click,
 ): Promise<void> {
   const { cwd } = values;
-  if (cwd === null || !isFolder(cwd)) throw failed(`the session's folder ${cwd} is not there any more`);
-  if (program === null) return await run(needs, [...desktopTerminal(needs, cwd, argv)], cwd, values, click);
-  const filled = filledArgv('terminal', program, values);
-  if (filled === null) throw failed('opener terminal: a placeholder has no value for this session');
-  await run(needs, [...filled, ...argv], cwd, values, click);
+  if (cwd === null || !isFolder(cwd)) throw createOpenFault(`the session's folder ${cwd} is not there any more`);
+  if (program === null) return await runCommand(needs, [...findDesktopTerminal(needs, cwd, argv)], cwd, values, click);
+  const filled = fillArgv('terminal', program, values);
+  if (filled === null) throw createOpenFault('opener terminal: a placeholder has no value for this session');
+  await runCommand(needs, [...filled, ...argv], cwd, values, click);
 }
 
 /** The terminal of this desktop, with its arguments. */
-function desktopTerminal(
+function findDesktopTerminal(
   { platform, env }: SessionOpenerNeeds,
   cwd: string,
   argv: readonly string[],
 ): readonly string[] {
   switch (platform) {
     case 'darwin': {
-      const args = appleTerminalArgs(cwd, argv);
-      if (args === null) throw failed('Terminal can not be given an argument with a quote, a backslash or "!"');
+      const args = buildAppleTerminalArgs(cwd, argv);
+      if (args === null) throw createOpenFault('Terminal cannot be given an argument with a quote, a backslash or "!"');
       return ['/usr/bin/osascript', ...args];
     }
     case 'win32': {
-      const args = windowsTerminalArgs(cwd, argv);
-      if (args === null) throw failed('Windows Terminal can not be given an argument with a quote or a semicolon');
+      const args = buildWindowsTerminalArgs(cwd, argv);
+      if (args === null)
+        throw createOpenFault('Windows Terminal cannot be given an argument with a quote or a semicolon');
       return ['wt.exe', ...args];
     }
     default: {
       const names = env.TERMINAL === undefined || env.TERMINAL === '' ? TERMINALS : [env.TERMINAL, ...TERMINALS];
       for (const name of names) {
         const file = posix.isAbsolute(name) ? name : programOnPath(name, env, platform);
-        if (file !== null) return [file, ...terminalArgs(posix.basename(name), cwd, argv)];
+        if (file !== null) return [file, ...buildTerminalArgs(posix.basename(name), cwd, argv)];
       }
-      throw failed(`no terminal program is on PATH (${TERMINALS.join(', ')}): set opener terminal, or TERMINAL`);
+      throw createOpenFault(
+        `no terminal program is on PATH (${TERMINALS.join(', ')}): set opener terminal, or TERMINAL`,
+      );
     }
   }
 }
 
-async function run(
+async function runCommand(
   needs: SessionOpenerNeeds,
   [program = '', ...args]: readonly string[],
   cwd: string,
-  values: Values,
+  values: PlaceholderValues,
   click: Click,
 ): Promise<void> {
-  const file = programOf(program, needs);
-  const env = { ...needs.env, ...namedValues(values), ...activationOf(click.activationToken) };
+  const file = resolveProgramPath(program, needs);
+  const env = { ...needs.env, ...toPlaceholderEnv(values), ...toActivationEnv(click.activationToken) };
   await launch({ file, args, cwd, env, failsWithinMs: FAILS_WITHIN_MS }, needs.clock);
 }
 
 /** Absolute as it is, else from PATH; never from the current folder. @throws Fault `exec-failed` */
-function programOf(program: string, { platform, env }: SessionOpenerNeeds): string {
+function resolveProgramPath(program: string, { platform, env }: SessionOpenerNeeds): string {
   const path = platform === 'win32' ? win32 : posix;
   if (path.isAbsolute(program)) return resolveProgram(program, env, platform) ?? program;
-  if (/[/\\]/.test(program)) throw failed(`the program ${program} is neither an absolute path nor a name on PATH`);
+  if (/[/\\]/.test(program))
+    throw createOpenFault(`the program ${program} is neither an absolute path nor a name on PATH`);
   const file = programOnPath(program, env, platform);
   if (file !== null) return file;
-  throw failed(`the program ${program} is not on PATH`);
+  throw createOpenFault(`the program ${program} is not on PATH`);
 }
 
 /** The same values for a program that would rather read them there. */
-function namedValues({ persona, source, id, session, cwd }: Values): Env {
+function toPlaceholderEnv({ persona, source, id, session, cwd }: PlaceholderValues): ProgramEnv {
   return {
     HIVEBAR_PERSONA: persona,
     HIVEBAR_SOURCE: source ?? undefined,
@@ -203,6 +207,6 @@ function namedValues({ persona, source, id, session, cwd }: Values): Env {
   };
 }
 
-function folderOf(session: Session | null): string {
-  return session !== null && isFolder(session.cwd) ? session.cwd : ownHome();
+function findFolder(session: Session | null): string {
+  return session !== null && isFolder(session.cwd) ? session.cwd : findOwnHome();
 }

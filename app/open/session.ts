@@ -11,7 +11,7 @@ export interface Pane {
 }
 
 /** A process, and what tells it from a later one with the same pid; null where the system has no such thing. */
-export interface Process {
+export interface SessionProcess {
   readonly pid: number;
   readonly startKey: string | null;
   /** A file that is locked for as long as the session runs, where its process outlives it; absent: the process alone tells. */
@@ -26,14 +26,14 @@ export interface HarnessHome {
 }
 
 /** What a session says of itself with `hivebar session set`. */
-export interface Announcement {
+export interface SessionAnnouncement {
   readonly persona: PersonaId;
   /** The agent program's own name for the session; null when it gave none. */
   readonly id: string | null;
   /** Absolute. */
   readonly cwd: string;
   readonly pane: Pane | null;
-  readonly runner: Process;
+  readonly runner: SessionProcess;
   /** What takes the session up again, item by item; null: nothing does. */
   readonly resume: readonly string[] | null;
   /** Absent: not known. */
@@ -41,7 +41,7 @@ export interface Announcement {
 }
 
 /** A session as it is kept. */
-export interface Session extends Announcement {
+export interface Session extends SessionAnnouncement {
   readonly announcedAt: Instant;
   /** When it said that it is over; null: not yet. */
   readonly endedAt: Instant | null;
@@ -59,56 +59,57 @@ const REFUSED = /[\p{Cc}\u2028\u2029]/u;
  * The announcement as it is, once it has been found fit to be kept.
  * @throws Fault `usage` which names the field and the value
  */
-export function checkedAnnouncement(given: Announcement, platform: NodeJS.Platform): Announcement {
+export function checkAnnouncement(announcement: SessionAnnouncement, platform: NodeJS.Platform): SessionAnnouncement {
   const path = platform === 'win32' ? win32 : posix;
-  const { persona, id, cwd, pane, runner, resume } = given;
-  text('PERSONA', persona, NAME_CHARS);
-  if (id !== null) text('--id', id, NAME_CHARS);
-  text('--cwd', cwd, PATH_CHARS);
-  if (!path.isAbsolute(cwd)) throw refusal(`--cwd ${quoted(cwd)} is not an absolute path`);
+  const { persona, id, cwd, pane, runner, resume } = announcement;
+  checkText('PERSONA', persona, NAME_CHARS);
+  if (id !== null) checkText('--id', id, NAME_CHARS);
+  checkText('--cwd', cwd, PATH_CHARS);
+  if (!path.isAbsolute(cwd)) throw createRefusal(`--cwd ${quote(cwd)} is not an absolute path`);
   if (pane !== null) {
-    if (!/^%\d{1,9}$/.test(pane.pane)) throw refusal(`--tmux-pane ${quoted(pane.pane)} is not a pane such as %3`);
-    text('the socket in TMUX', pane.socket, PATH_CHARS);
+    if (!/^%\d{1,9}$/.test(pane.pane)) throw createRefusal(`--tmux-pane ${quote(pane.pane)} is not a pane such as %3`);
+    checkText('the socket in TMUX', pane.socket, PATH_CHARS);
     if (!path.isAbsolute(pane.socket))
-      throw refusal(`the socket in TMUX ${quoted(pane.socket)} is not an absolute path`);
+      throw createRefusal(`the socket in TMUX ${quote(pane.socket)} is not an absolute path`);
   }
   if (!Number.isInteger(runner.pid) || runner.pid < 1 || runner.pid > 0x7fff_ffff) {
-    throw refusal(`--pid ${runner.pid} is not the number of a process`);
+    throw createRefusal(`--pid ${runner.pid} is not the number of a process`);
   }
   if (resume !== null) checkResume(resume);
-  return given;
+  return announcement;
 }
 
 function checkResume([program = '', ...args]: readonly string[]): void {
-  text('the program that resumes', program, PATH_CHARS);
+  checkText('the program that resumes', program, PATH_CHARS);
   if (program.startsWith('-'))
-    throw refusal(`the program that resumes can not be ${quoted(program)}, which is an option`);
-  if (args.length >= ITEMS) throw refusal(`the command that resumes has ${args.length + 1} items, over ${ITEMS}`);
-  for (const arg of args) if (arg !== '') text('an argument that resumes', arg, PATH_CHARS);
+    throw createRefusal(`the program that resumes cannot be ${quote(program)}, which is an option`);
+  if (args.length >= ITEMS) throw createRefusal(`the command that resumes has ${args.length + 1} items, over ${ITEMS}`);
+  for (const arg of args) if (arg !== '') checkText('an argument that resumes', arg, PATH_CHARS);
   const chars = args.reduce((sum, arg) => sum + arg.length, program.length);
-  if (chars > RESUME_CHARS) throw refusal(`the command that resumes has ${chars} characters, over ${RESUME_CHARS}`);
+  if (chars > RESUME_CHARS)
+    throw createRefusal(`the command that resumes has ${chars} characters, over ${RESUME_CHARS}`);
 }
 
-function text(what: string, value: string, most: number): void {
-  if (value.trim() === '') throw refusal(`${what} is empty`);
-  if (value.length > most) throw refusal(`${what} has ${value.length} characters, over ${most}`);
-  if (REFUSED.test(value)) throw refusal(`${what} ${quoted(value)} holds control characters`);
-  if (!value.isWellFormed()) throw refusal(`${what} ${quoted(value)} is not well-formed Unicode`);
+function checkText(label: string, value: string, maxLength: number): void {
+  if (value.trim() === '') throw createRefusal(`${label} is empty`);
+  if (value.length > maxLength) throw createRefusal(`${label} has ${value.length} characters, over ${maxLength}`);
+  if (REFUSED.test(value)) throw createRefusal(`${label} ${quote(value)} holds control characters`);
+  if (!value.isWellFormed()) throw createRefusal(`${label} ${quote(value)} is not well-formed Unicode`);
 }
 
-function quoted(value: string): string {
+function quote(value: string): string {
   return JSON.stringify(value.slice(0, 80));
 }
 
-function refusal(what: string): Fault {
-  return new Fault('usage', what, { is: 'machine', key: 'session' });
+function createRefusal(message: string): Fault {
+  return new Fault('usage', message, { is: 'machine', key: 'session' });
 }
 
 /**
  * The socket and the server's pid in tmux's own variable TMUX, `SOCKET,PID,SESSION`; null when it holds something else.
  * A socket's path may hold commas.
  */
-export function tmuxServerOf(variable: string): Pick<Pane, 'socket' | 'serverPid'> | null {
+export function parseTmuxServer(variable: string): Pick<Pane, 'socket' | 'serverPid'> | null {
   const [, socket, pid] = /^(.+),(\d{1,10}),\d+$/s.exec(variable) ?? [];
   return socket === undefined ? null : { socket, serverPid: Number(pid) };
 }

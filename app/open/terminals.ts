@@ -1,30 +1,33 @@
 /** How a terminal program is told where to start and what to run. Items, never a line: no shell reads them. */
-type Syntax = (cwd: string, run: readonly string[]) => readonly string[];
+type TerminalSyntax = (cwd: string, run: readonly string[]) => readonly string[];
 
-const EXECUTES: Syntax = (_cwd, run) => (run.length === 0 ? [] : ['-e', ...run]);
+const EXECUTES: TerminalSyntax = (_cwd, run) => (run.length === 0 ? [] : ['-e', ...run]);
 
-const behind = (options: readonly string[], mark: readonly string[], run: readonly string[]): readonly string[] =>
-  run.length === 0 ? options : [...options, ...mark, ...run];
+const appendCommand = (
+  options: readonly string[],
+  separator: readonly string[],
+  run: readonly string[],
+): readonly string[] => (run.length === 0 ? options : [...options, ...separator, ...run]);
 
 /** In the order they are looked for. Where there is no option for the folder, the program is started in it. */
-const SYNTAX: Readonly<Record<string, Syntax>> = {
+const SYNTAX: Readonly<Record<string, TerminalSyntax>> = {
   'x-terminal-emulator': EXECUTES, // Debian policy 11.8.3: "-e", then the program and its arguments
-  'gnome-terminal': (cwd, run) => behind([`--working-directory=${cwd}`], ['--'], run),
-  konsole: (cwd, run) => behind(['--workdir', cwd], ['-e'], run),
-  'xfce4-terminal': (cwd, run) => behind([`--working-directory=${cwd}`], ['-x'], run),
-  'mate-terminal': (cwd, run) => behind([`--working-directory=${cwd}`], ['-x'], run),
-  ghostty: (cwd, run) => behind([`--working-directory=${cwd}`], ['-e'], run),
-  kitty: (cwd, run) => behind(['--directory', cwd], [], run),
-  alacritty: (cwd, run) => behind(['--working-directory', cwd], ['-e'], run),
-  foot: (cwd, run) => behind([`--working-directory=${cwd}`], [], run),
-  wezterm: (cwd, run) => behind(['start', '--cwd', cwd], ['--'], run),
+  'gnome-terminal': (cwd, run) => appendCommand([`--working-directory=${cwd}`], ['--'], run),
+  konsole: (cwd, run) => appendCommand(['--workdir', cwd], ['-e'], run),
+  'xfce4-terminal': (cwd, run) => appendCommand([`--working-directory=${cwd}`], ['-x'], run),
+  'mate-terminal': (cwd, run) => appendCommand([`--working-directory=${cwd}`], ['-x'], run),
+  ghostty: (cwd, run) => appendCommand([`--working-directory=${cwd}`], ['-e'], run),
+  kitty: (cwd, run) => appendCommand(['--directory', cwd], [], run),
+  alacritty: (cwd, run) => appendCommand(['--working-directory', cwd], ['-e'], run),
+  foot: (cwd, run) => appendCommand([`--working-directory=${cwd}`], [], run),
+  wezterm: (cwd, run) => appendCommand(['start', '--cwd', cwd], ['--'], run),
   xterm: EXECUTES,
 };
 
 export const TERMINALS: readonly string[] = Object.keys(SYNTAX);
 
 /** The arguments for a terminal program by the name of its file; one that is not known gets `-e`, as xterm does. */
-export function terminalArgs(name: string, cwd: string, run: readonly string[]): readonly string[] {
+export function buildTerminalArgs(name: string, cwd: string, run: readonly string[]): readonly string[] {
   return (Object.hasOwn(SYNTAX, name) ? (SYNTAX[name] ?? EXECUTES) : EXECUTES)(cwd, run);
 }
 
@@ -48,14 +51,14 @@ const APPLESCRIPT: readonly string[] = [
 
 const NOT_IN_A_LINE = /['\\!\p{Cc}]/u;
 
-/** For osascript; null when an item holds what can not be quoted for every shell. */
-export function appleTerminalArgs(cwd: string, run: readonly string[]): readonly string[] | null {
+/** For osascript; null when an item holds what cannot be quoted for every shell. */
+export function buildAppleTerminalArgs(cwd: string, run: readonly string[]): readonly string[] | null {
   if ([cwd, ...run].some((item) => NOT_IN_A_LINE.test(item))) return null;
   return [...APPLESCRIPT.flatMap((line) => ['-e', line]), cwd, ...run];
 }
 
 /** For wt.exe; null when an item holds its own separator, or a quote, which it reads again. */
-export function windowsTerminalArgs(cwd: string, run: readonly string[]): readonly string[] | null {
+export function buildWindowsTerminalArgs(cwd: string, run: readonly string[]): readonly string[] | null {
   if ([cwd, ...run].some((item) => /[;"]/.test(item))) return null;
   return ['-d', cwd, ...run];
 }

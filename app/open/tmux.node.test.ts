@@ -8,15 +8,15 @@ import { composerPane } from '../../test/kit/composer-pane.ts';
 import { needs } from '../../test/kit/require.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { until } from '../../test/kit/until.ts';
-import { type Env, programOnPath } from '../programs.node.ts';
-import { lifeOf, startKeyOf } from './process-life.node.ts';
+import { type ProgramEnv, programOnPath } from '../programs.node.ts';
+import { checkLiveness, readStartKey } from './process-liveness.node.ts';
 import type { Pane, Session } from './session.ts';
-import { sessionOpener } from './session-opener.node.ts';
-import { attachCommand, finishWords, pasteWords, readPane, showPane } from './tmux.node.ts';
+import { createSessionOpener } from './session-opener.node.ts';
+import { buildAttachCommand, finishWords, pasteWords, readPane, showPane } from './tmux.node.ts';
 
 const WORDS = 'hivebar: something waits in your inbox';
 
-const env: Env = { ...process.env, TERM: 'xterm', LC_ALL: 'C.UTF-8', TMUX: undefined, TMUX_PANE: undefined };
+const env: ProgramEnv = { ...process.env, TERM: 'xterm', LC_ALL: 'C.UTF-8', TMUX: undefined, TMUX_PANE: undefined };
 const here = process.platform;
 
 function noTmux(t: TestContext): boolean {
@@ -108,7 +108,7 @@ test('a pane that is gone, a server that is gone, and a pane number of another s
   await failing({ ...pane, serverPid: pane.serverPid + 1 }, /has no pane %0 any more/);
   await failing({ ...pane, socket: space.at('none') }, /none/);
   await failing(pane, /no terminal shows/);
-  await assert.rejects(attachCommand({ ...pane, pane: '%99' }, env, here), { code: 'exec-failed' });
+  await assert.rejects(buildAttachCommand({ ...pane, pane: '%99' }, env, here), { code: 'exec-failed' });
   await assert.rejects(showPane(pane, { PATH: space.dir }, 'win32'), {
     code: 'exec-failed',
     message: /tmux is not on PATH/,
@@ -133,13 +133,13 @@ test('E6 a click goes to the pane where the session lives; with no terminal ther
     id: null,
     cwd: space.dir,
     pane,
-    runner: { pid, startKey: startKeyOf(pid, here) },
+    runner: { pid, startKey: readStartKey(pid, here) },
     resume: ['touch', space.at('resumed')],
     announcedAt: 0,
     endedAt: null,
   };
   const pages: unknown[] = [];
-  const opener = sessionOpener({
+  const opener = createSessionOpener({
     setting: { is: 'auto' },
     urlSchemes: [],
     sessions: () => [session],
@@ -160,7 +160,7 @@ test('E6 a click goes to the pane where the session lives; with no terminal ther
   assert.equal(await opener.open(click), 'tmux');
   assert.deepEqual(inner.shown(), [`ada ${pane.pane}`], 'in the terminal that is there');
   inner.ask('kill-pane', '-t', pane.pane);
-  while (lifeOf(session.runner, here) !== 'gone') await sleep(10);
+  while (checkLiveness(session.runner, here) !== 'gone') await sleep(10);
   assert.equal(await opener.open(click), 'terminal');
   while (!existsSync(space.at('resumed'))) await sleep(10);
   assert.deepEqual(pages, []);

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import type { PaneState } from '../../core/hooks/index.ts';
 import type { Fault } from '../../core/model/index.ts';
-import { type Env, programOnPath } from '../programs.node.ts';
+import { type ProgramEnv, programOnPath } from '../programs.node.ts';
 import { isInFront } from './foreground.node.ts';
-import { failed } from './launch.node.ts';
+import { createOpenFault } from './launch.node.ts';
 import type { Pane } from './session.ts';
 
 const ANSWERS_WITHIN_MS = 2000;
@@ -14,12 +14,12 @@ const BESIDE = ['/usr/local/bin', '/opt/homebrew/bin'];
  * Makes the pane the current one of its session, and brings the terminal used last to it.
  * @throws Fault `exec-failed`: there is no such pane any more, or no terminal shows this server
  */
-export async function showPane(pane: Pane, env: Env, platform: NodeJS.Platform): Promise<void> {
-  const tmux = tmuxFor(pane, env, platform);
+export async function showPane(pane: Pane, env: ProgramEnv, platform: NodeJS.Platform): Promise<void> {
+  const tmux = openTmux(pane, env, platform);
   const [session, window] = await tmux.find();
   const client = await tmux.client(session);
   await tmux.ask(['select-window', '-t', window, ';', 'select-pane', '-t', pane.pane]);
-  if (client === null) throw failed(`no terminal shows the tmux session of pane ${pane.pane}`);
+  if (client === null) throw createOpenFault(`no terminal shows the tmux session of pane ${pane.pane}`);
   await tmux.ask(['switch-client', '-c', client, '-t', session]);
 }
 
@@ -27,24 +27,33 @@ export async function showPane(pane: Pane, env: Env, platform: NodeJS.Platform):
  * The command that shows the pane in a terminal of its own; its program is an absolute path.
  * @throws Fault `exec-failed`: there is no such pane any more
  */
-export async function attachCommand(pane: Pane, env: Env, platform: NodeJS.Platform): Promise<readonly string[]> {
-  const tmux = tmuxFor(pane, env, platform);
+export async function buildAttachCommand(
+  pane: Pane,
+  env: ProgramEnv,
+  platform: NodeJS.Platform,
+): Promise<readonly string[]> {
+  const tmux = openTmux(pane, env, platform);
   const [session, window] = await tmux.find();
   await tmux.ask(['select-window', '-t', window, ';', 'select-pane', '-t', pane.pane]);
   return [tmux.file, '-S', pane.socket, 'attach-session', '-t', session];
 }
 
 /** Where the cursor must still be when something is done to a pane. */
-export type At = PaneState['cursor'];
+export type CursorPosition = PaneState['cursor'];
 
 /**
  * What the pane shows now, all of one moment.
  * @param pid the agent's process
  * @throws Fault `exec-failed`: there is no such pane any more
  */
-export async function readPane(pane: Pane, pid: number, env: Env, platform: NodeJS.Platform): Promise<PaneState> {
-  const tmux = tmuxFor(pane, env, platform);
-  const said = await tmux.ask([
+export async function readPane(
+  pane: Pane,
+  pid: number,
+  env: ProgramEnv,
+  platform: NodeJS.Platform,
+): Promise<PaneState> {
+  const tmux = openTmux(pane, env, platform);
+  const output = await tmux.ask([
     'display-message',
     '-p',
     '-t',
@@ -56,9 +65,9 @@ export async function readPane(pane: Pane, pid: number, env: Env, platform: Node
     '-t',
     pane.pane,
   ]);
-  const [head = '', ...lines] = said.split('\n');
+  const [head = '', ...lines] = output.split('\n');
   const [server, id, mode, dead, off, shared, x, y, width, tty = ''] = head.split(' ');
-  if (Number(server) !== pane.serverPid || id !== pane.pane) throw goneFault(pane);
+  if (Number(server) !== pane.serverPid || id !== pane.pane) throw createGoneFault(pane);
   return {
     isInMode: mode !== '0',
     takesKeys: dead !== '1' && off !== '1' && shared !== '1',
@@ -80,15 +89,18 @@ const STATE =
 export async function pasteWords(
   pane: Pane,
   words: string,
-  at: At,
-  env: Env,
+  at: CursorPosition,
+  env: ProgramEnv,
   platform: NodeJS.Platform,
 ): Promise<boolean> {
   const buffer = `hivebar-${process.pid}-${pane.pane.slice(1)}`;
-  const tmux = tmuxFor(pane, env, platform);
+  const tmux = openTmux(pane, env, platform);
   const paste = `paste-buffer -p -d -b ${buffer} -t ${pane.pane} ; display-message -p done`;
-  const given = ['set-buffer', '-b', buffer, '--', words, ';'];
-  return (await tmux.ask([...given, ...when(pane, at, null, paste, `delete-buffer -b ${buffer}`)])).trim() === 'done';
+  const setBuffer = ['set-buffer', '-b', buffer, '--', words, ';'];
+  return (
+    (await tmux.ask([...setBuffer, ...buildCondition(pane, at, null, paste, `delete-buffer -b ${buffer}`)])).trim() ===
+    'done'
+  );
 }
 
 /**
@@ -99,33 +111,39 @@ export async function finishWords(
   pane: Pane,
   words: string,
   way: 'enter' | 'take back',
-  at: At,
-  env: Env,
+  at: CursorPosition,
+  env: ProgramEnv,
   platform: NodeJS.Platform,
 ): Promise<boolean> {
   const keys = way === 'enter' ? 'Enter' : `-N ${words.length} BSpace`;
   const press = `send-keys -t ${pane.pane} ${keys} ; display-message -p done`;
-  return (await tmuxFor(pane, env, platform).ask(when(pane, at, words, press, ''))).trim() === 'done';
+  return (await openTmux(pane, env, platform).ask(buildCondition(pane, at, words, press, ''))).trim() === 'done';
 }
 
 /** One command of tmux, which does `then` only when the pane takes keys, its cursor is there and it shows `words`. */
-function when({ pane }: Pane, { x, y }: At, words: string | null, then: string, otherwise: string): readonly string[] {
+function buildCondition(
+  { pane }: Pane,
+  { x, y }: CursorPosition,
+  words: string | null,
+  then: string,
+  otherwise: string,
+): readonly string[] {
   const facts = [
     '#{==:#{pane_in_mode}#{pane_dead}#{pane_input_off}#{pane_synchronized},0000}',
     `#{==:#{cursor_x} #{cursor_y},${x} ${y}}`,
   ];
   if (words !== null) facts.push(`#{C:${words}}`);
-  const all = facts.reduce((left, right) => `#{&&:${left},${right}}`);
-  return ['if-shell', '-F', '-t', pane, all, then, ...(otherwise === '' ? [] : [otherwise])];
+  const condition = facts.reduce((left, right) => `#{&&:${left},${right}}`);
+  return ['if-shell', '-F', '-t', pane, condition, then, ...(otherwise === '' ? [] : [otherwise])];
 }
 
-function goneFault({ pane, socket }: Pane): Fault {
-  return failed(`tmux has no pane ${pane} any more (${socket})`);
+function createGoneFault({ pane, socket }: Pane): Fault {
+  return createOpenFault(`tmux has no pane ${pane} any more (${socket})`);
 }
 
-function tmuxFor({ socket, serverPid, pane }: Pane, env: Env, platform: NodeJS.Platform) {
+function openTmux({ socket, serverPid, pane }: Pane, env: ProgramEnv, platform: NodeJS.Platform) {
   const file = programOnPath('tmux', env, platform, BESIDE);
-  if (file === null) throw failed('tmux is not on PATH');
+  if (file === null) throw createOpenFault('tmux is not on PATH');
   const ask = (args: readonly string[]): Promise<string> =>
     new Promise((resolve, reject) => {
       const { TMUX: _, TMUX_PANE: __, ...around } = env; // a tray started inside a tmux is not meant by it
@@ -135,7 +153,7 @@ function tmuxFor({ socket, serverPid, pane }: Pane, env: Env, platform: NodeJS.P
         { env: around, timeout: ANSWERS_WITHIN_MS, windowsHide: true },
         (error, stdout, stderr) => {
           if (error === null) resolve(stdout);
-          else reject(failed(`tmux ${args[0]}: ${stderr.trim().slice(0, 200) || error.message}`, error));
+          else reject(createOpenFault(`tmux ${args[0]}: ${stderr.trim().slice(0, 200) || error.message}`, error));
         },
       );
     });
@@ -144,27 +162,27 @@ function tmuxFor({ socket, serverPid, pane }: Pane, env: Env, platform: NodeJS.P
     ask,
     /** The ids of the session and the window that hold the pane. */
     async find(): Promise<readonly [session: string, window: string]> {
-      const said = await ask(['display-message', '-p', '-t', pane, '#{pid} #{pane_id} #{session_id} #{window_id}']);
-      const [pid, found, session = '', window = ''] = said.trim().split(' ');
+      const output = await ask(['display-message', '-p', '-t', pane, '#{pid} #{pane_id} #{session_id} #{window_id}']);
+      const [pid, paneId, session = '', window = ''] = output.trim().split(' ');
       // A server that was started again counts its panes from the beginning.
-      if (Number(pid) !== serverPid || found !== pane) throw goneFault({ socket, serverPid, pane });
+      if (Number(pid) !== serverPid || paneId !== pane) throw createGoneFault({ socket, serverPid, pane });
       return [session, window];
     },
     /** The terminal to use: one that shows the session, else the one used last; null when the server has none. */
     async client(session: string): Promise<string | null> {
-      const said = await ask([
+      const output = await ask([
         'list-clients',
         '-F',
         '#{client_activity} #{session_id} #{client_control_mode} #{client_name}',
       ]);
-      const clients = said.split('\n').flatMap((line) => {
+      const clients = output.split('\n').flatMap((line) => {
         const [, activity, shows, control, name] = /^(\d+) (\S*) ([01]) (.+)$/.exec(line) ?? [];
         // A program in control mode draws no screen.
         return name === undefined || control === '1'
           ? []
-          : [{ activity: Number(activity), name, here: shows === session }];
+          : [{ activity: Number(activity), name, showsSession: shows === session }];
       });
-      clients.sort((a, b) => Number(b.here) - Number(a.here) || b.activity - a.activity);
+      clients.sort((a, b) => Number(b.showsSession) - Number(a.showsSession) || b.activity - a.activity);
       return clients[0]?.name ?? null;
     },
   };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realClock } from '../../core/ports/index.ts';
-import { isOurPage, pageOpener } from './page-opener.ts';
-import { openCommand, urlOpener } from './url-opener.node.ts';
+import { createPageOpener, isOurPage } from './page-opener.ts';
+import { createUrlOpener, findOpenCommand } from './url-opener.node.ts';
 
 const PORT = 7475;
 const NOT_OURS = [
@@ -53,15 +53,15 @@ test('the page opener hands over our page with the activation token, and nothing
   const opened: [string, string | null][] = [];
   const openUrl = async (url: string, token: string | null): Promise<void> => void opened.push([url, token]);
   const conceal = (address: string): string => `file:///run/open.html?${address}`;
-  const ours = pageOpener({
-    urlOf: (opens) => `http://127.0.0.1:7475/#${opens.is}`,
+  const ours = createPageOpener({
+    createUrl: (opens) => `http://127.0.0.1:7475/#${opens.is}`,
     port: PORT,
     conceal,
     openUrl,
   });
   await ours.open({ opens: { is: 'overview' }, activationToken: 'token-1' });
   for (const url of NOT_OURS) {
-    const other = pageOpener({ urlOf: () => url, port: PORT, conceal, openUrl });
+    const other = createPageOpener({ createUrl: () => url, port: PORT, conceal, openUrl });
     await assert.rejects(other.open({ opens: { is: 'overview' }, activationToken: null }), { code: 'internal' });
   }
   assert.deepEqual(opened, [[conceal('http://127.0.0.1:7475/#overview'), 'token-1']]);
@@ -69,7 +69,7 @@ test('the page opener hands over our page with the activation token, and nothing
 
 test('Linux: xdg-open from PATH gets the address as one argument and the token in its environment', async (t) => {
   const { folder, seen } = folderWith(t, '');
-  const open = urlOpener({ platform: 'linux', env: { PATH: `.:${folder}:/usr/bin:/bin` }, clock: realClock });
+  const open = createUrlOpener({ platform: 'linux', env: { PATH: `.:${folder}:/usr/bin:/bin` }, clock: realClock });
   await open('http://127.0.0.1:7475/#$(touch%20PWNED)', 'token-1');
   assert.deepEqual(seen(), ['1', 'http://127.0.0.1:7475/#$(touch%20PWNED)', 'token-1']);
 });
@@ -82,7 +82,7 @@ test('a browser that stays is let go, and is not waited for', async (t) => {
     return { [Symbol.dispose]: () => {} };
   };
   const clock = { ...realClock, after };
-  const open = urlOpener({ platform: 'linux', env: { PATH: `${folder}:/usr/bin:/bin` }, clock });
+  const open = createUrlOpener({ platform: 'linux', env: { PATH: `${folder}:/usr/bin:/bin` }, clock });
   const opening = open('http://127.0.0.1:7475/', null);
   while (!fs.existsSync(join(folder, 'seen'))) await sleep(10);
   letGo();
@@ -92,18 +92,18 @@ test('a browser that stays is let go, and is not waited for', async (t) => {
 
 test('an opener that fails, or is missing, is a fault that says so', async (t) => {
   const { folder } = folderWith(t, 'exit 3');
-  const failing = urlOpener({ platform: 'linux', env: { PATH: `${folder}:/usr/bin:/bin` }, clock: realClock });
+  const failing = createUrlOpener({ platform: 'linux', env: { PATH: `${folder}:/usr/bin:/bin` }, clock: realClock });
   await assert.rejects(failing('http://127.0.0.1:7475/', null), {
     code: 'exec-failed',
     message: /xdg-open ended with 3/,
   });
-  const missing = urlOpener({ platform: 'linux', env: { PATH: join(folder, 'nothing') }, clock: realClock });
+  const missing = createUrlOpener({ platform: 'linux', env: { PATH: join(folder, 'nothing') }, clock: realClock });
   await assert.rejects(missing('http://127.0.0.1:7475/', null), { code: 'exec-failed', message: /not on PATH/ });
 });
 
 test('macOS and Windows use their own programs by absolute path, never a shell', () => {
   const url = 'http://127.0.0.1:7475/#a&b';
-  assert.deepEqual(openCommand(url, 'darwin', {}), ['/usr/bin/open', url]);
+  assert.deepEqual(findOpenCommand(url, 'darwin', {}), ['/usr/bin/open', url]);
   const windows = ['C:\\Win\\System32\\rundll32.exe', 'url.dll,FileProtocolHandler', url];
-  assert.deepEqual(openCommand(url, 'win32', { SystemRoot: 'C:\\Win' }), windows);
+  assert.deepEqual(findOpenCommand(url, 'win32', { SystemRoot: 'C:\\Win' }), windows);
 });

@@ -1,12 +1,12 @@
 import { win32 } from 'node:path';
 import type { Clock } from '../../core/ports/index.ts';
-import { type Env, programOnPath } from '../programs.node.ts';
-import { activationOf, failed, launch } from './launch.node.ts';
+import { type ProgramEnv, programOnPath } from '../programs.node.ts';
+import { createOpenFault, launch, toActivationEnv } from './launch.node.ts';
 import type { OpenUrl } from './opener.ts';
 
-export interface OpenNeeds {
+export interface UrlOpenerNeeds {
   readonly platform: NodeJS.Platform;
-  readonly env: Env;
+  readonly env: ProgramEnv;
   readonly clock: Clock;
 }
 
@@ -17,16 +17,20 @@ const FAILS_WITHIN_MS = 3000;
  * Hands a URL to the desktop's own opener, as one argument of a program with an absolute path: no shell, and nothing from
  * the current folder. The program is let go and may outlive us.
  */
-export function urlOpener({ platform, env, clock }: OpenNeeds): OpenUrl {
+export function createUrlOpener({ platform, env, clock }: UrlOpenerNeeds): OpenUrl {
   return async (url, activationToken) => {
-    const [file, ...args] = openCommand(url, platform, env);
-    const around = { ...env, ...activationOf(activationToken) };
-    await launch({ file, args, cwd: null, env: around, failsWithinMs: FAILS_WITHIN_MS }, clock);
+    const [file, ...args] = findOpenCommand(url, platform, env);
+    const childEnv = { ...env, ...toActivationEnv(activationToken) };
+    await launch({ file, args, cwd: null, env: childEnv, failsWithinMs: FAILS_WITHIN_MS }, clock);
   };
 }
 
 /** The program, by its absolute path, and its arguments. @throws Fault `exec-failed` when there is none */
-export function openCommand(url: string, platform: NodeJS.Platform, env: Env): readonly [string, ...string[]] {
+export function findOpenCommand(
+  url: string,
+  platform: NodeJS.Platform,
+  env: ProgramEnv,
+): readonly [string, ...string[]] {
   switch (platform) {
     case 'darwin':
       return ['/usr/bin/open', url];
@@ -37,7 +41,7 @@ export function openCommand(url: string, platform: NodeJS.Platform, env: Env): r
     }
     default: {
       const file = programOnPath('xdg-open', env, platform);
-      if (file === null) throw failed('xdg-open is not on PATH (Debian: apt-get install xdg-utils)');
+      if (file === null) throw createOpenFault('xdg-open is not on PATH (Debian: apt-get install xdg-utils)');
       return [file, url];
     }
   }

@@ -1,27 +1,27 @@
-import { line, markOf, type Program, REMOVED_BY } from './program.ts';
+import { formatOwnerLine, REMOVED_BY, requireSingleLine, type ServiceProgram } from './service-program.ts';
 
 /** An XDG autostart entry (Desktop Entry Specification 1.5, "The Exec key"), which every desktop session reads. */
-export function autostartEntry(program: Program): string {
+export function formatAutostartEntry(program: ServiceProgram): string {
   return `${[
-    `# ${markOf(program)} ${REMOVED_BY}`,
+    `# ${formatOwnerLine(program)} ${REMOVED_BY}`,
     '[Desktop Entry]',
     'Type=Application',
     'Name=Hivebar',
     'Comment=The inboxes of the agents on this machine',
-    execLine(program),
+    formatExecLine(program),
     `TryExec=${program.node.replaceAll('\\', '\\\\')}`,
     'Terminal=false',
     'X-GNOME-Autostart-enabled=true',
   ]
-    .map(line)
+    .map(requireSingleLine)
     .join('\n')}\n`;
 }
 
 /** The line that starts the program. */
-export function execLine({ node, entry, environment }: Program): string {
+export function formatExecLine({ node, entry, environment }: ServiceProgram): string {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const words = [...(variables.length === 0 ? [] : ['/usr/bin/env', ...variables]), node, entry, 'run'];
-  return `Exec=${words.map(quoted).join(' ')}`;
+  return `Exec=${words.map(quoteDesktopWord).join(' ')}`;
 }
 
 /** False when the person switched it off in the settings of the desktop, which leave the file in its place. */
@@ -30,7 +30,7 @@ export function isEnabledEntry(text: string): boolean {
 }
 
 /** Quoted for the command first, then escaped as every string of such a file is. `%` would begin a field code. */
-function quoted(word: string): string {
+function quoteDesktopWord(word: string): string {
   const argument = word.replace(/["`$\\]/g, '\\$&').replaceAll('%', '%%');
   return `"${argument.replaceAll('\\', '\\\\')}"`;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { createRealDisk } from '../../core/state/index.ts';
 import { createDaemonService } from './daemon-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-daemon-service-'));
@@ -33,7 +33,7 @@ function scene(os: NodeJS.Platform = 'linux', fails = 'never', env: Readonly<Rec
     env: { PATH: `${bin}:/bin:/usr/bin`, ...env },
     home,
     uid: env.SUDO_USER === undefined ? 501 : 0,
-    disk: realDisk(silentLog),
+    disk: createRealDisk(silentLog),
     random: realRandom,
     spawn: realSpawn,
   };
@@ -49,14 +49,14 @@ test('systemd: written and started, old once node moved, paused, gone; linger is
   const { service, said, at } = scene();
   await service().install();
   assert.match(readFileSync(at(FILE), 'utf8'), /"--identity" "ada" "--project" "\/p"\n/);
-  assert.partialDeepStrictEqual(await service().look(), { is: 'ours', path: at(FILE), isOld: false });
-  assert.partialDeepStrictEqual(await service('/opt/node26').look(), { is: 'ours', path: at(FILE), isOld: true });
-  assert.equal(await service().runs(), true);
+  assert.partialDeepStrictEqual(await service().check(), { is: 'ours', path: at(FILE), isOld: false });
+  assert.partialDeepStrictEqual(await service('/opt/node26').check(), { is: 'ours', path: at(FILE), isOld: true });
+  assert.equal(await service().isRunning(), true);
   await service().pause();
   assert.equal(existsSync(at(FILE)), true);
   await service().uninstall();
-  assert.deepEqual(await service().look(), { is: 'absent' });
-  assert.equal(await service().runs(), null);
+  assert.deepEqual(await service().check(), { is: 'absent' });
+  assert.equal(await service().isRunning(), null);
   await service().pause(); // nothing is there: nobody is asked
   assert.deepEqual(said(), [
     'systemctl --user daemon-reload',
@@ -81,18 +81,18 @@ test('G9 a unit that starts a Node that is gone is written anew and started; one
   assert.equal(await by('new').repair(), null);
   assert.equal(said().length, before);
   rmSync(at('old'));
-  assert.partialDeepStrictEqual(await by('new').look(), { is: 'ours', gone: at('old') });
+  assert.partialDeepStrictEqual(await by('new').check(), { is: 'ours', gone: at('old') });
   assert.equal(await by('new').repair(), at('old'));
   assert.ok(readFileSync(at(FILE), 'utf8').includes(`"${at('new')}"`));
   assert.equal(said().at(-1), `systemctl --user restart ${UNIT}.service`);
-  assert.partialDeepStrictEqual(await by('new').look(), { is: 'ours', isOld: false, gone: null });
+  assert.partialDeepStrictEqual(await by('new').check(), { is: 'ours', isOld: false, gone: null });
 });
 
 test('launchd: in the session of this user, enabled again after a pause; not run on macOS', async () => {
   const { service, said, at } = scene('darwin');
   await service().install();
   assert.ok(existsSync(at(PLIST)));
-  assert.equal(await service().runs(), true);
+  assert.equal(await service().isRunning(), true);
   await service().pause();
   await service().enableLinger(); // no question there
   await service().uninstall();
@@ -135,7 +135,7 @@ test('a unit of that name that somebody else wrote is neither overwritten, stopp
   const { service, said, at } = scene();
   mkdirSync(dirname(at(FILE)), { recursive: true });
   writeFileSync(at(FILE), '[Service]\n');
-  assert.equal((await service().look()).is, 'foreign');
+  assert.equal((await service().check()).is, 'foreign');
   await assert.rejects(service().install(), /left as it is/);
   await assert.rejects(service().uninstall(), /left as it is/);
   await service().pause();

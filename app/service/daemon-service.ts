@@ -1,21 +1,27 @@
 import { win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import {
+  createDaemonTaskKind,
   type DaemonUnit,
-  daemonLaunchAgent,
-  daemonSystemdUnit,
-  daemonTask,
-  daemonTaskKind,
-  daemonUnitName,
+  formatDaemonLaunchAgent,
+  formatDaemonSystemdUnit,
+  formatDaemonTaskName,
+  formatDaemonUnitName,
 } from './daemon-units.ts';
 import { enableLinger } from './linger.ts';
-import { checkTaskEnvironment, logonTask } from './logon-task.ts';
-import { findGone } from './starts.ts';
-import { launchdAgent, type Supervised, type SupervisedNeeds, scheduledTask, systemdService } from './supervised.ts';
+import { checkTaskEnvironment, formatLogonTask } from './logon-task.ts';
+import { findMissingStart } from './start-paths.ts';
+import {
+  createLaunchdAgent,
+  createScheduledTask,
+  createSystemdService,
+  type SupervisedNeeds,
+  type SupervisedUnit,
+} from './supervised-unit.ts';
 import { putUnit, readUnit, removeUnit } from './unit-file.ts';
 
 /** What is there of the unit of a daemon. */
-export type DaemonLook =
+export type DaemonUnitStatus =
   | { readonly is: 'absent' }
   /** `gone`: what it starts and is not there any more. `isOld`: not what `install` would write: another node, another copy of the program, another project. */
   | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean; readonly gone: string | null }
@@ -23,7 +29,7 @@ export type DaemonLook =
 
 /** One persona daemon under the launcher of the platform, for this user (persona daemon, contract 7). */
 export interface DaemonService {
-  look(): Promise<DaemonLook>;
+  check(): Promise<DaemonUnitStatus>;
   /** Writes the unit, anew when it is there, and starts it. @throws Fault `unwritable`, `exec-failed`, `usage` for root by sudo */
   install(): Promise<void>;
   /** Writes a unit anew that starts something which is gone, and starts it. @returns what was gone @throws Fault as `install` */
@@ -34,8 +40,8 @@ export interface DaemonService {
   pause(): Promise<void>;
   /** Stops it and removes the unit. Whether the user lingers is left as it is. @throws Fault as `install` */
   uninstall(): Promise<void>;
-  /** Whether the launcher runs it; null: it can not be told, or there is no unit. */
-  runs(): Promise<boolean | null>;
+  /** Whether the launcher runs it; null: it cannot be told, or there is no unit. */
+  isRunning(): Promise<boolean | null>;
   /** What `install` would write, and where. */
   print(): Promise<{ readonly path: string; readonly text: string }>;
 }
@@ -45,48 +51,55 @@ export type DaemonServiceNeeds = Omit<SupervisedNeeds, 'program'>;
 /** @param directory where the daemon has its configuration */
 export function createDaemonService(rest: DaemonServiceNeeds, daemon: DaemonUnit, directory: string): DaemonService {
   const needs: SupervisedNeeds = { ...rest, program: daemon.program };
-  const unit = unitOf(needs, daemon, directory);
-  const look = async (): Promise<DaemonLook> => {
+  const unit = createUnit(needs, daemon, directory);
+  const check = async (): Promise<DaemonUnitStatus> => {
     const file = readUnit(needs, unit.path);
     if (file.is === 'absent') return { is: 'absent' };
     if (file.is === 'foreign') return { is: 'foreign', path: unit.path, why: file.why };
-    const gone = findGone(needs.disk, file.text, needs.os);
+    const gone = findMissingStart(needs.disk, file.text, needs.os);
     return { is: 'ours', path: unit.path, isOld: file.text !== (await unit.text()), gone };
   };
   return {
-    look,
+    check,
     async install() {
       refuseSudo(needs);
       await putUnit(needs, unit);
     },
     async repair() {
-      const before = await look();
+      const before = await check();
       if (before.is !== 'ours' || before.gone === null) return null;
       await putUnit(needs, unit);
       return before.gone;
     },
     enableLinger: () => enableLinger(needs),
     async pause() {
-      if ((await look()).is === 'ours') await unit.paused();
+      if ((await check()).is === 'ours') await unit.pause();
     },
     uninstall: () => removeUnit(needs, unit),
-    runs: async () => ((await look()).is === 'ours' ? await unit.runs() : null),
+    isRunning: async () => ((await check()).is === 'ours' ? await unit.isRunning() : null),
     print: async () => ({ path: unit.path, text: await unit.text() }),
   };
 }
 
-function unitOf(needs: SupervisedNeeds, daemon: DaemonUnit, directory: string): Supervised {
+function createUnit(needs: SupervisedNeeds, daemon: DaemonUnit, directory: string): SupervisedUnit {
   switch (needs.os) {
     case 'darwin':
-      return launchdAgent(needs, daemonUnitName(daemon), async () => daemonLaunchAgent(daemon));
+      return createLaunchdAgent(needs, formatDaemonUnitName(daemon), async () => formatDaemonLaunchAgent(daemon));
     case 'win32':
-      return scheduledTask(needs, daemonTask(daemon), win32.join(directory, 'logon-task.xml'), async () => {
-        checkTaskEnvironment(daemon.program);
-        const user = `${needs.env.USERDOMAIN ?? '.'}\\${needs.env.USERNAME ?? ''}`;
-        return logonTask(daemon.program, user, daemonTaskKind(daemon));
-      });
+      return createScheduledTask(
+        needs,
+        formatDaemonTaskName(daemon),
+        win32.join(directory, 'logon-task.xml'),
+        async () => {
+          checkTaskEnvironment(daemon.program);
+          const user = `${needs.env.USERDOMAIN ?? '.'}\\${needs.env.USERNAME ?? ''}`;
+          return formatLogonTask(daemon.program, user, createDaemonTaskKind(daemon));
+        },
+      );
     default:
-      return systemdService(needs, `${daemonUnitName(daemon)}.service`, async () => daemonSystemdUnit(daemon));
+      return createSystemdService(needs, `${formatDaemonUnitName(daemon)}.service`, async () =>
+        formatDaemonSystemdUnit(daemon),
+      );
   }
 }
 

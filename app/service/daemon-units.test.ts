@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { skipUnless } from '../../test/kit/desktop/index.ts';
 import {
+  createDaemonTaskKind,
   type DaemonUnit,
-  daemonLaunchAgent,
-  daemonSystemdUnit,
-  daemonTask,
-  daemonTaskKind,
-  daemonUnitName,
+  formatDaemonLaunchAgent,
+  formatDaemonSystemdUnit,
+  formatDaemonTaskName,
+  formatDaemonUnitName,
 } from './daemon-units.ts';
-import { logonTask } from './logon-task.ts';
-import { bytesOf, textOf } from './xml.ts';
+import { formatLogonTask } from './logon-task.ts';
+import { decodeText, encodeText } from './xml.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-daemon-units-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -44,14 +44,14 @@ const analyze = skipUnless(missing('systemd-analyze', 'systemd'));
 const python = skipUnless(missing('python3', 'python3'));
 
 test('names are those of tenant and identity, and never a UUID', () => {
-  assert.equal(daemonUnitName(ADA), 'prism-daemon-acme-ada');
-  assert.equal(daemonTask(ADA), '\\Hivebar\\prism-daemon-acme-ada');
+  assert.equal(formatDaemonUnitName(ADA), 'prism-daemon-acme-ada');
+  assert.equal(formatDaemonTaskName(ADA), '\\Hivebar\\prism-daemon-acme-ada');
 });
 
 describe('the text of a persona daemon, whole (persona daemon, contract 7)', () => {
   test('a systemd unit of the user', () => {
     assert.equal(
-      daemonSystemdUnit(ADA),
+      formatDaemonSystemdUnit(ADA),
       `# Written by Hivebar for /s. \`hivebar daemon uninstall acme-ada\` removes it.
 [Unit]
 Description=Persona daemon of ada at acme, by Hivebar
@@ -81,7 +81,7 @@ WantedBy=default.target
 
   test('a LaunchAgent of macOS, not run here', () => {
     assert.equal(
-      daemonLaunchAgent(ADA),
+      formatDaemonLaunchAgent(ADA),
       `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Written by Hivebar for /s. \`hivebar daemon uninstall acme-ada\` removes it. -->
@@ -125,7 +125,7 @@ WantedBy=default.target
 
   test('persona daemon check 16: a task of the Task Scheduler, not run here', () => {
     assert.equal(
-      logonTask(ON_WINDOWS.program, 'PC\\ada', daemonTaskKind(ON_WINDOWS)),
+      formatLogonTask(ON_WINDOWS.program, 'PC\\ada', createDaemonTaskKind(ON_WINDOWS)),
       `<?xml version="1.0" encoding="UTF-16"?>
 <!-- Written by Hivebar for C:\\s. \`hivebar daemon uninstall acme-ada\` removes it. -->
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
@@ -162,10 +162,10 @@ WantedBy=default.target
 
 test('systemd itself reads the unit without a complaint, odd paths too', { skip: analyze }, () => {
   for (const daemon of [ADA, { ...odd, identity: 'odd' }]) {
-    const name = `${daemonUnitName(daemon)}.service`;
+    const name = `${formatDaemonUnitName(daemon)}.service`;
     const path = join(folder, name);
     const real = { ...daemon, program: { ...daemon.program, node: process.execPath } };
-    writeFileSync(path, daemonSystemdUnit(real));
+    writeFileSync(path, formatDaemonSystemdUnit(real));
     const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', path], {
       encoding: 'utf8',
       env: { ...process.env, XDG_RUNTIME_DIR: folder }, // without it verify itself fails
@@ -181,7 +181,10 @@ test('systemd would complain of a key that it does not know', { skip: analyze },
   const path = join(folder, 'prism-daemon-bad.service');
   writeFileSync(
     path,
-    daemonSystemdUnit({ ...ADA, program: { ...ADA.program, node: process.execPath } }).replace('KillMode', 'KlilMode'),
+    formatDaemonSystemdUnit({ ...ADA, program: { ...ADA.program, node: process.execPath } }).replace(
+      'KillMode',
+      'KlilMode',
+    ),
   );
   const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', path], {
     encoding: 'utf8',
@@ -192,7 +195,9 @@ test('systemd would complain of a key that it does not know', { skip: analyze },
 
 test('the plist is read back by a parser, word for word', { skip: python }, () => {
   const read = 'import sys,json,plistlib;print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))';
-  const plist = JSON.parse(execFileSync('python3', ['-c', read], { input: daemonLaunchAgent(odd), encoding: 'utf8' }));
+  const plist = JSON.parse(
+    execFileSync('python3', ['-c', read], { input: formatDaemonLaunchAgent(odd), encoding: 'utf8' }),
+  );
   assert.deepEqual(plist, {
     Label: 'prism-daemon-acme-ada',
     ProgramArguments: [
@@ -214,10 +219,10 @@ test('the plist is read back by a parser, word for word', { skip: python }, () =
 test('persona daemon check 16: the task is UTF-16 with its mark, and a parser finds each field of the schema', {
   skip: python,
 }, () => {
-  const text = logonTask(ON_WINDOWS.program, 'PC\\ada', daemonTaskKind(ON_WINDOWS));
-  const bytes = bytesOf(text);
+  const text = formatLogonTask(ON_WINDOWS.program, 'PC\\ada', createDaemonTaskKind(ON_WINDOWS));
+  const bytes = encodeText(text);
   assert.deepEqual([...bytes.subarray(0, 4)], [0xff, 0xfe, 0x3c, 0x00]);
-  assert.equal(textOf(bytes), text);
+  assert.equal(decodeText(bytes), text);
   const read = `
 import sys, json, xml.etree.ElementTree as e
 n = '{http://schemas.microsoft.com/windows/2004/02/mit/task}'
@@ -247,7 +252,7 @@ print(json.dumps({path: find(path) for path in sys.argv[1:]}))`;
 
 test('a project with a line break makes no unit at all', () => {
   const bad = { ...ADA, project: '/p\nExecStart=/bin/evil' };
-  assert.throws(() => daemonSystemdUnit(bad), RangeError);
-  assert.throws(() => daemonLaunchAgent(bad), RangeError);
-  assert.throws(() => logonTask(bad.program, 'u', daemonTaskKind(bad)), RangeError);
+  assert.throws(() => formatDaemonSystemdUnit(bad), RangeError);
+  assert.throws(() => formatDaemonLaunchAgent(bad), RangeError);
+  assert.throws(() => formatLogonTask(bad.program, 'u', createDaemonTaskKind(bad)), RangeError);
 });

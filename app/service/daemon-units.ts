@@ -1,33 +1,34 @@
-import { type DaemonName, joinedName, PREFIX } from '../../core/link/index.ts';
+import { type DaemonName, PREFIX, toJoinedName } from '../../core/link/index.ts';
 import type { TaskKind } from './logon-task.ts';
-import { line, markOf, type Program } from './program.ts';
-import { environmentVariables, programArguments, propertyList } from './property-list.ts';
-import { argument, environmentLines, quoted } from './systemd-unit.ts';
+import { formatEnvironmentVariables, formatProgramArguments, formatPropertyList } from './property-list.ts';
+import { formatOwnerLine, requireSingleLine, type ServiceProgram } from './service-program.ts';
+import { formatEnvironmentLines, quoteArgument, quoteSystemdWord } from './systemd-unit.ts';
 
 /** A persona daemon as the launcher of the platform starts it (persona daemon, contract 7). */
 export interface DaemonUnit extends DaemonName {
-  readonly program: Program;
+  readonly program: ServiceProgram;
   readonly project: string;
 }
 
 /** The label of launchd, and with `.service` the unit of systemd. */
-export const daemonUnitName = (daemon: DaemonName): string => `${PREFIX}-${joinedName(daemon)}`;
+export const formatDaemonUnitName = (daemon: DaemonName): string => `${PREFIX}-${toJoinedName(daemon)}`;
 
 /** A task with its folder. */
-export const daemonTask = (daemon: DaemonName): string => `\\Hivebar\\${daemonUnitName(daemon)}`;
+export const formatDaemonTaskName = (daemon: DaemonName): string => `\\Hivebar\\${formatDaemonUnitName(daemon)}`;
 
-const removedBy = (daemon: DaemonName): string => `\`hivebar daemon uninstall ${joinedName(daemon)}\` removes it.`;
+const formatRemovedBy = (daemon: DaemonName): string =>
+  `\`hivebar daemon uninstall ${toJoinedName(daemon)}\` removes it.`;
 
-const markedBy = (unit: DaemonUnit): string => `${markOf(unit.program)} ${removedBy(unit)}`;
+const formatOwnerComment = (unit: DaemonUnit): string => `${formatOwnerLine(unit.program)} ${formatRemovedBy(unit)}`;
 
 /**
  * A unit of the user's systemd. Again after every death but a clean stop and 78, a configuration that would be the same
  * again. `RestartSteps=` needs systemd 254, so the pauses that grow are the program's own.
  */
-export function daemonSystemdUnit(unit: DaemonUnit): string {
+export function formatDaemonSystemdUnit(unit: DaemonUnit): string {
   const { program, tenant, identity } = unit;
   return `${[
-    `# ${markedBy(unit)}`,
+    `# ${formatOwnerComment(unit)}`,
     '[Unit]',
     `Description=Persona daemon of ${identity} at ${tenant}, by Hivebar`,
     'StartLimitIntervalSec=300',
@@ -35,23 +36,23 @@ export function daemonSystemdUnit(unit: DaemonUnit): string {
     '',
     '[Service]',
     'Type=simple',
-    `ExecStart=${[quoted(program.node), ...[program.entry, ...runWords(unit)].map(argument)].join(' ')}`,
-    ...environmentLines(program),
+    `ExecStart=${[quoteSystemdWord(program.node), ...[program.entry, ...listRunWords(unit)].map(quoteArgument)].join(' ')}`,
+    ...formatEnvironmentLines(program),
     'Restart=on-failure',
     'RestartSec=2',
     'RestartPreventExitStatus=78',
     'KillMode=mixed',
     'TimeoutStopSec=5',
-    `RuntimeDirectory=${PREFIX}/${joinedName(unit)}`,
+    `RuntimeDirectory=${PREFIX}/${toJoinedName(unit)}`,
     'RuntimeDirectoryMode=0700',
     'UMask=0077',
-    `SyslogIdentifier=${daemonUnitName(unit)}`,
+    `SyslogIdentifier=${formatDaemonUnitName(unit)}`,
     'NoNewPrivileges=yes',
     '',
     '[Install]',
     'WantedBy=default.target',
   ]
-    .map(line)
+    .map(requireSingleLine)
     .join('\n')}\n`;
 }
 
@@ -59,12 +60,12 @@ export function daemonSystemdUnit(unit: DaemonUnit): string {
  * A LaunchAgent (launchd.plist(5)). launchd restarts by success and failure alone: `--stays-down` makes 78 a success. `Umask`
  * is 0077 in decimal. From the file's documentation; not verified on a machine.
  */
-export function daemonLaunchAgent(unit: DaemonUnit): string {
+export function formatDaemonLaunchAgent(unit: DaemonUnit): string {
   const { program } = unit;
-  return propertyList(markedBy(unit), [
-    `  <key>Label</key><string>${daemonUnitName(unit)}</string>`,
-    ...programArguments([program.node, program.entry, ...runWords(unit), STAYS_DOWN]),
-    ...environmentVariables(program.environment),
+  return formatPropertyList(formatOwnerComment(unit), [
+    `  <key>Label</key><string>${formatDaemonUnitName(unit)}</string>`,
+    ...formatProgramArguments([program.node, program.entry, ...listRunWords(unit), STAYS_DOWN]),
+    ...formatEnvironmentVariables(program.environment),
     '  <key>RunAtLoad</key><true/>',
     '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
     '  <key>ThrottleInterval</key><integer>10</integer>',
@@ -84,10 +85,10 @@ export function daemonLaunchAgent(unit: DaemonUnit): string {
  * a minute after it failed, which is the least the scheduler knows. Node itself is what it starts: the scheduler has to see
  * its exit code. From the schema's documentation; not verified on a machine.
  */
-export function daemonTaskKind(unit: DaemonUnit): TaskKind {
+export function createDaemonTaskKind(unit: DaemonUnit): TaskKind {
   return {
-    words: [...runWords(unit), STAYS_DOWN],
-    removedBy: removedBy(unit),
+    words: [...listRunWords(unit), STAYS_DOWN],
+    removedBy: formatRemovedBy(unit),
     restarts: 999,
     starts: 'node',
     delay: 'PT10S',
@@ -99,6 +100,6 @@ export function daemonTaskKind(unit: DaemonUnit): TaskKind {
 const STAYS_DOWN = '--stays-down';
 
 /** All else it reads in its configuration; these say which one, and what it must agree with. */
-function runWords({ tenant, identity, project }: DaemonUnit): readonly string[] {
+function listRunWords({ tenant, identity, project }: DaemonUnit): readonly string[] {
   return ['daemon', 'run', '--tenant', tenant, '--identity', identity, '--project', project];
 }

@@ -1,9 +1,9 @@
-import { end, run, type UnitNeeds } from './unit-file.ts';
+import { runOrThrow, runToEnd, type UnitNeeds } from './unit-file.ts';
 
 /** Nothing for a task that somebody deleted by hand. @throws Fault `exec-failed` while the task is there */
 export async function deleteTask(needs: UnitNeeds, name: string): Promise<void> {
   try {
-    await run(needs, ['schtasks.exe', '/Delete', '/TN', name, '/F']);
+    await runOrThrow(needs, ['schtasks.exe', '/Delete', '/TN', name, '/F']);
   } catch (error) {
     if (!(await isTaskDeleted(needs, name))) throw error;
   }
@@ -11,6 +11,6 @@ export async function deleteTask(needs: UnitNeeds, name: string): Promise<void> 
 
 /** Whether the Task Scheduler has no such task. False when it cannot be asked. */
 export async function isTaskDeleted(needs: UnitNeeds, name: string): Promise<boolean> {
-  const asked = await end(needs, ['schtasks.exe', '/Query', '/TN', name]);
-  return asked.is === 'exited' && asked.code !== 0;
+  const queryEnd = await runToEnd(needs, ['schtasks.exe', '/Query', '/TN', name]);
+  return queryEnd.is === 'exited' && queryEnd.code !== 0;
 }

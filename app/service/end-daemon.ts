@@ -1,6 +1,6 @@
-import { askLink, type DaemonPlaces } from '../../core/link/index.ts';
+import { askDaemon, type DaemonPlaces } from '../../core/link/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import type { Target } from './daemon-holder.node.ts';
+import type { DaemonHandle } from './daemon-holder.node.ts';
 
 /** How it ended; `stayed`: it did not. */
 export type DaemonEnd = 'was-gone' | 'asked' | 'terminated' | 'killed' | 'stayed';
@@ -10,7 +10,7 @@ export const PATIENCE = { askedMs: 5000, terminatedMs: 2000, killedMs: 2000 } as
 
 /** A little less than it is given, so that one that needs all of it still ends well. */
 const DEADLINE_MS = 4500;
-const LOOK_EVERY_MS = 20;
+const CHECK_EVERY_MS = 20;
 const ASK_AGAIN_MS = 100;
 
 /**
@@ -20,22 +20,22 @@ const ASK_AGAIN_MS = 100;
 export async function endDaemon(
   places: Pick<DaemonPlaces, 'socket' | 'token'>,
   reason: string,
-  target: Target,
+  daemon: DaemonHandle,
   clock: Clock,
 ): Promise<DaemonEnd> {
-  if (target.isGone()) return 'was-gone';
+  if (daemon.isGone()) return 'was-gone';
   const over = new AbortController();
   const asking = ask(places, reason, clock, over.signal);
   try {
-    if (await isGoneWithin(PATIENCE.askedMs, target, clock)) return 'asked';
+    if (await isGoneWithin(PATIENCE.askedMs, daemon, clock)) return 'asked';
   } finally {
     over.abort();
     await asking;
   }
-  target.signal('SIGTERM');
-  if (await isGoneWithin(PATIENCE.terminatedMs, target, clock)) return 'terminated';
-  target.signal('SIGKILL');
-  return (await isGoneWithin(PATIENCE.killedMs, target, clock)) ? 'killed' : 'stayed';
+  daemon.signal('SIGTERM');
+  if (await isGoneWithin(PATIENCE.terminatedMs, daemon, clock)) return 'terminated';
+  daemon.signal('SIGKILL');
+  return (await isGoneWithin(PATIENCE.killedMs, daemon, clock)) ? 'killed' : 'stayed';
 }
 
 /** Again while it is just starting, and so has no socket yet. */
@@ -47,16 +47,16 @@ async function ask(
 ): Promise<void> {
   const request = { verb: 'shutdown', reason, deadlineMs: DEADLINE_MS } as const;
   while (!signal.aborted) {
-    const { is } = await askLink(places, request, { timeoutMs: PATIENCE.askedMs, signal });
+    const { is } = await askDaemon(places, request, { timeoutMs: PATIENCE.askedMs, signal });
     if (is === 'answered') return;
     await clock.sleep(ASK_AGAIN_MS, signal);
   }
 }
 
-async function isGoneWithin(ms: number, target: Target, clock: Clock): Promise<boolean> {
+async function isGoneWithin(ms: number, daemon: DaemonHandle, clock: Clock): Promise<boolean> {
   const never = new AbortController().signal;
-  for (const until = clock.monotonic() + ms; ; await clock.sleep(LOOK_EVERY_MS, never)) {
-    if (target.isGone()) return true;
+  for (const until = clock.monotonic() + ms; ; await clock.sleep(CHECK_EVERY_MS, never)) {
+    if (daemon.isGone()) return true;
     if (clock.monotonic() >= until) return false;
   }
 }

@@ -1,8 +1,8 @@
-import { taskWords } from './logon-task.ts';
-import { line, markOf, type Program } from './program.ts';
-import { programArguments, propertyList } from './property-list.ts';
-import { argument, quoted } from './systemd-unit.ts';
-import { xmlText } from './xml.ts';
+import { formatTaskWords } from './logon-task.ts';
+import { formatProgramArguments, formatPropertyList } from './property-list.ts';
+import { formatOwnerLine, requireSingleLine, type ServiceProgram } from './service-program.ts';
+import { quoteArgument, quoteSystemdWord } from './systemd-unit.ts';
+import { escapeXml } from './xml.ts';
 
 /** The name the service is known by (Kijito contract i). */
 export const HEADLESS_LABEL = 'com.kijito.inbox-monitor';
@@ -13,8 +13,8 @@ export const HEADLESS_REMOVED_BY = '`hivebar service uninstall --headless` remov
 export const HEADLESS_LOG = 'watch.err';
 
 /** The headless watch as a service: what is run, with which words. */
-export interface Headless {
-  readonly program: Program;
+export interface HeadlessRun {
+  readonly program: ServiceProgram;
   /** The flags of `hivebar watch`, whole: every path in them is absolute, and no secret is among them. */
   readonly flags: readonly string[];
   /** Where its positions, event files and log are. */
@@ -25,17 +25,17 @@ export interface Headless {
  * A unit of the user's systemd. Again after every death but a clean stop, and never for 2 (command line, lock) and 4
  * (nobody reads): they would be the same again. A network-online.target that is not there is no obstacle (systemd.unit(5)).
  */
-export function headlessSystemdUnit({ program, flags }: Headless): string {
-  const words = [program.entry, 'service', 'run', '--headless', '--', ...flags].map(argument);
+export function formatHeadlessSystemdUnit({ program, flags }: HeadlessRun): string {
+  const words = [program.entry, 'service', 'run', '--headless', '--', ...flags].map(quoteArgument);
   return `${[
-    `# ${markOf(program)} ${HEADLESS_REMOVED_BY}`,
+    `# ${formatOwnerLine(program)} ${HEADLESS_REMOVED_BY}`,
     '[Unit]',
     'Description=Kijito inbox monitor: every inbox into its event file, by Hivebar',
     'Wants=network-online.target',
     'After=network-online.target',
     '',
     '[Service]',
-    `ExecStart=${[quoted(program.node), ...words].join(' ')}`,
+    `ExecStart=${[quoteSystemdWord(program.node), ...words].join(' ')}`,
     'Restart=on-failure',
     'RestartSec=15',
     'RestartPreventExitStatus=2 4',
@@ -44,7 +44,7 @@ export function headlessSystemdUnit({ program, flags }: Headless): string {
     '[Install]',
     'WantedBy=default.target',
   ]
-    .map(line)
+    .map(requireSingleLine)
     .join('\n')}\n`;
 }
 
@@ -53,34 +53,34 @@ export function headlessSystemdUnit({ program, flags }: Headless): string {
  * decimal. launchd lets a file of output grow for ever, so the program writes it; what node itself says when it dies goes
  * to the same file. From the file's documentation; not verified on a machine.
  */
-export function headlessLaunchAgent(headless: Headless, logPath: string): string {
+export function formatHeadlessLaunchAgent(headless: HeadlessRun, logPath: string): string {
   const { program, flags } = headless;
-  return propertyList(`${markOf(program)} ${HEADLESS_REMOVED_BY}`, [
+  return formatPropertyList(`${formatOwnerLine(program)} ${HEADLESS_REMOVED_BY}`, [
     `  <key>Label</key><string>${HEADLESS_LABEL}</string>`,
-    ...programArguments([program.node, program.entry, ...runWords(logPath), ...flags]),
+    ...formatProgramArguments([program.node, program.entry, ...listRunWords(logPath), ...flags]),
     '  <key>RunAtLoad</key><true/>',
     '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
     '  <key>ThrottleInterval</key><integer>10</integer>',
     '  <key>Umask</key><integer>63</integer>',
-    `  <key>StandardErrorPath</key><string>${xmlText(logPath)}</string>`,
+    `  <key>StandardErrorPath</key><string>${escapeXml(logPath)}</string>`,
     '  <key>ProcessType</key><string>Background</string>',
   ]);
 }
 
 /** What a task of the Task Scheduler runs; the scheduler keeps no output, so the log is written by the program. */
-export function headlessTaskWords({ flags }: Headless, logPath: string): readonly string[] {
-  return [...runWords(logPath), ...flags];
+export function listHeadlessTaskWords({ flags }: HeadlessRun, logPath: string): readonly string[] {
+  return [...listRunWords(logPath), ...flags];
 }
 
 /** Where the supervisor knows success and failure alone, and keeps no journal. */
-function runWords(logPath: string): readonly string[] {
+function listRunWords(logPath: string): readonly string[] {
   return ['service', 'run', '--headless', '--stays-down', '--log', logPath, '--'];
 }
 
 /** What the unit of this program has in it, whatever its flags are; that of another node or another copy has not. */
-export function headlessStart(os: NodeJS.Platform, { node, entry }: Program): string {
-  if (os === 'win32') return xmlText(taskWords([node, entry, 'service', 'run']));
-  if (os !== 'darwin') return `ExecStart=${quoted(node)} ${argument(entry)} `;
+export function formatHeadlessStart(os: NodeJS.Platform, { node, entry }: ServiceProgram): string {
+  if (os === 'win32') return escapeXml(formatTaskWords([node, entry, 'service', 'run']));
+  if (os !== 'darwin') return `ExecStart=${quoteSystemdWord(node)} ${quoteArgument(entry)} `;
   const words = [node, entry, 'service', 'run', '--headless', '--stays-down', '--log'];
-  return words.map((word) => `    <string>${xmlText(word)}</string>\n`).join('');
+  return words.map((word) => `    <string>${escapeXml(word)}</string>\n`).join('');
 }

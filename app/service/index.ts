@@ -1,7 +1,18 @@
-export { holderOf, holderPid, isHeld, type Target } from './daemon-holder.node.ts';
+export { createDaemonHandle, type DaemonHandle, findHolderPid, isHeld } from './daemon-holder.node.ts';
 export type { DaemonService } from './daemon-service.ts';
 export { type DaemonEnd, endDaemon } from './end-daemon.ts';
-export { createHeadlessService, type HeadlessLook, type HeadlessNeeds, type HeadlessService } from './headless.ts';
+export {
+  createHeadlessService,
+  type HeadlessNeeds,
+  type HeadlessService,
+  type HeadlessStatus,
+} from './headless-service.ts';
 export { HEADLESS_LABEL, HEADLESS_LOG, HEADLESS_UNIT } from './headless-units.ts';
-export { createLoginStart, type LoginLook, type LoginNeeds, type LoginStart } from './login-start.ts';
-export { daemonService, headlessService, type LoginMachine, loginStart, ownStart } from './own.node.ts';
+export { createLoginStart, type LoginNeeds, type LoginStart, type LoginStartStatus } from './login-start.ts';
+export {
+  createOwnDaemonService,
+  createOwnHeadlessService,
+  createOwnLoginStart,
+  getOwnStart,
+  type LoginMachine,
+} from './own.node.ts';

@@ -1,14 +1,14 @@
-import type { SupervisedNeeds } from './supervised.ts';
-import { end, run } from './unit-file.ts';
+import type { SupervisedNeeds } from './supervised-unit.ts';
+import { runOrThrow, runToEnd } from './unit-file.ts';
 
 /**
  * Units of a user stop with the last logout unless the user lingers (loginctl(1); Kijito contract, trap 69). Null: that can
  * not be told, or is no question here.
  */
-export async function lingers(needs: SupervisedNeeds): Promise<boolean | null> {
-  if (!asksAtAll(needs)) return null;
+export async function isLingering(needs: SupervisedNeeds): Promise<boolean | null> {
+  if (!hasLinger(needs)) return null;
   // Only stderr of a program is kept here.
-  const ended = await end(needs, ['sh', '-c', `exec loginctl show-user ${needs.uid} --property=Linger >&2`]);
+  const ended = await runToEnd(needs, ['sh', '-c', `exec loginctl show-user ${needs.uid} --property=Linger >&2`]);
   if (ended.is !== 'exited') return null;
   if (/^Linger=yes$/m.test(ended.stderr)) return true;
   return /^Linger=no$|not logged in or lingering/m.test(ended.stderr) ? false : null;
@@ -22,12 +22,12 @@ const ENABLE_LINGER: readonly string[] = ['loginctl', 'enable-linger'];
  * @throws Fault `exec-failed`, naming the command
  */
 export async function enableLinger(needs: SupervisedNeeds): Promise<void> {
-  if (!asksAtAll(needs)) return;
+  if (!hasLinger(needs)) return;
   try {
-    await run(needs, ENABLE_LINGER);
+    await runOrThrow(needs, ENABLE_LINGER);
   } catch (error) {
-    if ((await lingers(needs)) !== true) throw error; // refused, and not needed: somebody else has switched it on
+    if ((await isLingering(needs)) !== true) throw error; // refused, and not needed: somebody else has switched it on
   }
 }
 
-const asksAtAll = ({ os, uid }: SupervisedNeeds): boolean => os !== 'darwin' && os !== 'win32' && uid !== null;
+const hasLinger = ({ os, uid }: SupervisedNeeds): boolean => os !== 'darwin' && os !== 'win32' && uid !== null;

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { realFiles, realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
-import { createHeadlessService } from './headless.ts';
-import { launchAgent } from './launch-agent.ts';
+import { createRealDisk } from '../../core/state/index.ts';
+import { createHeadlessService } from './headless-service.ts';
+import { formatLaunchAgent } from './launch-agent.ts';
 import { createLoginStart, type LoginNeeds } from './login-start.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hivebar-login-'));
@@ -55,7 +55,7 @@ esac
     os,
     env: { PATH: `.:${bin}`, ...env },
     home,
-    disk: realDisk(silentLog),
+    disk: createRealDisk(silentLog),
     random: realRandom,
     spawn: realSpawn,
     program: { node: '/opt/node', entry: '/opt/hivebar.cjs', state: at('state'), environment: {} },
@@ -122,7 +122,7 @@ test('on and off by systemd: it is told, and nothing of ours stays', async () =>
     '--user daemon-reload',
     '--user reenable hivebar.service',
   ]);
-  assert.partialDeepStrictEqual(await login.look(), { is: 'on', by: 'systemd', path: at(UNIT), isOld: false });
+  assert.partialDeepStrictEqual(await login.check(), { is: 'on', by: 'systemd', path: at(UNIT), isOld: false });
   await login.set(true);
   assert.equal(await login.state(), true);
   await login.set(false);
@@ -144,7 +144,7 @@ test('a unit that systemd was told to disable is off', async () => {
   const { login, at } = scene('active');
   await login.set(true);
   rmSync(at('.config/systemd/user/graphical-session.target.wants/hivebar.service'));
-  assert.deepEqual(await login.look(), { is: 'off', path: at(UNIT) });
+  assert.deepEqual(await login.check(), { is: 'off', path: at(UNIT) });
 });
 
 test('an entry that was switched off in the desktop is off; on writes it anew', async () => {
@@ -190,7 +190,7 @@ test('after node or the program moved it is old, and on again mends it', async (
     await login.set(true);
     const moved = createLoginStart({ ...needs, program: { ...needs.program, node: '/opt/node26' } });
     const isOld = async () => {
-      const look = await moved.look();
+      const look = await moved.check();
       return look.is === 'on' && look.isOld;
     };
     assert.equal(await isOld(), true);
@@ -209,7 +209,7 @@ describe('macOS', () => {
   };
   /** As Hivebar wrote it under the label it had before. */
   const olderText = ({ needs }: ReturnType<typeof mac>): string =>
-    launchAgent(needs.program).replace('<string>hivebar<', '<string>local.hivebar<');
+    formatLaunchAgent(needs.program).replace('<string>hivebar<', '<string>local.hivebar<');
 
   test('a LaunchAgent is a file and no more; nobody is asked to load or unload it', async () => {
     const { login, at, text, said } = mac();
@@ -217,7 +217,7 @@ describe('macOS', () => {
     await login.set(true);
     assert.deepEqual(printed, { path: at(PLIST), text: text(PLIST) });
     assert.match(text(PLIST), /<key>Label<\/key><string>hivebar<\/string>/);
-    assert.partialDeepStrictEqual(await login.look(), { is: 'on', by: 'launch-agent', path: at(PLIST), isOld: false });
+    assert.partialDeepStrictEqual(await login.check(), { is: 'on', by: 'launch-agent', path: at(PLIST), isOld: false });
     await login.set(false);
     assert.equal(await login.state(), false);
     assert.deepEqual(said(), []);
@@ -226,7 +226,7 @@ describe('macOS', () => {
   test('two at login after the label changed: the agent of the older label is found, and on takes it away', async () => {
     const here = mac();
     here.write(OLDER, olderText(here));
-    assert.partialDeepStrictEqual(await here.login.look(), {
+    assert.partialDeepStrictEqual(await here.login.check(), {
       is: 'on',
       by: 'launch-agent',
       path: here.at(OLDER),
@@ -236,7 +236,7 @@ describe('macOS', () => {
     assert.equal((await here.login.print()).path, here.at(PLIST));
     await here.login.set(true);
     assert.deepEqual(here.there(), [PLIST]);
-    assert.partialDeepStrictEqual(await here.login.look(), {
+    assert.partialDeepStrictEqual(await here.login.check(), {
       is: 'on',
       by: 'launch-agent',
       path: here.at(PLIST),
@@ -248,7 +248,7 @@ describe('macOS', () => {
     const here = mac();
     await here.login.set(true);
     here.write(OLDER, olderText(here));
-    assert.partialDeepStrictEqual(await here.login.look(), {
+    assert.partialDeepStrictEqual(await here.login.check(), {
       is: 'on',
       by: 'launch-agent',
       path: here.at(PLIST),
@@ -269,9 +269,9 @@ describe('macOS', () => {
     for (const text of ['<plist/>', '<!-- Written by Hivebar for /x. -->']) {
       const here = mac();
       here.write(OLDER, text);
-      assert.deepEqual(await here.login.look(), { is: 'off', path: null });
+      assert.deepEqual(await here.login.check(), { is: 'off', path: null });
       await here.login.set(true);
-      assert.partialDeepStrictEqual(await here.login.look(), {
+      assert.partialDeepStrictEqual(await here.login.check(), {
         is: 'on',
         by: 'launch-agent',
         path: here.at(PLIST),
@@ -282,11 +282,11 @@ describe('macOS', () => {
     }
   });
 
-  test('what can not be written leaves the agent of the older label in its place', async () => {
+  test('what cannot be written leaves the agent of the older label in its place', async () => {
     const here = mac();
     here.write(OLDER, olderText(here));
     here.write(PLIST, '<plist/>');
-    assert.equal((await here.login.look()).is, 'foreign');
+    assert.equal((await here.login.check()).is, 'foreign');
     await assert.rejects(here.login.set(true), /hivebar\.plist was not written by Hivebar, and is left as it is/);
     assert.deepEqual(here.there(), [PLIST, OLDER]);
     await assert.rejects(here.login.set(false), /left as it is/);
@@ -321,7 +321,7 @@ test('off without a systemd to tell: the unit is gone, and it is said why that w
   await login.set(true);
   const lines: string[] = [];
   const log = { ...silentLog, info: (line: string) => void lines.push(line) };
-  await createLoginStart({ ...needs, disk: realDisk(log), env: { PATH: '' } }).set(false);
+  await createLoginStart({ ...needs, disk: createRealDisk(log), env: { PATH: '' } }).set(false);
   assert.equal(existsSync(at(UNIT)), false);
   assert.deepEqual(lines, ['no systemd of this user to tell: it reads its units when it starts']);
 });

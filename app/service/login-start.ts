@@ -1,21 +1,21 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import { autostartEntry, execLine, isEnabledEntry } from './autostart-entry.ts';
+import { formatAutostartEntry, formatExecLine, isEnabledEntry } from './autostart-entry.ts';
 import { deleteTask, isTaskDeleted } from './delete-task.ts';
-import { headlessUnitAt } from './headless.ts';
-import { LAUNCH_AGENT, launchAgent, OLDER_LAUNCH_AGENT } from './launch-agent.ts';
-import { checkTaskEnvironment, LOGON_TASK, logonTask } from './logon-task.ts';
-import { findGone } from './starts.ts';
-import { systemdUnit, type Target } from './systemd-unit.ts';
+import { findHeadlessUnit } from './headless-service.ts';
+import { formatLaunchAgent, LAUNCH_AGENT, OLDER_LAUNCH_AGENT } from './launch-agent.ts';
+import { checkTaskEnvironment, formatLogonTask, LOGON_TASK } from './logon-task.ts';
+import { findMissingStart } from './start-paths.ts';
+import { formatSystemdUnit, type SystemdTarget } from './systemd-unit.ts';
 import {
-  configOf,
-  end,
-  type Present,
   putUnit,
   readUnit,
   removeUnit,
-  run,
+  resolveConfigHome,
+  runOrThrow,
+  runToEnd,
   type Unit,
+  type UnitFileState,
   type UnitNeeds,
   unlink,
 } from './unit-file.ts';
@@ -25,7 +25,7 @@ export type LoginNeeds = UnitNeeds;
 type Mechanism = 'systemd' | 'autostart' | 'launch-agent' | 'logon-task';
 
 /** What is there of start at login. */
-export type LoginLook =
+export type LoginStartStatus =
   | {
       readonly is: 'on';
       readonly by: Mechanism;
@@ -41,29 +41,29 @@ export type LoginLook =
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 
 export interface LoginStart {
-  /** Null: it can not be told, because a file of somebody else has the name. */
+  /** Null: it cannot be told, because a file of somebody else has the name. */
   state(): Promise<boolean | null>;
   /**
    * Switches it on or off for the next login; what runs now goes on. On when it is on writes it anew, with the paths of now.
    * @throws Fault `usage` for on while the headless service is there: two would tell everything twice; `unwritable`, also for a file of that name that is not ours; `exec-failed` for systemctl or schtasks
    */
   set(on: boolean): Promise<void>;
-  look(): Promise<LoginLook>;
+  check(): Promise<LoginStartStatus>;
   /** Writes anew what starts something that is gone, as `set(true)` does. @returns how it was before @throws Fault as `set` */
-  repair(): Promise<LoginLook>;
+  repair(): Promise<LoginStartStatus>;
   /** What would have to be there for the entry to start anything; null: it is there. A container has neither of the two. */
   missing(): Promise<string | null>;
   /** What `set(true)` would write, and where. Writes nothing. @throws Fault `unwritable` */
-  print(): Promise<Printed>;
+  print(): Promise<UnitText>;
 }
 
-export interface Printed {
+export interface UnitText {
   readonly path: string;
   readonly text: string;
 }
 
 /** A unit that may be one of several of its platform. */
-interface Way extends Unit {
+interface LoginWay extends Unit {
   readonly by: Mechanism;
   /** Where an older Hivebar wrote the same. */
   readonly older: readonly string[];
@@ -75,19 +75,19 @@ interface Way extends Unit {
   isCurrent(text: string): boolean;
 }
 
-type Ours = Extract<Present, { is: 'ours' }>;
+type OwnUnitFile = Extract<UnitFileState, { is: 'ours' }>;
 
-interface Found {
-  readonly way: Way;
+interface InstalledWay {
+  readonly way: LoginWay;
   /** The path of the way, or an older one. */
   readonly path: string;
-  readonly file: Exclude<Present, { is: 'absent' }>;
+  readonly file: Exclude<UnitFileState, { is: 'absent' }>;
   /** Ours is there under an older name. */
   readonly hasOlder: boolean;
 }
 
 const UNIT = 'hivebar.service';
-const TARGETS: readonly Target[] = ['graphical-session.target', 'default.target'];
+const TARGETS: readonly SystemdTarget[] = ['graphical-session.target', 'default.target'];
 /** systemctl(1): the unit is not active. Anything else but 0 means that there is no user's systemd to ask. */
 const INACTIVE = 3;
 
@@ -96,40 +96,40 @@ const INACTIVE = 3;
  * Exactly one of them: what is installed stays, else it is chosen when it is switched on.
  */
 export function createLoginStart(needs: LoginNeeds): LoginStart {
-  const ways = waysOf(needs);
+  const ways = listWays(needs);
 
   /** What is there under our names, the first that is anything at all; under an older name only what is ours. */
-  function found(): Found | null {
+  function findInstalled(): InstalledWay | null {
     for (const way of ways) {
       const file = readUnit(needs, way.path);
-      const [older = null] = olderOf(way);
+      const [older = null] = findOlder(way);
       if (file.is !== 'absent') return { way, path: way.path, file, hasOlder: older !== null };
       if (older !== null) return { way, ...older, hasOlder: true };
     }
     return null;
   }
 
-  function olderOf(way: Way): readonly { readonly path: string; readonly file: Ours }[] {
+  function findOlder(way: LoginWay): readonly { readonly path: string; readonly file: OwnUnitFile }[] {
     return way.older.flatMap((path) => {
       const file = readUnit(needs, path);
       return file.is === 'ours' ? [{ path, file }] : [];
     });
   }
 
-  async function look(): Promise<LoginLook> {
-    const there = found();
-    if (there === null) return { is: 'off', path: null };
-    const { way, path, file, hasOlder } = there;
+  async function check(): Promise<LoginStartStatus> {
+    const installed = findInstalled();
+    if (installed === null) return { is: 'off', path: null };
+    const { way, path, file, hasOlder } = installed;
     if (file.is === 'foreign') return { is: 'foreign', path, why: file.why };
     if (!way.isOn(file.text)) return { is: 'off', path };
     const why = (await way.offElsewhere?.()) ?? null;
     if (why !== null) return { is: 'off', path, why };
-    const gone = findGone(needs.disk, file.text, needs.os);
+    const gone = findMissingStart(needs.disk, file.text, needs.os);
     return { is: 'on', by: way.by, path, isOld: hasOlder || !way.isCurrent(file.text), gone };
   }
 
-  async function chosenNow(): Promise<Way> {
-    return found()?.way ?? (await chosen(needs, ways));
+  async function findOrChooseWay(): Promise<LoginWay> {
+    return findInstalled()?.way ?? (await chooseWay(needs, ways));
   }
 
   async function remove(): Promise<void> {
@@ -138,52 +138,52 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
   }
 
   function removeOlder(): void {
-    for (const { path } of ways.flatMap(olderOf)) unlink(needs.disk, path);
+    for (const { path } of ways.flatMap(findOlder)) unlink(needs.disk, path);
   }
 
   async function set(on: boolean): Promise<void> {
     if (!on) return await remove();
-    const other = headlessUnitAt(needs);
-    if (other !== null) throw new Fault('usage', TRAY_REFUSED(other), LOGIN);
-    await putUnit(needs, await chosenNow());
-    removeOlder(); // not before: what can not be written leaves what was there
+    const other = findHeadlessUnit(needs);
+    if (other !== null) throw new Fault('usage', formatTrayRefused(other), LOGIN);
+    await putUnit(needs, await findOrChooseWay());
+    removeOlder(); // not before: what cannot be written leaves what was there
   }
 
   return {
-    look,
+    check,
     set,
     async repair() {
-      const before = await look();
+      const before = await check();
       if (before.is === 'on' && before.gone !== null) await set(true);
       return before;
     },
     async missing() {
-      if ((await chosenNow()).by !== 'autostart' || hasDesktop(needs)) return null;
+      if ((await findOrChooseWay()).by !== 'autostart' || hasDesktop(needs)) return null;
       return 'no systemd of this user answers (systemctl --user), and no desktop is installed that reads autostart files';
     },
     async state() {
-      const { is } = await look();
+      const { is } = await check();
       return is === 'foreign' ? null : is === 'on';
     },
     async print() {
-      const way = await chosenNow();
+      const way = await findOrChooseWay();
       return { path: way.path, text: await way.text() };
     },
   };
 }
 
-const TRAY_REFUSED = (path: string): string =>
+const formatTrayRefused = (path: string): string =>
   `the headless service is installed (${path}), and every mail would be told twice; run \`hivebar service uninstall --headless\` first`;
 
 /** All ways of a platform, the preferred one first. */
-function waysOf(needs: LoginNeeds): readonly Way[] {
+function listWays(needs: LoginNeeds): readonly LoginWay[] {
   switch (needs.os) {
     case 'darwin':
-      return [launchAgentWay(needs)];
+      return [createLaunchAgentWay(needs)];
     case 'win32':
-      return [logonTaskWay(needs)];
+      return [createLogonTaskWay(needs)];
     default:
-      return [systemdWay(needs), autostartWay(needs)];
+      return [createSystemdWay(needs), createAutostartWay(needs)];
   }
 }
 
@@ -191,11 +191,11 @@ function waysOf(needs: LoginNeeds): readonly Way[] {
  * systemd, where it starts with the desktop session or there is no desktop. A session that never reaches
  * `graphical-session.target` (many small desktops) would never pull our unit in, and reads autostart files.
  */
-async function chosen(needs: LoginNeeds, ways: readonly Way[]): Promise<Way> {
+async function chooseWay(needs: LoginNeeds, ways: readonly LoginWay[]): Promise<LoginWay> {
   const [first, second] = ways;
   if (first === undefined) throw new Error('no platform is without a way');
   if (second === undefined) return first;
-  return (await targetOf(needs)) === null ? second : first;
+  return (await findTarget(needs)) === null ? second : first;
 }
 
 /** A desktop that runs now, or one that is installed: this may be asked over SSH. */
@@ -207,80 +207,80 @@ function hasDesktop({ env, disk }: LoginNeeds): boolean {
 const SESSIONS = ['/usr/share/xsessions', '/usr/share/wayland-sessions'];
 
 /** Null: systemd is not the way here. */
-async function targetOf(needs: LoginNeeds): Promise<Target | null> {
-  const asked = ['systemctl', '--user', 'is-active', '--quiet', 'graphical-session.target'];
-  const ended = await end(needs, asked);
+async function findTarget(needs: LoginNeeds): Promise<SystemdTarget | null> {
+  const command = ['systemctl', '--user', 'is-active', '--quiet', 'graphical-session.target'];
+  const ended = await runToEnd(needs, command);
   if (ended.is !== 'exited') return null;
   if (ended.code === 0) return 'graphical-session.target';
   const hasDisplay = Boolean(needs.env.DISPLAY || needs.env.WAYLAND_DISPLAY);
   return ended.code === INACTIVE && !hasDisplay ? 'default.target' : null;
 }
 
-function systemdWay(needs: LoginNeeds): Way {
-  const folder = posix.join(configOf(needs), 'systemd/user');
+function createSystemdWay(needs: LoginNeeds): LoginWay {
+  const folder = posix.join(resolveConfigHome(needs), 'systemd/user');
   return {
     by: 'systemd',
     older: [],
     path: posix.join(folder, UNIT),
     // A unit of ours that is there already goes on with its target: this may be asked over SSH.
-    text: async () => systemdUnit(needs.program, (await targetOf(needs)) ?? wantedBy(needs, folder)),
-    isOn: () => TARGETS.some((target) => isWanted(needs, folder, target)),
-    isCurrent: (text) => TARGETS.some((target) => text === systemdUnit(needs.program, target)),
-    async written() {
-      await run(needs, ['systemctl', '--user', 'daemon-reload']);
-      await run(needs, ['systemctl', '--user', 'reenable', UNIT]);
+    text: async () => formatSystemdUnit(needs.program, (await findTarget(needs)) ?? findEnabledTarget(needs, folder)),
+    isOn: () => TARGETS.some((target) => isEnabledFor(needs, folder, target)),
+    isCurrent: (text) => TARGETS.some((target) => text === formatSystemdUnit(needs.program, target)),
+    async afterWrite() {
+      await runOrThrow(needs, ['systemctl', '--user', 'daemon-reload']);
+      await runOrThrow(needs, ['systemctl', '--user', 'reenable', UNIT]);
     },
-    async removed() {
-      for (const target of TARGETS) unlink(needs.disk, wants(folder, target));
-      const ended = await end(needs, ['systemctl', '--user', 'daemon-reload']);
+    async afterRemove() {
+      for (const target of TARGETS) unlink(needs.disk, getWantsPath(folder, target));
+      const ended = await runToEnd(needs, ['systemctl', '--user', 'daemon-reload']);
       if (ended.is !== 'exited' || ended.code !== 0)
         needs.disk.log.info('no systemd of this user to tell: it reads its units when it starts');
     },
   };
 }
 
-const wants = (folder: string, target: Target): string => posix.join(folder, `${target}.wants`, UNIT);
+const getWantsPath = (folder: string, target: SystemdTarget): string => posix.join(folder, `${target}.wants`, UNIT);
 
 /** Enabled is a symlink that systemctl makes; it is looked at without asking anybody. */
-function isWanted({ disk }: LoginNeeds, folder: string, target: Target): boolean {
-  return disk.files.lstat(wants(folder, target)) !== null;
+function isEnabledFor({ disk }: LoginNeeds, folder: string, target: SystemdTarget): boolean {
+  return disk.files.lstat(getWantsPath(folder, target)) !== null;
 }
 
-function wantedBy(needs: LoginNeeds, folder: string): Target {
-  return TARGETS.find((target) => isWanted(needs, folder, target)) ?? 'graphical-session.target';
+function findEnabledTarget(needs: LoginNeeds, folder: string): SystemdTarget {
+  return TARGETS.find((target) => isEnabledFor(needs, folder, target)) ?? 'graphical-session.target';
 }
 
-function autostartWay(needs: LoginNeeds): Way {
+function createAutostartWay(needs: LoginNeeds): LoginWay {
   return {
     by: 'autostart',
     older: [],
-    path: posix.join(configOf(needs), 'autostart/hivebar.desktop'),
-    text: async () => autostartEntry(needs.program),
+    path: posix.join(resolveConfigHome(needs), 'autostart/hivebar.desktop'),
+    text: async () => formatAutostartEntry(needs.program),
     isOn: isEnabledEntry,
-    isCurrent: (text) => text.includes(`\n${execLine(needs.program)}\n`),
-    ...NOBODY_TOLD,
+    isCurrent: (text) => text.includes(`\n${formatExecLine(needs.program)}\n`),
+    ...NO_FOLLOW_UP,
   };
 }
 
 /** launchd reads the folder at each login. To load or unload it now would start a second Hivebar, or end this one. */
-function launchAgentWay({ home, program }: LoginNeeds): Way {
+function createLaunchAgentWay({ home, program }: LoginNeeds): LoginWay {
   const plist = (label: string): string => posix.join(home, `Library/LaunchAgents/${label}.plist`);
   return {
     by: 'launch-agent',
     path: plist(LAUNCH_AGENT),
     older: [plist(OLDER_LAUNCH_AGENT)],
-    text: async () => launchAgent(program),
+    text: async () => formatLaunchAgent(program),
     isOn: () => true,
-    isCurrent: (text) => text === launchAgent(program),
-    ...NOBODY_TOLD,
+    isCurrent: (text) => text === formatLaunchAgent(program),
+    ...NO_FOLLOW_UP,
   };
 }
 
 /** The Task Scheduler keeps its own copy; by ours beside the state we know that the task is ours. */
-function logonTaskWay(needs: LoginNeeds): Way {
+function createLogonTaskWay(needs: LoginNeeds): LoginWay {
   const { env, program } = needs;
   const path = win32.join(program.state, 'logon-task.xml');
-  const text = (): string => logonTask(program, `${env.USERDOMAIN ?? '.'}\\${env.USERNAME ?? ''}`);
+  const text = (): string => formatLogonTask(program, `${env.USERDOMAIN ?? '.'}\\${env.USERNAME ?? ''}`);
   return {
     by: 'logon-task',
     older: [],
@@ -292,13 +292,13 @@ function logonTaskWay(needs: LoginNeeds): Way {
     isOn: () => true,
     offElsewhere: async () =>
       (await isTaskDeleted(needs, LOGON_TASK)) ? `the task ${LOGON_TASK} is not in the Task Scheduler any more` : null,
-    isCurrent: (found) => found === text(),
+    isCurrent: (content) => content === text(),
     // Without /F it refuses to overwrite: a task whose text we do not have is not ours.
-    written: (isNew) =>
-      run(needs, ['schtasks.exe', '/Create', '/TN', LOGON_TASK, '/XML', path, ...(isNew ? [] : ['/F'])]),
-    removed: () => deleteTask(needs, LOGON_TASK),
+    afterWrite: (isNew) =>
+      runOrThrow(needs, ['schtasks.exe', '/Create', '/TN', LOGON_TASK, '/XML', path, ...(isNew ? [] : ['/F'])]),
+    afterRemove: () => deleteTask(needs, LOGON_TASK),
   };
 }
 
-const NOBODY_TOLD = { written: async () => {}, removed: async () => {} } as const;
+const NO_FOLLOW_UP = { afterWrite: async () => {}, afterRemove: async () => {} } as const;
 const LOGIN = { is: 'machine', key: 'login' } as const;

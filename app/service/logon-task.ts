@@ -1,6 +1,6 @@
 import { Fault } from '../../core/model/index.ts';
-import { markOf, type Program, REMOVED_BY } from './program.ts';
-import { xmlComment, xmlText } from './xml.ts';
+import { formatOwnerLine, REMOVED_BY, type ServiceProgram } from './service-program.ts';
+import { escapeXml, formatXmlComment } from './xml.ts';
 
 export const LOGON_TASK = '\\Hivebar\\Start at login';
 
@@ -33,22 +33,22 @@ export const TRAY_TASK: TaskKind = {
 
 /**
  * A task of the Windows Task Scheduler (its schema 1.2) for one user's logon. From the schema's documentation; not verified
- * on a machine. A task can not carry variables.
+ * on a machine. A task cannot carry variables.
  * @param user `DOMAIN\NAME`; without it the task would be everybody's, which takes an administrator
  */
-export function logonTask(program: Program, user: string, kind: TaskKind = TRAY_TASK): string {
+export function formatLogonTask(program: ServiceProgram, user: string, kind: TaskKind = TRAY_TASK): string {
   const delay = kind.delay === null ? '' : `<Delay>${kind.delay}</Delay>`;
   return `${[
     kind.encoding === null ? '<?xml version="1.0"?>' : `<?xml version="1.0" encoding="${kind.encoding}"?>`,
-    xmlComment(`${markOf(program)} ${kind.removedBy}`),
+    formatXmlComment(`${formatOwnerLine(program)} ${kind.removedBy}`),
     '<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">',
     '  <RegistrationInfo><Author>Hivebar</Author></RegistrationInfo>',
     '  <Triggers>',
-    `    <LogonTrigger><Enabled>true</Enabled><UserId>${xmlText(user)}</UserId>${delay}</LogonTrigger>`,
+    `    <LogonTrigger><Enabled>true</Enabled><UserId>${escapeXml(user)}</UserId>${delay}</LogonTrigger>`,
     '  </Triggers>',
     '  <Principals>',
     '    <Principal id="Author">',
-    `      <UserId>${xmlText(user)}</UserId>`,
+    `      <UserId>${escapeXml(user)}</UserId>`,
     '      <LogonType>InteractiveToken</LogonType>',
     '      <RunLevel>LeastPrivilege</RunLevel>',
     '    </Principal>',
@@ -63,7 +63,7 @@ export function logonTask(program: Program, user: string, kind: TaskKind = TRAY_
     '  </Settings>',
     '  <Actions Context="Author">',
     '    <Exec>',
-    ...execOf(program, kind),
+    ...formatExec(program, kind),
     '    </Exec>',
     '  </Actions>',
     '</Task>',
@@ -71,26 +71,26 @@ export function logonTask(program: Program, user: string, kind: TaskKind = TRAY_
 }
 
 /** @throws Fault `unwritable` for a program that needs variables */
-export function checkTaskEnvironment({ environment }: Program): void {
+export function checkTaskEnvironment({ environment }: ServiceProgram): void {
   const [name] = Object.keys(environment);
   if (name === undefined) return;
-  const why = `a task can not carry ${name}: set it for the whole account (setx), and start Hivebar without it`;
+  const why = `a task cannot carry ${name}: set it for the whole account (setx), and start Hivebar without it`;
   throw new Fault('unwritable', why, { is: 'machine', key: 'login' });
 }
 
-function execOf({ node, entry }: Program, { starts, words }: TaskKind): readonly string[] {
+function formatExec({ node, entry }: ServiceProgram, { starts, words }: TaskKind): readonly string[] {
   const [command, line] =
     starts === 'node'
-      ? [node, taskWords([entry, ...words])]
-      : ['%SystemRoot%\\System32\\conhost.exe', `--headless ${taskWords([node, entry, ...words])}`];
-  return [`      <Command>${xmlText(command)}</Command>`, `      <Arguments>${xmlText(line)}</Arguments>`];
+      ? [node, formatTaskWords([entry, ...words])]
+      : ['%SystemRoot%\\System32\\conhost.exe', `--headless ${formatTaskWords([node, entry, ...words])}`];
+  return [`      <Command>${escapeXml(command)}</Command>`, `      <Arguments>${escapeXml(line)}</Arguments>`];
 }
 
-export function taskWords(words: readonly string[]): string {
-  return words.map(quoted).join(' ');
+export function formatTaskWords(words: readonly string[]): string {
+  return words.map(quoteWindowsWord).join(' ');
 }
 
 /** As Windows programs take their command line apart: backslashes before a quote, or at the end, are doubled. */
-function quoted(word: string): string {
+function quoteWindowsWord(word: string): string {
   return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')}"`;
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { DaemonName } from '../../core/link/index.ts';
 import type { Random, Spawn } from '../../core/ports/index.ts';
-import { type Disk, ownDirs, ownHome } from '../../core/state/index.ts';
+import { type Disk, findOwnDirs, findOwnHome } from '../../core/state/index.ts';
 import { createDaemonService, type DaemonService } from './daemon-service.ts';
-import { createHeadlessService, type HeadlessService } from './headless.ts';
+import { createHeadlessService, type HeadlessService } from './headless-service.ts';
 import { createLoginStart, type LoginStart } from './login-start.ts';
-import type { Program } from './program.ts';
+import type { ServiceProgram } from './service-program.ts';
 
 /** What start at login needs of the machine: a part of the one that the processes are composed from. */
 export interface LoginMachine {
@@ -17,30 +17,30 @@ export interface LoginMachine {
 }
 
 /** Start at login for this very program, on this machine, as this user. */
-export function loginStart(machine: LoginMachine): LoginStart {
-  return createLoginStart({ ...machine, home: ownHome(), program: ownProgram(machine.env) });
+export function createOwnLoginStart(machine: LoginMachine): LoginStart {
+  return createLoginStart({ ...machine, home: findOwnHome(), program: getOwnProgram(machine.env) });
 }
 
 /** The headless watch as a service of this user, by this very program. */
-export function headlessService(machine: LoginMachine): HeadlessService {
-  const program = ownProgram(machine.env);
+export function createOwnHeadlessService(machine: LoginMachine): HeadlessService {
+  const program = getOwnProgram(machine.env);
   const uid = process.geteuid?.() ?? null;
-  return createHeadlessService({ ...machine, home: ownHome(), program, uid });
+  return createHeadlessService({ ...machine, home: findOwnHome(), program, uid });
 }
 
 /** A persona daemon as a service of this user, by this very program. */
-export function daemonService(
+export function createOwnDaemonService(
   machine: LoginMachine,
   daemon: DaemonName & { readonly project: string },
   directory: string,
 ): DaemonService {
   const uid = process.geteuid?.() ?? null;
-  const unit = { ...daemon, program: ownProgram(machine.env) };
-  return createDaemonService({ ...machine, home: ownHome(), uid }, unit, directory);
+  const unit = { ...daemon, program: getOwnProgram(machine.env) };
+  return createDaemonService({ ...machine, home: findOwnHome(), uid }, unit, directory);
 }
 
 /** The words that start this very program, as another process. */
-export function ownStart(): { readonly node: string; readonly entry: string } {
+export function getOwnStart(): { readonly node: string; readonly entry: string } {
   return { node: process.execPath, entry: ENTRY };
 }
 
@@ -49,8 +49,8 @@ const ENTRY = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', 'cli', 'hivebar.node.ts')
   : join(import.meta.dirname, 'hivebar.cjs');
 
-function ownProgram(env: LoginMachine['env']): Program {
-  const { state } = ownDirs({ ...env });
+function getOwnProgram(env: LoginMachine['env']): ServiceProgram {
+  const { state } = findOwnDirs({ ...env });
   // Made absolute: what it was relative to is not there at login.
   const environment: Record<string, string> = env.HIVEBAR_HOME ? { HIVEBAR_HOME: state } : {};
   return { node: process.execPath, entry: ENTRY, state, environment };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Ended, type Files, realFiles, realRandom, silentLog } from '../../core/ports/index.ts';
+import { type Files, type ProcessEnd, realFiles, realRandom, silentLog } from '../../core/ports/index.ts';
 import type { Disk } from '../../core/state/index.ts';
 import { createDaemonService } from './daemon-service.ts';
-import { createHeadlessService } from './headless.ts';
+import { createHeadlessService } from './headless-service.ts';
 import { createLoginStart } from './login-start.ts';
 
 const SCHTASKS = 'C:\\Windows\\System32\\schtasks.exe';
@@ -61,7 +61,7 @@ function scene(fails: string | readonly string[] = 'nothing', environment: Reado
     disk,
     random: realRandom,
     spawn: {
-      async run({ file, args }: { readonly file: string; readonly args: readonly string[] }): Promise<Ended> {
+      async run({ file, args }: { readonly file: string; readonly args: readonly string[] }): Promise<ProcessEnd> {
         assert.equal(file, SCHTASKS);
         said.push(args.join(' '));
         return {
@@ -79,10 +79,10 @@ function scene(fails: string | readonly string[] = 'nothing', environment: Reado
 describe('the Task Scheduler, start at login', () => {
   test('on, on again and off: the task and our copy of its text', async () => {
     const { login, said, has } = scene();
-    assert.deepEqual(await login.look(), { is: 'off', path: null });
+    assert.deepEqual(await login.check(), { is: 'off', path: null });
     await login.set(true);
     assert.match(has.get(TASK)?.toString() ?? '', /<UserId>PC\\ada<\/UserId>/);
-    assert.partialDeepStrictEqual(await login.look(), { is: 'on', by: 'logon-task', path: TASK, isOld: false });
+    assert.partialDeepStrictEqual(await login.check(), { is: 'on', by: 'logon-task', path: TASK, isOld: false });
     await login.set(true);
     await login.set(false);
     assert.deepEqual([has.has(TASK), await login.state()], [false, false]);
@@ -98,7 +98,7 @@ describe('the Task Scheduler, start at login', () => {
     const { login, needs } = scene();
     await login.set(true);
     const program = { ...needs.program, node: 'C:\\n26\\node.exe' };
-    assert.partialDeepStrictEqual(await createLoginStart({ ...needs, program }).look(), {
+    assert.partialDeepStrictEqual(await createLoginStart({ ...needs, program }).check(), {
       is: 'on',
       by: 'logon-task',
       path: TASK,
@@ -128,7 +128,7 @@ describe('the Task Scheduler, start at login', () => {
     await login.set(true);
     assert.equal(await login.state(), true);
     fails.push('/Query');
-    assert.deepEqual(await login.look(), {
+    assert.deepEqual(await login.check(), {
       is: 'off',
       path: TASK,
       why: 'the task \\Hivebar\\Start at login is not in the Task Scheduler any more',
@@ -152,7 +152,7 @@ describe('the Task Scheduler, start at login', () => {
 
   test('a Hivebar with a home of its own has none, and the next step is named', async () => {
     const { login, has, said } = scene('nothing', { HIVEBAR_HOME: STATE });
-    await assert.rejects(login.set(true), /can not carry HIVEBAR_HOME: set it for the whole account \(setx\)/);
+    await assert.rejects(login.set(true), /cannot carry HIVEBAR_HOME: set it for the whole account \(setx\)/);
     assert.deepEqual([has.has(TASK), said], [false, []]);
   });
 });
@@ -165,14 +165,14 @@ describe('the Task Scheduler, headless', () => {
       has.get(MONITOR)?.toString() ?? '',
       /&#34;--stays-down&#34; &#34;--log&#34; &#34;[^;]*\\headless\\watch\.err&#34; &#34;--&#34; &#34;--no-content&#34;/,
     );
-    assert.partialDeepStrictEqual(service.look(), { is: 'ours', path: MONITOR, isOld: false });
+    assert.partialDeepStrictEqual(service.check(), { is: 'ours', path: MONITOR, isOld: false });
     const moved = createHeadlessService({ ...needs, program: { ...needs.program, entry: 'D:\\hivebar.cjs' } });
-    assert.partialDeepStrictEqual(moved.look(), { is: 'ours', path: MONITOR, isOld: true });
+    assert.partialDeepStrictEqual(moved.check(), { is: 'ours', path: MONITOR, isOld: true });
     await service.install([]);
-    assert.equal(await service.lingers(), null);
+    assert.equal(await service.isLingering(), null);
     await service.uninstall();
     await service.uninstall();
-    assert.deepEqual([has.has(MONITOR), service.look().is], [false, 'absent']);
+    assert.deepEqual([has.has(MONITOR), service.check().is], [false, 'absent']);
     const name = '/TN \\Hivebar\\Kijito inbox monitor';
     assert.deepEqual(said, [
       `/Create ${name} /XML ${MONITOR}`,
@@ -228,11 +228,11 @@ describe('the Task Scheduler, a persona daemon', () => {
     const daemon = daemonOf(the);
     await daemon.install();
     assert.deepEqual([...(the.has.get(`${DIR}\\logon-task.xml`) ?? []).slice(0, 4)], [0xff, 0xfe, 0x3c, 0x00]);
-    assert.partialDeepStrictEqual(await daemon.look(), { is: 'ours', path: `${DIR}\\logon-task.xml`, isOld: false });
+    assert.partialDeepStrictEqual(await daemon.check(), { is: 'ours', path: `${DIR}\\logon-task.xml`, isOld: false });
     await daemon.pause();
     await daemon.install();
     await daemon.uninstall();
-    assert.equal((await daemon.look()).is, 'absent');
+    assert.equal((await daemon.check()).is, 'absent');
     const create = `/Create /TN ${NAME} /XML ${DIR}\\logon-task.xml`;
     assert.deepEqual(the.said, [
       create,
@@ -246,7 +246,7 @@ describe('the Task Scheduler, a persona daemon', () => {
     ]);
   });
 
-  test('one that can not be taken away keeps its text, as it was written', async () => {
+  test('one that cannot be taken away keeps its text, as it was written', async () => {
     const the = scene('/Delete');
     const daemon = daemonOf(the);
     await daemon.install();
@@ -257,7 +257,7 @@ describe('the Task Scheduler, a persona daemon', () => {
 
   test('what needs variables is refused', async () => {
     const the = scene();
-    await assert.rejects(daemonOf(the, { HIVEBAR_HOME: 'C:\\h' }).install(), /a task can not carry HIVEBAR_HOME/);
+    await assert.rejects(daemonOf(the, { HIVEBAR_HOME: 'C:\\h' }).install(), /a task cannot carry HIVEBAR_HOME/);
     assert.deepEqual(the.said, []);
   });
 });

@@ -1,9 +1,16 @@
 import { posix } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import { type Ended, findProgramWith, inSystem32, O, type Random, type Spawn } from '../../core/ports/index.ts';
-import { type Disk, errnoOf, ioFault, writeAtomically } from '../../core/state/index.ts';
-import { ANY_MARK, markOf, type Program } from './program.ts';
-import { bytesOf, textOf } from './xml.ts';
+import {
+  findProgramWith,
+  O,
+  type ProcessEnd,
+  type Random,
+  type Spawn,
+  toSystem32Path,
+} from '../../core/ports/index.ts';
+import { type Disk, getErrno, toIoFault, writeAtomically } from '../../core/state/index.ts';
+import { formatOwnerLine, OWNER_LINE_START, type ServiceProgram } from './service-program.ts';
+import { decodeText, encodeText } from './xml.ts';
 
 /** What a service needs of the machine. */
 export interface UnitNeeds {
@@ -13,21 +20,21 @@ export interface UnitNeeds {
   readonly disk: Disk;
   readonly random: Random;
   readonly spawn: Spawn;
-  readonly program: Program;
+  readonly program: ServiceProgram;
 }
 
 /** One file that starts us, and who has to be told of it. */
 export interface Unit {
   readonly path: string;
-  /** @throws Fault when it can not be written for this program */
+  /** @throws Fault when it cannot be written for this program */
   text(): Promise<string>;
   /** Tells whom it concerns; of one that is new it leaves nothing behind when it fails. @throws Fault `exec-failed` */
-  written(isNew: boolean): Promise<void>;
-  removed(): Promise<void>;
+  afterWrite(isNew: boolean): Promise<void>;
+  afterRemove(): Promise<void>;
 }
 
 /** What is there under the unit's name: nothing, ours, or something that this Hivebar did not write. */
-export type Present =
+export type UnitFileState =
   | { readonly is: 'absent' }
   | { readonly is: 'ours'; readonly text: string }
   | { readonly is: 'foreign'; readonly why: string };
@@ -39,11 +46,11 @@ const MOST_BYTES = 64 * 1024;
 /** Writes the unit, anew when it is there. @throws Fault `unwritable`, also for a foreign file; `exec-failed` */
 export async function putUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   const file = readUnit(needs, unit.path);
-  if (file.is === 'foreign') throw foreign(unit.path, file.why);
+  if (file.is === 'foreign') throw createForeignFault(unit.path, file.why);
   const isNew = file.is === 'absent';
-  writeAtomically(needs.disk, needs.random, unit.path, bytesOf(await unit.text()));
+  writeAtomically(needs.disk, needs.random, unit.path, encodeText(await unit.text()));
   try {
-    await unit.written(isNew);
+    await unit.afterWrite(isNew);
   } catch (error) {
     if (isNew) unlink(needs.disk, unit.path); // half of it would look like all of it
     throw error;
@@ -54,24 +61,27 @@ export async function putUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
 export async function removeUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   const file = readUnit(needs, unit.path);
   if (file.is === 'absent') return;
-  if (file.is === 'foreign') throw foreign(unit.path, file.why);
+  if (file.is === 'foreign') throw createForeignFault(unit.path, file.why);
   unlink(needs.disk, unit.path);
   try {
-    await unit.removed();
+    await unit.afterRemove();
   } catch (error) {
-    writeAtomically(needs.disk, needs.random, unit.path, bytesOf(file.text)); // without it we would not know that the rest is ours
+    writeAtomically(needs.disk, needs.random, unit.path, encodeText(file.text)); // without it we would not know that the rest is ours
     throw error;
   }
 }
 
 /** The base directory specification: a relative value is to be ignored. */
-export function configOf({ env, home }: Pick<UnitNeeds, 'env' | 'home'>): string {
-  const given = env.XDG_CONFIG_HOME;
-  return given?.startsWith('/') ? given : posix.join(home, '.config');
+export function resolveConfigHome({ env, home }: Pick<UnitNeeds, 'env' | 'home'>): string {
+  const configHome = env.XDG_CONFIG_HOME;
+  return configHome?.startsWith('/') ? configHome : posix.join(home, '.config');
 }
 
 /** @throws Fault `unreadable` */
-export function readUnit({ disk: { files }, program }: Pick<UnitNeeds, 'disk' | 'program'>, path: string): Present {
+export function readUnit(
+  { disk: { files }, program }: Pick<UnitNeeds, 'disk' | 'program'>,
+  path: string,
+): UnitFileState {
   try {
     const stat = files.lstat(path);
     if (stat === null) return { is: 'absent' };
@@ -79,9 +89,9 @@ export function readUnit({ disk: { files }, program }: Pick<UnitNeeds, 'disk' | 
     const fd = files.open(path, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
     try {
       const bytes = new Uint8Array(Math.min(stat.size, MOST_BYTES));
-      const text = textOf(bytes.subarray(0, files.read(fd, bytes, 0)));
-      if (text.includes(markOf(program))) return { is: 'ours', text };
-      const other = text.includes(ANY_MARK)
+      const text = decodeText(bytes.subarray(0, files.read(fd, bytes, 0)));
+      if (text.includes(formatOwnerLine(program))) return { is: 'ours', text };
+      const other = text.includes(OWNER_LINE_START)
         ? 'starts the Hivebar of another HIVEBAR_HOME'
         : 'was not written by Hivebar';
       return { is: 'foreign', why: other };
@@ -89,8 +99,8 @@ export function readUnit({ disk: { files }, program }: Pick<UnitNeeds, 'disk' | 
       files.close(fd);
     }
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return { is: 'absent' };
-    throw ioFault(error, path, 'unreadable');
+    if (getErrno(error) === 'ENOENT' || getErrno(error) === 'ENOTDIR') return { is: 'absent' };
+    throw toIoFault(error, path, 'unreadable');
   }
 }
 
@@ -98,34 +108,34 @@ export function unlink({ files }: Disk, path: string): void {
   try {
     files.unlink(path);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
+    if (getErrno(error) !== 'ENOENT') throw toIoFault(error, path, 'unwritable');
   }
 }
 
-function foreign(path: string, why: string): Fault {
+function createForeignFault(path: string, why: string): Fault {
   return new Fault('unwritable', `${path} ${why}, and is left as it is`, LOGIN);
 }
 
 /** Runs a program of PATH. @throws Fault `exec-failed` */
-export async function run(needs: UnitNeeds, command: readonly string[]): Promise<void> {
-  const ended = await end(needs, command);
+export async function runOrThrow(needs: UnitNeeds, command: readonly string[]): Promise<void> {
+  const ended = await runToEnd(needs, command);
   if (ended.is === 'exited' && ended.code === 0) return;
   const why = ended.is === 'exited' ? `ended with ${ended.code}: ${ended.stderr.trim()}` : ended.is;
   throw new Fault('exec-failed', `${command.join(' ')}: ${why}`, LOGIN);
 }
 
 /** Runs a program of PATH to its end; one that stands in the current folder is never taken. */
-export async function end(
+export async function runToEnd(
   { disk, env, os, spawn }: UnitNeeds,
   [name = '', ...args]: readonly string[],
-): Promise<Ended> {
+): Promise<ProcessEnd> {
   const isThere = (file: string): boolean => disk.files.lstat(file) !== null;
   // What Windows brings is taken from where Windows keeps it, whatever PATH says.
-  const system = os === 'win32' ? inSystem32(name, env) : null;
+  const system = os === 'win32' ? toSystem32Path(name, env) : null;
   const file = system === null ? findProgramWith(isThere, name, env, os) : isThere(system) ? system : null;
   if (file === null) return { is: 'not-started', why: `no ${name} on PATH` } as const;
-  const given = Object.fromEntries(
+  const definedEnv = Object.fromEntries(
     Object.entries(env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );
-  return await spawn.run({ file, args, env: given, timeoutMs: COMMAND_MS }, new AbortController().signal);
+  return await spawn.run({ file, args, env: definedEnv, timeoutMs: COMMAND_MS }, new AbortController().signal);
 }

@@ -5,19 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { skipUnless } from '../../test/kit/desktop/index.ts';
-import { autostartEntry, isEnabledEntry } from './autostart-entry.ts';
-import { launchAgent } from './launch-agent.ts';
-import { logonTask } from './logon-task.ts';
-import type { Program } from './program.ts';
-import { systemdUnit } from './systemd-unit.ts';
+import { formatAutostartEntry, isEnabledEntry } from './autostart-entry.ts';
+import { formatLaunchAgent } from './launch-agent.ts';
+import { formatLogonTask } from './logon-task.ts';
+import type { ServiceProgram } from './service-program.ts';
+import { formatSystemdUnit } from './systemd-unit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-units-'));
 after(() => rmSync(folder, { recursive: true }));
 
-const PLAIN: Program = { node: '/opt/node/bin/node', entry: '/opt/hivebar/hivebar.cjs', state: '/s', environment: {} };
+const PLAIN: ServiceProgram = {
+  node: '/opt/node/bin/node',
+  entry: '/opt/hivebar/hivebar.cjs',
+  state: '/s',
+  environment: {},
+};
 /** Everything that means something to one of the readers, in each place. */
 const ODD = `/a b/100%/$HOME/"quoted"/back\\slash/'single'/\`tick\`/<é>&--/%%/#;`;
-const odd: Program = {
+const odd: ServiceProgram = {
   node: `${ODD}/node`,
   entry: `${ODD}/hivebar.cjs`,
   state: `${ODD}/state`,
@@ -34,7 +39,7 @@ function recorder(path: string): void {
 describe('the text, whole', () => {
   test('a systemd unit of a desktop: with the session, again on failure, never after 2 and 3', () => {
     assert.equal(
-      systemdUnit(PLAIN, 'graphical-session.target'),
+      formatSystemdUnit(PLAIN, 'graphical-session.target'),
       `# Written by Hivebar for /s. \`hivebar service uninstall\` removes it.
 [Unit]
 Description=Hivebar, the inboxes of the agents on this machine
@@ -55,7 +60,7 @@ WantedBy=graphical-session.target
 
   test('a systemd unit without a desktop, of a Hivebar with a home of its own', () => {
     assert.equal(
-      systemdUnit({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }, 'default.target'),
+      formatSystemdUnit({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }, 'default.target'),
       `# Written by Hivebar for /s. \`hivebar service uninstall\` removes it.
 [Unit]
 Description=Hivebar, the inboxes of the agents on this machine
@@ -75,7 +80,7 @@ WantedBy=default.target
 
   test('an autostart entry', () => {
     assert.equal(
-      autostartEntry({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }),
+      formatAutostartEntry({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }),
       `# Written by Hivebar for /s. \`hivebar service uninstall\` removes it.
 [Desktop Entry]
 Type=Application
@@ -91,7 +96,7 @@ X-GNOME-Autostart-enabled=true
 
   test('a LaunchAgent: the label of the issue, in the desktop only, again on failure, once a minute at most', () => {
     assert.equal(
-      launchAgent({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }),
+      formatLaunchAgent({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }),
       `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Written by Hivebar for /s. \`hivebar service uninstall\` removes it. -->
@@ -121,7 +126,7 @@ X-GNOME-Autostart-enabled=true
 
   test('a logon task: for one user, no administrator, no limit of time, three more starts', () => {
     assert.equal(
-      logonTask({ ...PLAIN, node: 'C:\\n\\node.exe', entry: 'C:\\h\\hivebar.cjs' }, 'PC\\ada'),
+      formatLogonTask({ ...PLAIN, node: 'C:\\n\\node.exe', entry: 'C:\\h\\hivebar.cjs' }, 'PC\\ada'),
       `<?xml version="1.0"?>
 <!-- Written by Hivebar for /s. \`hivebar service uninstall\` removes it. -->
 <Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
@@ -164,7 +169,7 @@ test('systemd itself reads the unit without a complaint, also with odd paths', {
     const real = { ...program, node: index === 0 ? process.execPath : join(folder, `n o%de$x`) };
     if (index === 1) recorder(real.node);
     const path = join(folder, `hivebar${index}.service`);
-    writeFileSync(path, systemdUnit(real, 'graphical-session.target'));
+    writeFileSync(path, formatSystemdUnit(real, 'graphical-session.target'));
     const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', path], {
       encoding: 'utf8',
       env: { ...process.env, XDG_RUNTIME_DIR: folder },
@@ -178,7 +183,7 @@ test('an autostart entry starts exactly the words it was made of', { skip: pytho
   const real = { ...odd, node: join(folder, `n "o\\de" $x \`y\``) };
   recorder(real.node);
   const path = join(folder, 'hivebar.desktop');
-  writeFileSync(path, autostartEntry(real));
+  writeFileSync(path, formatAutostartEntry(real));
   const said = execFileSync('python3', ['-c', EXEC_LIKE_A_DESKTOP, path], { encoding: 'utf8' }).split('\n');
   assert.deepEqual(said, [real.entry, 'run', `HOME=${odd.environment.HIVEBAR_HOME}`, '']);
 });
@@ -193,7 +198,7 @@ print(subprocess.run([w.replace('%%', '%') for w in words], capture_output=True,
 `;
 
 test('a switch in the settings of the desktop is respected', () => {
-  const entry = autostartEntry(PLAIN);
+  const entry = formatAutostartEntry(PLAIN);
   assert.equal(isEnabledEntry(entry), true);
   assert.equal(isEnabledEntry(`${entry}Hidden=true\n`), false);
   assert.equal(isEnabledEntry(entry.replace('enabled=true', 'enabled=false')), false);
@@ -201,7 +206,7 @@ test('a switch in the settings of the desktop is respected', () => {
 
 describe('XML', { skip: python }, () => {
   test('a LaunchAgent is well-formed and holds exactly the words it was made of', () => {
-    const text = launchAgent(odd);
+    const text = formatLaunchAgent(odd);
     assert.match(text, /^[\x20-\x7e\n]*$/);
     const plist = JSON.parse(
       execFileSync(
@@ -221,7 +226,7 @@ describe('XML', { skip: python }, () => {
   });
 
   test('a logon task is well-formed, for one user, without limit of time', () => {
-    const text = logonTask(
+    const text = formatLogonTask(
       { ...PLAIN, node: 'C:\\Program Files\\node\\node.exe', entry: 'D:\\a&b\\hivebar.cjs' },
       'PC\\Zoë',
     );
@@ -239,10 +244,10 @@ describe('XML', { skip: python }, () => {
 test('a path with a line break makes no unit at all', () => {
   const bad = { ...PLAIN, entry: '/a\nExecStart=/bin/evil' };
   for (const make of [
-    () => systemdUnit(bad, 'default.target'),
-    () => autostartEntry(bad),
-    () => launchAgent(bad),
-    () => logonTask(bad, 'u'),
+    () => formatSystemdUnit(bad, 'default.target'),
+    () => formatAutostartEntry(bad),
+    () => formatLaunchAgent(bad),
+    () => formatLogonTask(bad, 'u'),
   ])
     assert.throws(make, RangeError);
 });

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { answerJson, needToken } from './answer.ts';
-import { Refusal } from './problem.ts';
+import { answerJson, requireToken } from './answer.ts';
+import { HttpRefusal } from './problem.ts';
 
 /** The table of actions, as far as a route needs it. */
 export type ActionTable = ReadonlyMap<
@@ -13,23 +13,23 @@ export type ActionTable = ReadonlyMap<
 >;
 
 /** `POST /api/v1/actions/NAME`, params as the JSON body (empty = `{}`), answered with `{"result": ...}`. */
-export function actionRoutes(
+export function registerActionRoutes(
   app: FastifyInstance,
   actions: ActionTable,
-  signalOf: (reply: FastifyReply) => AbortSignal,
+  createHoldSignal: (reply: FastifyReply) => AbortSignal,
 ): void {
   app.post<{ Params: { name: string } }>('/api/v1/actions/:name', async (request, reply) => {
     const action = actions.get(request.params.name);
-    if (action?.asks !== 'nothing') needToken(request);
+    if (action?.asks !== 'nothing') requireToken(request);
     if (action === undefined) {
       const name = JSON.stringify(request.params.name.slice(0, 100));
-      throw new Refusal(
+      throw new HttpRefusal(
         404,
         'no-action',
         `there is no action ${name}`,
         `use one of: ${[...actions.keys()].join(', ')}`,
       );
     }
-    return answerJson(reply, { result: (await action.run(request.body ?? {}, signalOf(reply))) ?? null });
+    return answerJson(reply, { result: (await action.run(request.body ?? {}, createHoldSignal(reply))) ?? null });
   });
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientClass } from './budget.ts';
-import { type Problem, problemBody, Refusal } from './problem.ts';
+import { formatProblem, HttpRefusal, type Problem } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,22 +18,22 @@ declare module 'fastify' {
 }
 
 /** @throws Refusal 401 unless the sender has the token. Message text and actions ask for it (Decision 4). */
-export function needToken(request: FastifyRequest): void {
-  if (request.right !== 'owner') throw tokenNeeded();
+export function requireToken(request: FastifyRequest): void {
+  if (request.right !== 'owner') throw createTokenRefusal();
 }
 
-export function tokenNeeded(): Refusal {
-  return unauthorized('this needs the token');
+export function createTokenRefusal(): HttpRefusal {
+  return createUnauthorizedRefusal('this needs the token');
 }
 
-export function unauthorized(message: string): Refusal {
+export function createUnauthorizedRefusal(message: string): HttpRefusal {
   const next = 'send Authorization: Bearer TOKEN with the token of the run directory, or use the CLI';
-  return new Refusal(401, 'unauthorized', message, next);
+  return new HttpRefusal(401, 'unauthorized', message, next);
 }
 
 export function answerProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) void reply.header('WWW-Authenticate', 'Bearer');
-  return reply.code(problem.status).type('application/json; charset=utf-8').send(problemBody(problem));
+  return reply.code(problem.status).type('application/json; charset=utf-8').send(formatProblem(problem));
 }
 
 export function answerJson(reply: FastifyReply, value: unknown): FastifyReply {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Current, matches } from './current.ts';
+import { type CurrentStatus, matchesEtag } from './current.ts';
 import type { EventPages } from './event-pages.ts';
-import { Refusal } from './problem.ts';
-import { EVENTS_QUERY, eventsQuery } from './queries.ts';
+import { HttpRefusal } from './problem.ts';
+import { EVENTS_QUERY, parseEventsQuery } from './queries.ts';
 
 /** Kept by a browser, but asked for anew each time. */
 export const REVALIDATE = 'private, no-cache';
@@ -13,32 +13,34 @@ const PRESET = EVENTS_QUERY.properties;
  * What a script asks: the status as a whole, the personas of it, one of them, and the events that were told. Everything
  * but the text of events is open (Decision 4). A part of the status has the ETag of the whole.
  */
-export function apiRoutes(
+export function registerApiRoutes(
   app: FastifyInstance,
-  current: () => Current,
+  current: () => CurrentStatus,
   pages: EventPages,
-  signalOf: (reply: FastifyReply) => AbortSignal,
+  createHoldSignal: (reply: FastifyReply) => AbortSignal,
 ): void {
-  const fresh = (
+  const answerFresh = (
     request: FastifyRequest,
     reply: FastifyReply,
-    body: (now: Current) => string | Buffer,
+    body: (now: CurrentStatus) => string | Buffer,
   ): FastifyReply => {
     const now = current();
     void reply.header('ETag', now.etag).header('Cache-Control', REVALIDATE);
-    if (matches(request.headers['if-none-match'], now.etag)) return reply.code(304).send();
+    if (matchesEtag(request.headers['if-none-match'], now.etag)) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').send(body(now));
   };
   for (const path of ['/status.json', '/api/v1/status']) {
-    app.get(path, async (request, reply) => fresh(request, reply, ({ bytes }) => bytes));
+    app.get(path, async (request, reply) => answerFresh(request, reply, ({ bytes }) => bytes));
   }
   app.get('/api/v1/personas', async (request, reply) =>
-    fresh(request, reply, ({ wire: { rev, generatedAt, personas } }) => JSON.stringify({ rev, generatedAt, personas })),
+    answerFresh(request, reply, ({ wire: { rev, generatedAt, personas } }) =>
+      JSON.stringify({ rev, generatedAt, personas }),
+    ),
   );
-  app.get<Named>('/api/v1/personas/:id', async (request, reply) =>
-    fresh(request, reply, (now) => {
+  app.get<PersonaRoute>('/api/v1/personas/:id', async (request, reply) =>
+    answerFresh(request, reply, (now) => {
       const { rev, generatedAt } = now.wire;
-      return JSON.stringify({ rev, generatedAt, persona: personaOf(now, request.params.id) });
+      return JSON.stringify({ rev, generatedAt, persona: requirePersona(now, request.params.id) });
     }),
   );
   const events = async (
@@ -46,8 +48,8 @@ export function apiRoutes(
     reply: FastifyReply,
     persona: string | null,
   ): Promise<FastifyReply> => {
-    const { since, limit = PRESET.limit.default, wait = PRESET.wait.default } = eventsQuery(request.url);
-    const asked = {
+    const { since, limit = PRESET.limit.default, wait = PRESET.wait.default } = parseEventsQuery(request.url);
+    const query = {
       persona,
       since: since ?? null,
       limit,
@@ -55,24 +57,24 @@ export function apiRoutes(
       right: request.right,
       client: request.client,
     };
-    const body = await pages.page(asked, signalOf(reply));
+    const body = await pages.page(query, createHoldSignal(reply));
     return reply.type('application/json; charset=utf-8').send(body);
   };
   app.get('/api/v1/events', async (request, reply) => events(request, reply, null));
-  app.get<Named>('/api/v1/personas/:id/events', async (request, reply) => {
-    const { id } = personaOf(current(), request.params.id);
+  app.get<PersonaRoute>('/api/v1/personas/:id/events', async (request, reply) => {
+    const { id } = requirePersona(current(), request.params.id);
     return events(request, reply, id);
   });
 }
 
-interface Named {
+interface PersonaRoute {
   Params: { id: string };
 }
 
 /** @throws Refusal 404 */
-function personaOf({ wire }: Current, id: string) {
-  const persona = wire.personas.find((one) => one.id === id);
+function requirePersona({ wire }: CurrentStatus, id: string) {
+  const persona = wire.personas.find((entry) => entry.id === id);
   if (persona !== undefined) return persona;
   const name = JSON.stringify(id.slice(0, 200));
-  throw new Refusal(404, 'no-persona', `no persona ${name} is watched`, 'see /api/v1/personas for those that are');
+  throw new HttpRefusal(404, 'no-persona', `no persona ${name} is watched`, 'see /api/v1/personas for those that are');
 }

@@ -6,8 +6,8 @@ import { Value } from 'typebox/value';
 import { realClock } from '../../core/ports/index.ts';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { until } from '../../test/kit/until.ts';
-import { EventsAnswer, PersonaAnswer, PersonasAnswer } from './answers.ts';
-import { eventPages, MAX_HOLDS } from './event-pages.ts';
+import { EventsAnswer, PersonaAnswer, PersonasAnswer } from './answer-schemas.ts';
+import { createEventPages, MAX_HOLDS } from './event-pages.ts';
 
 interface Page {
   readonly events: readonly { readonly event_id: string; readonly id: number; readonly content?: string }[];
@@ -241,7 +241,7 @@ describe('a long-poll', () => {
   });
 
   test('one too many is refused with 503, and there is room again when one ends', async () => {
-    const pages = eventPages(rig.outbox, realClock);
+    const pages = createEventPages(rig.outbox, realClock);
     const { last } = await page('/events?limit=1');
     const stop = new AbortController();
     const asked = {

@@ -3,42 +3,42 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { checkJson, JSON_LIMITS, type JsonLimits } from '../../core/model/index.ts';
-import { actionRoutes } from './action-routes.ts';
-import { answerProblem, tokenNeeded, unauthorized } from './answer.ts';
-import { apiRoutes, REVALIDATE } from './api-routes.ts';
+import { registerActionRoutes } from './action-routes.ts';
+import { answerProblem, createTokenRefusal, createUnauthorizedRefusal } from './answer.ts';
+import { REVALIDATE, registerApiRoutes } from './api-routes.ts';
 import { createBudget } from './budget.ts';
-import { callersBy } from './callers.ts';
+import { createCallers } from './callers.ts';
 import { isOtherUser } from './connection-table.node.ts';
-import { currentStatus, matches } from './current.ts';
-import { decisionRoutes } from './decision-routes.ts';
-import { eventPages, MAX_HOLDS } from './event-pages.ts';
-import type { Origin } from './front.node.ts';
+import { createCurrentStatus, matchesEtag } from './current.ts';
+import { registerDecisionRoutes } from './decision-routes.ts';
+import { createEventPages, MAX_HOLDS } from './event-pages.ts';
+import type { RequestOrigin } from './front-server.node.ts';
 import { PAGE_POLICY } from './headers.ts';
-import { healthRoutes } from './health-routes.ts';
-import { historyRoutes } from './history-routes.ts';
-import { hiveRoutes } from './hive-routes.ts';
+import { registerHealthRoutes } from './health-routes.ts';
+import { registerHistoryRoutes } from './history-routes.ts';
+import { registerHiveRoutes } from './hive-routes.ts';
 import { followLoops } from './loops.ts';
-import { metricsRoute } from './metrics-route.node.ts';
-import type { OnceCodes } from './once.ts';
-import { openapiRoute } from './openapi-route.node.ts';
-import { problemOf, Refusal } from './problem.ts';
-import { projectRoutes } from './project-routes.ts';
-import type { StatusOptions } from './server.node.ts';
+import { registerMetricsRoute } from './metrics-route.node.ts';
+import type { OnceCodes } from './once-codes.ts';
+import { registerOpenapiRoute } from './openapi-route.node.ts';
+import { HttpRefusal, toProblem } from './problem.ts';
+import { registerProjectRoutes } from './project-routes.ts';
 import { createSessionStream } from './session-stream.node.ts';
-import { signalsRoutes } from './signals-routes.ts';
+import { registerSignalsRoutes } from './signals-routes.ts';
+import type { StatusOptions } from './status-options.ts';
 import { createStream } from './stream.ts';
-import { streamRoute } from './stream-route.node.ts';
-import { rightsBy } from './token.ts';
-import { tokenRoute } from './token-route.ts';
+import { registerStreamRoute } from './stream-route.node.ts';
+import { createRightCheck } from './token.ts';
+import { registerTokenRoute } from './token-route.ts';
 import { watchUnread } from './unread-readers.node.ts';
 
 export interface StatusApp {
   /** `METHOD /path/:param`. */
   readonly routes: readonly string[];
   /** Answers a request that passed the guard. */
-  handle(request: IncomingMessage, response: ServerResponse, origin: Origin): void;
+  handle(request: IncomingMessage, response: ServerResponse, origin: RequestOrigin): void;
   /** Takes over a connection whose request passed the guard. @throws Refusal when it stays what it is */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: Origin): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: RequestOrigin): void;
   /** Ends holds and streams. */
   close(): Promise<void>;
 }
@@ -60,30 +60,30 @@ const NO_COMPILERS = {
 /** Every route, once, whatever listener a request came in on. `port` is known only when the server listens. */
 export async function createApp(
   options: StatusOptions,
-  of: { readonly port: () => number; readonly run: string; readonly once: OnceCodes },
+  runtime: { readonly port: () => number; readonly run: string; readonly once: OnceCodes },
 ): Promise<StatusApp> {
   const { board, clock, version, token, tokenEverywhere, page, log } = options;
-  const { port, run } = of;
+  const { port, run } = runtime;
   const app = fastify({
     logger: false,
     trustProxy: false,
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: MAX_PARAM },
     schemaController: { compilersFactory: NO_COMPILERS },
-    frameworkErrors: (error, _request, reply) => void answerProblem(reply, problemOf(error)),
+    frameworkErrors: (error, _request, reply) => void answerProblem(reply, toProblem(error)),
   });
-  const rightOf = rightsBy(token);
-  const callers = callersBy(token, options.keys);
-  const origins = new WeakMap<IncomingMessage, Origin>();
+  const checkRight = createRightCheck(token);
+  const callers = createCallers(token, options.keys);
+  const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   const holds = new Set<AbortController>();
-  const current = currentStatus({ board, clock, version, port, run });
+  const current = createCurrentStatus({ board, clock, version, port, run });
   const stream = createStream({ board, events: options.events, clock, current, log });
   const heldAnswers = createBudget(MAX_HOLDS);
-  const pages = eventPages(options.events, clock, heldAnswers);
+  const pages = createEventPages(options.events, clock, heldAnswers);
   const loops = followLoops(board, clock);
 
   /** Aborts when the client leaves before it has its answer, and when Hivebar stops. */
-  const signalOf = ({ raw }: FastifyReply): AbortSignal => {
+  const createHoldSignal = ({ raw }: FastifyReply): AbortSignal => {
     const hold = new AbortController();
     holds.add(hold);
     raw.once('close', () => {
@@ -108,28 +108,28 @@ export async function createApp(
       return done();
     }
     if (ownTokens !== undefined) {
-      const caller = callers.of(authorization);
-      if (caller === 'nobody') return done(tokenNeeded());
-      if (caller === 'wrong') return done(unauthorized('the token is none of this Hivebar'));
+      const caller = callers.identify(authorization);
+      if (caller === 'nobody') return done(createTokenRefusal());
+      if (caller === 'wrong') return done(createUnauthorizedRefusal('the token is none of this Hivebar'));
       request.client = 'token';
       origin?.trust();
       return done();
     }
-    const right = rightOf(authorization);
-    if (right === 'wrong') return done(unauthorized('the token is not the one of this Hivebar'));
+    const right = checkRight(authorization);
+    if (right === 'wrong') return done(createUnauthorizedRefusal('the token is not the one of this Hivebar'));
     if (right === 'owner') {
       request.right = right;
       request.client = 'token';
       origin?.trust();
     }
     if (tellsNothing !== undefined) return done();
-    if (!maySee(request)) return done(tokenNeeded());
-    if (right === 'anyone' && request.method === 'POST' && !request.is404) return done(tokenNeeded());
+    if (!maySee(request)) return done(createTokenRefusal());
+    if (right === 'anyone' && request.method === 'POST' && !request.is404) return done(createTokenRefusal());
     done();
   });
   const routes: string[] = [];
   app.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat()) routes.push(`${one} ${url}`);
+    for (const verb of [method].flat()) routes.push(`${verb} ${url}`);
   });
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
@@ -144,14 +144,14 @@ export async function createApp(
     void parseJson(request, text, (error: Error | null, value?: unknown) => {
       if (error === null) return done(null, value);
       const next = 'send a whole JSON object';
-      done(new Refusal(400, 'bad-request', formatBadBody(text), next));
+      done(new HttpRefusal(400, 'bad-request', formatBadBody(text), next));
     });
   });
   app.setNotFoundHandler(() => {
-    throw new Refusal(404, 'no-route', 'there is nothing here', 'see / or /status.json');
+    throw new HttpRefusal(404, 'no-route', 'there is nothing here', 'see / or /status.json');
   });
   app.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(error, request.routeOptions.bodyLimit);
+    const problem = toProblem(error, request.routeOptions.bodyLimit);
     if (problem.code === 'internal')
       log.error('a request failed', { method: request.method, route: request.routeOptions.url, error });
     return answerProblem(reply, problem);
@@ -165,31 +165,31 @@ export async function createApp(
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     app.get(`/assets/${name}`, bare, async (request, reply) => {
       void reply.header('ETag', etag).header('Cache-Control', REVALIDATE);
-      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
+      if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
       return reply.type(type).send(body);
     });
   }
   const full = (): string | null => board.snapshot().causes.find(({ key }) => key === 'disk')?.message ?? null;
-  healthRoutes(app, { who: { name: 'hivebar', version, ...options.instance }, loops, full, maySee });
-  apiRoutes(app, current, pages, signalOf);
+  registerHealthRoutes(app, { identity: { name: 'hivebar', version, ...options.instance }, loops, full, maySee });
+  registerApiRoutes(app, current, pages, createHoldSignal);
   const unread = watchUnread(clock);
-  streamRoute(app, stream, unread);
-  metricsRoute(app, {
+  registerStreamRoute(app, stream, unread);
+  registerMetricsRoute(app, {
     status: () => current().wire,
     loops,
     daemons: options.daemonMetrics ?? (() => []),
     readers: () => ({ streams: stream.readers, holds: pages.holds }),
   });
-  openapiRoute(app);
+  registerOpenapiRoute(app);
   const isStranger = ({ raw }: FastifyRequest): boolean =>
     origins.get(raw)?.place.is !== 'owner-socket' && isOtherUser(raw.socket);
-  tokenRoute(app, { once: of.once, token, isStranger, log });
-  historyRoutes(app, options.history, clock);
-  hiveRoutes(app, options.hive, heldAnswers, signalOf);
-  actionRoutes(app, options.actions, signalOf);
-  decisionRoutes(app, options.decisions);
-  projectRoutes(app, options.projects);
-  signalsRoutes(app, options.signals, options.hive, callers, clock);
+  registerTokenRoute(app, { once: runtime.once, token, isStranger, log });
+  registerHistoryRoutes(app, options.history, clock);
+  registerHiveRoutes(app, options.hive, heldAnswers, createHoldSignal);
+  registerActionRoutes(app, options.actions, createHoldSignal);
+  registerDecisionRoutes(app, options.decisions);
+  registerProjectRoutes(app, options.projects);
+  registerSignalsRoutes(app, options.signals, options.hive, callers, clock);
   const sessions = createSessionStream({ ...options.signals, callers, clock, log });
   await app.ready();
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import type { Asset, PageAssets } from './page-assets.ts';
-import { pageRenderer } from './render-page.ts';
+import { createPageRenderer } from './render-page.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -31,12 +31,12 @@ export function loadPage(folder: string = FOLDER): PageAssets {
   }
   const format = join(folder, '..', 'core', 'format');
   if (files.has('present.js') && existsSync(format)) {
-    for (const name of readdirSync(format).filter((one) => /^[\w-]+\.ts$/.test(one)))
+    for (const name of readdirSync(format).filter((file) => /^[\w-]+\.ts$/.test(file)))
       files.set(name === 'index.ts' ? FORMAT : name.replace(/\.ts$/, '.js'), loadScript(join(format, name)));
   }
-  const chart = files.has(CHART) ? null : chartLibrary();
+  const chart = files.has(CHART) ? null : loadChartLibrary();
   if (chart !== null) files.set(CHART, { type: TYPES['.js'] ?? '', body: chart });
-  return { html: pageRenderer(template), files };
+  return { html: createPageRenderer(template), files };
 }
 
 /** The page's name for `core/format`, which it shares with the program. */
@@ -44,7 +44,7 @@ const FORMAT = 'format.js';
 
 /** A script of the checkout, without its types, that imports its neighbours by the names they are served under. */
 function loadScript(path: string): Asset {
-  const code = stripped(readFileSync(path, 'utf8'))
+  const code = stripTypes(readFileSync(path, 'utf8'))
     .replaceAll("'../core/format/index.ts'", `'./${FORMAT}'`)
     .replace(/((?:from |import\()'\.\/[\w-]+)\.ts'/g, "$1.js'");
   return { type: TYPES['.js'] ?? '', body: Buffer.from(code) };
@@ -54,7 +54,7 @@ function loadScript(path: string): Asset {
 const CHART = 'uplot.js';
 
 /** uPlot as a module: it is published small only as a script. Null in a checkout without it: then nothing draws charts. */
-function chartLibrary(): Buffer | null {
+function loadChartLibrary(): Buffer | null {
   let main: string;
   try {
     main = createRequire(import.meta.url).resolve('uplot');
@@ -66,7 +66,7 @@ function chartLibrary(): Buffer | null {
 }
 
 /** Node calls its own function experimental, once, on stderr: nothing that who starts Hivebar could act on. */
-function stripped(code: string): string {
+function stripTypes(code: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {

@@ -2,7 +2,7 @@
 export type ClientClass = 'anonymous' | 'token' | 'socket';
 
 /** Places for what stays open for long, as many for each class of client: none takes the place of another. */
-export interface Budget {
+export interface ClientBudget {
   /** How many places are taken, of all classes. */
   readonly used: number;
   /** Places for one class. */
@@ -11,7 +11,7 @@ export interface Budget {
   take(client: ClientClass): Disposable | null;
 }
 
-export function createBudget(most: number): Budget {
+export function createBudget(most: number): ClientBudget {
   const used: Record<ClientClass, number> = { anonymous: 0, token: 0, socket: 0 };
   return {
     get used() {
@@ -21,11 +21,11 @@ export function createBudget(most: number): Budget {
     take(client) {
       if (used[client] >= most) return null;
       used[client] += 1;
-      let isTaken = true;
+      let isHeld = true;
       return {
         [Symbol.dispose]: () => {
-          if (isTaken) used[client] -= 1;
-          isTaken = false;
+          if (isHeld) used[client] -= 1;
+          isHeld = false;
         },
       };
     },
@@ -39,6 +39,6 @@ const WHOSE: Readonly<Record<ClientClass, string>> = {
 };
 
 /** `200 streams without the token are open`: what a refusal says. */
-export function formatTaken(what: string, { most }: Budget, client: ClientClass): string {
-  return `${most} ${what} ${WHOSE[client]} are open`;
+export function formatBudgetFull(subject: string, { most }: ClientBudget, client: ClientClass): string {
+  return `${most} ${subject} ${WHOSE[client]} are open`;
 }

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { bearerIn } from './token.ts';
+import { parseBearer } from './token.ts';
 
 /** A token of an installed daemon, as its hash. `observe` is the daemon's own, `act` that of its surfaces. */
 export interface DaemonKey {
@@ -22,35 +22,35 @@ export type Caller = { readonly is: 'owner' } | { readonly is: 'keyed'; readonly
 
 export interface Callers {
   /** By `Authorization: Bearer TOKEN`. `nobody`: none was given; `wrong`: it is none of ours. */
-  of(authorization: string | undefined): Caller | 'nobody' | 'wrong';
+  identify(authorization: string | undefined): Caller | 'nobody' | 'wrong';
   /** What became of a token since: `gone` is its whole daemon, `changed` the token alone. */
-  still(key: DaemonKey): 'good' | 'changed' | 'gone';
+  checkKey(key: DaemonKey): 'good' | 'changed' | 'gone';
 }
 
 /**
  * The tokens are compared by their hashes and each with all, so that the time taken tells nothing of them (persona daemon,
  * contract 2).
  */
-export function callersBy(ownToken: string, keys: DaemonKeys): Callers {
-  const own = digestOf(ownToken);
+export function createCallers(ownToken: string, keys: DaemonKeys): Callers {
+  const own = hashToken(ownToken);
   return {
-    of(authorization) {
+    identify(authorization) {
       if (authorization === undefined) return 'nobody';
-      const given = digestOf(bearerIn(authorization) ?? '');
-      let caller: Caller | 'wrong' = timingSafeEqual(given, own) ? { is: 'owner' } : 'wrong';
-      for (const key of keys.all()) if (timingSafeEqual(given, key.digest)) caller = { is: 'keyed', key };
+      const givenDigest = hashToken(parseBearer(authorization) ?? '');
+      let caller: Caller | 'wrong' = timingSafeEqual(givenDigest, own) ? { is: 'owner' } : 'wrong';
+      for (const key of keys.all()) if (timingSafeEqual(givenDigest, key.digest)) caller = { is: 'keyed', key };
       return caller;
     },
-    still({ tenant, identity, address, scope, digest }) {
-      const its = keys.all().filter((key) => key.tenant === tenant && key.identity === identity);
-      if (its.length === 0) return 'gone';
-      const same = its.find((key) => key.scope === scope && key.address === address);
+    checkKey({ tenant, identity, address, scope, digest }) {
+      const daemonKeys = keys.all().filter((key) => key.tenant === tenant && key.identity === identity);
+      if (daemonKeys.length === 0) return 'gone';
+      const same = daemonKeys.find((key) => key.scope === scope && key.address === address);
       return same !== undefined && timingSafeEqual(same.digest, digest) ? 'good' : 'changed';
     },
   };
 }
 
 /** What tokens are compared by. */
-export function digestOf(token: string): Uint8Array {
+export function hashToken(token: string): Uint8Array {
   return createHash('sha256').update(token).digest();
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Ends, findRow, parseTable } from './connection-table.node.ts';
+import { type ConnectionEnds, findRow, parseTable } from './connection-table.node.ts';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode';
 const row = (local: string, remote: string, uid: number): string =>
@@ -10,7 +10,7 @@ const SIX = '00000000000000000000000001000000';
 const MAPPED = '0000000000000000FFFF00000100007F';
 const V6 = [HEAD, row(`${SIX}:A0C3`, `${SIX}:1D33`, 1002), row(`${MAPPED}:A0C4`, `${MAPPED}:1D33`, 1003)].join('\n');
 
-const findUid = (tables: readonly string[], ends: Ends): number | null =>
+const findUid = (tables: readonly string[], ends: ConnectionEnds): number | null =>
   findRow(parseTable(tables), ends)?.uid ?? null;
 
 test('B1 the user of a connection is found by both of its ends, in either table', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
 /** The ends of a TCP connection, as one of them sees it. */
-export interface Ends {
+export interface ConnectionEnds {
   readonly local: { readonly address: string; readonly port: number };
   readonly remote: { readonly address: string; readonly port: number };
 }
@@ -11,7 +11,7 @@ export interface Ends {
 export type ConnectionTable = ReadonlyMap<string, readonly string[]>;
 
 /** What the system knows of one end of a connection. */
-export interface Row {
+export interface ConnectionRow {
   /** Whose it is. */
   readonly uid: number;
   /** Bytes that have arrived there and that nobody has read. */
@@ -67,11 +67,11 @@ export function parseTable(texts: readonly string[]): ConnectionTable {
   return table;
 }
 
-function reverse({ local, remote }: Ends): Ends {
+function reverse({ local, remote }: ConnectionEnds): ConnectionEnds {
   return { local: remote, remote: local };
 }
 
-function findEnds({ localAddress, localPort, remoteAddress, remotePort }: Socket): Ends | null {
+function findEnds({ localAddress, localPort, remoteAddress, remotePort }: Socket): ConnectionEnds | null {
   if (localAddress === undefined || localPort === undefined) return null;
   if (remoteAddress === undefined || remotePort === undefined) return null;
   return {
@@ -89,7 +89,7 @@ function readText(path: string): string {
 }
 
 /** The socket with these ends; null: no row has them. */
-export function findRow(table: ConnectionTable, { local, remote }: Ends): Row | null {
+export function findRow(table: ConnectionTable, { local, remote }: ConnectionEnds): ConnectionRow | null {
   for (const row of table.get(`${formatPort(local.port)}:${formatPort(remote.port)}`) ?? []) {
     // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
     const [, ourEnd = '', farEnd = '', , queues = '', , , uid = ''] = row.trim().split(/\s+/);
@@ -99,8 +99,8 @@ export function findRow(table: ConnectionTable, { local, remote }: Ends): Row | 
   return null;
 }
 
-function isAt(end: string, { address }: Ends['local']): boolean {
-  return parseAddress(end.slice(0, end.indexOf(':'))) === plain(address);
+function isAt(end: string, { address }: ConnectionEnds['local']): boolean {
+  return parseAddress(end.slice(0, end.indexOf(':'))) === unmapAddress(address);
 }
 
 function formatPort(port: number): string {
@@ -117,6 +117,6 @@ function parseAddress(hex: string): string {
   return four === undefined ? bytes : (four.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16)).join('.');
 }
 
-function plain(address: string): string {
+function unmapAddress(address: string): string {
   return address.replace(/^::ffff:(?=[\d.]+$)/i, '');
 }

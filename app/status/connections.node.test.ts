@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { until } from '../../test/kit/until.ts';
-import { type Behind, frontServer } from './front.node.ts';
+import { createFrontServer, type GuardedHandler } from './front-server.node.ts';
 
 const PATIENCE = { headers: 200, request: 400, idle: 200, drain: 300, check: 50 };
 const LARGE = Buffer.alloc(16 * 1024 * 1024, 'x');
@@ -13,7 +13,7 @@ const LARGE = Buffer.alloc(16 * 1024 * 1024, 'x');
 let held = 0;
 
 /** What is behind the guard here: `/hold` is never answered, `/large` is, with more than a connection takes unread. */
-const BEHIND: Behind = {
+const BEHIND: GuardedHandler = {
   handle: ({ url, headers }, response, { trust }) => {
     if (headers.authorization !== undefined) trust();
     if (url === '/hold') held += 1;
@@ -27,7 +27,7 @@ const BEHIND: Behind = {
 };
 
 async function listening(t: { after(end: () => void): void }, patience = PATIENCE) {
-  const server: Server = frontServer(() => ({ is: 'loopback', port }), BEHIND, patience);
+  const server: Server = createFrontServer(() => ({ is: 'loopback', port }), BEHIND, patience);
   const sockets: Socket[] = [];
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

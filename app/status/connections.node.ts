@@ -26,12 +26,12 @@ export interface Connections {
   trust(socket: Duplex): void;
 }
 
-interface Connection {
+interface HttpConnection {
   readonly socket: Socket;
   readonly since: number;
   /** Answers that are not over. */
   readonly answers: Map<ServerResponse, { completeSince: number | null }>;
-  hasAsked: boolean;
+  hasRequested: boolean;
   isUpgraded: boolean;
   isTrusted: boolean;
 }
@@ -47,17 +47,17 @@ const UNREAD_MS = 2000;
 const LINGER_MS = 500;
 
 export function watchConnections(patience: Patience): Connections {
-  const open = new Map<Duplex, Connection>();
+  const open = new Map<Duplex, HttpConnection>();
   /** Those that have not asked yet, the oldest first. */
-  const silent = new Set<Connection>();
+  const silent = new Set<HttpConnection>();
   let trusted = 0;
   let sweeps: NodeJS.Timeout | null = null;
 
   const sweep = (): void => {
     const now = performance.now();
-    for (const { socket, since, answers, hasAsked } of open.values()) {
+    for (const { socket, since, answers, hasRequested } of open.values()) {
       // The parser says 408 to it; one that is still there a moment later does not listen.
-      if (!hasAsked && now - since >= patience.headers + LINGER_MS) socket.destroy();
+      if (!hasRequested && now - since >= patience.headers + LINGER_MS) socket.destroy();
       for (const [response, answer] of answers) {
         if (!response.writableEnded) continue;
         answer.completeSince ??= now;
@@ -70,26 +70,26 @@ export function watchConnections(patience: Patience): Connections {
       const [oldest] = isTrusted ? [] : silent;
       // Many come at once when many were ended at once: what it asks may not have been read yet.
       if (oldest !== undefined && count < 2 * MOST && performance.now() - oldest.since < UNREAD_MS) return;
-      const gone = oldest ?? findIdle([...open.values()].filter((connection) => connection.isTrusted === isTrusted));
-      if (gone === undefined) return;
-      forget(gone);
-      gone.socket.destroy();
+      const evicted = oldest ?? findIdle([...open.values()].filter((connection) => connection.isTrusted === isTrusted));
+      if (evicted === undefined) return;
+      forget(evicted);
+      evicted.socket.destroy();
     }
   };
-  const forget = (connection: Connection): void => {
+  const forget = (connection: HttpConnection): void => {
     if (open.delete(connection.socket) && connection.isTrusted) trusted -= 1;
     silent.delete(connection);
   };
-  const heard = (connection: Connection): void => {
-    connection.hasAsked = true;
+  const markRequested = (connection: HttpConnection): void => {
+    connection.hasRequested = true;
     silent.delete(connection);
   };
 
   return {
     add: (socket) => {
       makeRoom(false);
-      const states = { hasAsked: false, isUpgraded: false, isTrusted: false };
-      const connection: Connection = { socket, since: performance.now(), answers: new Map(), ...states };
+      const states = { hasRequested: false, isUpgraded: false, isTrusted: false };
+      const connection: HttpConnection = { socket, since: performance.now(), answers: new Map(), ...states };
       open.set(socket, connection);
       silent.add(connection);
       sweeps ??= setInterval(sweep, patience.check).unref();
@@ -103,14 +103,14 @@ export function watchConnections(patience: Patience): Connections {
     begin: (socket, response) => {
       const connection = open.get(socket);
       if (connection === undefined) return;
-      heard(connection);
+      markRequested(connection);
       connection.answers.set(response, { completeSince: null });
       response.once('close', () => connection.answers.delete(response));
     },
     upgrade: (socket) => {
       const connection = open.get(socket);
       if (connection === undefined) return;
-      heard(connection);
+      markRequested(connection);
       connection.isUpgraded = true;
     },
     trust: (socket) => {
@@ -124,7 +124,7 @@ export function watchConnections(patience: Patience): Connections {
 }
 
 /** The oldest that waits for nothing, else the oldest. */
-function findIdle(connections: readonly Connection[]): Connection | undefined {
+function findIdle(connections: readonly HttpConnection[]): HttpConnection | undefined {
   return connections.find(({ answers, isUpgraded }) => answers.size === 0 && !isUpgraded) ?? connections[0];
 }
 

@@ -4,7 +4,7 @@ import { toWire } from './to-wire.ts';
 import type { StatusWire } from './wire.ts';
 
 /** The status as it is now, once for every reader: `/status.json`, page and stream. */
-export interface Current {
+export interface CurrentStatus {
   readonly wire: StatusWire;
   /** `wire` as JSON. */
   readonly body: string;
@@ -15,32 +15,38 @@ export interface Current {
 }
 
 /** A body this old is written anew although nothing happened, so that `generatedAt` is the time of the answer. */
-const KEEP_MS = 1000;
+const MAX_AGE_MS = 1000;
 
 /** Writes the status at most once a board change, however many readers ask. `run` tells runs apart in the ETag. */
-export function currentStatus(of: {
+export function createCurrentStatus(options: {
   readonly board: Board;
   readonly clock: Clock;
   readonly version: string;
   readonly port: () => number;
   readonly run: string;
-}): () => Current {
-  let made: { snapshot: Snapshot; at: number; content: string; n: number; current: Current } | null = null;
+}): () => CurrentStatus {
+  let cached: { snapshot: Snapshot; at: number; content: string; n: number; current: CurrentStatus } | null = null;
   return () => {
-    const snapshot = of.board.snapshot();
-    const at = of.clock.monotonic();
-    if (made !== null && made.snapshot === snapshot && at - made.at < KEEP_MS) return made.current;
-    const wire = toWire(snapshot, { now: of.clock.now(), version: of.version, port: of.port() });
+    const snapshot = options.board.snapshot();
+    const at = options.clock.monotonic();
+    if (cached !== null && cached.snapshot === snapshot && at - cached.at < MAX_AGE_MS) return cached.current;
+    const wire = toWire(snapshot, { now: options.clock.now(), version: options.version, port: options.port() });
     const body = JSON.stringify(wire);
     const content = body.replace(wire.generatedAt, ''); // the first one is the key of that name
-    const n = made === null ? 0 : made.content === content ? made.n : made.n + 1;
-    made = { snapshot, at, content, n, current: { wire, body, bytes: Buffer.from(body), etag: `"${of.run}.${n}"` } };
-    return made.current;
+    const n = cached === null ? 0 : cached.content === content ? cached.n : cached.n + 1;
+    cached = {
+      snapshot,
+      at,
+      content,
+      n,
+      current: { wire, body, bytes: Buffer.from(body), etag: `"${options.run}.${n}"` },
+    };
+    return cached.current;
   };
 }
 
 /** Whether an `If-None-Match` header names this tag, weakly or not (RFC 9110, 13.1.2). */
-export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }

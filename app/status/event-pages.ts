@@ -1,13 +1,13 @@
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
-import { type Budget, type ClientClass, createBudget, formatTaken } from './budget.ts';
-import { Refusal } from './problem.ts';
+import { type ClientBudget, type ClientClass, createBudget, formatBudgetFull } from './budget.ts';
+import { HttpRefusal } from './problem.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from './queries.ts';
-import { lineFor } from './redact.ts';
+import { redactLine } from './redact.ts';
 import type { EventLog } from './stream.ts';
 
-export interface EventsAsked {
+export interface EventsRequest {
   /** Null: of all. */
   readonly persona: PersonaId | null;
   /** Only what was told after this event. `''`: all that is kept. Null: the newest, and nothing is waited for. */
@@ -28,7 +28,7 @@ export interface EventPages {
    *
    * @throws Refusal 410 when no event has the id; 503 when too many answers are held already.
    */
-  page(asked: EventsAsked, signal: AbortSignal): Promise<string>;
+  page(request: EventsRequest, signal: AbortSignal): Promise<string>;
 }
 
 /** An answer holds no more lines once it has so many characters; one event is always whole. */
@@ -39,47 +39,47 @@ const BATCH = 64;
 export const MAX_HOLDS = 100;
 
 /** `holds`: shared with what else is held. */
-export function eventPages(events: EventLog, clock: Clock, holds = createBudget(MAX_HOLDS)): EventPages {
-  async function page(asked: EventsAsked, signal: AbortSignal): Promise<string> {
-    const { since, waitSeconds, client } = asked;
-    if (since === null) return answer(asked, newest(asked));
-    const rows = after(asked, since);
-    if (rows.length > 0 || waitSeconds === 0 || signal.aborted) return answer(asked, rows);
+export function createEventPages(events: EventLog, clock: Clock, holds = createBudget(MAX_HOLDS)): EventPages {
+  async function page(request: EventsRequest, signal: AbortSignal): Promise<string> {
+    const { since, waitSeconds, client } = request;
+    if (since === null) return formatAnswer(request, readNewest(request));
+    const rows = readAfter(request, since);
+    if (rows.length > 0 || waitSeconds === 0 || signal.aborted) return formatAnswer(request, rows);
     {
       using _place = takeHold(holds, client);
       // nothing is told between the look above and this line: both are in one turn
-      await told(asked, signal);
+      await waitForEvent(request, signal);
     }
-    return answer(asked, after(asked, since));
+    return formatAnswer(request, readAfter(request, since));
   }
 
   /** Resolves with the next event that was asked for, when the time is over, or when nobody waits any more. */
-  async function told({ persona, waitSeconds }: EventsAsked, signal: AbortSignal): Promise<void> {
-    const came = new AbortController();
-    using _told = events.onTold((rows) => {
-      if (persona === null || rows.some((row) => row.persona === persona)) came.abort();
+  async function waitForEvent({ persona, waitSeconds }: EventsRequest, signal: AbortSignal): Promise<void> {
+    const arrived = new AbortController();
+    using _subscription = events.onDelivered((rows) => {
+      if (persona === null || rows.some((row) => row.persona === persona)) arrived.abort();
     });
-    await clock.sleep(Math.min(waitSeconds, MAX_WAIT_SECONDS) * 1000, AbortSignal.any([signal, came.signal]));
+    await clock.sleep(Math.min(waitSeconds, MAX_WAIT_SECONDS) * 1000, AbortSignal.any([signal, arrived.signal]));
   }
 
-  function newest({ persona, limit }: EventsAsked): readonly OutboxRow[] {
-    return firstOf(events.latest(persona, Math.min(limit, MAX_EVENTS)).toReversed()).toReversed();
+  function readNewest({ persona, limit }: EventsRequest): readonly OutboxRow[] {
+    return takeFitting(events.latest(persona, Math.min(limit, MAX_EVENTS)).toReversed()).toReversed();
   }
 
   /** The oldest events after this one. */
-  function after({ persona, limit }: EventsAsked, since: string): readonly OutboxRow[] {
+  function readAfter({ persona, limit }: EventsRequest, since: string): readonly OutboxRow[] {
     const most = Math.min(limit, MAX_EVENTS);
     const first = events.since(persona, since === '' ? null : since, Math.min(most, BATCH));
-    if (first.is === 'unknown-id') throw gone(since);
+    if (first.is === 'unknown-id') throw createUnknownEventRefusal(since);
     const rows = [...first.rows];
-    let chars = charsOf(rows);
+    let chars = countChars(rows);
     for (let last = rows.at(-1); last !== undefined && rows.length < most && chars < MOST_CHARS; last = rows.at(-1)) {
-      const more = events.after(persona, last.seq, Math.min(most - rows.length, BATCH));
-      if (more.length === 0) break;
-      rows.push(...more);
-      chars += charsOf(more);
+      const nextRows = events.after(persona, last.seq, Math.min(most - rows.length, BATCH));
+      if (nextRows.length === 0) break;
+      rows.push(...nextRows);
+      chars += countChars(nextRows);
     }
-    return firstOf(rows);
+    return takeFitting(rows);
   }
 
   return {
@@ -91,20 +91,20 @@ export function eventPages(events: EventLog, clock: Clock, holds = createBudget(
 }
 
 /** A place for one held answer. @throws Refusal 503 */
-export function takeHold(holds: Budget, client: ClientClass): Disposable {
+export function takeHold(holds: ClientBudget, client: ClientClass): Disposable {
   const place = holds.take(client);
   if (place !== null) return place;
   const next = `end one of them, or ${client === 'anonymous' ? 'send the token' : 'follow /api/v1/stream'}`;
-  throw new Refusal(503, 'too-many-holds', formatTaken('held answers', holds, client), next);
+  throw new HttpRefusal(503, 'too-many-holds', formatBudgetFull('held answers', holds, client), next);
 }
 
-function answer({ since, right }: EventsAsked, rows: readonly OutboxRow[]): string {
+function formatAnswer({ since, right }: EventsRequest, rows: readonly OutboxRow[]): string {
   const last = rows.at(-1)?.eventId ?? (since === '' ? null : since);
-  return `{"events":[${rows.map(({ line }) => lineFor(line, right)).join(',')}],"last":${JSON.stringify(last)}}`;
+  return `{"events":[${rows.map(({ line }) => redactLine(line, right)).join(',')}],"last":${JSON.stringify(last)}}`;
 }
 
 /** As many as one answer may hold, one at least. */
-function firstOf(rows: readonly OutboxRow[]): readonly OutboxRow[] {
+function takeFitting(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   let left = MOST_CHARS;
   const end = rows.findIndex(({ line }, i) => {
     left -= line.length;
@@ -113,12 +113,12 @@ function firstOf(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return end < 0 ? rows : rows.slice(0, end);
 }
 
-function charsOf(rows: readonly OutboxRow[]): number {
+function countChars(rows: readonly OutboxRow[]): number {
   return rows.reduce((sum, { line }) => sum + line.length, 0);
 }
 
-function gone(since: string): Refusal {
+function createUnknownEventRefusal(since: string): HttpRefusal {
   const id = JSON.stringify(since.slice(0, 200));
   const next = 'ask with an empty since for all that is kept, or without since for the newest, and go on from "last"';
-  return new Refusal(410, 'unknown-event', `no event that is kept has the id ${id}`, next);
+  return new HttpRefusal(410, 'unknown-event', `no event that is kept has the id ${id}`, next);
 }

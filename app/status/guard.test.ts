@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guard, type Place } from './guard.ts';
+import { guard, type ListenerKind } from './guard.ts';
 
-const LOOPBACK: Place = { is: 'loopback', port: 7475 };
-const SOCKET: Place = { is: 'owner-socket' };
+const LOOPBACK: ListenerKind = { is: 'loopback', port: 7475 };
+const SOCKET: ListenerKind = { is: 'owner-socket' };
 
-function asked(headers: string[], method = 'GET', target = '/status.json', place: Place = LOOPBACK): number {
+function asked(headers: string[], method = 'GET', target = '/status.json', place: ListenerKind = LOOPBACK): number {
   const verdict = guard({ method, target, rawHeaders: headers }, place);
   return verdict.is === 'pass' ? 200 : verdict.status;
 }
@@ -18,7 +18,7 @@ const table: readonly (readonly [
   headers: string[],
   method?: string,
   target?: string,
-  place?: Place,
+  place?: ListenerKind,
 ])[] = [
   ['our address', 200, own],
   ['our name, in any case', 200, ['hOsT', 'LOCALHOST:7475']],

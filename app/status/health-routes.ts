@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { answerJson } from './answer.ts';
 import type { Loops } from './loops.ts';
-import { Refusal } from './problem.ts';
+import { HttpRefusal } from './problem.ts';
 
 /** More names than these are counted, not listed. */
 const MOST_NAMED = 10;
@@ -10,10 +10,10 @@ const MOST_NAMED = 10;
  * `/healthz`: the process answers. `/readyz`: its loops are fresh, so what it shows is looked after; 503 while it starts,
  * when an inbox is not even tried any more, and while nothing can be written. Who may not see the status learns which of both, and no names.
  */
-export function healthRoutes(
+export function registerHealthRoutes(
   app: FastifyInstance,
-  of: {
-    readonly who: object;
+  options: {
+    readonly identity: object;
     readonly loops: Loops;
     /** Why nothing can be written; null: it can. */
     readonly full: () => string | null;
@@ -22,30 +22,36 @@ export function healthRoutes(
 ): void {
   const bare = { config: { tellsNothing: true } } as const;
   app.get('/healthz', bare, async (request, reply) =>
-    answerJson(reply, of.maySee(request) ? { ok: true, ...of.who } : { ok: true }),
+    answerJson(reply, options.maySee(request) ? { ok: true, ...options.identity } : { ok: true }),
   );
   app.get('/readyz', bare, async (request, reply) => {
-    const names = (all: readonly string[]): string => (of.maySee(request) ? `: ${listOf(all)}` : '');
-    const full = of.full();
-    if (full !== null) throw new Refusal(503, 'disk-full', full, 'free space on the disk; it goes on by itself');
-    const readiness = of.loops.readiness();
+    const names = (personaIds: readonly string[]): string =>
+      options.maySee(request) ? `: ${formatNames(personaIds)}` : '';
+    const full = options.full();
+    if (full !== null) throw new HttpRefusal(503, 'disk-full', full, 'free space on the disk; it goes on by itself');
+    const readiness = options.loops.readiness();
     switch (readiness.is) {
       case 'ready':
-        return answerJson(reply, of.maySee(request) ? { ready: true, personas: readiness.personas } : { ready: true });
+        return answerJson(
+          reply,
+          options.maySee(request) ? { ready: true, personas: readiness.personas } : { ready: true },
+        );
       case 'starting': {
         const message = `it has only begun and waits for a first look${names(readiness.waits)}`;
-        throw new Refusal(503, 'starting', message, 'ask again in a second');
+        throw new HttpRefusal(503, 'starting', message, 'ask again in a second');
       }
       case 'stopped': {
         const message = `nobody looks into these inboxes any more${names(readiness.personas)}`;
-        throw new Refusal(503, 'stopped', message, 'start Hivebar again, and report this with the log');
+        throw new HttpRefusal(503, 'stopped', message, 'start Hivebar again, and report this with the log');
       }
     }
   });
 }
 
-function listOf(names: readonly string[]): string {
-  const some = names.slice(0, MOST_NAMED).map((name) => JSON.stringify(name.slice(0, 100)));
+function formatNames(names: readonly string[]): string {
+  const quotedNames = names.slice(0, MOST_NAMED).map((name) => JSON.stringify(name.slice(0, 100)));
   if (names.length === 0) return 'the sources have not said who is there';
-  return names.length > MOST_NAMED ? `${some.join(', ')} and ${names.length - MOST_NAMED} more` : some.join(', ');
+  return names.length > MOST_NAMED
+    ? `${quotedNames.join(', ')} and ${names.length - MOST_NAMED} more`
+    : quotedNames.join(', ');
 }

@@ -1,4 +1,4 @@
-import { Refusal } from './problem.ts';
+import { HttpRefusal } from './problem.ts';
 
 /** What one whole number of a query may be; `openapi.json` can show it as it is. */
 export interface WholeSchema {
@@ -31,11 +31,11 @@ export const LIMIT: WholeSchema = {
  * The one parameter these routes know.
  * @throws Refusal 400 when it is no such number, is given twice, or stands beside another
  */
-export function wholeOf(url: string, name: string, schema: WholeSchema): number {
+export function parseWholeParam(url: string, name: string, schema: WholeSchema): number {
   const at = url.indexOf('?');
   const params = new URLSearchParams(at < 0 ? '' : url.slice(at));
   for (const key of params.keys()) {
-    if (key !== name) throw refuse(`there is no parameter ${quoted(key)}`, `use ${name}, or nothing`);
+    if (key !== name) throw refuse(`there is no parameter ${quote(key)}`, `use ${name}, or nothing`);
   }
   const values = params.getAll(name);
   const [text] = values;
@@ -44,13 +44,13 @@ export function wholeOf(url: string, name: string, schema: WholeSchema): number 
   if (values.length > 1) throw refuse(`${name} is given ${values.length} times`, within);
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= schema.minimum && value <= schema.maximum) return value;
-  throw refuse(`${name} is ${quoted(text)}`, within);
+  throw refuse(`${name} is ${quote(text)}`, within);
 }
 
-function refuse(message: string, next: string): Refusal {
-  return new Refusal(400, 'usage', message, next);
+function refuse(message: string, next: string): HttpRefusal {
+  return new HttpRefusal(400, 'usage', message, next);
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }

@@ -6,13 +6,13 @@ import { after, before, describe, test } from 'node:test';
 import fastify, { type FastifyInstance } from 'fastify';
 import { type Board, createBoard, type Fact } from '../../core/board/index.ts';
 import { type History, openHistory } from '../../core/history/index.ts';
-import { exactly, Fault, instantOfIso, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault, parseIso } from '../../core/model/index.ts';
 import { realFiles, silentLog } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { mailOf } from '../../test/kit/status-rig.ts';
 import { answerProblem } from './answer.ts';
-import { historyRoutes } from './history-routes.ts';
-import { problemOf } from './problem.ts';
+import { registerHistoryRoutes } from './history-routes.ts';
+import { toProblem } from './problem.ts';
 import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire-history.ts';
 
 const START = 1_750_000_000_000;
@@ -40,7 +40,7 @@ before(async () => {
       is: 'failed',
       at: clock.now(),
       persona,
-      reach: { is: 'down', since: clock.now(), failures: 3, why: 'not-json' },
+      health: { is: 'down', since: clock.now(), failures: 3, why: 'not-json' },
       fault,
     });
   }
@@ -57,8 +57,8 @@ after(async () => {
 
 function serve(from: History): FastifyInstance {
   const server = fastify();
-  server.setErrorHandler((error, _request, reply) => answerProblem(reply, problemOf(error)));
-  historyRoutes(server, from, clock);
+  server.setErrorHandler((error, _request, reply) => answerProblem(reply, toProblem(error)));
+  registerHistoryRoutes(server, from, clock);
   return server;
 }
 
@@ -88,10 +88,10 @@ function look(persona: string, unread: number): void {
     is: 'looked',
     at: clock.now(),
     persona,
-    reach: { is: 'up', since: clock.now() },
+    health: { is: 'up', since: clock.now() },
     unread: exactly(unread),
     urgent: exactly(0),
-    vital: VITAL_NOT_REPORTED,
+    agentState: AGENT_STATE_NOT_REPORTED,
     cursor: null,
   });
 }
@@ -107,8 +107,8 @@ describe('GET /api/v1/history', () => {
     const { status, body } = await get<HistoryWire>('/api/v1/history?hours=24');
     assert.equal(status, 200);
     assert.equal(body.slots, 90);
-    const from = instantOfIso(body.from) ?? Number.NaN;
-    const to = instantOfIso(body.to) ?? Number.NaN;
+    const from = parseIso(body.from) ?? Number.NaN;
+    const to = parseIso(body.to) ?? Number.NaN;
     assert.equal(to - from, 24 * 60 * MINUTE);
     assert.ok(from < clock.now() && clock.now() <= to);
     assert.deepEqual(Object.keys(body.personas).toSorted(), ['__proto__', 'ada', 'bo/ü "x"']);
@@ -139,7 +139,7 @@ describe('GET /api/v1/personas/ID/history', () => {
     );
     assert.equal(body.points[0]?.[0], body.from);
     assert.equal(body.states.at(-1)?.to, body.to);
-    assert.equal(instantOfIso(body.to), clock.now());
+    assert.equal(parseIso(body.to), clock.now());
   });
 
   test('a name with any character', async () => {
@@ -165,7 +165,7 @@ describe('GET /api/v1/alerts', () => {
       personas: ['__proto__', 'ada'],
       seconds: 600,
     });
-    assert.equal(instantOfIso(since), START + 30 * MINUTE);
+    assert.equal(parseIso(since), START + 30 * MINUTE);
     assert.equal(until, null);
   });
 
@@ -233,7 +233,7 @@ describe('all three', () => {
       const key = `cause ${round}`;
       const fault = new Fault('refused', 'connect was refused', { is: 'persona', key });
       const reach = { is: 'down', since: clock.now(), failures: 3, why: 'refused' } as const;
-      put({ is: 'failed', at: clock.now(), persona: 'ada', reach, fault });
+      put({ is: 'failed', at: clock.now(), persona: 'ada', health: reach, fault });
     }
     const size = async (url: string): Promise<number> => Buffer.byteLength((await get(url)).text);
     assert.ok((await size('/api/v1/history?hours=24')) < 64 * 1024);

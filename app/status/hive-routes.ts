@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Levels, type LocalHive, parseInboxQuery, parsePendingQuery } from '../../core/inbox/index.ts';
+import { type LocalHive, parseInboxQuery, parsePendingQuery, type UnreadLevels } from '../../core/inbox/index.ts';
 import { type Count, Fault } from '../../core/model/index.ts';
-import { answerJson, needToken } from './answer.ts';
-import type { Budget } from './budget.ts';
+import { answerJson, requireToken } from './answer.ts';
+import type { ClientBudget } from './budget.ts';
 import { takeHold } from './event-pages.ts';
-import { Refusal } from './problem.ts';
+import { HttpRefusal } from './problem.ts';
 
 /** The local hive, as far as its routes need it. */
 export type HiveApi = Pick<LocalHive, 'send' | 'inbox' | 'personas' | 'pending'>;
@@ -13,15 +13,15 @@ export type HiveApi = Pick<LocalHive, 'send' | 'inbox' | 'personas' | 'pending'>
  * The local hive over HTTP: paths, parameters and envelopes of the Kijito contract (a). Message text and sending ask for
  * the token; names and counts are open. `signalOf` ends a hold when its client leaves or Hivebar stops.
  */
-export function hiveRoutes(
+export function registerHiveRoutes(
   app: FastifyInstance,
   hive: HiveApi,
-  holds: Budget,
-  signalOf: (reply: FastifyReply) => AbortSignal,
+  holds: ClientBudget,
+  createHoldSignal: (reply: FastifyReply) => AbortSignal,
 ): void {
   app.get('/api/inbox', async (request, reply) => {
-    needToken(request);
-    return answerJson(reply, hive.inbox(good(parseInboxQuery(paramsOf(request)))));
+    requireToken(request);
+    return answerJson(reply, hive.inbox(requireParsed(parseInboxQuery(parseParams(request)))));
   });
 
   app.get('/api/personas', async (_request, reply) =>
@@ -29,45 +29,45 @@ export function hiveRoutes(
   );
 
   app.get('/api/notify/pending', async (request, reply) => {
-    const { waitMs, cursor } = good(parsePendingQuery(paramsOf(request)));
+    const { waitMs, cursor } = requireParsed(parsePendingQuery(parseParams(request)));
     // without a cursor there is nothing to wait past: a client that arms is answered at once
     const hold = cursor !== null && waitMs > 0 ? { cursor, ms: waitMs } : null;
     using _place = hold === null ? null : takeHold(holds, request.client);
-    const levels = await hive.pending(hold, signalOf(reply));
-    return answerJson(reply, { result: pendingOf(levels), cursor: levels.cursor });
+    const levels = await hive.pending(hold, createHoldSignal(reply));
+    return answerJson(reply, { result: toPendingWire(levels), cursor: levels.cursor });
   });
 
   app.post('/api/send', async (request, reply) => {
-    needToken(request);
+    requireToken(request);
     return answerJson(reply, { result: await hive.send(request.body) });
   });
 }
 
-function paramsOf(request: FastifyRequest): URLSearchParams {
+function parseParams(request: FastifyRequest): URLSearchParams {
   const at = request.url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : request.url.slice(at));
 }
 
-function good<T>(parsed: T | Fault): T {
+function requireParsed<T>(parsed: T | Fault): T {
   if (parsed instanceof Fault) throw parsed;
   return parsed;
 }
 
 /** Only personas with unread mail are named: absent means none (Kijito contract a). */
-function pendingOf({ of, forAgents }: Levels): object[] {
+function toPendingWire({ byAddress, forAgents }: UnreadLevels): object[] {
   const result: object[] = [];
-  for (const persona of new Set([...of.keys(), ...forAgents.keys()])) {
-    const level = of.get(persona);
+  for (const persona of new Set([...byAddress.keys(), ...forAgents.keys()])) {
+    const level = byAddress.get(persona);
     // Who asks here is an agent, or watches for one: what Hivebar itself says to it counts as well.
     const own = forAgents.get(persona) ?? { unread: 0, urgent: 0 };
-    const n = numberOf(level?.unread) + own.unread;
-    if (n > 0) result.push({ persona, unread: n, unread_urgent: numberOf(level?.urgent) + own.urgent });
+    const n = requireCount(level?.unread) + own.unread;
+    if (n > 0) result.push({ persona, unread: n, unread_urgent: requireCount(level?.urgent) + own.urgent });
   }
   return result;
 }
 
-function numberOf(count: Count | undefined): number {
+function requireCount(count: Count | undefined): number {
   if (count === undefined) return 0;
   if (count.is !== 'unknown') return count.n;
-  throw new Refusal(503, 'unknown', 'a count is not known now', 'ask again'); // to leave it out would say "none"
+  throw new HttpRefusal(503, 'unknown', 'a count is not known now', 'ask again'); // to leave it out would say "none"
 }

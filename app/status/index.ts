@@ -1,13 +1,14 @@
-export { followCommand } from '../../ui-static/present.ts';
+export { formatFollowCommand } from '../../ui-static/present.ts';
 export type { ActionTable } from './action-routes.ts';
 export { loadPage } from './assets.node.ts';
-export { type DaemonKey, type DaemonKeys, digestOf } from './callers.ts';
+export { type DaemonKey, type DaemonKeys, hashToken } from './callers.ts';
 export type { DecisionsApi } from './decision-routes.ts';
 export type { HiveApi } from './hive-routes.ts';
 export type { Asset, PageAssets } from './page-assets.ts';
-export type { ProjectSeen, ProjectsApi } from './project-routes.ts';
-export { type StatusOptions, type StatusServer, startStatus } from './server.node.ts';
+export type { ProjectsApi, WatchedProject } from './project-routes.ts';
+export { type StatusServer, startStatusServer } from './server.node.ts';
 export type { SignalsApi } from './signals-routes.ts';
+export type { StatusOptions } from './status-options.ts';
 export type { EventLog } from './stream.ts';
 export { toWire, type WireMeta } from './to-wire.ts';
 export type { CauseWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';

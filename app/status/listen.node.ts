@@ -4,21 +4,21 @@ import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { type Log, realFiles } from '../../core/ports/index.ts';
-import { longestSocketPath } from '../owner-socket.ts';
+import { getMaxSocketPathBytes } from '../owner-socket.ts';
 
 /** What a bind came to: `unavailable`, where the machine has no such address. */
-export type Bound = { readonly is: 'bound'; readonly port: number } | { readonly is: 'unavailable' };
+export type BindResult = { readonly is: 'bound'; readonly port: number } | { readonly is: 'unavailable' };
 
 /**
  * Binds one loopback address, port 0 = any.
  *
  * @throws Fault `port-taken` when something else listens there.
  */
-export async function bindLoopback(server: Server, host: '127.0.0.1' | '::1', port: number): Promise<Bound> {
+export async function bindLoopback(server: Server, host: '127.0.0.1' | '::1', port: number): Promise<BindResult> {
   try {
-    await listening(server, { host, port, ipv6Only: host === '::1' });
+    await listenOn(server, { host, port, ipv6Only: host === '::1' });
   } catch (error) {
-    const code = codeOf(error);
+    const code = getErrorCode(error);
     if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return { is: 'unavailable' };
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
     const why = code === 'EADDRINUSE' ? 'is in use' : 'may not be used by this user';
@@ -39,7 +39,7 @@ export async function bindLoopback(server: Server, host: '127.0.0.1' | '::1', po
  * replaced; one that answers belongs to a running Hivebar. On Windows it is a named pipe: there is no file to prepare, and
  * none to be left behind.
  *
- * @throws Fault `port-taken` when one answers; `unwritable` when directory or path can not serve.
+ * @throws Fault `port-taken` when one answers; `unwritable` when directory or path cannot serve.
  */
 export async function bindOwnerSocket(
   server: Server,
@@ -48,27 +48,30 @@ export async function bindOwnerSocket(
   platform: NodeJS.Platform = process.platform,
 ): Promise<void> {
   if (platform === 'win32') return await bindPipe(server, path);
-  const most = longestSocketPath(platform);
+  const most = getMaxSocketPathBytes(platform);
   if (Buffer.byteLength(path) > most) {
-    throw refused(path, `the path is longer than the ${most} bytes a socket may have; set a shorter HIVEBAR_HOME`);
+    throw createSocketFault(
+      path,
+      `the path is longer than the ${most} bytes a socket may have; set a shorter HIVEBAR_HOME`,
+    );
   }
   makeDirectory(dirname(path));
-  await clear(path, log);
+  await clearSocketPath(path, log);
   try {
-    await listening(server, { path, readableAll: false, writableAll: false });
+    await listenOn(server, { path, readableAll: false, writableAll: false });
     chmodSync(path, 0o600);
   } catch (error) {
-    throw refused(path, error instanceof Error ? error.message : String(error));
+    throw createSocketFault(path, error instanceof Error ? error.message : String(error));
   }
 }
 
 /** Without `readableAll` and `writableAll` Windows lets only owner and administrators write to it, so ask by it. */
 async function bindPipe(server: Server, path: string): Promise<void> {
   try {
-    await listening(server, { path, readableAll: false, writableAll: false });
+    await listenOn(server, { path, readableAll: false, writableAll: false });
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE') throw taken(path, error);
-    throw refused(path, error instanceof Error ? error.message : String(error));
+    if (getErrorCode(error) === 'EADDRINUSE') throw createSocketInUseFault(path, error);
+    throw createSocketFault(path, error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -77,24 +80,24 @@ function makeDirectory(path: string): void {
   try {
     realFiles.mkdirAll(path, 0o700);
   } catch (error) {
-    throw refused(path, error instanceof Error ? error.message : String(error));
+    throw createSocketFault(path, error instanceof Error ? error.message : String(error));
   }
   checkDirectory(path);
 }
 
 function checkDirectory(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw refused(path, 'the directory is missing');
-  if (!stat.isDirectory()) throw refused(path, 'is no directory');
+  if (stat === undefined) throw createSocketFault(path, 'the directory is missing');
+  if (!stat.isDirectory()) throw createSocketFault(path, 'is no directory');
   const uid = process.getuid?.();
   if (uid === undefined) return; // no modes on this platform; the user profile is private by itself
-  if (stat.uid !== uid) throw refused(path, `belongs to user ${stat.uid}, not to us (user ${uid})`);
+  if (stat.uid !== uid) throw createSocketFault(path, `belongs to user ${stat.uid}, not to us (user ${uid})`);
   if ((stat.mode & 0o077) !== 0)
-    throw refused(path, `has mode ${(stat.mode & 0o777).toString(8)}, and others may enter`);
+    throw createSocketFault(path, `has mode ${(stat.mode & 0o777).toString(8)}, and others may enter`);
 }
 
 /** What stands in the place of our socket is moved aside: the folder is ours alone, so it is nobody's who needs it there. */
-async function clear(path: string, log: Log): Promise<void> {
+async function clearSocketPath(path: string, log: Log): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isSocket()) {
@@ -102,7 +105,7 @@ async function clear(path: string, log: Log): Promise<void> {
     try {
       realFiles.rename(path, aside);
     } catch (error) {
-      throw refused(
+      throw createSocketFault(
         path,
         `is no socket and cannot be moved aside: ${error instanceof Error ? error.message : String(error)}`,
       );
@@ -110,11 +113,11 @@ async function clear(path: string, log: Log): Promise<void> {
     log.warn(`${path} was no socket: it is ${aside} now`, { path });
     return;
   }
-  if (await answers(path)) throw taken(path);
+  if (await isAnswering(path)) throw createSocketInUseFault(path);
   unlinkSync(path);
 }
 
-function answers(path: string): Promise<boolean> {
+function isAnswering(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {
@@ -125,7 +128,7 @@ function answers(path: string): Promise<boolean> {
   });
 }
 
-function listening(server: Server, where: Parameters<Server['listen']>[0]): Promise<void> {
+function listenOn(server: Server, where: Parameters<Server['listen']>[0]): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: Error): void => reject(error);
     server.once('error', failed);
@@ -136,15 +139,15 @@ function listening(server: Server, where: Parameters<Server['listen']>[0]): Prom
   });
 }
 
-function codeOf(error: unknown): string {
+function getErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-function taken(path: string, cause?: unknown): Fault {
+function createSocketInUseFault(path: string, cause?: unknown): Fault {
   const scope = { is: 'machine', key: `file:${path}` } as const;
   return new Fault('port-taken', `a running Hivebar answers on ${path}`, scope, cause === undefined ? {} : { cause });
 }
 
-function refused(path: string, why: string): Fault {
+function createSocketFault(path: string, why: string): Fault {
   return new Fault('unwritable', `${path}: ${why}`, { is: 'machine', key: `file:${path}` });
 }

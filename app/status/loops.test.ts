@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBoard, type Fact } from '../../core/board/index.ts';
-import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../../core/model/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { mailOf } from '../../test/kit/status-rig.ts';
 import { followLoops } from './loops.ts';
@@ -26,13 +26,13 @@ function rig() {
     });
   const look = (persona: string): void => {
     const at = clock.now();
-    const counts = { unread: exactly(0), urgent: exactly(0), vital: VITAL_NOT_REPORTED, cursor: 1 };
-    board.put({ is: 'looked', at, persona, reach: { is: 'up', since: at }, ...counts });
+    const counts = { unread: exactly(0), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, cursor: 1 };
+    board.put({ is: 'looked', at, persona, health: { is: 'up', since: at }, ...counts });
   };
   const fail = (persona: string): void => {
     const fault = new Fault('refused', 'refused', { is: 'source', key: HIVE });
     const reach = { is: 'down', since: 0, failures: 9, why: 'refused' } as const;
-    board.put({ is: 'failed', at: clock.now(), persona, fault, reach });
+    board.put({ is: 'failed', at: clock.now(), persona, fault, health: reach });
   };
   const source = (fault: Fault | null): void =>
     board.put({ is: 'source', at: clock.now(), source: 'kijito', address: HIVE, fault } satisfies Fact);
@@ -123,7 +123,7 @@ test('looks, failures and events are counted, until it is disposed', () => {
   const told: Fact = { is: 'told', at: 1, persona: 'ada', events: [mailOf('ada', 1), mailOf('ada', 2)] };
   board.put(told);
   board.put({ ...told, is: 'recalled' });
-  const counted = { looks: 2, failures: 1, events: new Map([['new', 2]]) };
+  const counted = { polls: 2, failures: 1, events: new Map([['new', 2]]) };
   assert.deepEqual(loops.tally, counted);
   loops[Symbol.dispose]();
   look('ada');

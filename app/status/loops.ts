@@ -11,15 +11,15 @@ export type Readiness =
   | { readonly is: 'stopped'; readonly personas: readonly PersonaId[] };
 
 /** What was done so far, counted from the facts of the board. */
-export interface Tally {
-  readonly looks: number;
+export interface PollTally {
+  readonly polls: number;
   readonly failures: number;
   /** By name of the event. */
   readonly events: ReadonlyMap<string, number>;
 }
 
 export interface Loops extends Disposable {
-  readonly tally: Tally;
+  readonly tally: PollTally;
   readiness(): Readiness;
 }
 
@@ -33,14 +33,14 @@ const CEILING_MS = 90_000;
  */
 export function followLoops(board: Board, clock: Clock): Loops {
   const tries = new Map<PersonaId, { last: number; staleMs: number; tried: boolean }>();
-  const tally = { looks: 0, failures: 0, events: new Map<string, number>() };
+  const tally = { polls: 0, failures: 0, events: new Map<string, number>() };
   let hasBegun = false;
 
-  const tried = (persona: PersonaId): void => {
-    const of = tries.get(persona);
-    if (of === undefined) return;
-    of.last = clock.monotonic();
-    of.tried = true;
+  const markTried = (persona: PersonaId): void => {
+    const attempt = tries.get(persona);
+    if (attempt === undefined) return;
+    attempt.last = clock.monotonic();
+    attempt.tried = true;
   };
   const follow = (fact: Fact): void => {
     switch (fact.is) {
@@ -52,25 +52,25 @@ export function followLoops(board: Board, clock: Clock): Loops {
         tries.delete(fact.persona);
         break;
       case 'looked':
-        tally.looks += 1;
-        tried(fact.persona);
+        tally.polls += 1;
+        markTried(fact.persona);
         break;
       case 'failed':
         tally.failures += 1;
-        tried(fact.persona);
+        markTried(fact.persona);
         break;
       case 'counted':
       case 'held':
-        tried(fact.persona);
+        markTried(fact.persona);
         break;
       case 'told':
         for (const { event } of fact.events) tally.events.set(event, (tally.events.get(event) ?? 0) + 1);
     }
   };
   // those who joined before anybody listened: what is on the board of them counts from now
-  for (const { id, reach, unread } of board.snapshot().personas) {
+  for (const { id, health, unread } of board.snapshot().personas) {
     const staleMs = unread.asOf === null || unread.staleAfter === null ? 0 : unread.staleAfter - unread.asOf;
-    tries.set(id, { last: clock.monotonic(), staleMs, tried: reach.is !== 'unseen' });
+    tries.set(id, { last: clock.monotonic(), staleMs, tried: health.is !== 'unseen' });
   }
   const following = board.facts(follow);
 

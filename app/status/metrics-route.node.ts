@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import type { Loops } from './loops.ts';
-import { type Metric, metricsOf, type ProcessFigures, type ReaderFigures } from './metrics.ts';
+import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from './metrics.ts';
 import type { StatusWire } from './wire.ts';
 
 /**
  * `GET /metrics` for Prometheus. The library writes the text and escapes what is others'; it is loaded with the first
  * request, and it has no collectors of its own, so that it sets no timer.
  */
-export function metricsRoute(
+export function registerMetricsRoute(
   app: FastifyInstance,
-  of: {
+  options: {
     readonly status: () => StatusWire;
     readonly loops: Loops;
     readonly daemons: () => readonly Metric[];
@@ -17,16 +17,21 @@ export function metricsRoute(
   },
 ): void {
   app.get('/metrics', async (_request, reply) => {
-    const write = await writer();
-    const { loops, daemons, readers, status } = of;
+    const write = await loadWriter();
+    const { loops, daemons, readers, status } = options;
     // after the load, so that the numbers are those of this moment
-    const metrics = metricsOf({ status: status(), tally: loops.tally, readers: readers(), figures: figures() });
+    const metrics = toMetrics({
+      status: status(),
+      tally: loops.tally,
+      readers: readers(),
+      figures: readProcessFigures(),
+    });
     const { type, text } = await write([...metrics, ...daemons()]);
     return reply.type(type).send(text);
   });
 }
 
-async function writer(): Promise<(metrics: readonly Metric[]) => Promise<{ type: string; text: string }>> {
+async function loadWriter(): Promise<(metrics: readonly Metric[]) => Promise<{ type: string; text: string }>> {
   const [{ default: Registry }, { default: Gauge }, { default: Counter }] = await Promise.all([
     import('prom-client/lib/registry.js'),
     import('prom-client/lib/gauge.js'),
@@ -49,7 +54,7 @@ async function writer(): Promise<(metrics: readonly Metric[]) => Promise<{ type:
   };
 }
 
-function figures(): ProcessFigures {
+function readProcessFigures(): ProcessFigures {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return {

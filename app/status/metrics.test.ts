@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { displayName } from '../../core/format/index.ts';
-import { exactly, UNKNOWN, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, UNKNOWN } from '../../core/model/index.ts';
 import { type StatusRig, statusRig } from '../../test/kit/status-rig.ts';
 import type { StatusWire } from './wire.ts';
 
@@ -123,8 +123,8 @@ describe('metrics', () => {
       const at = Date.now();
       const named = { persona, stem, source: 'local', address: persona, label: persona, eventsFile: null };
       rig.board.put({ is: 'joined', at, ...named, lastEventId: null, staleAfterMs: 1000 });
-      const counts = { unread: exactly(1), urgent: exactly(0), vital: VITAL_NOT_REPORTED, cursor: 1 };
-      rig.board.put({ is: 'looked', at, persona, reach: { is: 'up', since: at }, ...counts });
+      const counts = { unread: exactly(1), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, cursor: 1 };
+      rig.board.put({ is: 'looked', at, persona, health: { is: 'up', since: at }, ...counts });
     }
     const samples = await scrape(rig);
     assert.deepEqual(

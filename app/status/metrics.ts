@@ -1,6 +1,6 @@
 import { displayName } from '../../core/format/index.ts';
-import { instantOfIso } from '../../core/model/index.ts';
-import type { Tally } from './loops.ts';
+import { parseIso } from '../../core/model/index.ts';
+import type { PollTally } from './loops.ts';
 import type { PersonaWire, StatusWire } from './wire.ts';
 
 /** One metric as a scrape shows it. Without samples it is left out: what is not known is absent, never 0. */
@@ -8,10 +8,10 @@ export interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: 'gauge' | 'counter';
-  readonly samples: readonly Sample[];
+  readonly samples: readonly ScrapeSample[];
 }
 
-export interface Sample {
+export interface ScrapeSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -35,65 +35,69 @@ export interface ReaderFigures {
  * The status in the words of Prometheus: numbers of the same status that `/status.json` shows, so that both agree at any
  * moment. As there, personas that are hidden have their own series and are left out of the sums.
  */
-export function metricsOf(of: {
+export function toMetrics(options: {
   readonly status: StatusWire;
-  readonly tally: Tally;
+  readonly tally: PollTally;
   readonly readers: ReaderFigures;
   readonly figures: ProcessFigures;
 }): readonly Metric[] {
-  const { status, tally, readers, figures } = of;
+  const { status, tally, readers, figures } = options;
   const { personas, totals } = status;
-  const shown = personas.filter(({ hidden }) => !hidden);
-  const each = (value: (persona: PersonaWire) => number | null): readonly Sample[] =>
+  const visible = personas.filter(({ hidden }) => !hidden);
+  const each = (value: (persona: PersonaWire) => number | null): readonly ScrapeSample[] =>
     personas.flatMap((persona) =>
-      samples(value(persona), { persona: nameOf(persona), source: displayName(persona.source) }),
+      toSamples(value(persona), { persona: toPersonaLabel(persona), source: displayName(persona.source) }),
     );
-  const all: readonly Metric[] = [
-    gauge('hivebar_build_info', 'Always 1; the version is in the labels.', [
+  const metrics: readonly Metric[] = [
+    createGauge('hivebar_build_info', 'Always 1; the version is in the labels.', [
       { labels: { version: status.version, node: figures.node }, value: 1 },
     ]),
-    gauge(
+    createGauge(
       'hivebar_personas',
       'Personas that are not hidden, by state.',
       (['UP', 'DOWN', 'PENDING', 'OFF'] as const).map((state) => ({
         labels: { state },
-        value: shown.filter((persona) => persona.state === state).length,
+        value: visible.filter((persona) => persona.state === state).length,
       })),
     ),
-    gauge('hivebar_unread', 'Unread messages of all personas that are not hidden.', samples(totals.unread)),
-    gauge('hivebar_urgent', 'Unread and urgent messages of all personas that are not hidden.', samples(totals.urgent)),
-    gauge(
+    createGauge('hivebar_unread', 'Unread messages of all personas that are not hidden.', toSamples(totals.unread)),
+    createGauge(
+      'hivebar_urgent',
+      'Unread and urgent messages of all personas that are not hidden.',
+      toSamples(totals.urgent),
+    ),
+    createGauge(
       'hivebar_persona_unread',
       'Unread messages of a persona.',
       each(({ unread }) => unread),
     ),
-    gauge(
+    createGauge(
       'hivebar_persona_unread_exact',
       '1: exactly so many are unread; 0: so many or more.',
       each(({ unreadIs }) => (unreadIs === 'unknown' ? null : Number(unreadIs === 'exact'))),
     ),
-    gauge(
+    createGauge(
       'hivebar_persona_urgent',
       'Unread and urgent messages of a persona.',
       each(({ urgent }) => urgent),
     ),
-    gauge('hivebar_persona_up', '1: the inbox can be read; 0: it is down.', each(upOf)),
-    gauge(
+    createGauge('hivebar_persona_up', '1: the inbox can be read; 0: it is down.', each(toUpValue)),
+    createGauge(
       'hivebar_persona_seen_timestamp_seconds',
       'When the numbers of a persona were seen.',
-      each(({ asOf }) => secondsOf(asOf)),
+      each(({ asOf }) => toEpochSeconds(asOf)),
     ),
-    gauge(
+    createGauge(
       'hivebar_persona_stale_timestamp_seconds',
       'From then on the numbers of a persona are old if nothing newer comes.',
-      each(({ staleAfter }) => secondsOf(staleAfter)),
+      each(({ staleAfter }) => toEpochSeconds(staleAfter)),
     ),
-    gauge(
+    createGauge(
       'hivebar_hive_up',
       '1: the hive answers; 0: it is down.',
-      status.hives.flatMap((hive) => samples(upOf(hive), { source: displayName(hive.source) })),
+      status.hives.flatMap((hive) => toSamples(toUpValue(hive), { source: displayName(hive.source) })),
     ),
-    gauge(
+    createGauge(
       'hivebar_causes',
       'Outages that go on, by what they are about.',
       (['persona', 'source', 'machine'] as const).map((scope) => ({
@@ -101,69 +105,73 @@ export function metricsOf(of: {
         value: status.causes.filter((cause) => cause.scope === scope).length,
       })),
     ),
-    gauge(
+    createGauge(
       'hivebar_persona_pending',
       'Unread messages of a persona of this machine, by priority.',
       personas.flatMap((persona) =>
         (persona.pending ?? []).map((value, priority) => ({
-          labels: { persona: nameOf(persona), source: displayName(persona.source), priority: String(priority) },
+          labels: { persona: toPersonaLabel(persona), source: displayName(persona.source), priority: String(priority) },
           value,
         })),
       ),
     ),
-    gauge(
+    createGauge(
       'hivebar_persona_gates',
       'Open gates of a persona of this machine, by mode.',
       personas.flatMap((persona) =>
         persona.pending === null
           ? []
           : (['strict', 'soft'] as const).map((mode) => ({
-              labels: { persona: nameOf(persona), source: displayName(persona.source), mode },
+              labels: { persona: toPersonaLabel(persona), source: displayName(persona.source), mode },
               value: persona.gates.filter((gate) => gate.mode === mode).length,
             })),
       ),
     ),
-    gauge('hivebar_decisions', 'What agents ask of people and nobody answered yet.', samples(status.decisions.length)),
-    gauge('hivebar_stream_readers', 'Readers of the event stream.', samples(readers.streams)),
-    gauge('hivebar_holds', 'Answers that wait for an event.', samples(readers.holds)),
-    counter('hivebar_looks_total', 'Looks into inboxes that came back healthy.', samples(tally.looks)),
-    counter('hivebar_look_failures_total', 'Looks into inboxes that failed.', samples(tally.failures)),
-    counter(
+    createGauge(
+      'hivebar_decisions',
+      'What agents ask of people and nobody answered yet.',
+      toSamples(status.decisions.length),
+    ),
+    createGauge('hivebar_stream_readers', 'Readers of the event stream.', toSamples(readers.streams)),
+    createGauge('hivebar_holds', 'Answers that wait for an event.', toSamples(readers.holds)),
+    createCounter('hivebar_looks_total', 'Looks into inboxes that came back healthy.', toSamples(tally.polls)),
+    createCounter('hivebar_look_failures_total', 'Looks into inboxes that failed.', toSamples(tally.failures)),
+    createCounter(
       'hivebar_events_total',
       'Events that were told, by kind.',
       [...tally.events].map(([event, value]) => ({ labels: { event }, value })),
     ),
-    gauge('process_start_time_seconds', 'When the process began.', samples(figures.startedAtSeconds)),
-    counter('process_cpu_seconds_total', 'CPU time of the process.', samples(figures.cpuSeconds)),
-    gauge('process_resident_memory_bytes', 'Resident memory of the process.', samples(figures.residentBytes)),
-    gauge('nodejs_heap_size_used_bytes', 'Memory of live objects.', samples(figures.heapUsedBytes)),
+    createGauge('process_start_time_seconds', 'When the process began.', toSamples(figures.startedAtSeconds)),
+    createCounter('process_cpu_seconds_total', 'CPU time of the process.', toSamples(figures.cpuSeconds)),
+    createGauge('process_resident_memory_bytes', 'Resident memory of the process.', toSamples(figures.residentBytes)),
+    createGauge('nodejs_heap_size_used_bytes', 'Memory of live objects.', toSamples(figures.heapUsedBytes)),
   ];
-  return all.filter((metric) => metric.samples.length > 0);
+  return metrics.filter((metric) => metric.samples.length > 0);
 }
 
-function gauge(name: string, help: string, of: readonly Sample[]): Metric {
-  return { name, help, type: 'gauge', samples: of };
+function createGauge(name: string, help: string, metricSamples: readonly ScrapeSample[]): Metric {
+  return { name, help, type: 'gauge', samples: metricSamples };
 }
 
-function counter(name: string, help: string, of: readonly Sample[]): Metric {
-  return { name, help, type: 'counter', samples: of };
+function createCounter(name: string, help: string, metricSamples: readonly ScrapeSample[]): Metric {
+  return { name, help, type: 'counter', samples: metricSamples };
 }
 
-function samples(value: number | null, labels: Sample['labels'] = {}): readonly Sample[] {
+function toSamples(value: number | null, labels: ScrapeSample['labels'] = {}): readonly ScrapeSample[] {
   return value === null ? [] : [{ labels, value }];
 }
 
-function upOf({ state }: { readonly state: PersonaWire['state'] }): number | null {
+function toUpValue({ state }: { readonly state: PersonaWire['state'] }): number | null {
   if (state === 'UP') return 1;
   return state === 'DOWN' ? 0 : null;
 }
 
 /** A name is another's text and may be of any length; the stem is bounded and no other persona's either. */
-function nameOf({ id, stem }: PersonaWire): string {
+function toPersonaLabel({ id, stem }: PersonaWire): string {
   return id.length <= 200 ? displayName(id) : stem;
 }
 
-function secondsOf(time: string | null): number | null {
-  const at = time === null ? null : instantOfIso(time);
+function toEpochSeconds(time: string | null): number | null {
+  const at = time === null ? null : parseIso(time);
   return at === null ? null : at / 1000;
 }

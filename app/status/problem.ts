@@ -10,7 +10,7 @@ export interface Problem {
 }
 
 /** Thrown by a route to refuse. */
-export class Refusal extends Error {
+export class HttpRefusal extends Error {
   readonly problem: Problem;
 
   constructor(status: number, code: string, message: string, next: string) {
@@ -37,8 +37,8 @@ const STATUS: Partial<Record<FaultCode, number>> = {
 const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
 
 /** Any thrown value as what the sender is told. What was not foreseen tells nothing of our inside. */
-export function problemOf(error: unknown, bodyLimit?: number): Problem {
-  if (error instanceof Refusal) return error.problem;
+export function toProblem(error: unknown, bodyLimit?: number): Problem {
+  if (error instanceof HttpRefusal) return error.problem;
   if (error instanceof JsonRefusal) {
     const message = `the body is not read: ${error.message}`;
     return { status: 400, code: 'bad-request', message, next: 'send a JSON object as /openapi.json shows it' };
@@ -69,6 +69,6 @@ export function problemOf(error: unknown, bodyLimit?: number): Problem {
   return { status: 500, code: 'internal', message: 'this request failed inside Hivebar', next: FAULTS.internal.next };
 }
 
-export function problemBody({ code, message, next }: Problem): string {
+export function formatProblem({ code, message, next }: Problem): string {
   return JSON.stringify({ error: { code, message, next } });
 }

@@ -4,11 +4,11 @@ import { Value } from 'typebox/value';
 import { EXPECTED } from '../../test/kit/brainclaw-store.ts';
 import { labProject } from '../../test/kit/lab-project.ts';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
-import type { ProjectSeen } from './index.ts';
+import type { WatchedProject } from './index.ts';
 import { ProjectsWire, ProjectWire } from './wire-brainclaw.ts';
 
 const OWNER = { Authorization: `Bearer ${TOKEN}` };
-let projects: readonly ProjectSeen[];
+let projects: readonly WatchedProject[];
 let rig: StatusRig;
 before(async () => {
   projects = [labProject()];

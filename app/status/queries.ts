@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { XStatic } from 'typebox/schema';
 import { formatSchemaErrors } from '../schema-error.ts';
-import { Refusal } from './problem.ts';
+import { HttpRefusal } from './problem.ts';
 
 /** The longest hold in seconds; who asks for more gets this. */
 export const MAX_WAIT_SECONDS = 60;
@@ -104,53 +104,53 @@ export const SIGNAL_BODY = {
 } as const;
 
 /** @throws Refusal 400 when the query of this URL does not fit; a key that is given twice or not known fits nothing. */
-export const eventsQuery = (url: string): EventsQuery => query.checked('query', paramsOf(url), EVENTS_QUERY);
+export const parseEventsQuery = (url: string): EventsQuery => query.checked('query', parseParams(url), EVENTS_QUERY);
 
 /** @throws Refusal 400 */
-export const streamQuery = (url: string): XStatic<typeof STREAM_QUERY> =>
-  query.checked('query', paramsOf(url), STREAM_QUERY);
+export const parseStreamQuery = (url: string): XStatic<typeof STREAM_QUERY> =>
+  query.checked('query', parseParams(url), STREAM_QUERY);
 
 /** @throws Refusal 400 */
-export const decisionsQuery = (url: string): XStatic<typeof DECISIONS_QUERY> =>
-  query.checked('query', paramsOf(url), DECISIONS_QUERY);
+export const parseDecisionsQuery = (url: string): XStatic<typeof DECISIONS_QUERY> =>
+  query.checked('query', parseParams(url), DECISIONS_QUERY);
 
 /** @throws Refusal 400 */
-export const tokenBody = (body: unknown): XStatic<typeof TOKEN_BODY> => json.checked('body', body, TOKEN_BODY);
+export const parseTokenBody = (body: unknown): XStatic<typeof TOKEN_BODY> => json.checked('body', body, TOKEN_BODY);
 
 /** @throws Refusal 400 */
-export const pendingQuery = (url: string): XStatic<typeof PENDING_QUERY> =>
-  query.checked('query', paramsOf(url), PENDING_QUERY);
+export const parseSignalsQuery = (url: string): XStatic<typeof PENDING_QUERY> =>
+  query.checked('query', parseParams(url), PENDING_QUERY);
 
 /** @throws Refusal 400 */
-export const drainBody = (body: unknown): XStatic<typeof DRAIN_BODY> => json.checked('body', body, DRAIN_BODY);
+export const parseDrainBody = (body: unknown): XStatic<typeof DRAIN_BODY> => json.checked('body', body, DRAIN_BODY);
 
 /** @throws Refusal 400 */
-export const signalBody = (body: unknown): XStatic<typeof SIGNAL_BODY> => json.checked('body', body, SIGNAL_BODY);
+export const parseSignalBody = (body: unknown): XStatic<typeof SIGNAL_BODY> => json.checked('body', body, SIGNAL_BODY);
 
-const query = checker(true);
-const json = checker(false);
+const query = createChecker(true);
+const json = createChecker(false);
 
 /** Compiles a schema when it is first needed. `coerce`: numbers come as text. */
-function checker(coerce: boolean) {
+function createChecker(coerce: boolean) {
   const compiled = new Map<object, ValidateFunction>();
   let ajv: Ajv2020 | null = null;
-  const fitOf = (schema: object): ValidateFunction => {
+  const getValidator = (schema: object): ValidateFunction => {
     ajv ??= new Ajv2020({ strict: true, verbose: true, coerceTypes: coerce });
     const fits = compiled.get(schema) ?? ajv.compile(schema);
     compiled.set(schema, fits);
     return fits;
   };
   return {
-    checked<const S extends object>(what: string, value: unknown, schema: S): XStatic<S> {
-      const fits = fitOf(schema);
+    checked<const S extends object>(subject: string, value: unknown, schema: S): XStatic<S> {
+      const fits = getValidator(schema);
       if (fits(value)) return value as XStatic<S>;
-      const why = formatSchemaErrors(fits.errors, what);
-      throw new Refusal(400, 'usage', why, 'mend the request and send it again; see /openapi.json');
+      const why = formatSchemaErrors(fits.errors, subject);
+      throw new HttpRefusal(400, 'usage', why, 'mend the request and send it again; see /openapi.json');
     },
   };
 }
 
-function paramsOf(url: string): object {
+function parseParams(url: string): object {
   const at = url.indexOf('?');
   const params = new URLSearchParams(at < 0 ? '' : url.slice(at));
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-import { type Event, eventOf, lineOf } from '../../core/events/index.ts';
+import { type Event, formatEventLine, parseEventLine } from '../../core/events/index.ts';
 
 /**
  * What may be said of an event without the token: names, numbers and times, no sender and no text (Decision 4). A list of
@@ -45,10 +45,10 @@ const OPEN_IN_ALERTS: ReadonlySet<string> = new Set([
 ]);
 
 /** An event's line as this reader may see it: as it is for the owner, without sender and text for anyone else. */
-export function lineFor(line: string, right: 'owner' | 'anyone'): string {
+export function redactLine(line: string, right: 'owner' | 'anyone'): string {
   if (right === 'owner') return line;
-  const event = eventOf(line);
+  const event = parseEventLine(line);
   const isOpen = (key: string): boolean => OPEN.has(key) || (event?.event === 'alert' && OPEN_IN_ALERTS.has(key));
   const open = Object.entries(event ?? {}).filter(([key]) => isOpen(key));
-  return lineOf(Object.fromEntries(open) as unknown as Event).trimEnd();
+  return formatEventLine(Object.fromEntries(open) as unknown as Event).trimEnd();
 }

@@ -1,5 +1,14 @@
 import type { Instant } from '../../core/model/index.ts';
-import { askingOf, CLOSED, cardOf, causeOf, groupsOf, MARKS, type Slots, summaryOf } from '../../ui-static/present.ts';
+import {
+  CLOSED,
+  groupBySource,
+  MARKS,
+  type Slots,
+  toAskingCard,
+  toCard,
+  toCauseSlots,
+  toSummary,
+} from '../../ui-static/present.ts';
 import type { PersonaWire, StatusWire } from './wire.ts';
 
 /**
@@ -9,19 +18,19 @@ import type { PersonaWire, StatusWire } from './wire.ts';
  * somebody who waits, of a process that has been idle.
  * @throws Error when `template` lacks one of its parts
  */
-export function pageRenderer(template: string): (status: StatusWire | null, now: Instant) => string {
+export function createPageRenderer(template: string): (status: StatusWire | null, now: Instant) => string {
   const rest = template.indexOf('<template');
-  const document = filler(template.slice(0, rest));
-  const cause = filler(innerOf(template, 'cause'));
-  const group = filler(innerOf(template, 'group').replace('data-source=""', 'data-source="{{source}}"'));
-  const decision = filler(
-    innerOf(template, 'decision')
+  const document = createFiller(template.slice(0, rest));
+  const cause = createFiller(extractTemplate(template, 'cause'));
+  const group = createFiller(extractTemplate(template, 'group').replace('data-source=""', 'data-source="{{source}}"'));
+  const decision = createFiller(
+    extractTemplate(template, 'decision')
       .replace('data-key=""', 'data-key="{{key}}"')
       .replace('data-flags=""', 'data-flags="{{flags}}"')
       .replace('href="#persona="', '{{href}}'),
   );
-  const card = filler(
-    innerOf(template, 'card')
+  const card = createFiller(
+    extractTemplate(template, 'card')
       .replace('data-id=""', 'data-id="{{personaId}}" id="persona={{fragment}}"')
       .replace('href="#persona="', 'href="#persona={{fragment}}"')
       .replace('data-look=""', 'data-look="{{look}}"')
@@ -29,21 +38,21 @@ export function pageRenderer(template: string): (status: StatusWire | null, now:
       .replace('data-flags=""', 'data-flags="{{flags}}"')
       .replace('<p class="marks"></p>', '<p class="marks">{{marks}}</p>'),
   );
-  const cardHtml = (persona: PersonaWire, now: Instant): string => {
-    const { id, fragment, look, flags, slots } = cardOf(persona, now);
+  const formatCard = (persona: PersonaWire, now: Instant): string => {
+    const { id, fragment, look, flags, slots } = toCard(persona, now);
     const marks = MARKS.filter((name) => typeof slots[name] === 'string');
-    const html = marks.map((name) => `<span data-slot="${name}">${escaped(slots[name] ?? '')}</span>`);
+    const html = marks.map((name) => `<span data-slot="${name}">${escapeHtml(slots[name] ?? '')}</span>`);
     return card({ ...slots, personaId: id, fragment, look, flags }, { marks: html.join('') });
   };
   return (status, now) => {
-    const { look, title, slots } = status === null ? CLOSED : summaryOf(status);
-    const cards = groupsOf(status?.personas.filter(({ hidden }) => !hidden) ?? []).flatMap((of) => [
-      ...(of.slots === null ? [] : [group({ ...of.slots, source: of.source })]),
-      ...of.personas.map((persona) => cardHtml(persona, now)),
+    const { look, title, slots } = status === null ? CLOSED : toSummary(status);
+    const cards = groupBySource(status?.personas.filter(({ hidden }) => !hidden) ?? []).flatMap((inboxGroup) => [
+      ...(inboxGroup.slots === null ? [] : [group({ ...inboxGroup.slots, source: inboxGroup.source })]),
+      ...inboxGroup.personas.map((persona) => formatCard(persona, now)),
     ]);
-    const causes = (status?.causes ?? []).map((one) => cause(causeOf(one, now)));
-    const decisions = (status?.decisions ?? []).map((one) => {
-      const { key, flags, fragment, slots } = askingOf(one, status?.personas ?? [], now);
+    const causes = (status?.causes ?? []).map((entry) => cause(toCauseSlots(entry, now)));
+    const decisions = (status?.decisions ?? []).map((entry) => {
+      const { key, flags, fragment, slots } = toAskingCard(entry, status?.personas ?? [], now);
       return decision({ ...slots, key, flags }, { href: fragment === null ? '' : `href="#persona=${fragment}"` });
     });
     const html = { causes: causes.join(''), decisions: decisions.join(''), cards: cards.join('') };
@@ -52,7 +61,7 @@ export function pageRenderer(template: string): (status: StatusWire | null, now:
 }
 
 /** What a fragment holds between the places that are filled. */
-type Piece =
+type TemplatePiece =
   | string
   /** `{{name}}`, in an attribute or between elements. */
   | { readonly is: 'place'; readonly name: string }
@@ -62,8 +71,8 @@ type Piece =
 const PLACES = /\{\{(\w+)\}\}|(<[a-z][a-z0-9]*[^>]*\sdata-slot="(\w+)"[^>]*)>([^<]*)/g;
 
 /** Puts each slot's text into its element, or hides the element when it has none; `html` goes in as it is. */
-function filler(fragment: string): (slots: Slots, html?: Readonly<Record<string, string>>) => string {
-  const pieces: Piece[] = [];
+function createFiller(fragment: string): (slots: Slots, html?: Readonly<Record<string, string>>) => string {
+  const pieces: TemplatePiece[] = [];
   let from = 0;
   for (const { 0: whole, 1: place, 2: tag = '', 3: slot = '', 4: otherwise = '', index } of fragment.matchAll(PLACES)) {
     pieces.push(fragment.slice(from, index));
@@ -75,20 +84,20 @@ function filler(fragment: string): (slots: Slots, html?: Readonly<Record<string,
     let filled = '';
     for (const piece of pieces) {
       if (typeof piece === 'string') filled += piece;
-      else if (piece.is === 'place') filled += html[piece.name] ?? escaped(slots[piece.name] ?? '');
+      else if (piece.is === 'place') filled += html[piece.name] ?? escapeHtml(slots[piece.name] ?? '');
       else {
         const text = slots[piece.name];
         filled +=
           text === null
             ? `${piece.tag} hidden>`
-            : `${piece.tag}>${text === undefined ? piece.otherwise : escaped(text)}`;
+            : `${piece.tag}>${text === undefined ? piece.otherwise : escapeHtml(text)}`;
       }
     }
     return filled;
   };
 }
 
-function innerOf(template: string, id: string): string {
+function extractTemplate(template: string, id: string): string {
   const inner = new RegExp(`<template id="${id}">([\\s\\S]*?)</template>`).exec(template)?.[1];
   if (inner === undefined) throw new Error(`index.html has no template "${id}"`);
   return inner.trim();
@@ -102,7 +111,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in an element or a quoted attribute. NUL, which HTML can not hold, becomes U+FFFD. */
-function escaped(text: string): string {
+/** Text as it may stand in an element or a quoted attribute. NUL, which HTML cannot hold, becomes U+FFFD. */
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"'\0]/g, (c) => ENTITIES[c] ?? '\ufffd');
 }

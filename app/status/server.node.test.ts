@@ -229,7 +229,7 @@ describe('the local hive speaks the Kijito contract', () => {
       [{ dedup_key: 5 }, /"dedup_key" must be text, not 5/],
       [{ dedup_key: 'hivebar:decision:1' }, /must not begin with hivebar:/],
       [{ priority: 3, urgent: true }, /"urgent" is priority 0 or 1/],
-      [{ origin: 'hivebar' }, /"origin" can not be sent/],
+      [{ origin: 'hivebar' }, /"origin" cannot be sent/],
     ] as const) {
       const [code, { error }] = await send(wrong);
       assert.equal(code, 400, JSON.stringify(wrong));

@@ -1,51 +1,12 @@
 import type { Server } from 'node:http';
-import type { Board } from '../../core/board/index.ts';
-import type { HistoryReader } from '../../core/history/index.ts';
 import { Fault } from '../../core/model/index.ts';
-import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
-import type { ActionTable } from './action-routes.ts';
+import { realRandom } from '../../core/ports/index.ts';
 import { createApp } from './app.node.ts';
-import type { DaemonKeys } from './callers.ts';
-import type { DecisionsApi } from './decision-routes.ts';
-import { frontServer } from './front.node.ts';
-import type { Place } from './guard.ts';
-import type { HiveApi } from './hive-routes.ts';
+import { createFrontServer } from './front-server.node.ts';
+import type { ListenerKind } from './guard.ts';
 import { bindLoopback, bindOwnerSocket } from './listen.node.ts';
-import type { Metric } from './metrics.ts';
-import { createOnce } from './once.ts';
-import type { PageAssets } from './page-assets.ts';
-import type { ProjectsApi } from './project-routes.ts';
-import type { SignalsApi } from './signals-routes.ts';
-import type { EventLog } from './stream.ts';
-
-export interface StatusOptions {
-  readonly board: Board;
-  readonly hive: HiveApi;
-  readonly actions: ActionTable;
-  readonly decisions: DecisionsApi;
-  readonly events: EventLog;
-  readonly history: HistoryReader;
-  readonly projects: ProjectsApi;
-  /** What the persona daemons of this machine export; absent: there are none. */
-  readonly daemonMetrics?: () => readonly Metric[];
-  readonly signals: SignalsApi;
-  /** The tokens of the installed daemons. */
-  readonly keys: DaemonKeys;
-  readonly page: PageAssets;
-  /** The secret of the run directory. */
-  readonly token: string;
-  /** Counts and states ask for it too (Decision 4): for a machine that others use. */
-  readonly tokenEverywhere: boolean;
-  /** 0 = any free one. */
-  readonly port: number;
-  /** Null: no owner-only socket. */
-  readonly socketPath: string | null;
-  readonly version: string;
-  /** Who answers `/healthz`, so that a stale lock is told from a running Hivebar. */
-  readonly instance: { readonly id: string; readonly pid: number };
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import { createOnceCodes } from './once-codes.ts';
+import type { StatusOptions } from './status-options.ts';
 
 export interface StatusServer extends AsyncDisposable {
   readonly port: number;
@@ -57,7 +18,7 @@ export interface StatusServer extends AsyncDisposable {
    * A link for the owner's browser, good once and for a minute: `http://127.0.0.1:PORT/#once=CODE`, for one persona
    * `...&persona=ID`. The page hands the code in for the token (`POST /api/v1/token`).
    */
-  onceLink(persona: string | null): string;
+  createOnceLink(persona: string | null): string;
 }
 
 /** A stop waits so long for answers that are on their way, then cuts. */
@@ -69,20 +30,20 @@ const TRIES = 5;
  * Serves page, JSON, stream, local hive and actions on 127.0.0.1, on ::1 where the machine has it (field report S13), and
  * on a socket only its owner can open. Dispose stops it within 0.2 s, held requests and open streams included.
  *
- * @throws Fault `port-taken` when port or socket belong to another program; `unwritable` when the socket can not be made.
+ * @throws Fault `port-taken` when port or socket belong to another program; `unwritable` when the socket cannot be made.
  */
-export async function startStatus(options: StatusOptions): Promise<StatusServer> {
+export async function startStatusServer(options: StatusOptions): Promise<StatusServer> {
   let port = options.port;
-  const once = createOnce({ clock: options.clock, random: realRandom });
+  const once = createOnceCodes({ clock: options.clock, random: realRandom });
   const app = await createApp(options, { port: () => port, run: realRandom.hex(8), once });
-  const onceLink = (persona: string | null): string => {
-    const of = persona === null ? '' : `&persona=${encodeURIComponent(persona)}`;
-    return `http://127.0.0.1:${port}/#once=${once.make()}${of}`;
+  const createOnceLink = (persona: string | null): string => {
+    const personaParam = persona === null ? '' : `&persona=${encodeURIComponent(persona)}`;
+    return `http://127.0.0.1:${port}/#once=${once.make()}${personaParam}`;
   };
-  const loopback = (): Place => ({ is: 'loopback', port });
+  const loopback = (): ListenerKind => ({ is: 'loopback', port });
   const servers: Server[] = [];
   const stop = async (): Promise<void> => {
-    const closed = Promise.all(servers.map(closing));
+    const closed = Promise.all(servers.map(closeServer));
     await app.close();
     const cut = options.clock.after(GRACE_MS, () => {
       for (const server of servers) server.closeAllConnections();
@@ -93,11 +54,11 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
   try {
     const urls: string[] = [];
     for (let tries = 1; ; tries += 1) {
-      const four = frontServer(loopback, app);
-      const six = frontServer(loopback, app);
+      const four = createFrontServer(loopback, app);
+      const six = createFrontServer(loopback, app);
       const bound = await bindLoopback(four, '127.0.0.1', options.port);
       if (bound.is === 'unavailable')
-        throw new Fault('port-taken', '127.0.0.1 can not be used', { is: 'machine', key: 'port' });
+        throw new Fault('port-taken', '127.0.0.1 cannot be used', { is: 'machine', key: 'port' });
       servers.push(four);
       port = bound.port;
       try {
@@ -111,7 +72,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
       } catch (error) {
         if (options.port === 0 && tries < TRIES) {
           servers.pop();
-          await closing(four);
+          await closeServer(four);
           continue;
         }
         if (!(error instanceof Fault)) throw error;
@@ -122,18 +83,18 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
       }
     }
     if (options.socketPath !== null) {
-      const owner = frontServer(() => ({ is: 'owner-socket' }), app);
+      const owner = createFrontServer(() => ({ is: 'owner-socket' }), app);
       await bindOwnerSocket(owner, options.socketPath, options.log);
       servers.push(owner);
     }
-    return { port, urls, routes: app.routes, onceLink, [Symbol.asyncDispose]: stop };
+    return { port, urls, routes: app.routes, createOnceLink, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function closing(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();

@@ -1,4 +1,4 @@
-import type { Heartbeat, Joiner, PeerChange, SignalChange } from '../../core/inbox/signals/index.ts';
+import type { Joiner, PeerChange, PeerHeartbeat, SignalChange } from '../../core/inbox/signals/index.ts';
 import { parseJson } from '../../core/model/index.ts';
 
 /** The subprotocol of the session stream (persona daemon, contract 2). */
@@ -7,16 +7,16 @@ export const SUBPROTOCOL = 'signals.v1';
 export const HEARTBEAT_MS = 15_000;
 
 /** What one that is connected says; times and ages as it has them. */
-export type ClientFrame =
+export type SessionClientFrame =
   | { readonly is: 'hello'; readonly kind: string; readonly joiner: Omit<Joiner, 'address' | 'kind'> }
-  | { readonly is: 'heartbeat'; readonly heartbeat: Omit<Heartbeat, 'at'> }
+  | { readonly is: 'heartbeat'; readonly heartbeat: Omit<PeerHeartbeat, 'at'> }
   | { readonly is: 'bye'; readonly reason: string }
   /** A kind of a later version: it is passed over. */
   | { readonly is: 'unknown' }
   /** A hello of a protocol that is not ours, or no hello at all. */
   | { readonly is: 'bad'; readonly why: string };
 
-export type ServerFrame =
+export type SessionServerFrame =
   | {
       readonly is: 'welcome';
       readonly registration_id: string;
@@ -32,51 +32,53 @@ export type ServerFrame =
 const LONGEST = 1024;
 
 /** One frame. @throws SyntaxError when it is no JSON */
-export function clientFrameOf(text: string): ClientFrame {
+export function parseClientFrame(text: string): SessionClientFrame {
   const frame: unknown = parseJson(text);
   if (frame === null || typeof frame !== 'object' || Array.isArray(frame)) return { is: 'unknown' };
-  const of = frame as Readonly<Record<string, unknown>>;
-  switch (of.type) {
+  const fields = frame as Readonly<Record<string, unknown>>;
+  switch (fields.type) {
     case 'hello':
-      return helloOf(of);
+      return parseHello(fields);
     case 'heartbeat':
-      return { is: 'heartbeat', heartbeat: heartbeatOf(of) };
+      return { is: 'heartbeat', heartbeat: parseHeartbeat(fields) };
     case 'bye':
-      return { is: 'bye', reason: textOf(of.reason) ?? '' };
+      return { is: 'bye', reason: parseText(fields.reason) ?? '' };
     default:
       return { is: 'unknown' };
   }
 }
 
-function helloOf(of: Readonly<Record<string, unknown>>): ClientFrame {
-  if (of.proto !== 1) return { is: 'bad', why: 'proto 1 is spoken here' };
+function parseHello(fields: Readonly<Record<string, unknown>>): SessionClientFrame {
+  if (fields.proto !== 1) return { is: 'bad', why: 'proto 1 is spoken here' };
   const [tenant, identity, surface, project, machine, version] = [
-    ...[of.tenant_id, of.identity, of.surface, of.project, of.machine_id, of.version].map(textOf),
+    ...[fields.tenant_id, fields.identity, fields.surface, fields.project, fields.machine_id, fields.version].map(
+      parseText,
+    ),
   ];
   if (!tenant || !identity || !surface) return { is: 'bad', why: 'hello needs tenant_id, identity and surface' };
   const joiner = { tenant, identity, surface, project: project ?? '', machine: machine ?? '', version: version ?? '' };
-  return { is: 'hello', kind: textOf(of.kind) ?? '', joiner };
+  return { is: 'hello', kind: parseText(fields.kind) ?? '', joiner };
 }
 
-function heartbeatOf(of: Readonly<Record<string, unknown>>): Omit<Heartbeat, 'at'> {
+function parseHeartbeat(fields: Readonly<Record<string, unknown>>): Omit<PeerHeartbeat, 'at'> {
   return {
-    seq: numberOf(of.seq),
-    fsm: textOf(of.fsm) ?? '',
-    taxonomy: textOf(of.taxonomy) ?? '',
-    pendingDepth: numberOf(of.pending_depth),
-    drainAge: numberOf(of.drain_age_s),
+    seq: parseNumber(fields.seq),
+    fsm: parseText(fields.fsm) ?? '',
+    taxonomy: parseText(fields.taxonomy) ?? '',
+    pendingDepth: parseNumber(fields.pending_depth),
+    drainAge: parseNumber(fields.drain_age_s),
   };
 }
 
-function textOf(value: unknown): string | null {
+function parseText(value: unknown): string | null {
   return typeof value === 'string' && value.length <= LONGEST ? value : null;
 }
 
-function numberOf(value: unknown): number {
+function parseNumber(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }
 
 /** A frame as it goes out. */
-export function frameText({ is: type, ...of }: ServerFrame): string {
-  return JSON.stringify({ type, ...of });
+export function formatFrame({ is: type, ...fields }: SessionServerFrame): string {
+  return JSON.stringify({ type, ...fields });
 }

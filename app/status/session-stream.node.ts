@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Registrations, Signals } from '../../core/inbox/signals/index.ts';
 import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
-import { unauthorized } from './answer.ts';
+import { createUnauthorizedRefusal } from './answer.ts';
 import type { Callers, DaemonKey } from './callers.ts';
-import type { Origin } from './front.node.ts';
-import type { Place } from './guard.ts';
-import { Refusal } from './problem.ts';
-import { type Ended, openSession } from './session.ts';
+import type { RequestOrigin } from './front-server.node.ts';
+import type { ListenerKind } from './guard.ts';
+import { HttpRefusal } from './problem.ts';
+import { openSessionConnection, type StreamClose } from './session.ts';
 import { SUBPROTOCOL } from './session-frames.ts';
 
 /** Where the stream is, and the only path of ours that is more than HTTP. */
@@ -27,7 +27,7 @@ export interface SessionStream extends Disposable {
    * Takes over a connection whose request passed the guard.
    * @throws Refusal when it stays an HTTP request: the socket is still the caller's to answer
    */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: Origin): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: RequestOrigin): void;
   readonly open: number;
 }
 
@@ -41,7 +41,7 @@ const PING_MS = 15_000;
 /** A close that the other end does not answer is cut after so long. */
 const CLOSE_MS = 1000;
 
-interface Connection {
+interface StreamConnection {
   readonly socket: WebSocket;
   /** Something was heard since the last ping. */
   isAlive: boolean;
@@ -53,12 +53,12 @@ interface Connection {
  */
 export function createSessionStream(options: SessionStreamOptions): SessionStream {
   const { callers, clock, log } = options;
-  const connections = new Set<Connection>();
+  const connections = new Set<StreamConnection>();
   let server: Promise<WebSocketServer> | null = null;
   let pings: Disposable | null = null;
   let isOver = false;
 
-  function loaded(): Promise<WebSocketServer> {
+  function loadServer(): Promise<WebSocketServer> {
     server ??= import('ws').then(
       ({ WebSocketServer: Server }) =>
         new Server({
@@ -84,10 +84,10 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
   }
 
   function serve(socket: WebSocket, key: DaemonKey): void {
-    const connection: Connection = { socket, isAlive: true };
+    const connection: StreamConnection = { socket, isAlive: true };
     connections.add(connection);
     pings ??= clock.after(PING_MS, pingAll);
-    const end = ({ code, reason }: Ended): void => {
+    const end = ({ code, reason }: StreamClose): void => {
       if (socket.readyState !== socket.OPEN) return;
       socket.close(code, reason);
       clock.after(CLOSE_MS, () => socket.terminate());
@@ -96,17 +96,17 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
       if (socket.bufferedAmount > MOST_UNREAD) socket.terminate();
       if (socket.readyState === socket.OPEN) socket.send(text);
     };
-    const session = openSession({ ...options, newId: () => realRandom.hex(8) }, key, { send, end });
+    const session = openSessionConnection({ ...options, newId: () => realRandom.hex(8) }, key, { send, end });
     socket.on('message', (data: RawData, isBinary: boolean) => {
       connection.isAlive = true;
       if (isBinary) return end({ code: 1003, reason: 'frames are text' });
-      session.heard(String(data));
+      session.receive(String(data));
     });
-    const alive = (): void => {
+    const markAlive = (): void => {
       connection.isAlive = true;
     };
-    socket.on('pong', alive);
-    socket.on('ping', alive);
+    socket.on('pong', markAlive);
+    socket.on('ping', markAlive);
     socket.on('error', (error) => log.info(`a session stream broke: ${error.message}`, { identity: key.identity }));
     socket.once('close', () => {
       connections.delete(connection);
@@ -122,19 +122,19 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
       return connections.size;
     },
     upgrade(request, socket, head, { place, trust }) {
-      const key = keyOf(request, place, callers);
+      const key = requireDaemonKey(request, place, callers);
       trust();
       // Until the library has it, nobody else would hear that it broke.
-      const broken = (): void => void socket.destroy();
-      socket.on('error', broken);
-      loaded().then(
+      const destroySocket = (): void => void socket.destroy();
+      socket.on('error', destroySocket);
+      loadServer().then(
         (ready) => {
-          socket.off('error', broken);
+          socket.off('error', destroySocket);
           if (isOver || socket.destroyed) return void socket.destroy();
           ready.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, key));
         },
         (error: unknown) => {
-          log.error('the session stream can not be served', { error });
+          log.error('the session stream cannot be served', { error });
           socket.destroy();
         },
       );
@@ -152,25 +152,28 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
 }
 
 /** Whose stream it would be. @throws Refusal */
-function keyOf(request: IncomingMessage, place: Place, callers: Callers): DaemonKey {
+function requireDaemonKey(request: IncomingMessage, place: ListenerKind, callers: Callers): DaemonKey {
   const { url = '', headers, method, httpVersion } = request;
   const [path, ...query] = url.split('?');
-  if (path !== STREAM_PATH) throw new Refusal(404, 'no-route', 'nothing is upgraded here', `upgrade ${STREAM_PATH}`);
-  const caller = callers.of(headers.authorization);
+  if (path !== STREAM_PATH)
+    throw new HttpRefusal(404, 'no-route', 'nothing is upgraded here', `upgrade ${STREAM_PATH}`);
+  const caller = callers.identify(headers.authorization);
   if (caller === 'nobody')
-    throw place.is === 'owner-socket' ? notOne() : unauthorized('this needs the token of a daemon');
-  if (caller === 'wrong') throw unauthorized('the token is none of this Hivebar');
-  if (caller.is === 'owner') throw notOne();
-  const said = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim());
-  const bad = (message: string, next: string): Refusal => new Refusal(400, 'bad-request', message, next);
+    throw place.is === 'owner-socket'
+      ? createWrongScopeRefusal()
+      : createUnauthorizedRefusal('this needs the token of a daemon');
+  if (caller === 'wrong') throw createUnauthorizedRefusal('the token is none of this Hivebar');
+  if (caller.is === 'owner') throw createWrongScopeRefusal();
+  const subprotocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((subprotocol) => subprotocol.trim());
+  const bad = (message: string, next: string): HttpRefusal => new HttpRefusal(400, 'bad-request', message, next);
   if (query.length > 0) throw bad('the stream takes no query', 'send the token in the header Authorization');
   if (method !== 'GET' || httpVersion !== '1.1') throw bad('a stream is opened with GET and HTTP/1.1', 'ask so');
-  if (!said.includes(SUBPROTOCOL))
+  if (!subprotocols.includes(SUBPROTOCOL))
     throw bad(`only ${SUBPROTOCOL} is spoken here`, `offer the subprotocol ${SUBPROTOCOL}`);
   return caller.key;
 }
 
-function notOne(): Refusal {
+function createWrongScopeRefusal(): HttpRefusal {
   const next = 'use the observe.token or act.token of an installed daemon';
-  return new Refusal(403, 'wrong-scope', 'this token is no daemon and no surface', next);
+  return new HttpRefusal(403, 'wrong-scope', 'this token is no daemon and no surface', next);
 }

@@ -4,14 +4,14 @@ import { after, before, describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { type RawAnswer, raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { helloOf, openStream } from '../../test/kit/stream-client.ts';
-import { type DaemonKey, digestOf } from './callers.ts';
+import { type DaemonKey, hashToken } from './callers.ts';
 
 const ADA = { tenant: 'lab', identity: 'ada' };
 const OBSERVE = 'a'.repeat(64);
 const ACT = 'b'.repeat(64);
 
 const key = (scope: DaemonKey['scope'], token: string, identity = 'ada'): DaemonKey => ({
-  ...{ scope, digest: digestOf(token), tenant: 'lab', identity, address: identity },
+  ...{ scope, digest: hashToken(token), tenant: 'lab', identity, address: identity },
 });
 
 let rig: StatusRig;

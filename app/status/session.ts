@@ -1,30 +1,30 @@
 import type { Registrations, Signals } from '../../core/inbox/signals/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
 import type { Callers, DaemonKey } from './callers.ts';
-import { type ClientFrame, clientFrameOf, frameText, HEARTBEAT_MS } from './session-frames.ts';
+import { formatFrame, HEARTBEAT_MS, parseClientFrame, type SessionClientFrame } from './session-frames.ts';
 
 /** Why a stream is closed, as WebSocket has it: codes of the contract from 4401 on. */
-export interface Ended {
+export interface StreamClose {
   readonly code: number;
   readonly reason: string;
 }
 
-export interface Outlet {
+export interface SessionOutlet {
   send(text: string): void;
-  end(ended: Ended): void;
+  end(ended: StreamClose): void;
 }
 
 export interface SessionNeeds {
   readonly signals: Signals;
   readonly registrations: Registrations;
-  readonly callers: Pick<Callers, 'still'>;
+  readonly callers: Pick<Callers, 'checkKey'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly newId: () => string;
 }
 
-export interface Session extends Disposable {
-  heard(text: string): void;
+export interface SessionConnection extends Disposable {
+  receive(text: string): void;
 }
 
 /** Who opened a stream says who it is within this time. */
@@ -34,9 +34,9 @@ const OVER = ['wrap', 'archive', 'destroy'];
 /** The longest reason a close frame has room for, in characters. */
 const LONGEST_REASON = 100;
 
-type Hello = Extract<ClientFrame, { is: 'hello' }>;
+type HelloFrame = Extract<SessionClientFrame, { is: 'hello' }>;
 
-interface Joined extends Disposable {
+interface JoinedSession extends Disposable {
   readonly id: string;
 }
 
@@ -44,17 +44,17 @@ interface Joined extends Disposable {
  * One stream from its hello to its end, whatever carries it (persona daemon, contract 2). With an `observe` token it is a
  * daemon's, with an `act` token an agent's; nobody is registered as more than its token allows.
  */
-export function openSession(needs: SessionNeeds, key: DaemonKey, outlet: Outlet): Session {
+export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outlet: SessionOutlet): SessionConnection {
   const { signals, registrations, callers, clock, log } = needs;
   const kind = key.scope === 'observe' ? 'daemon' : 'agent';
-  let joined: Joined | null = null;
+  let joined: JoinedSession | null = null;
   let isOver = false;
-  const late = clock.after(HELLO_MS, () => end(1008, 'no hello came'));
+  const helloTimer = clock.after(HELLO_MS, () => end(1008, 'no hello came'));
 
   function end(code: number, reason: string): void {
     if (isOver) return;
     isOver = true;
-    late[Symbol.dispose]();
+    helloTimer[Symbol.dispose]();
     leave('lost');
     outlet.end({ code, reason: reason.slice(0, LONGEST_REASON) });
   }
@@ -67,13 +67,13 @@ export function openSession(needs: SessionNeeds, key: DaemonKey, outlet: Outlet)
   }
 
   /** @returns null: a daemon of this identity is connected already */
-  function join(said: Hello['joiner']): Joined | null {
+  function join(joiner: HelloFrame['joiner']): JoinedSession | null {
     const { address } = key;
     signals.appear(address);
     const id = registrations.join(
-      { ...said, kind, address },
+      { ...joiner, kind, address },
       {
-        tell: (change) => outlet.send(frameText(change)),
+        tell: (change) => outlet.send(formatFrame(change)),
         preempted: () => {
           joined?.[Symbol.dispose]();
           joined = null;
@@ -82,21 +82,21 @@ export function openSession(needs: SessionNeeds, key: DaemonKey, outlet: Outlet)
       },
     );
     if (id === null) return null;
-    late[Symbol.dispose]();
-    const listening = signals.listen(address, (change) => outlet.send(frameText(change)));
+    helloTimer[Symbol.dispose]();
+    const listening = signals.listen(address, (change) => outlet.send(formatFrame(change)));
     log.info(`${kind} ${key.tenant}-${key.identity} is connected`);
     return { id, [Symbol.dispose]: () => listening[Symbol.dispose]() };
   }
 
-  function greet({ id }: Joined): void {
+  function greet({ id }: JoinedSession): void {
     const { rev } = signals.pending(key.address);
     const about = { registration_id: id, heartbeat_ms: HEARTBEAT_MS, rev };
-    outlet.send(frameText({ is: 'welcome', ...about, tenant_id: key.tenant, identity: key.identity }));
+    outlet.send(formatFrame({ is: 'welcome', ...about, tenant_id: key.tenant, identity: key.identity }));
   }
 
-  function hello({ kind: said, joiner }: Hello): void {
+  function handleHello({ kind: claimedKind, joiner }: HelloFrame): void {
     const isOurs = joiner.tenant === key.tenant && joiner.identity === key.identity;
-    if (said !== kind) end(4403, `this token registers a ${kind} and nothing else`);
+    if (claimedKind !== kind) end(4403, `this token registers a ${kind} and nothing else`);
     else if (!isOurs) end(4403, 'the token is of another persona');
     else {
       joined ??= join(joiner);
@@ -106,8 +106,8 @@ export function openSession(needs: SessionNeeds, key: DaemonKey, outlet: Outlet)
   }
 
   /** At each heartbeat: what the owner took back is not used on. */
-  function check(): boolean {
-    switch (callers.still(key)) {
+  function checkKey(): boolean {
+    switch (callers.checkKey(key)) {
       case 'good':
         return true;
       case 'changed':
@@ -119,16 +119,16 @@ export function openSession(needs: SessionNeeds, key: DaemonKey, outlet: Outlet)
     }
   }
 
-  function take(frame: ClientFrame): void {
+  function handleFrame(frame: SessionClientFrame): void {
     switch (frame.is) {
       case 'hello':
-        hello(frame);
+        handleHello(frame);
         return;
       case 'bad':
         end(1008, frame.why);
         return;
       case 'heartbeat':
-        if (joined !== null && check()) registrations.heard(joined.id, { at: clock.now(), ...frame.heartbeat });
+        if (joined !== null && checkKey()) registrations.heard(joined.id, { at: clock.now(), ...frame.heartbeat });
         return;
       case 'bye':
         leave(OVER.includes(frame.reason) ? 'wrap' : 'lost');
@@ -139,10 +139,10 @@ export function openSession(needs: SessionNeeds, key: DaemonKey, outlet: Outlet)
   }
 
   return {
-    heard(text) {
+    receive(text) {
       if (isOver) return;
       try {
-        take(clientFrameOf(text));
+        handleFrame(parseClientFrame(text));
       } catch (error) {
         if (error instanceof SyntaxError) return end(1007, 'a frame is JSON');
         log.warn(`a session stream is closed: ${error instanceof Error ? error.message : String(error)}`);
@@ -151,7 +151,7 @@ export function openSession(needs: SessionNeeds, key: DaemonKey, outlet: Outlet)
     },
     [Symbol.dispose]() {
       isOver = true;
-      late[Symbol.dispose]();
+      helloTimer[Symbol.dispose]();
       leave('lost');
     },
   };

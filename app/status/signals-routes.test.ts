@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Value } from 'typebox/value';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { helloOf, openStream } from '../../test/kit/stream-client.ts';
-import { type DaemonKey, digestOf } from './callers.ts';
+import { type DaemonKey, hashToken } from './callers.ts';
 import { DrainWire, PendingWire, RegistrationsWire, StaleWire } from './wire-signals.ts';
 
 const ADA = { tenant: 'lab', identity: 'ada' };
@@ -16,9 +16,9 @@ const ACT = 'b'.repeat(64);
 const BO_ACT = 'c'.repeat(64);
 
 const KEYS: readonly DaemonKey[] = [
-  { scope: 'observe', digest: digestOf(OBSERVE), tenant: 'lab', identity: 'ada', address: 'Ada Lovelace' },
-  { scope: 'act', digest: digestOf(ACT), tenant: 'lab', identity: 'ada', address: 'Ada Lovelace' },
-  { scope: 'act', digest: digestOf(BO_ACT), tenant: 'lab', identity: 'bo', address: 'bo' },
+  { scope: 'observe', digest: hashToken(OBSERVE), tenant: 'lab', identity: 'ada', address: 'Ada Lovelace' },
+  { scope: 'act', digest: hashToken(ACT), tenant: 'lab', identity: 'ada', address: 'Ada Lovelace' },
+  { scope: 'act', digest: hashToken(BO_ACT), tenant: 'lab', identity: 'bo', address: 'bo' },
 ];
 
 let rig: StatusRig;

@@ -1,12 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Item, type LocalHive, mailOf } from '../../core/inbox/index.ts';
-import type { Agent, LentSignals, Registration, Registrations, Signals } from '../../core/inbox/signals/index.ts';
-import { type Instant, isoOf } from '../../core/model/index.ts';
+import { type Item, type LocalHive, parseNewMessage } from '../../core/inbox/index.ts';
+import type {
+  AnnouncedAgent,
+  Registration,
+  Registrations,
+  SignalLease,
+  Signals,
+} from '../../core/inbox/signals/index.ts';
+import { formatIso, type Instant } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import { answerJson, tokenNeeded, unauthorized } from './answer.ts';
+import { answerJson, createTokenRefusal, createUnauthorizedRefusal } from './answer.ts';
 import type { Caller, Callers } from './callers.ts';
-import { Refusal } from './problem.ts';
-import { drainBody, pendingQuery, signalBody } from './queries.ts';
+import { HttpRefusal } from './problem.ts';
+import { parseDrainBody, parseSignalBody, parseSignalsQuery } from './queries.ts';
 
 /** What the calls of the upstream contract act on. */
 export interface SignalsApi {
@@ -21,46 +27,49 @@ const MOST = 20;
  * The upstream contract over HTTP (persona daemon, contract 2); the stream is beside it. Each call asks for a token, that of a
  * daemon (`observe`), of its surfaces (`act`), or the owner's, which acts for any address and says which.
  */
-export function signalsRoutes(
+export function registerSignalsRoutes(
   app: FastifyInstance,
   { signals, registrations }: SignalsApi,
   hive: Pick<LocalHive, 'send'>,
   callers: Callers,
   clock: Clock,
 ): void {
-  const handover = handovers(clock);
+  const handovers = createHandovers(clock);
 
   app.get('/v1/signals/pending', OWN, async (request, reply) => {
-    const address = addressFor(callerOf(request, callers), pendingQuery(request.url).address);
-    handover.settle();
+    const address = resolveAddress(requireCaller(request, callers), parseSignalsQuery(request.url).address);
+    handovers.commitOpen();
     return answerJson(reply, signals.pending(address));
   });
 
   app.post('/v1/signals/pending/drain', OWN, async (request, reply) => {
-    const caller = callerOf(request, callers);
+    const caller = requireCaller(request, callers);
     if (isObserver(caller))
-      throw forbidden('a doorbell is no acknowledgement: this token may not drain', 'the act token');
-    const { max = MOST, session = null, address: asked } = drainBody(request.body ?? {});
-    const address = addressFor(caller, asked);
-    handover.settle();
+      throw createForbiddenRefusal('a doorbell is no acknowledgement: this token may not drain', 'the act token');
+    const { max = MOST, session = null, address: requestedAddress } = parseDrainBody(request.body ?? {});
+    const address = resolveAddress(caller, requestedAddress);
+    handovers.commitOpen();
     // Who hung up meanwhile is heard of in the next turn, and is lent nothing.
     await new Promise<void>((resolve) => void clock.after(0, resolve));
     if (isGone(reply)) return reply.hijack();
     const lent = signals.lend(address, { most: max, session });
-    handover.of(reply, lent);
-    return answerJson(reply, { rev: lent.rev, items: lent.items.map(itemWire), remaining: lent.remaining });
+    handovers.track(reply, lent);
+    return answerJson(reply, { rev: lent.rev, items: lent.items.map(toItemWire), remaining: lent.remaining });
   });
 
   app.post('/v1/signals', OWN, async (request, reply) => {
-    const caller = callerOf(request, callers);
-    if (isObserver(caller)) throw forbidden('a daemon does not speak for its persona', 'the act token');
-    const { to, from, body, urgent = false } = signalBody(request.body);
+    const caller = requireCaller(request, callers);
+    if (isObserver(caller)) throw createForbiddenRefusal('a daemon does not speak for its persona', 'the act token');
+    const { to, from, body, urgent = false } = parseSignalBody(request.body);
     if (caller.is === 'keyed' && caller.key.address !== from)
-      throw forbidden(`the token is not that of ${JSON.stringify(from.slice(0, 200))}`, 'the act token of the sender');
-    const mail = mailOf({ to, from, content: body, urgent });
+      throw createForbiddenRefusal(
+        `the token is not that of ${JSON.stringify(from.slice(0, 200))}`,
+        'the act token of the sender',
+      );
+    const mail = parseNewMessage({ to, from, content: body, urgent });
     const stale = registrations.stale(mail.to);
     if (stale !== null) {
-      const binding = { ...stale, since: isoOf(stale.since) };
+      const binding = { ...stale, since: formatIso(stale.since) };
       return answerJson(reply.code(409), { error: 'stale_target', binding });
     }
     const { id } = await hive.send(mail);
@@ -68,19 +77,19 @@ export function signalsRoutes(
   });
 
   app.get('/v1/registrations', OWN, async (request, reply) => {
-    callerOf(request, callers);
-    const rows = [...registrations.connected().map(connectedWire), ...registrations.sessions().map(sessionWire)];
+    requireCaller(request, callers);
+    const rows = [...registrations.connected().map(toConnectedWire), ...registrations.sessions().map(toSessionWire)];
     const count = (kind: string): number => rows.filter((row) => row.kind === kind).length;
     return answerJson(reply, { registrations: rows, counts: { daemon: count('daemon'), agent: count('agent') } });
   });
 }
 
 /** @throws Refusal 401 */
-function callerOf(request: FastifyRequest, callers: Callers): Caller {
+function requireCaller(request: FastifyRequest, callers: Callers): Caller {
   if (request.right === 'owner') return { is: 'owner' };
-  const caller = callers.of(request.headers.authorization);
-  if (caller === 'nobody') throw tokenNeeded();
-  if (caller === 'wrong') throw unauthorized('the token is none of this Hivebar');
+  const caller = callers.identify(request.headers.authorization);
+  if (caller === 'nobody') throw createTokenRefusal();
+  if (caller === 'wrong') throw createUnauthorizedRefusal('the token is none of this Hivebar');
   return caller;
 }
 
@@ -89,17 +98,20 @@ function isObserver(caller: Caller): boolean {
 }
 
 /** Whose signals are asked for. @throws Refusal */
-function addressFor(caller: Caller, asked: string | undefined): string {
+function resolveAddress(caller: Caller, requestedAddress: string | undefined): string {
   if (caller.is === 'owner') {
-    if (asked !== undefined) return asked;
-    throw new Refusal(400, 'usage', 'address is missing', 'say whose signals, as address=NAME');
+    if (requestedAddress !== undefined) return requestedAddress;
+    throw new HttpRefusal(400, 'usage', 'address is missing', 'say whose signals, as address=NAME');
   }
-  if (asked === undefined || asked === caller.key.address) return caller.key.address;
-  throw forbidden(`the token is not that of ${JSON.stringify(asked.slice(0, 200))}`, 'the token of that persona');
+  if (requestedAddress === undefined || requestedAddress === caller.key.address) return caller.key.address;
+  throw createForbiddenRefusal(
+    `the token is not that of ${JSON.stringify(requestedAddress.slice(0, 200))}`,
+    'the token of that persona',
+  );
 }
 
-function forbidden(message: string, what: string): Refusal {
-  return new Refusal(403, 'wrong-scope', message, `use ${what}`);
+function createForbiddenRefusal(message: string, neededToken: string): HttpRefusal {
+  return new HttpRefusal(403, 'wrong-scope', message, `use ${neededToken}`);
 }
 
 function isGone({ raw }: FastifyReply): boolean {
@@ -111,14 +123,14 @@ function isGone({ raw }: FastifyReply): boolean {
  * end in the next moment, and pending again when it was not: who hangs up as fast as that may have died without reading, and
  * is given them again rather than never. Who asked for the connection to be closed is not there to be looked at.
  */
-function handovers(clock: Clock) {
+function createHandovers(clock: Clock) {
   const open = new Set<() => void>();
   return {
     /** Whoever asks next sees what was handed over as delivered. */
-    settle: () => {
+    commitOpen: () => {
       for (const end of open) end();
     },
-    of({ raw }: FastifyReply, lent: LentSignals): void {
+    track({ raw }: FastifyReply, lent: SignalLease): void {
       const { socket } = raw;
       const end = (): void => {
         if (!open.delete(end)) return;
@@ -135,41 +147,41 @@ function handovers(clock: Clock) {
   };
 }
 
-function itemWire({ id, source, content, priority, created, type, session, isBroadcast, origin, expires }: Item) {
+function toItemWire({ id, source, content, priority, created, type, session, isBroadcast, origin, expires }: Item) {
   return {
     id,
     from: source,
     body: content,
     urgent: priority <= 1,
-    created: isoOf(created),
+    created: formatIso(created),
     type,
     priority,
     session,
     broadcast: isBroadcast,
     origin,
-    expires: isoOrNull(expires),
+    expires: toIsoOrNull(expires),
   };
 }
 
-function connectedWire(one: Registration) {
-  const { heartbeat } = one;
+function toConnectedWire(registration: Registration) {
+  const { heartbeat } = registration;
   return {
-    registration_id: one.id,
-    kind: one.kind,
-    master_eligible: one.kind === 'agent',
-    tenant_id: one.tenant,
-    identity: one.identity,
-    address: one.address,
-    surface: one.surface,
-    project: one.project,
-    machine_id: one.machine,
-    version: one.version,
-    since: isoOf(one.since),
+    registration_id: registration.id,
+    kind: registration.kind,
+    master_eligible: registration.kind === 'agent',
+    tenant_id: registration.tenant,
+    identity: registration.identity,
+    address: registration.address,
+    surface: registration.surface,
+    project: registration.project,
+    machine_id: registration.machine,
+    version: registration.version,
+    since: formatIso(registration.since),
     heartbeat:
       heartbeat === null
         ? null
         : {
-            at: isoOf(heartbeat.at),
+            at: formatIso(heartbeat.at),
             seq: heartbeat.seq,
             fsm: heartbeat.fsm,
             taxonomy: heartbeat.taxonomy,
@@ -180,7 +192,7 @@ function connectedWire(one: Registration) {
 }
 
 /** A session was announced, and not by a connection of its own: what it did not say is null. */
-function sessionWire({ id, address, surface, project, since }: Agent) {
+function toSessionWire({ id, address, surface, project, since }: AnnouncedAgent) {
   return {
     registration_id: id,
     kind: 'agent' as const,
@@ -192,9 +204,9 @@ function sessionWire({ id, address, surface, project, since }: Agent) {
     project,
     machine_id: null,
     version: null,
-    since: isoOf(since),
+    since: formatIso(since),
     heartbeat: null,
   };
 }
 
-const isoOrNull = (at: Instant | null): string | null => (at === null ? null : isoOf(at));
+const toIsoOrNull = (at: Instant | null): string | null => (at === null ? null : formatIso(at));

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { createBoard, type Fact } from '../../core/board/index.ts';
-import { lineOf } from '../../core/events/index.ts';
-import { exactly, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { formatEventLine } from '../../core/events/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { mailOf, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
-import { currentStatus } from './current.ts';
+import { createCurrentStatus } from './current.ts';
 import { createStream, type EventLog } from './stream.ts';
 
 interface Message {
@@ -329,12 +329,12 @@ function still(full = false) {
     after: (_, seq, limit) => rows.filter((row) => row.seq > seq).slice(0, limit),
     latest: () => [],
     since: () => ({ is: 'unknown-id' }),
-    onTold: (listener) => {
+    onDelivered: (listener) => {
       tell = listener;
       return { [Symbol.dispose]: () => {} };
     },
   };
-  const current = currentStatus({ board, clock, version: '1', port: () => 1, run: 'r' });
+  const current = createCurrentStatus({ board, clock, version: '1', port: () => 1, run: 'r' });
   const stream = createStream({ board, events, clock, current, log: silentLog });
   const written: string[] = [];
   let dropped = false;
@@ -345,8 +345,8 @@ function still(full = false) {
   );
   const look = (unread: number): Fact => {
     const at = clock.now();
-    const counts = { unread: exactly(unread), urgent: exactly(0), vital: VITAL_NOT_REPORTED, cursor: 1 };
-    return { is: 'looked', at, persona: 'ada', reach: { is: 'up', since: 0 }, ...counts };
+    const counts = { unread: exactly(unread), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, cursor: 1 };
+    return { is: 'looked', at, persona: 'ada', health: { is: 'up', since: 0 }, ...counts };
   };
   board.put({
     is: 'joined',
@@ -362,7 +362,7 @@ function still(full = false) {
   });
   const statuses = (): number => written.filter((text) => text.startsWith('event: status')).length;
   const commit = (seq: number): void => {
-    const row = { seq, persona: 'ada', eventId: `ada:new:${seq}`, line: lineOf(mailOf('ada', seq)).trimEnd() };
+    const row = { seq, persona: 'ada', eventId: `ada:new:${seq}`, line: formatEventLine(mailOf('ada', seq)).trimEnd() };
     rows.push(row);
     tell([row]);
   };

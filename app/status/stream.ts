@@ -1,14 +1,14 @@
 import type { Board } from '../../core/board/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
 import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
-import type { Current } from './current.ts';
-import { lineFor } from './redact.ts';
+import type { CurrentStatus } from './current.ts';
+import { redactLine } from './redact.ts';
 
 /** The outbox, as far as a follower needs it. */
-export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'latest' | 'newest' | 'onTold'>;
+export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'latest' | 'newest' | 'onDelivered'>;
 
 /** The far end of one connection. */
-export interface Outlet {
+export interface StreamOutlet {
   /** False: it holds more than it should; nothing more is written until `drained` is called. */
   write(text: string): boolean;
   /** Ends the connection at once, whatever is still to be sent. */
@@ -27,13 +27,13 @@ export interface Stream extends Disposable {
    *
    * @throws Fault `database`; nothing was answered yet, so the reader is told and comes again.
    */
-  start(since: string | null): Start;
+  start(since: string | null): StreamStart;
   /** Starts to serve a reader. Dispose when it has gone. */
-  join(outlet: Outlet, start: Start, right: 'owner' | 'anyone'): StreamReader;
+  join(outlet: StreamOutlet, start: StreamStart, right: 'owner' | 'anyone'): StreamReader;
 }
 
 /** A place in the outbox, and what the reader is told of it. */
-export interface Start {
+export interface StreamStart {
   readonly seq: number;
   /** The event it stands behind, null for none. */
   readonly at: string | null;
@@ -49,8 +49,8 @@ const STUCK_MS = 30_000;
 const BEAT_MS = 1000;
 const BATCH = 256;
 
-interface Reader {
-  readonly outlet: Outlet;
+interface ReaderState {
+  readonly outlet: StreamOutlet;
   readonly right: 'owner' | 'anyone';
   /** Everything up to here was written to it. While it is open, that is everything there is. */
   seq: number;
@@ -66,33 +66,33 @@ interface Reader {
  * and is written to only as fast as it takes: behind it lies the outbox, not a buffer of ours, so memory is bounded and
  * nothing is lost. Replay and live are one: who is open has everything, who was not reads on from where it stood.
  */
-export function createStream(of: {
+export function createStream(options: {
   readonly board: Board;
   readonly events: EventLog;
   readonly clock: Clock;
-  readonly current: () => Current;
+  readonly current: () => CurrentStatus;
   readonly log: Log;
 }): Stream {
-  const { board, events, clock, current, log } = of;
-  const readers = new Set<Reader>();
+  const { board, events, clock, current, log } = options;
+  const readers = new Set<ReaderState>();
   let statusAt = Number.NEGATIVE_INFINITY;
   let statusTag = '';
   let statusTimer: Disposable | null = null;
   let beatTimer: Disposable | null = null;
 
-  const write = (reader: Reader, text: string): void => {
+  const write = (reader: ReaderState, text: string): void => {
     reader.lastWrite = clock.monotonic();
     if (reader.outlet.write(text)) return;
     reader.open = false;
     reader.stuckSince = reader.lastWrite;
   };
-  const writeRows = (reader: Reader, rows: readonly OutboxRow[]): void => {
+  const writeRows = (reader: ReaderState, rows: readonly OutboxRow[]): void => {
     const last = rows.at(-1);
     if (last === undefined) return;
     reader.seq = last.seq;
-    write(reader, rows.map((row) => messageOf(row, reader.right)).join(''));
+    write(reader, rows.map((row) => formatEventMessage(row, reader.right)).join(''));
   };
-  const catchUp = (reader: Reader): void => {
+  const catchUp = (reader: ReaderState): void => {
     while (reader.open && readers.has(reader)) {
       const rows = events.after(null, reader.seq, BATCH);
       if (rows.length === 0) return;
@@ -100,7 +100,7 @@ export function createStream(of: {
     }
   };
   /** What a reader is owed: all events after its position, then the status if it missed one. */
-  const goOn = (reader: Reader): void => {
+  const resumeReader = (reader: ReaderState): void => {
     try {
       catchUp(reader);
     } catch (error) {
@@ -112,9 +112,9 @@ export function createStream(of: {
     }
     if (!reader.open || !reader.statusDue) return;
     reader.statusDue = false;
-    write(reader, statusMessage(current().body));
+    write(reader, formatStatusMessage(current().body));
   };
-  const tell = (rows: readonly OutboxRow[]): void => {
+  const sendEvents = (rows: readonly OutboxRow[]): void => {
     const last = rows.at(-1);
     if (last === undefined) return;
     const texts = { owner: '', anyone: '' };
@@ -125,7 +125,7 @@ export function createStream(of: {
         writeRows(reader, fresh);
         continue;
       }
-      texts[reader.right] ||= rows.map((row) => messageOf(row, reader.right)).join('');
+      texts[reader.right] ||= rows.map((row) => formatEventMessage(row, reader.right)).join('');
       reader.seq = last.seq;
       write(reader, texts[reader.right]);
     }
@@ -136,13 +136,13 @@ export function createStream(of: {
     const { body, etag } = current();
     statusAt = clock.monotonic();
     statusTag = etag;
-    const text = statusMessage(body);
+    const text = formatStatusMessage(body);
     for (const reader of readers) {
       reader.statusDue = !reader.open;
       if (reader.open) write(reader, text);
     }
   };
-  const statusSoon = (): void => {
+  const scheduleStatus = (): void => {
     if (readers.size === 0 || statusTimer !== null) return;
     const wait = statusAt + STATUS_EVERY_MS - clock.monotonic();
     if (wait <= 0) sendStatus();
@@ -155,11 +155,11 @@ export function createStream(of: {
       if (!reader.open && now - reader.stuckSince >= STUCK_MS) reader.outlet.drop();
       else if (reader.open && now - reader.lastWrite >= KEEP_ALIVE_MS) write(reader, ': still here\n\n');
     }
-    if (readers.size > 0 && now - statusAt >= freshEvery(board) && current().etag !== statusTag) sendStatus();
+    if (readers.size > 0 && now - statusAt >= computeRefreshMs(board) && current().etag !== statusTag) sendStatus();
   };
 
-  const onTold = events.onTold(tell);
-  const onChange = board.changes(statusSoon);
+  const eventSubscription = events.onDelivered(sendEvents);
+  const changeSubscription = board.changes(scheduleStatus);
 
   return {
     get readers() {
@@ -177,22 +177,22 @@ export function createStream(of: {
     },
     join: (outlet, { seq, at, gap }, right) => {
       const now = clock.monotonic();
-      const reader: Reader = { outlet, right, seq, open: true, stuckSince: now, lastWrite: now, statusDue: true };
+      const reader: ReaderState = { outlet, right, seq, open: true, stuckSince: now, lastWrite: now, statusDue: true };
       readers.add(reader);
       beatTimer ??= clock.after(BEAT_MS, beat);
-      write(reader, greeting(at, gap));
-      goOn(reader);
+      write(reader, formatGreeting(at, gap));
+      resumeReader(reader);
       return {
         drained: () => {
           reader.open = true;
-          goOn(reader);
+          resumeReader(reader);
         },
         [Symbol.dispose]: () => void readers.delete(reader),
       };
     },
     [Symbol.dispose]: () => {
-      onTold[Symbol.dispose]();
-      onChange[Symbol.dispose]();
+      eventSubscription[Symbol.dispose]();
+      changeSubscription[Symbol.dispose]();
       statusTimer?.[Symbol.dispose]();
       beatTimer?.[Symbol.dispose]();
       for (const reader of readers) reader.outlet.drop();
@@ -202,7 +202,7 @@ export function createStream(of: {
 }
 
 /** How often freshness alone is sent: well before the first number would look old, but no oftener than once a second. */
-function freshEvery(board: Board): number {
+function computeRefreshMs(board: Board): number {
   let least = 30_000;
   for (const { unread } of board.snapshot().personas) {
     if (unread.asOf !== null && unread.staleAfter !== null) least = Math.min(least, unread.staleAfter - unread.asOf);
@@ -210,16 +210,16 @@ function freshEvery(board: Board): number {
   return Math.max(BEAT_MS, least / 3);
 }
 
-function statusMessage(body: string): string {
+function formatStatusMessage(body: string): string {
   return `event: status\ndata: ${body}\n\n`;
 }
 
-function messageOf({ eventId, line }: OutboxRow, right: 'owner' | 'anyone'): string {
-  return `${idLine(eventId)}event: event\ndata: ${lineFor(line, right)}\n\n`;
+function formatEventMessage({ eventId, line }: OutboxRow, right: 'owner' | 'anyone'): string {
+  return `${formatIdLine(eventId)}event: event\ndata: ${redactLine(line, right)}\n\n`;
 }
 
 /** A persona's name is another's text: with a line break or NUL in it an id can be no field here, and is only in the data. */
-function idLine(eventId: string): string {
+function formatIdLine(eventId: string): string {
   return /[\r\n\0]/.test(eventId) ? '' : `id: ${eventId}\n`;
 }
 
@@ -227,7 +227,7 @@ function idLine(eventId: string): string {
  * Says where the reader stands, so that one who is cut off before its first event comes back to the same place. `gap`:
  * the event it named is unknown or too old, and what lay between is not to be had here.
  */
-function greeting(at: string | null, gap: string | null): string {
-  const hello = `${at === null ? '' : idLine(at)}event: hello\ndata: ${JSON.stringify({ since: at })}\n\n`;
+function formatGreeting(at: string | null, gap: string | null): string {
+  const hello = `${at === null ? '' : formatIdLine(at)}event: hello\ndata: ${JSON.stringify({ since: at })}\n\n`;
   return `retry: 2000\n\n${gap === null ? '' : `event: gap\ndata: ${JSON.stringify({ since: gap })}\n\n`}${hello}`;
 }

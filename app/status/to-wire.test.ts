@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Value } from 'typebox/value';
 import { createBoard, type Fact } from '../../core/board/index.ts';
-import { type Count, exactly, Fault, UNKNOWN, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, type Count, exactly, Fault, UNKNOWN } from '../../core/model/index.ts';
 import { toWire } from './to-wire.ts';
 import { StatusWire } from './wire.ts';
 
@@ -31,10 +31,10 @@ function looked(persona: string, unread: Count): Fact {
     is: 'looked',
     at,
     persona,
-    reach: { is: 'up', since: at },
+    health: { is: 'up', since: at },
     unread,
     urgent: exactly(0),
-    vital: VITAL_NOT_REPORTED,
+    agentState: AGENT_STATE_NOT_REPORTED,
     cursor: 7,
   };
 }
@@ -138,7 +138,7 @@ test('failing below the threshold is UP with its reason, down is DOWN and a caus
     at: NOW,
     persona: 'ada',
     fault,
-    reach: { is: 'failing', failures: 1, why: 'refused' },
+    health: { is: 'failing', failures: 1, why: 'refused' },
   });
   assert.equal(failing.personas[0]?.state, 'UP');
   assert.match(failing.personas[0]?.reason ?? '', /127\.0\.0\.1:7474.*running/);
@@ -147,7 +147,7 @@ test('failing below the threshold is UP with its reason, down is DOWN and a caus
     at: NOW,
     persona: 'ada',
     fault,
-    reach: { is: 'down', since: NOW, failures: 3, why: 'refused' },
+    health: { is: 'down', since: NOW, failures: 3, why: 'refused' },
   });
   valid(down);
   assert.equal(down.personas[0]?.state, 'DOWN');
@@ -197,7 +197,7 @@ test('property: whatever is known, what is emitted fits the schema', () => {
                 at: NOW,
                 persona,
                 fault,
-                reach: { is: 'down', since: NOW, failures: 3, why: 'refused' },
+                health: { is: 'down', since: NOW, failures: 3, why: 'refused' },
               } as const,
             ]
           : []),

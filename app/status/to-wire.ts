@@ -1,5 +1,5 @@
 import type { DaemonView, HiveView, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
-import { type Count, type Instant, isoOf, standing } from '../../core/model/index.ts';
+import { type Count, formatIso, type Instant, toHealthLabel } from '../../core/model/index.ts';
 import type { HiveWire, PersonaWire, StatusWire } from './wire.ts';
 
 /** What the snapshot does not know of itself. */
@@ -15,25 +15,25 @@ export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): St
   return {
     schema: 1,
     rev: snapshot.rev,
-    generatedAt: isoOf(now),
+    generatedAt: formatIso(now),
     version,
     port,
     totals: {
-      unread: numberOf(unread),
+      unread: toNumberOrNull(unread),
       unreadIs: unread.is,
-      urgent: numberOf(urgent),
+      urgent: toNumberOrNull(urgent),
       urgentIs: urgent.is,
       up,
       down,
       personas,
     },
-    hives: snapshot.hives.map(hiveWire),
+    hives: snapshot.hives.map(toHiveWire),
     projects: snapshot.projects.map(({ source, board, rev }) => ({ id: source, board, source, rev })),
-    personas: snapshot.personas.map((persona) => personaWire(persona, now)),
+    personas: snapshot.personas.map((persona) => toPersonaWire(persona, now)),
     causes: snapshot.causes.map(({ key, scope, since, message, personas: ids }) => ({
       key,
       scope,
-      since: isoOf(since),
+      since: formatIso(since),
       message,
       personas: [...ids],
     })),
@@ -42,49 +42,49 @@ export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): St
       persona,
       urgency,
       blocking,
-      created: isoOf(created),
-      expires: timeOf(expires),
+      created: formatIso(created),
+      expires: toIsoOrNull(expires),
     })),
     tray: { state: snapshot.tray },
     notifications: {
       state: snapshot.notifications,
-      pausedUntil: silence(snapshot.paused, now),
-      quietUntil: silence(snapshot.quiet, now),
+      pausedUntil: formatSilence(snapshot.paused, now),
+      quietUntil: formatSilence(snapshot.quiet, now),
     },
     autostart: snapshot.autostart,
   };
 }
 
-function personaWire(view: PersonaView, now: Instant): PersonaWire {
+function toPersonaWire(view: PersonaView, now: Instant): PersonaWire {
   return {
     id: view.id,
     stem: view.stem,
     source: view.source,
     label: view.label,
-    state: standing(view.reach),
+    state: toHealthLabel(view.health),
     reason: view.reason ?? view.held,
-    since: timeOf(view.since),
-    agent: view.vital.is,
-    agentReason: view.vital.why ?? null,
-    unread: numberOf(view.unread.value),
+    since: toIsoOrNull(view.since),
+    agent: view.agentState.is,
+    agentReason: view.agentState.why ?? null,
+    unread: toNumberOrNull(view.unread.value),
     unreadIs: view.unread.value.is,
-    urgent: numberOf(view.urgent.value),
+    urgent: toNumberOrNull(view.urgent.value),
     cursor: view.cursor,
     lastEventId: view.lastEventId,
-    lastMailAt: timeOf(view.lastMailAt),
-    asOf: timeOf(view.unread.asOf),
-    staleAfter: timeOf(view.unread.staleAfter),
+    lastMailAt: toIsoOrNull(view.lastMailAt),
+    asOf: toIsoOrNull(view.unread.asOf),
+    staleAfter: toIsoOrNull(view.unread.staleAfter),
     pending: view.local === null ? null : [...view.local.pending],
     gates: (view.local?.gates ?? []).map(({ id, hook, mode }) => ({ id, hook, mode })),
-    daemon: daemonWire(view.daemon),
-    muted: silence(view.muted, now),
+    daemon: toDaemonWire(view.daemon),
+    muted: formatSilence(view.muted, now),
     canMarkRead: view.canMarkRead,
     hidden: view.hidden,
     eventsFile: view.eventsFile,
   };
 }
 
-function daemonWire(daemon: DaemonView | null): PersonaWire['daemon'] {
+function toDaemonWire(daemon: DaemonView | null): PersonaWire['daemon'] {
   if (daemon === null) return null;
   const { surface, project, fsm, taxonomy, isDegraded, drainedAt, lastError } = daemon;
   return {
@@ -93,31 +93,31 @@ function daemonWire(daemon: DaemonView | null): PersonaWire['daemon'] {
     fsm,
     taxonomy,
     degraded: isDegraded,
-    drainedAt: isoOf(drainedAt),
+    drainedAt: formatIso(drainedAt),
     lastErrorClass: lastError,
   };
 }
 
-function hiveWire({ source, address, state, reason }: HiveView): HiveWire {
+function toHiveWire({ source, address, state, reason }: HiveView): HiveWire {
   return { source, address: address === '' ? null : address, state, reason };
 }
 
-function numberOf(count: Count): number | null {
+function toNumberOrNull(count: Count): number | null {
   return count.is === 'unknown' ? null : count.n;
 }
 
-function timeOf(at: Instant | null): string | null {
-  return at === null ? null : isoOf(at);
+function toIsoOrNull(at: Instant | null): string | null {
+  return at === null ? null : formatIso(at);
 }
 
 /** A silence that ran out between two facts is over here too. */
-function silence(until: Until, now: Instant): string | null {
+function formatSilence(until: Until, now: Instant): string | null {
   switch (until.is) {
     case 'never':
       return null;
     case 'forever':
       return 'forever';
     case 'at':
-      return until.at <= now ? null : isoOf(until.at);
+      return until.at <= now ? null : formatIso(until.at);
   }
 }

@@ -25,16 +25,16 @@ const handIn = (code: unknown, headers: Record<string, string> = {}): Promise<Re
 
 describe('a one-time link', () => {
   test('has its code behind the #, which is sent nowhere, and no token; for one persona it names it', () => {
-    const link = new URL(rig.server.onceLink(null));
+    const link = new URL(rig.server.createOnceLink(null));
     assert.equal(link.origin + link.pathname + link.search, `http://127.0.0.1:${rig.port}/`);
     assert.match(link.hash, /^#once=[0-9a-f]{64}$/);
-    assert.ok(!rig.server.onceLink(null).includes(TOKEN));
-    const hash = new URLSearchParams(new URL(rig.server.onceLink('zoë & 🐝#?')).hash.slice(1));
+    assert.ok(!rig.server.createOnceLink(null).includes(TOKEN));
+    const hash = new URLSearchParams(new URL(rig.server.createOnceLink('zoë & 🐝#?')).hash.slice(1));
     assert.equal(hash.get('persona'), 'zoë & 🐝#?');
   });
 
   test('is good for the token once; the second time the owner is told', async () => {
-    const code = codeOf(rig.server.onceLink(null));
+    const code = codeOf(rig.server.createOnceLink(null));
     const answer = await handIn(code);
     assert.deepEqual([answer.status, await answer.json()], [200, { token: TOKEN }]);
     assert.equal(answer.headers.get('cache-control'), 'no-store');
@@ -61,7 +61,7 @@ describe('a one-time link', () => {
   });
 
   test('is handed in by the page itself only: no other Origin, no simple POST, no GET', async () => {
-    const code = codeOf(rig.server.onceLink(null));
+    const code = codeOf(rig.server.createOnceLink(null));
     for (const headers of [
       { Origin: 'http://evil.example.com' },
       { Origin: 'null' },
@@ -86,7 +86,7 @@ describe('a one-time link', () => {
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ code }),
       });
-    const code = codeOf(other.server.onceLink(null));
+    const code = codeOf(other.server.createOnceLink(null));
     for (let i = 0; i < 50; i += 1) assert.equal((await ask(`guess ${i}`)).status, 403);
     const answer = await ask(code);
     assert.deepEqual([answer.status, await answer.json()], [200, { token: TOKEN }]);
@@ -98,7 +98,7 @@ describe('a one-time link', () => {
       needs(t, process.getuid?.() === 0 ? null : 'only root can run a process of another user: run the tests as root')
     )
       return;
-    const code = codeOf(rig.server.onceLink(null));
+    const code = codeOf(rig.server.createOnceLink(null));
     for (const host of ['127.0.0.1', '::1']) {
       const stolen = await handInAs(65_534, host, code);
       assert.match(stolen, /^403 .*"another-user".*next.*log in as the user who runs Hivebar/s, host);

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '../../core/ports/index.ts';
 import { answerJson } from './answer.ts';
-import type { OnceCodes } from './once.ts';
-import { Refusal } from './problem.ts';
-import { tokenBody } from './queries.ts';
+import type { OnceCodes } from './once-codes.ts';
+import { HttpRefusal } from './problem.ts';
+import { parseTokenBody } from './queries.ts';
 
 export interface TokenRouteNeeds {
   readonly once: OnceCodes;
@@ -17,7 +17,7 @@ export interface TokenRouteNeeds {
 const BODY_LIMIT = 1024;
 
 /** `POST /api/v1/token`: the code of a one-time link for the token. It asks for no token, since it is how to get one. */
-export function tokenRoute(app: FastifyInstance, { once, token, isStranger, log }: TokenRouteNeeds): void {
+export function registerTokenRoute(app: FastifyInstance, { once, token, isStranger, log }: TokenRouteNeeds): void {
   const warned = new Set<string>();
   /** Anybody may hand in wrong codes as fast as they like: the log has each kind of refusal once. */
   const warnOnce = (line: string): void => {
@@ -27,12 +27,12 @@ export function tokenRoute(app: FastifyInstance, { once, token, isStranger, log 
   };
   const options = { bodyLimit: BODY_LIMIT, config: { tellsNothing: true } } as const;
   app.post('/api/v1/token', options, async (request, reply) => {
-    const { code } = tokenBody(request.body);
+    const { code } = parseTokenBody(request.body);
     // Asked of the system for a good code alone: that takes milliseconds, and anybody may hand in wrong ones.
     if (once.isGood(code) && isStranger(request)) {
       warnOnce('a one-time code was handed in by another user of this machine, and refused');
       const next = 'log in as the user who runs Hivebar, or give the page the token of its run directory';
-      throw new Refusal(403, 'another-user', 'the connection belongs to another user of this machine', next);
+      throw new HttpRefusal(403, 'another-user', 'the connection belongs to another user of this machine', next);
     }
     switch (once.redeem(code)) {
       case 'good':
@@ -40,15 +40,15 @@ export function tokenRoute(app: FastifyInstance, { once, token, isStranger, log 
       case 'again':
         // by who opened the link once more, or after somebody else had read it: its owner should know
         warnOnce('a one-time link was used a second time and refused');
-        throw refused('this link was used already');
+        throw createCodeRefusal('this link was used already');
       case 'bad':
         warnOnce('a one-time code was wrong or older than a minute, and refused');
-        throw refused('this link is no longer good, or never was');
+        throw createCodeRefusal('this link is no longer good, or never was');
     }
   });
 }
 
-function refused(message: string): Refusal {
+function createCodeRefusal(message: string): HttpRefusal {
   const next = 'ask for a new link: Open status page in the tray menu, or hivebar open';
-  return new Refusal(403, 'bad-code', message, next);
+  return new HttpRefusal(403, 'bad-code', message, next);
 }

@@ -4,16 +4,16 @@ import { timingSafeEqual } from 'node:crypto';
 export type Right = 'owner' | 'anyone' | 'wrong';
 
 /** Reads `Authorization: Bearer TOKEN`. The time taken tells how long our token is, which is no secret, and nothing else. */
-export function rightsBy(token: string): (authorization: string | undefined) => Right {
+export function createRightCheck(token: string): (authorization: string | undefined) => Right {
   const ours = Buffer.from(token);
   return (authorization) => {
     if (authorization === undefined) return 'anyone';
-    const given = Buffer.from(bearerIn(authorization) ?? '');
-    return given.length === ours.length && timingSafeEqual(given, ours) ? 'owner' : 'wrong';
+    const givenToken = Buffer.from(parseBearer(authorization) ?? '');
+    return givenToken.length === ours.length && timingSafeEqual(givenToken, ours) ? 'owner' : 'wrong';
   };
 }
 
 /** The token in `Authorization: Bearer TOKEN`; null: there is none. */
-export function bearerIn(authorization: string): string | null {
+export function parseBearer(authorization: string): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }

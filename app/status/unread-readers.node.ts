@@ -8,16 +8,16 @@ export interface UnreadReaders extends Disposable {
   add(socket: Socket, drop: () => void): Disposable;
 }
 
-const LOOK_EVERY_MS = 10_000;
+const CHECK_EVERY_MS = 10_000;
 /** Looks at which something was unread, and never less than the time before: half a minute without a byte read. */
-const MOST_LOOKS = 4;
+const MAX_STUCK_CHECKS = 4;
 
-interface Reader {
+interface UnreadReader {
   readonly socket: Socket;
   readonly drop: () => void;
   /** Of the look before. */
   unread: number;
-  looks: number;
+  stuckChecks: number;
 }
 
 /**
@@ -26,25 +26,25 @@ interface Reader {
  * A reader that is dropped comes back with its Last-Event-ID and has lost nothing.
  */
 export function watchUnread(clock: Clock): UnreadReaders {
-  const readers = new Set<Reader>();
+  const readers = new Set<UnreadReader>();
   let timer: Disposable | null = null;
 
-  const look = (): void => {
-    timer = readers.size === 0 ? null : clock.after(LOOK_EVERY_MS, look);
+  const checkReaders = (): void => {
+    timer = readers.size === 0 ? null : clock.after(CHECK_EVERY_MS, checkReaders);
     if (readers.size === 0) return;
     const table = readTable();
     for (const reader of readers) {
       const unread = countUnread(table, reader.socket) ?? 0;
-      reader.looks = unread > 0 && unread >= reader.unread ? reader.looks + 1 : 0;
+      reader.stuckChecks = unread > 0 && unread >= reader.unread ? reader.stuckChecks + 1 : 0;
       reader.unread = unread;
-      if (reader.looks >= MOST_LOOKS) reader.drop();
+      if (reader.stuckChecks >= MAX_STUCK_CHECKS) reader.drop();
     }
   };
   return {
     add: (socket, drop) => {
-      const reader: Reader = { socket, drop, unread: 0, looks: 0 };
+      const reader: UnreadReader = { socket, drop, unread: 0, stuckChecks: 0 };
       readers.add(reader);
-      timer ??= clock.after(LOOK_EVERY_MS, look);
+      timer ??= clock.after(CHECK_EVERY_MS, checkReaders);
       return { [Symbol.dispose]: () => void readers.delete(reader) };
     },
     [Symbol.dispose]: () => {

@@ -16,12 +16,12 @@ const Seq = orNull(Type.Integer({ description: 'Of a record of the journal.' }))
 const Ts = orNull(Type.String({ description: 'As the writer of the record says it.' }));
 
 /** A union that is made from a list has no type of its own: it is said here. */
-const oneOf = <const T extends string>(names: readonly T[]) =>
+const createEnum = <const T extends string>(names: readonly T[]) =>
   Type.Unsafe<T>(Type.Union(names.map((name) => Type.Literal(name))));
 
-const Why = oneOf(['pending_actions', 'pending_human_candidates', 'blocked_assignments', 'stale_runs']);
+const Why = createEnum(['pending_actions', 'pending_human_candidates', 'blocked_assignments', 'stale_runs']);
 
-const SheetCountName = oneOf([
+const SheetCountName = createEnum([
   ...(['plans', 'claims', 'assignments', 'runs', 'actions', 'failedRuns', 'agents', 'sessions'] as const),
 ]);
 
@@ -100,7 +100,7 @@ const RowWire = Type.Object(
 
 const SectionWire = Type.Object(
   {
-    id: oneOf([
+    id: createEnum([
       ...(['attention', 'in-progress', 'recently-terminal', 'sprints', 'backlog'] as const),
       ...(['candidates', 'activity', 'actions', 'handoffs', 'traps'] as const),
     ]),

@@ -1,4 +1,4 @@
-import { formatDuration, msUntilDurationChanges } from '../../core/format/index.ts';
+import { computeMsUntilDurationChanges, formatDuration } from '../../core/format/index.ts';
 
 const MINUTE = 60_000;
 
@@ -8,6 +8,6 @@ export function formatAge(ms: number): string {
 }
 
 /** In how many milliseconds `formatAge` prints something else. Never later than that. */
-export function msUntilAgeChanges(ms: number): number {
-  return ms < MINUTE ? MINUTE - ms : msUntilDurationChanges(ms);
+export function computeMsUntilAgeChange(ms: number): number {
+  return ms < MINUTE ? MINUTE - ms : computeMsUntilDurationChanges(ms);
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type Clock, type Log, realSpawn } from '../../core/ports/index.ts';
 import type { NoBus, SessionBus } from '../desktop/index.ts';
 import type { TrayDriver, TrayEvents } from './driver.ts';
-import { helperBinary } from './helper-binary.ts';
+import { chooseHelperBinary } from './helper-binary.ts';
 import type { TrayIcons } from './icons.node.ts';
 import { openSniTray } from './sni.node.ts';
 import { openHelperTray } from './systray2.node.ts';
@@ -33,32 +33,32 @@ export interface TrayNeeds {
 export async function openTray(needs: TrayNeeds): Promise<TrayDriver> {
   const { choice, bus, icons, helperFolder, env, clock, log } = needs;
   const events: TrayEvents = {
-    onAction: (wanted) => needs.events.onAction(wanted),
+    onAction: (action) => needs.events.onAction(action),
     onState: (text) => {
       log.info(`tray: ${text}`);
       needs.events.onState(text);
     },
   };
-  const off = (why: string): TrayDriver => {
+  const createOffDriver = (why: string): TrayDriver => {
     events.onState(`off (${why})`);
     return { show: () => {}, [Symbol.asyncDispose]: async () => {} };
   };
-  if (choice === 'none') return off('switched off');
+  if (choice === 'none') return createOffDriver('switched off');
   const { platform, arch } = process;
   const hasBus = platform !== 'darwin' && platform !== 'win32';
   if (choice === 'sni' || (choice === 'auto' && hasBus)) {
-    return bus.is === 'bus' ? openSniTray(bus, icons, events, log) : off(`no session bus: ${bus.why}`);
+    return bus.is === 'bus' ? openSniTray(bus, icons, events, log) : createOffDriver(`no session bus: ${bus.why}`);
   }
-  if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return off('no display');
-  const hasRosetta = platform === 'darwin' && arch === 'arm64' && (await runsIntelPrograms());
-  const binary = helperBinary({ platform, arch, hasGlibcLoader: existsSync(GLIBC_LOADER), hasRosetta });
-  if (binary.is === 'none') return off(binary.why);
+  if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return createOffDriver('no display');
+  const hasRosetta = platform === 'darwin' && arch === 'arm64' && (await canRunIntelPrograms());
+  const binary = chooseHelperBinary({ platform, arch, hasGlibcLoader: existsSync(GLIBC_LOADER), hasRosetta });
+  if (binary.is === 'none') return createOffDriver(binary.why);
   const traybin = join(dirname(createRequire(import.meta.url).resolve('systray2/package.json')), 'traybin');
   const file = join(traybin, binary.name);
   return openHelperTray({ binary: file, folder: helperFolder, platform, env, icons, events, clock, log });
 }
 
-async function runsIntelPrograms(): Promise<boolean> {
+async function canRunIntelPrograms(): Promise<boolean> {
   const command = { file: '/usr/bin/arch', args: ['-x86_64', '/usr/bin/true'], env: {}, timeoutMs: ROSETTA_MS };
   const ended = await realSpawn.run(command, new AbortController().signal);
   return ended.is === 'exited' && ended.code === 0;

@@ -5,7 +5,7 @@ import { realClock, silentLog } from '../../core/ports/index.ts';
 import { openTray, type TrayNeeds } from './choose.node.ts';
 import { snapshot } from './harness.ts';
 import { openIcons } from './icons.node.ts';
-import { trayModel } from './menu.ts';
+import { buildTrayModel } from './menu.ts';
 
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
 
@@ -23,7 +23,7 @@ async function stateOf(of: Partial<TrayNeeds>): Promise<string[]> {
     log: { ...silentLog, info: (line) => logged.push(line) },
     ...of,
   });
-  driver.show(trayModel(snapshot([]), 0, () => ''));
+  driver.show(buildTrayModel(snapshot([]), 0, () => ''));
   assert.deepEqual(
     logged,
     states.map((state) => `tray: ${state}`),

@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 import { win32 } from 'node:path';
 import type { Clock } from '../../core/ports/index.ts';
-import { type Env, isProgram, programOnPath } from '../programs.node.ts';
+import { isProgram, type ProgramEnv, programOnPath } from '../programs.node.ts';
 
 export interface ClipboardNeeds {
   readonly platform: NodeJS.Platform;
-  readonly env: Env;
+  readonly env: ProgramEnv;
   readonly clock: Clock;
 }
 
-export type Copied =
+export type CopyResult =
   | { readonly is: 'copied'; readonly by: string }
   /** Nothing was copied; `why` says what would help. */
   | { readonly is: 'failed'; readonly why: string };
 
-interface Program {
+interface ClipboardProgram {
   readonly file: string;
   readonly args: readonly string[];
   readonly encoding: BufferEncoding;
@@ -28,11 +28,11 @@ const ENDS_WITHIN_MS = 3000;
  * `clip.exe`. The text goes to its standard input, so that nothing in it is ever an option or a command. What hands the
  * text out afterwards belongs to the desktop, and stays when Hivebar ends.
  */
-export async function copyText(text: string, needs: ClipboardNeeds): Promise<Copied> {
-  const programs = clipboardPrograms(needs.platform, needs.env);
+export async function copyText(text: string, needs: ClipboardNeeds): Promise<CopyResult> {
+  const programs = listClipboardPrograms(needs.platform, needs.env);
   const failures: string[] = [];
   for (const program of programs) {
-    const failure = await give(text, program, needs);
+    const failure = await writeToProgram(text, program, needs);
     if (failure === null) return { is: 'copied', by: program.file };
     failures.push(failure);
   }
@@ -40,25 +40,29 @@ export async function copyText(text: string, needs: ClipboardNeeds): Promise<Cop
   return { is: 'failed', why: 'no program for the clipboard (Debian: apt-get install xclip, or wl-clipboard)' };
 }
 
-function clipboardPrograms(platform: NodeJS.Platform, env: Env): Program[] {
+function listClipboardPrograms(platform: NodeJS.Platform, env: ProgramEnv): ClipboardProgram[] {
   if (platform === 'darwin') return [{ file: '/usr/bin/pbcopy', args: [], encoding: 'utf8' }];
   if (platform === 'win32') {
     const file = win32.join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'clip.exe');
     return [{ file, args: [], encoding: 'utf16le' }]; // in any other encoding it takes what is not ASCII for the code page's
   }
-  const found = (is: string | undefined, name: string, args: readonly string[]): Program[] => {
+  const findPrograms = (is: string | undefined, name: string, args: readonly string[]): ClipboardProgram[] => {
     const file = is ? programOnPath(name, env, platform) : null;
     return file === null ? [] : [{ file, args, encoding: 'utf8' }];
   };
   return [
-    ...found(env.WAYLAND_DISPLAY, 'wl-copy', []),
-    ...found(env.DISPLAY, 'xclip', ['-selection', 'clipboard']),
-    ...found(env.DISPLAY, 'xsel', ['--clipboard', '--input']),
+    ...findPrograms(env.WAYLAND_DISPLAY, 'wl-copy', []),
+    ...findPrograms(env.DISPLAY, 'xclip', ['-selection', 'clipboard']),
+    ...findPrograms(env.DISPLAY, 'xsel', ['--clipboard', '--input']),
   ];
 }
 
 /** Null: it took the text. */
-function give(text: string, program: Program, { env, clock }: ClipboardNeeds): Promise<string | null> {
+function writeToProgram(
+  text: string,
+  program: ClipboardProgram,
+  { env, clock }: ClipboardNeeds,
+): Promise<string | null> {
   const { file, args, encoding } = program;
   if (!isProgram(file)) return Promise.resolve(`${file} is not there`);
   return new Promise((resolve) => {

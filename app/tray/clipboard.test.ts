@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { realClock } from '../../core/ports/index.ts';
 import { desktopMissing, poll, skipUnless, startDesktop } from '../../test/kit/desktop/index.ts';
 import { programOnPath } from '../programs.node.ts';
-import { type Copied, copyText } from './clipboard.node.ts';
+import { type CopyResult, copyText } from './clipboard.node.ts';
 
 const HOSTILE = `hivebar tail '--help; touch PWNED; $(touch PWNED)' --follow\n-e \`x\` ünïcode 🐝`;
 
@@ -29,7 +29,7 @@ describe('the clipboard', () => {
     return { bin, said };
   }
 
-  const copy = (bin: string, env: Readonly<Record<string, string>>, second = 1000): Promise<Copied> =>
+  const copy = (bin: string, env: Readonly<Record<string, string>>, second = 1000): Promise<CopyResult> =>
     copyText(HOSTILE, {
       platform: 'linux',
       env: { PATH: ['', '.', bin, '/usr/bin', '/bin'].join(delimiter), ...env },

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DaemonView } from '../../core/board/index.ts';
-import { exactly, type Vital } from '../../core/model/index.ts';
+import { type AgentState, exactly } from '../../core/model/index.ts';
 import { MINUTE, NOW, persona, snapshot, text, trayModel } from './harness.ts';
 
 const DAEMON: DaemonView = {
   ...{ surface: 'claude-code', project: 'lab', fsm: 'CONNECTED', taxonomy: 'sleeping', isDegraded: false },
   ...{ drainedAt: NOW - 12 * MINUTE, lastError: null },
 };
-const STALLED: Vital = { is: 'stalled', why: 'drain-stalled' };
+const STALLED: AgentState = { is: 'stalled', why: 'drain-stalled' };
 
-function menuOf(vital: Vital, daemon: DaemonView | null = DAEMON, hidden = false) {
-  const ada = { ...persona('ada', { unread: exactly(3), hidden }), vital, daemon };
+function menuOf(agentState: AgentState, daemon: DaemonView | null = DAEMON, hidden = false) {
+  const ada = { ...persona('ada', { unread: exactly(3), hidden }), agentState, daemon };
   const model = trayModel(snapshot([ada, persona('bo')]));
   const rows = text(model.menu);
   const at = rows.findIndex((row) => row.startsWith('ada - '));
@@ -39,7 +39,7 @@ describe('a persona daemon in the menu', () => {
   });
 
   test('with nothing to fetch it is not said since when nothing was', () => {
-    const ada = { ...persona('ada'), vital: { is: 'live' } as const, daemon: DAEMON };
+    const ada = { ...persona('ada'), agentState: { is: 'live' } as const, daemon: DAEMON };
     assert.ok(!text(trayModel(snapshot([ada])).menu).some((row) => row.includes('fetched')));
   });
 

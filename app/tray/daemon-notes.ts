@@ -1,26 +1,30 @@
 import type { PersonaView } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import type { MenuEntry } from './model.ts';
-import { rowText } from './text.ts';
-import type { TimeText } from './time-text.node.ts';
+import { formatRowText } from './text.ts';
+import type { TimeFormatter } from './time-text.node.ts';
 
 const LINE_MOST = 60;
 
 /** In the row, of a reader that lives and gets nothing done: `, drain stalled`. */
-export function stalledText({ vital }: Pick<PersonaView, 'vital'>): string {
-  if (vital.is !== 'stalled') return '';
-  return vital.why === 'drain-stalled' ? ', drain stalled' : ', stalled';
+export function formatStalled({ agentState }: Pick<PersonaView, 'agentState'>): string {
+  if (agentState.is !== 'stalled') return '';
+  return agentState.why === 'drain-stalled' ? ', drain stalled' : ', stalled';
 }
 
 /** Behind the row of a persona daemon: what it says of itself. */
-export function daemonNotes({ id, daemon, vital, unread }: PersonaView, now: Instant, timeText: TimeText): MenuEntry[] {
-  const why = vital.is === 'live' ? null : (vital.why ?? null);
+export function buildDaemonRows(
+  { id, daemon, agentState, unread }: PersonaView,
+  now: Instant,
+  timeText: TimeFormatter,
+): MenuEntry[] {
+  const why = agentState.is === 'live' ? null : (agentState.why ?? null);
   if (daemon === null) return [];
   const { fsm, taxonomy, surface, drainedAt, lastError } = daemon;
   const waits = unread.value.is === 'unknown' || unread.value.n > 0;
   const lines = [
     ...(why === null ? [] : [`Daemon: ${why.replaceAll('-', ' ')}`]),
-    `${fsm}, ${taxonomy}, in ${rowText(surface, LINE_MOST)}`,
+    `${fsm}, ${taxonomy}, in ${formatRowText(surface, LINE_MOST)}`,
     ...(waits ? [`Nothing fetched since ${timeText(drainedAt, now)}`] : []),
     ...(lastError === null ? [] : [`Last error: ${lastError}`]),
   ];

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { OpenDecision } from '../../core/board/index.ts';
 import { exactly } from '../../core/model/index.ts';
-import { dialectOf, flatMenu } from './flat-menu.ts';
-import { asks, MINUTE, NOW, persona, snapshot, text, trayModel, wantedBy } from './harness.ts';
+import { buildFlatMenu, getDialect } from './flat-menu.ts';
+import { createDecision, findAction, MINUTE, NOW, persona, snapshot, text, trayModel } from './harness.ts';
 import type { MenuEntry } from './model.ts';
 
 const ada = persona('ada', { label: 'Ada' });
@@ -23,7 +23,7 @@ function topOf(...decisions: OpenDecision[]): string[] {
 describe('what is to be decided', () => {
   test('stands at the very top, with what one has to know, an entry an option, and the page', () => {
     const context = '\n  The build is green.\nTwo reviews are missing.';
-    assert.deepEqual(topOf(asks(7, { prompt: 'Merge the branch?', context, fallback: 'no' })), [
+    assert.deepEqual(topOf(createDecision(7, { prompt: 'Merge the branch?', context, fallback: 'no' })), [
       'Ada asks: Merge the branch?',
       '  The build is green.',
       '  Merge it now',
@@ -35,49 +35,49 @@ describe('what is to be decided', () => {
   });
 
   test('an option answers with its id, the page is that of who asks', () => {
-    const menu = menuOf(asks(7));
-    assert.deepEqual(wantedBy(menu, 'Merge it now'), ['decide', { decision: 7, select: 'yes' }]);
-    assert.deepEqual(wantedBy(menu, 'Wait for the build'), ['decide', { decision: 7, select: 'no' }]);
-    assert.deepEqual(wantedBy(menu, 'Answer on the page'), ['page', { persona: 'ada' }]);
+    const menu = menuOf(createDecision(7));
+    assert.deepEqual(findAction(menu, 'Merge it now'), ['decide', { decision: 7, select: 'yes' }]);
+    assert.deepEqual(findAction(menu, 'Wait for the build'), ['decide', { decision: 7, select: 'no' }]);
+    assert.deepEqual(findAction(menu, 'Answer on the page'), ['page', { persona: 'ada' }]);
   });
 
   test('who is not watched is called as it calls itself, and has no page of its own', () => {
-    const menu = menuOf(asks(7, { persona: 'ghost', options: [], freeText: true }));
+    const menu = menuOf(createDecision(7, { persona: 'ghost', options: [], freeText: true }));
     assert.deepEqual(text(menu).slice(0, 3), ['ghost asks: Question 7?', '  ---', '  Answer on the page']);
-    assert.deepEqual(wantedBy(menu, 'Answer on the page'), ['page', {}]);
+    assert.deepEqual(findAction(menu, 'Answer on the page'), ['page', {}]);
   });
 
   test('high urgency and who stands still come first, then the oldest; five are in sight', () => {
     const rows = topOf(
-      asks(1, { urgency: 'low' }),
-      asks(2),
-      asks(3, { created: NOW - 60 * MINUTE }),
-      asks(4, { blocking: true }),
-      asks(5, { urgency: 'high', created: NOW }),
-      asks(6),
-      asks(8),
+      createDecision(1, { urgency: 'low' }),
+      createDecision(2),
+      createDecision(3, { created: NOW - 60 * MINUTE }),
+      createDecision(4, { blocking: true }),
+      createDecision(5, { urgency: 'high', created: NOW }),
+      createDecision(6),
+      createDecision(8),
     ).filter((row) => !row.startsWith(' '));
     assert.deepEqual(rows, [...[4, 5, 3, 1, 2].map((id) => `Ada asks: Question ${id}?`), '2 more to decide']);
-    assert.deepEqual(wantedBy(menuOf(...Array.from({ length: 9 }, (_, i) => asks(i + 1))), '4 more to decide'), [
-      'page',
-      {},
-    ]);
+    assert.deepEqual(
+      findAction(menuOf(...Array.from({ length: 9 }, (_, i) => createDecision(i + 1))), '4 more to decide'),
+      ['page', {}],
+    );
   });
 
   test('where there are no submenus a row opens the page, and the fullest menu has room for all of them', () => {
-    const menu = menuOf(...Array.from({ length: 9 }, (_, i) => asks(i + 1)));
-    const flat = flatMenu(menu, dialectOf('darwin'));
+    const menu = menuOf(...Array.from({ length: 9 }, (_, i) => createDecision(i + 1)));
+    const flat = buildFlatMenu(menu, getDialect('darwin'));
     assert.equal(flat.dropped, 0);
     assert.deepEqual(
       flat.slots.slice(0, 7).map(({ title }) => title),
       [...[1, 2, 3, 4, 5].map((id) => `Ada asks: Question ${id}?`), '4 more to decide', 'No unread, 9 to decide'],
     );
-    assert.deepEqual(flat.wanted.get(1), { name: 'page', params: { persona: 'ada' } });
-    assert.deepEqual(flat.wanted.get(6), { name: 'page', params: {} });
+    assert.deepEqual(flat.actions.get(1), { name: 'page', params: { persona: 'ada' } });
+    assert.deepEqual(flat.actions.get(6), { name: 'page', params: {} });
   });
 
   test('words of others are one short plain line each', () => {
-    const hostile = asks(7, {
+    const hostile = createDecision(7, {
       persona: 'eve\u202e\n',
       prompt: `\u001b[31mred\u001b[0m\n${'A'.repeat(2000)}`,
       context: `\u200b\n${'c'.repeat(8000)}`,
@@ -97,7 +97,7 @@ describe('what is to be decided', () => {
     const keys = (menu: readonly MenuEntry[]): string[] =>
       menu.flatMap((entry) => [entry.key, ...(entry.is === 'submenu' ? keys(entry.entries) : [])]);
     const names = ['decision 1', 'decision 1 option yes', 'page', 'summary'];
-    const decisions = names.map((name, i) => asks(i + 1, { persona: name, context: 'so' }));
+    const decisions = names.map((name, i) => createDecision(i + 1, { persona: name, context: 'so' }));
     const all = keys(
       trayModel(
         snapshot(
@@ -112,7 +112,7 @@ describe('what is to be decided', () => {
   test('its key stays when another goes, so that a panel changes nothing else in place', () => {
     const keyOf = (menu: readonly MenuEntry[]): string | undefined =>
       menu.find((entry) => 'label' in entry && entry.label === 'Ada asks: Question 2?')?.key;
-    assert.equal(keyOf(menuOf(asks(1), asks(2))), keyOf(menuOf(asks(2))));
+    assert.equal(keyOf(menuOf(createDecision(1), createDecision(2))), keyOf(menuOf(createDecision(2))));
   });
 });
 
@@ -121,17 +121,17 @@ describe('while something is to be decided', () => {
     trayModel(snapshot([persona('ada', { unread: exactly(3) })], { decisions }));
 
   test('the tooltip counts it, the icon asks, and so does the number beside it', () => {
-    const { summary, icon, count } = model(asks(1), asks(2));
+    const { summary, icon, count } = model(createDecision(1), createDecision(2));
     assert.deepEqual([summary, icon, count], ['3 unread, 2 to decide', { state: 'up', badge: 'ask' }, '? 3']);
-    assert.deepEqual(trayModel(snapshot([ada], { decisions: [asks(1)] })).count, '?');
+    assert.deepEqual(trayModel(snapshot([ada], { decisions: [createDecision(1)] })).count, '?');
     assert.deepEqual([model().icon.badge, model().count], ['3', '3']);
   });
 
   test('the host draws attention to it only for what is urgent, or holds an agent up', () => {
-    assert.equal(model(asks(1)).attention, false);
-    assert.equal(model(asks(1, { urgency: 'low' })).attention, false);
-    assert.equal(model(asks(1), asks(2, { urgency: 'high' })).attention, true);
-    assert.equal(model(asks(1, { blocking: true })).attention, true);
+    assert.equal(model(createDecision(1)).attention, false);
+    assert.equal(model(createDecision(1, { urgency: 'low' })).attention, false);
+    assert.equal(model(createDecision(1), createDecision(2, { urgency: 'high' })).attention, true);
+    assert.equal(model(createDecision(1, { blocking: true })).attention, true);
     assert.equal(model().attention, false);
   });
 });

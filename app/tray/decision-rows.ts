@@ -1,7 +1,7 @@
 import { isPressing, type OpenDecision, type Snapshot } from '../../core/board/index.ts';
-import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
-import { nameOf } from './persona-row.ts';
-import { rowName, rowText } from './text.ts';
+import type { MenuAction, MenuCommand, MenuEntry } from './model.ts';
+import { formatPersonaName } from './persona-row.ts';
+import { formatRowName, formatRowText } from './text.ts';
 
 /** So many are in sight; a person answers one at a time. */
 const ROWS = 5;
@@ -10,23 +10,25 @@ const PROMPT_MOST = 60;
 const LINE_MOST = 80;
 
 /** What people are asked and nobody answered: those for which somebody stands still first, then the oldest. */
-export function decisionRows(snapshot: Snapshot): MenuEntry[] {
-  const all = snapshot.decisions.toSorted((a, b) => rank(a) - rank(b) || a.created - b.created || a.id - b.id);
-  const rest = all.length - ROWS;
+export function buildDecisionRows(snapshot: Snapshot): MenuEntry[] {
+  const decisions = snapshot.decisions.toSorted(
+    (a, b) => computeRank(a) - computeRank(b) || a.created - b.created || a.id - b.id,
+  );
+  const rest = decisions.length - ROWS;
   return [
-    ...all.slice(0, ROWS).map((decision) => decisionRow(decision, snapshot)),
-    ...(rest > 0 ? [toPage('decisions beyond', `${rest} more to decide`, {})] : []),
+    ...decisions.slice(0, ROWS).map((decision) => buildDecisionRow(decision, snapshot)),
+    ...(rest > 0 ? [createPageCommand('decisions beyond', `${rest} more to decide`, {})] : []),
   ];
 }
 
 /** Behind it what one has to know, an entry an option, and the page, where more can be said than that. */
-function decisionRow(decision: OpenDecision, { personas }: Snapshot): MenuEntry {
+function buildDecisionRow(decision: OpenDecision, { personas }: Snapshot): MenuEntry {
   const { id, persona, prompt, context, options, fallback } = decision;
   const asking = personas.find((p) => p.id === persona);
-  const label = `${asking === undefined ? rowName(persona, NAME_MOST) || '?' : nameOf(asking)} asks: ${rowText(prompt, PROMPT_MOST) || '?'}`;
+  const label = `${asking === undefined ? formatRowName(persona, NAME_MOST) || '?' : formatPersonaName(asking)} asks: ${formatRowText(prompt, PROMPT_MOST) || '?'}`;
   const page = asking === undefined ? {} : { persona }; // the page of one who is not watched does not open
   const key = `decision ${id}`;
-  const first = firstLineOf(context ?? '');
+  const first = findFirstLine(context ?? '');
   return {
     is: 'submenu',
     key,
@@ -37,29 +39,29 @@ function decisionRow(decision: OpenDecision, { personas }: Snapshot): MenuEntry 
         (option): MenuEntry => ({
           is: 'command',
           key: `${key} option ${option.id}`,
-          label: `${rowText(option.label, LINE_MOST) || option.id}${option.id === fallback ? ' (default)' : ''}`,
-          wanted: { name: 'decide', params: { decision: id, select: option.id } },
+          label: `${formatRowText(option.label, LINE_MOST) || option.id}${option.id === fallback ? ' (default)' : ''}`,
+          action: { name: 'decide', params: { decision: id, select: option.id } },
         }),
       ),
       { is: 'separator', key: `${key} line` },
-      toPage(`${key} page`, 'Answer on the page', page),
+      createPageCommand(`${key} page`, 'Answer on the page', page),
     ],
-    instead: toPage(key, label, page),
+    instead: createPageCommand(key, label, page),
   };
 }
 
-function firstLineOf(text: string): string {
+function findFirstLine(text: string): string {
   for (const line of text.split('\n')) {
-    const shown = rowText(line, LINE_MOST);
-    if (shown !== '') return shown;
+    const rowLine = formatRowText(line, LINE_MOST);
+    if (rowLine !== '') return rowLine;
   }
   return '';
 }
 
-function toPage(key: string, label: string, params: Wanted['params']): MenuCommand {
-  return { is: 'command', key, label, wanted: { name: 'page', params } };
+function createPageCommand(key: string, label: string, params: MenuAction['params']): MenuCommand {
+  return { is: 'command', key, label, action: { name: 'page', params } };
 }
 
-function rank(decision: OpenDecision): number {
+function computeRank(decision: OpenDecision): number {
   return isPressing(decision) ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-import type { TrayModel, Wanted } from './model.ts';
+import type { MenuAction, TrayModel } from './model.ts';
 
 /** What shows the model. It keeps the last one, and shows it by itself when its host comes back. */
 export interface TrayDriver extends AsyncDisposable {
@@ -7,7 +7,7 @@ export interface TrayDriver extends AsyncDisposable {
 
 export interface TrayEvents {
   /** A person asked for it. */
-  onAction(wanted: Wanted): void;
+  onAction(action: MenuAction): void;
   /** How the tray does, in one line: `on (...)` or `off (why)`. Told when it changes. */
   onState(text: string): void;
 }

@@ -1,7 +1,7 @@
-import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
+import type { MenuAction, MenuCommand, MenuEntry } from './model.ts';
 
 /** One line of the helper's menu, as it goes over the wire. `__id` is ours; the helper sends it back with a click. */
-export interface Slot {
+export interface HelperMenuLine {
   readonly title: string;
   readonly tooltip: string;
   readonly enabled: boolean;
@@ -11,13 +11,13 @@ export interface Slot {
 }
 
 /** What differs between the three helpers. */
-export interface Dialect {
+export interface HelperDialect {
   escape(label: string): string;
   /** Linux appends a mark to a checked title and never takes it away, so there the title says it. */
   readonly checkBoxes: boolean;
 }
 
-export function dialectOf(platform: string): Dialect {
+export function getDialect(platform: string): HelperDialect {
   switch (platform) {
     case 'linux':
       return { escape: (label) => label.replaceAll('_', '__'), checkBoxes: false };
@@ -38,50 +38,50 @@ const CAPACITY = [8, 44, 8, 4] as const;
 
 export interface FlatMenu {
   /** Always the same number of them, in the same places. */
-  readonly slots: readonly Slot[];
-  readonly wanted: ReadonlyMap<number, Wanted>;
+  readonly slots: readonly HelperMenuLine[];
+  readonly actions: ReadonlyMap<number, MenuAction>;
   /** Entries that found no place. */
   readonly dropped: number;
 }
 
 /** Lays the menu out in fixed lines; in the place of a submenu stands the one command that its model names for that. */
-export function flatMenu(menu: readonly MenuEntry[], dialect: Dialect): FlatMenu {
-  const parts = partsOf(menu);
-  const slots: Slot[] = [];
-  const wanted = new Map<number, Wanted>();
+export function buildFlatMenu(menu: readonly MenuEntry[], dialect: HelperDialect): FlatMenu {
+  const parts = splitParts(menu);
+  const slots: HelperMenuLine[] = [];
+  const actions = new Map<number, MenuAction>();
   let dropped = parts.slice(CAPACITY.length).flat().length;
   CAPACITY.forEach((capacity, index) => {
     const part = parts[index] ?? [];
     dropped += Math.max(0, part.length - capacity);
-    if (index > 0) slots.push(line(slots.length, SEPARATOR, { enabled: true }));
+    if (index > 0) slots.push(createLine(slots.length, SEPARATOR, { enabled: true }));
     for (let i = 0; i < capacity; i += 1) {
       const entry = part[i];
       if (entry === undefined) {
-        slots.push(line(slots.length, '', { hidden: true }));
+        slots.push(createLine(slots.length, '', { hidden: true }));
         continue;
       }
-      if (entry.is !== 'text') wanted.set(slots.length + 1, entry.wanted);
+      if (entry.is !== 'text') actions.set(slots.length + 1, entry.action);
       const checked = entry.is === 'check' && entry.checked;
       const title = entry.label === SEPARATOR ? `${SEPARATOR} ` : dialect.escape(entry.label);
       slots.push(
-        line(slots.length, checked && !dialect.checkBoxes ? `✓ ${title}` : title, {
+        createLine(slots.length, checked && !dialect.checkBoxes ? `✓ ${title}` : title, {
           enabled: entry.is !== 'text',
           checked: checked && dialect.checkBoxes,
         }),
       );
     }
   });
-  return { slots, wanted, dropped };
+  return { slots, actions, dropped };
 }
 
-function line(index: number, title: string, of: Partial<Slot>): Slot {
-  return { title, tooltip: '', enabled: false, checked: false, hidden: false, ...of, __id: index + 1 };
+function createLine(index: number, title: string, properties: Partial<HelperMenuLine>): HelperMenuLine {
+  return { title, tooltip: '', enabled: false, checked: false, hidden: false, ...properties, __id: index + 1 };
 }
 
-type Flat = MenuCommand | Extract<MenuEntry, { is: 'text' }>;
+type FlatMenuEntry = MenuCommand | Extract<MenuEntry, { is: 'text' }>;
 
-function partsOf(menu: readonly MenuEntry[]): Flat[][] {
-  const parts: Flat[][] = [[]];
+function splitParts(menu: readonly MenuEntry[]): FlatMenuEntry[][] {
+  const parts: FlatMenuEntry[][] = [[]];
   for (const entry of menu) {
     if (entry.is === 'separator') parts.push([]);
     else parts.at(-1)?.push(entry.is === 'submenu' ? entry.instead : entry);

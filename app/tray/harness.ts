@@ -1,20 +1,20 @@
-import type { Letter, LocalView, OpenDecision, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
-import { type Count, exactly, isoOf, type Reach, sumOf } from '../../core/model/index.ts';
-import { trayModel as modelOf } from './menu.ts';
+import type { LocalView, MessagePreview, OpenDecision, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
+import { addCounts, type Count, exactly, formatIso, type Health } from '../../core/model/index.ts';
+import { buildTrayModel } from './menu.ts';
 import type { MenuEntry, TrayModel } from './model.ts';
 
 export const NOW = 1_750_000_000_000;
 export const MINUTE = 60_000;
-export const up: Reach = { is: 'up', since: NOW - 1000 };
-export const down = (minutes: number): Reach => ({
+export const up: Health = { is: 'up', since: NOW - 1000 };
+export const down = (minutes: number): Health => ({
   is: 'down',
   since: NOW - minutes * MINUTE,
   failures: 3,
   why: 'refused',
 });
 
-export interface Of {
-  readonly reach?: Reach;
+export interface PersonaOptions {
+  readonly health?: Health;
   readonly unread?: Count;
   readonly urgent?: Count;
   readonly label?: string;
@@ -22,7 +22,7 @@ export interface Of {
   readonly muted?: Until;
   readonly hidden?: boolean;
   readonly canMarkRead?: boolean;
-  readonly latest?: readonly Letter[];
+  readonly latestMessages?: readonly MessagePreview[];
   readonly reason?: string | null;
   readonly held?: string | null;
   readonly local?: LocalView | null;
@@ -30,20 +30,20 @@ export interface Of {
 
 export function persona(
   id: string,
-  { reach = up, unread = exactly(0), urgent = exactly(0), label = id, ...of }: Of = {},
+  { health = up, unread = exactly(0), urgent = exactly(0), label = id, ...options }: PersonaOptions = {},
 ): PersonaView {
-  const seen = <T>(value: T) => ({ value, asOf: NOW, staleAfter: null });
+  const toDatedValue = <T>(value: T) => ({ value, asOf: NOW, staleAfter: null });
   return {
     id,
     stem: id,
     source: 'kijito',
     label,
-    reach,
+    health,
     reason: null,
     since: null,
-    vital: { is: 'live' },
-    unread: seen(unread),
-    urgent: seen(urgent),
+    agentState: { is: 'live' },
+    unread: toDatedValue(unread),
+    urgent: toDatedValue(urgent),
     cursor: 0,
     lastEventId: null,
     lastMailAt: null,
@@ -53,15 +53,15 @@ export function persona(
     local: null,
     daemon: null,
     canMarkRead: false,
-    latest: [],
+    latestMessages: [],
     eventsFile: null,
-    ...of,
+    ...options,
   };
 }
 
-export function snapshot(personas: readonly PersonaView[], of: Partial<Snapshot> = {}): Snapshot {
-  const seen = personas.filter((p) => !p.hidden);
-  const downs = seen.filter((p) => p.reach.is === 'down').length;
+export function snapshot(personas: readonly PersonaView[], changes: Partial<Snapshot> = {}): Snapshot {
+  const visible = personas.filter((p) => !p.hidden);
+  const downs = visible.filter((p) => p.health.is === 'down').length;
   return {
     rev: 1,
     personas,
@@ -70,11 +70,11 @@ export function snapshot(personas: readonly PersonaView[], of: Partial<Snapshot>
     projects: [],
     decisions: [],
     totals: {
-      unread: sumOf(seen.map((p) => p.unread.value)),
-      urgent: sumOf(seen.map((p) => p.urgent.value)),
-      up: seen.length - downs,
+      unread: addCounts(visible.map((p) => p.unread.value)),
+      urgent: addCounts(visible.map((p) => p.urgent.value)),
+      up: visible.length - downs,
       down: downs,
-      personas: seen.length,
+      personas: visible.length,
     },
     paused: { is: 'never' },
     quietHours: false,
@@ -82,19 +82,19 @@ export function snapshot(personas: readonly PersonaView[], of: Partial<Snapshot>
     autostart: null,
     tray: '',
     notifications: '',
-    ...of,
+    ...changes,
   };
 }
 
 /** Minutes from now, so that no test hangs on the time zone. */
 export const trayModel = (s: Snapshot, now = NOW): TrayModel =>
-  modelOf(s, now, (at, from) => `+${(at - from) / MINUTE} min`);
+  buildTrayModel(s, now, (at, from) => `+${(at - from) / MINUTE} min`);
 
 /** `age` in minutes. */
-export const letter = (id: number, from: string, text: string | null, age = 5): Letter => ({
+export const createMessage = (id: number, from: string, text: string | null, age = 5): MessagePreview => ({
   id,
   from,
-  created: isoOf(NOW - age * MINUTE),
+  created: formatIso(NOW - age * MINUTE),
   text,
 });
 
@@ -106,20 +106,20 @@ export function text(menu: readonly MenuEntry[], indent = ''): string[] {
   });
 }
 
-export function wantedBy(menu: readonly MenuEntry[], label: string): unknown {
+export function findAction(menu: readonly MenuEntry[], label: string): unknown {
   for (const entry of menu) {
     if (entry.is === 'submenu') {
-      const found = wantedBy(entry.entries, label);
-      if (found !== null) return found;
-    } else if ('wanted' in entry && entry.label === label) {
-      return [entry.wanted.name, entry.wanted.params];
+      const action = findAction(entry.entries, label);
+      if (action !== null) return action;
+    } else if ('action' in entry && entry.label === label) {
+      return [entry.action.name, entry.action.params];
     }
   }
   return null;
 }
 
 /** Asked five minutes ago, with two options. */
-export function asks(id: number, of: Partial<OpenDecision> = {}): OpenDecision {
+export function createDecision(id: number, changes: Partial<OpenDecision> = {}): OpenDecision {
   return {
     id,
     persona: 'ada',
@@ -135,6 +135,6 @@ export function asks(id: number, of: Partial<OpenDecision> = {}): OpenDecision {
     blocking: false,
     created: NOW - 5 * MINUTE + id,
     expires: null,
-    ...of,
+    ...changes,
   };
 }

@@ -13,18 +13,21 @@ export type HelperBinary =
   | { readonly is: 'none'; readonly why: string };
 
 /** All three helpers are x86-64. On a foreign processor the system would take one for a shell script, so ask first. */
-export function helperBinary({ platform, arch, hasGlibcLoader, hasRosetta }: HelperMachine): HelperBinary {
-  const none = (why: string): HelperBinary => ({ is: 'none', why: `no tray helper for ${platform} ${arch}${why}` });
+export function chooseHelperBinary({ platform, arch, hasGlibcLoader, hasRosetta }: HelperMachine): HelperBinary {
+  const createNone = (why: string): HelperBinary => ({
+    is: 'none',
+    why: `no tray helper for ${platform} ${arch}${why}`,
+  });
   switch (platform) {
     case 'linux':
-      if (arch !== 'x64') return none('');
-      return hasGlibcLoader ? { is: 'file', name: 'tray_linux_release' } : none(' without glibc');
+      if (arch !== 'x64') return createNone('');
+      return hasGlibcLoader ? { is: 'file', name: 'tray_linux_release' } : createNone(' without glibc');
     case 'darwin':
       if (arch === 'x64' || hasRosetta) return { is: 'file', name: 'tray_darwin_release' };
-      return none(' without Rosetta');
+      return createNone(' without Rosetta');
     case 'win32': // Windows on ARM runs x86-64 programs itself
-      return arch === 'x64' || arch === 'arm64' ? { is: 'file', name: 'tray_windows_release.exe' } : none('');
+      return arch === 'x64' || arch === 'arm64' ? { is: 'file', name: 'tray_windows_release.exe' } : createNone('');
     default:
-      return none('');
+      return createNone('');
   }
 }

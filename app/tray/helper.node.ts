@@ -10,7 +10,7 @@ export interface HelperCommand {
 }
 
 /** A running tray helper that said it is ready. */
-export interface Helper {
+export interface TrayHelper {
   /** One message; nothing happens once it has ended. */
   send(message: unknown): void;
   /** Asks it to leave, and sees to it. Resolves when it is gone; `ended` is not told. */
@@ -26,14 +26,14 @@ export interface HelperEvents {
 const READY_MS = 10_000;
 const POLITE_MS = 1000;
 const LINE_MOST = 65_536;
-const STDERR_KEPT = 1000;
+const STDERR_CHARS = 1000;
 
 /**
  * Starts the helper binary: JSON lines, one object a line, both ways. Its exit code says nothing (0 for a broken line,
  * an end of input and a SIGTERM alike), so the only question is whether it was asked to leave.
  * @throws Error that says why it did not get ready within 10 s
  */
-export function startHelper(command: HelperCommand, clock: Clock, events: HelperEvents): Promise<Helper> {
+export function startHelper(command: HelperCommand, clock: Clock, events: HelperEvents): Promise<TrayHelper> {
   return new Promise((resolve, reject) => {
     // Three pipes and nothing else: a helper whose input another process holds open would outlive us.
     const child = spawn(command.file, [], {
@@ -63,7 +63,7 @@ export function startHelper(command: HelperCommand, clock: Clock, events: Helper
     });
     child.stdin.on('error', () => {}); // a broken pipe: `close` follows and tells it
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr = (stderr + text).slice(-STDERR_KEPT);
+      stderr = (stderr + text).slice(-STDERR_CHARS);
     });
     onLines(child, (message) => {
       if (message.type === 'ready' && state === 'starting') {
@@ -76,7 +76,7 @@ export function startHelper(command: HelperCommand, clock: Clock, events: Helper
           end: async () => {
             if (state === 'over') return;
             state = 'leaving';
-            await leave(child, clock);
+            await endHelper(child, clock);
           },
         });
       }
@@ -93,13 +93,13 @@ function onLines(child: ChildProcess, listener: (message: Readonly<Record<string
     const lines = (rest + text).split('\n');
     rest = (lines.pop() ?? '').slice(0, LINE_MOST);
     for (const line of lines) {
-      const message = messageOf(line);
+      const message = parseHelperMessage(line);
       if (message !== null) listener(message);
     }
   });
 }
 
-function messageOf(line: string): Readonly<Record<string, unknown>> | null {
+function parseHelperMessage(line: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = parseJson(line);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
@@ -109,7 +109,7 @@ function messageOf(line: string): Readonly<Record<string, unknown>> | null {
 }
 
 /** `exit`, then after a second SIGTERM, then SIGKILL: a helper that stays keeps a dead icon in the bar. */
-function leave(child: ChildProcess, clock: Clock): Promise<void> {
+function endHelper(child: ChildProcess, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     let timer = clock.after(POLITE_MS, () => {
       child.kill('SIGTERM');

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersonaView } from '../../core/board/index.ts';
-import { dialectOf, flatMenu } from './flat-menu.ts';
-import { helperBinary } from './helper-binary.ts';
-import { trayModel } from './menu.ts';
+import { buildFlatMenu, getDialect } from './flat-menu.ts';
+import { chooseHelperBinary } from './helper-binary.ts';
+import { buildTrayModel } from './menu.ts';
 import type { MenuEntry } from './model.ts';
-import { afterDeath } from './restarts.ts';
+import { decideRestart } from './restarts.ts';
 
 const here = { platform: 'linux', arch: 'x64', hasGlibcLoader: true, hasRosetta: false };
 
 test('a helper is only started where its processor and system are', () => {
   const name = (of: Partial<typeof here>): string => {
-    const found = helperBinary({ ...here, ...of });
+    const found = chooseHelperBinary({ ...here, ...of });
     return found.is === 'file' ? found.name : found.why;
   };
   assert.equal(name({}), 'tray_linux_release');
@@ -27,18 +27,18 @@ test('a helper is only started where its processor and system are', () => {
 
 test('a helper that dies is started again after 1, 2, 4, 8 s, and no more after five deaths in ten minutes', () => {
   const minute = 60_000;
-  assert.deepEqual(afterDeath([0]), { is: 'again', inMs: 1000 });
-  assert.deepEqual(afterDeath([0, 1, 2]), { is: 'again', inMs: 4000 });
-  assert.deepEqual(afterDeath([0, 1, 2, 3]), { is: 'again', inMs: 8000 });
-  assert.deepEqual(afterDeath([0, 1, 2, 3, 4]), { is: 'stop' });
-  assert.deepEqual(afterDeath([0, 1, 2, 3, 10 * minute]), { is: 'again', inMs: 8000 });
-  assert.deepEqual(afterDeath([0, 1, 2, 3, 11 * minute]), { is: 'again', inMs: 1000 });
+  assert.deepEqual(decideRestart([0]), { is: 'again', inMs: 1000 });
+  assert.deepEqual(decideRestart([0, 1, 2]), { is: 'again', inMs: 4000 });
+  assert.deepEqual(decideRestart([0, 1, 2, 3]), { is: 'again', inMs: 8000 });
+  assert.deepEqual(decideRestart([0, 1, 2, 3, 4]), { is: 'stop' });
+  assert.deepEqual(decideRestart([0, 1, 2, 3, 10 * minute]), { is: 'again', inMs: 8000 });
+  assert.deepEqual(decideRestart([0, 1, 2, 3, 11 * minute]), { is: 'again', inMs: 1000 });
 });
 
 test('labels come out as they are on every system', () => {
-  assert.equal(dialectOf('linux').escape('dev_ops & co'), 'dev__ops & co');
-  assert.equal(dialectOf('win32').escape('dev_ops & co'), 'dev_ops && co');
-  assert.equal(dialectOf('darwin').escape('dev_ops & co'), 'dev_ops & co');
+  assert.equal(getDialect('linux').escape('dev_ops & co'), 'dev__ops & co');
+  assert.equal(getDialect('win32').escape('dev_ops & co'), 'dev_ops && co');
+  assert.equal(getDialect('darwin').escape('dev_ops & co'), 'dev_ops & co');
 });
 
 test('the number and order of lines never change, whatever the menu', () => {
@@ -46,39 +46,39 @@ test('the number and order of lines never change, whatever the menu', () => {
     is: 'command',
     key,
     label: key,
-    wanted: { name: 'open', params: { persona: key } },
+    action: { name: 'open', params: { persona: key } },
   });
   const long = Array.from({ length: 50 }, (_, i) => entry(`p${i}`));
   const shape = (menu: readonly MenuEntry[]) =>
-    flatMenu(menu, dialectOf('linux')).slots.map((slot) => `${slot.__id} ${slot.title === '<SEPARATOR>'}`);
+    buildFlatMenu(menu, getDialect('linux')).slots.map((slot) => `${slot.__id} ${slot.title === '<SEPARATOR>'}`);
   const line: MenuEntry = { is: 'separator', key: 'line' };
   assert.deepEqual(shape([]), shape([entry('a'), line, ...long, line, entry('z')]));
-  assert.equal(flatMenu([line, ...long], dialectOf('linux')).dropped, 6);
+  assert.equal(buildFlatMenu([line, ...long], getDialect('linux')).dropped, 6);
 });
 
 test('in the place of a submenu stands its command; a checked entry is a real one where there are real ones', () => {
   const open = { name: 'page', params: {} };
-  const instead = { is: 'command', key: 'more', label: '5 more', wanted: open } as const;
+  const instead = { is: 'command', key: 'more', label: '5 more', action: open } as const;
   const menu: MenuEntry[] = [
     { is: 'submenu', key: 'more', label: 'five more', entries: [], instead },
-    { is: 'check', key: 'pause', label: 'Pause', checked: true, wanted: { name: 'resume', params: {} } },
+    { is: 'check', key: 'pause', label: 'Pause', checked: true, action: { name: 'resume', params: {} } },
   ];
-  const linux = flatMenu(menu, dialectOf('linux'));
-  assert.deepEqual([linux.wanted.get(1), linux.slots[0]?.title], [open, '5 more']);
+  const linux = buildFlatMenu(menu, getDialect('linux'));
+  assert.deepEqual([linux.actions.get(1), linux.slots[0]?.title], [open, '5 more']);
   assert.deepEqual([linux.slots[1]?.title, linux.slots[1]?.checked], ['✓ Pause', false]);
-  const mac = flatMenu(menu, dialectOf('darwin'));
+  const mac = buildFlatMenu(menu, getDialect('darwin'));
   assert.deepEqual([mac.slots[1]?.title, mac.slots[1]?.checked], ['Pause', true]);
 });
 
 test('a name that the helper would take for a line between rows is a name', () => {
-  const { slots } = flatMenu([{ is: 'text', key: 'source', label: '<SEPARATOR>' }], dialectOf('linux'));
+  const { slots } = buildFlatMenu([{ is: 'text', key: 'source', label: '<SEPARATOR>' }], getDialect('linux'));
   assert.equal(slots[0]?.title, '<SEPARATOR> ');
 });
 
 test('the fullest menu of the model loses nothing: twenty rows, each under a heading of its own, and all switches', () => {
   const personas = Array.from({ length: 30 }, (_, i) => persona(`p${i}`, `source${i}`, false));
   const none = { is: 'exact', n: 0 } as const;
-  const model = trayModel(
+  const model = buildTrayModel(
     {
       rev: 0,
       personas: [...personas, persona('gone', 'source0', true)],
@@ -97,7 +97,7 @@ test('the fullest menu of the model loses nothing: twenty rows, each under a hea
     0,
     () => '',
   );
-  const flat = flatMenu(model.menu, dialectOf('darwin'));
+  const flat = buildFlatMenu(model.menu, getDialect('darwin'));
   assert.equal(flat.dropped, 0);
   const shown = flat.slots
     .filter((slot) => !slot.hidden)
@@ -121,7 +121,8 @@ test('the fullest menu of the model loses nothing: twenty rows, each under a hea
     '<SEPARATOR>',
     'Quit',
   ]);
-  const asked = (title: string): unknown => flat.wanted.get(flat.slots.find((slot) => slot.title === title)?.__id ?? 0);
+  const asked = (title: string): unknown =>
+    flat.actions.get(flat.slots.find((slot) => slot.title === title)?.__id ?? 0);
   assert.deepEqual(asked('p0 - no unread'), { name: 'open', params: { persona: 'p0' } });
   assert.deepEqual(asked('10 more'), { name: 'page', params: {} });
   assert.deepEqual(asked('Pause notifications'), { name: 'resume', params: {} });
@@ -134,10 +135,10 @@ function persona(id: string, source: string, hidden: boolean): PersonaView {
     stem: id,
     source,
     label: id,
-    reach: { is: 'up', since: 0 },
+    health: { is: 'up', since: 0 },
     reason: null,
     since: null,
-    vital: { is: 'live' },
+    agentState: { is: 'live' },
     unread: seen,
     urgent: seen,
     cursor: 0,
@@ -149,7 +150,7 @@ function persona(id: string, source: string, hidden: boolean): PersonaView {
     local: null,
     daemon: null,
     canMarkRead: false,
-    latest: [],
+    latestMessages: [],
     eventsFile: null,
   };
 }

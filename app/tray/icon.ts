@@ -14,11 +14,11 @@ export type Badge = 'none' | 'ask' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '
  * What one glance shall tell. An outage comes first, also while notifications are paused: then the icon is the only
  * one left to tell it. `unknown`: nobody is watched, or nothing was seen yet.
  */
-export function iconOf(snapshot: Snapshot, now: Instant): IconName {
-  return { state: stateOf(snapshot, now), badge: badgeOf(snapshot) };
+export function chooseIcon(snapshot: Snapshot, now: Instant): IconName {
+  return { state: computeIconState(snapshot, now), badge: computeBadge(snapshot) };
 }
 
-function stateOf(snapshot: Snapshot, now: Instant): IconName['state'] {
+function computeIconState(snapshot: Snapshot, now: Instant): IconName['state'] {
   if (isDown(snapshot)) return 'down';
   if (isOn(snapshot.paused, now)) return 'paused';
   return isUnseen(snapshot) ? 'unknown' : 'up';
@@ -35,18 +35,18 @@ export function findMachineCauses({ causes }: Snapshot): readonly CauseView[] {
 }
 
 export function isHiveDown(snapshot: Snapshot): boolean {
-  return snapshot.hives.some((hive) => hive.state === 'DOWN' && concerns(snapshot, hive));
+  return snapshot.hives.some((hive) => hive.state === 'DOWN' && isRelevantHive(snapshot, hive));
 }
 
 /** A hive of which everybody is hidden concerns nobody. */
-export function concerns({ personas }: Snapshot, { source }: HiveView): boolean {
-  const its = personas.filter((p) => p.source === source);
-  return its.length === 0 || its.some((p) => !p.hidden);
+export function isRelevantHive({ personas }: Snapshot, { source }: HiveView): boolean {
+  const members = personas.filter((p) => p.source === source);
+  return members.length === 0 || members.some((p) => !p.hidden);
 }
 
 /** Of those that are to be seen, nobody was looked at yet. */
 export function isUnseen({ personas }: Snapshot): boolean {
-  return personas.every((p) => p.hidden || p.reach.is === 'unseen');
+  return personas.every((p) => p.hidden || p.health.is === 'unseen');
 }
 
 export function isOn(until: Until, now: Instant): boolean {
@@ -56,7 +56,7 @@ export function isOn(until: Until, now: Instant): boolean {
 const BADGES: readonly Badge[] = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
 /** A person is asked before agents are written to: the number of their mail stands in the tooltip too. */
-function badgeOf({ decisions, totals: { unread } }: Snapshot): Badge {
+function computeBadge({ decisions, totals: { unread } }: Snapshot): Badge {
   if (decisions.length > 0) return 'ask';
   if (unread.is === 'unknown') return 'none';
   if (unread.n === 9 && unread.is === 'atLeast') return '9+';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IconName } from './icon.ts';
-import { type Pixmap, pixmapOf } from './pixmap.ts';
+import { type Pixmap, parsePixmap } from './pixmap.ts';
 
 const SIZES = [22, 32, 44] as const;
 
@@ -27,19 +27,19 @@ export interface TrayIcons {
 export function openIcons(folder: string, theme: IconTheme = 'auto'): TrayIcons {
   const read = (name: string): Buffer => readFileSync(join(folder, name));
   const themed = (name: string): Buffer => read(theme === 'auto' ? name : `${theme}/${name}`);
-  const nameOf = ({ state, badge }: IconName): string => `${state}-${badge}`;
-  const kept = new Map<string, readonly Pixmap[]>();
+  const toIconFile = ({ state, badge }: IconName): string => `${state}-${badge}`;
+  const cache = new Map<string, readonly Pixmap[]>();
   return {
     pixmaps: (icon) => {
-      const name = nameOf(icon);
-      const known = kept.get(name);
+      const name = toIconFile(icon);
+      const known = cache.get(name);
       if (known !== undefined) return known;
-      const read3 = SIZES.map((size) => pixmapOf(themed(`${size}/${name}.png`)));
-      kept.set(name, read3);
-      return read3;
+      const pixmaps = SIZES.map((size) => parsePixmap(themed(`${size}/${name}.png`)));
+      cache.set(name, pixmaps);
+      return pixmaps;
     },
-    png: (icon) => themed(`44/${nameOf(icon)}.png`),
-    ico: (icon) => read(`windows/${nameOf(icon)}.ico`),
+    png: (icon) => themed(`44/${toIconFile(icon)}.png`),
+    ico: (icon) => read(`windows/${toIconFile(icon)}.ico`),
     template: ({ state }) => read(`macos/${state}.png`),
   };
 }

@@ -1,6 +1,6 @@
 import type { BusInterface } from '../desktop/index.ts';
 import type { TrayIcons } from './icons.node.ts';
-import type { TrayModel, Wanted } from './model.ts';
+import type { MenuAction, TrayModel } from './model.ts';
 
 export const ITEM = 'org.kde.StatusNotifierItem';
 export const ITEM_PATH = '/StatusNotifierItem';
@@ -10,7 +10,7 @@ export const MENU_PATH = '/MenuBar';
 const OPENS: ReadonlySet<string> = new Set(['open', 'page']);
 
 export interface ItemEvents {
-  onWanted(wanted: Wanted): void;
+  onAction(action: MenuAction): void;
   emit(member: string, body: readonly unknown[]): void;
 }
 
@@ -43,12 +43,12 @@ export class ItemObject {
   }
 
   /** Adds the token of the host, once, to what is wanted. */
-  withToken(wanted: Wanted): Wanted {
+  addToken(action: MenuAction): MenuAction {
     const token = this.#activationToken;
     this.#activationToken = null;
-    return token === null || !OPENS.has(wanted.name)
-      ? wanted
-      : { ...wanted, params: { ...wanted.params, activationToken: token } };
+    return token === null || !OPENS.has(action.name)
+      ? action
+      : { ...action, params: { ...action.params, activationToken: token } };
   }
 
   #status(): string {
@@ -61,7 +61,7 @@ export class ItemObject {
   }
 
   #open(): readonly unknown[] {
-    this.#events.onWanted({ name: 'open', params: {} });
+    this.#events.onAction({ name: 'open', params: {} });
     return [];
   }
 

@@ -1,7 +1,7 @@
 import type { LocalView, OpenGate, PersonaView } from '../../core/board/index.ts';
 import { MOST_COUNTED } from '../../core/inbox/index.ts';
 import type { MenuEntry } from './model.ts';
-import { rowName, rowText } from './text.ts';
+import { formatRowName, formatRowText } from './text.ts';
 
 const NAME_MOST = 24;
 const LINE_MOST = 60;
@@ -14,34 +14,34 @@ const PRIORITIES = ['critical', 'high', 'normal', 'low', 'bulk'] as const;
 const NORMAL = 2;
 
 /** What holds its agent, in the row: `, held at Stop: ship`. A gate that only warns holds nobody. */
-export function heldText({ local }: PersonaView): string {
+export function formatHeld({ local }: PersonaView): string {
   const strict = (local?.gates ?? []).filter(({ mode }) => mode === 'strict');
   const [first] = strict;
   if (first === undefined) return '';
-  const more = strict.length === 1 ? '' : ` and ${strict.length - 1} more`;
-  return `, held at ${rowName(first.hook, NAME_MOST)}: ${rowName(first.id, NAME_MOST)}${more}`;
+  const restText = strict.length === 1 ? '' : ` and ${strict.length - 1} more`;
+  return `, held at ${formatRowName(first.hook, NAME_MOST)}: ${formatRowName(first.id, NAME_MOST)}${restText}`;
 }
 
 /** Behind its row: each gate that is not satisfied, and what waits for it by priority where that is not all normal. */
-export function localNotes({ id, local }: PersonaView): MenuEntry[] {
+export function buildLocalRows({ id, local }: PersonaView): MenuEntry[] {
   if (local === null) return [];
   const { gates } = local;
   const beyond = gates.length - GATES;
   const lines = [
-    ...gates.slice(0, GATES).map(gateText),
+    ...gates.slice(0, GATES).map(formatGate),
     ...(beyond > 0 ? [`${beyond} more ${beyond === 1 ? 'gate' : 'gates'}`] : []),
-    ...pendingText(local),
+    ...formatPending(local),
   ];
   return lines.map((label, i) => ({ is: 'text', key: `note ${i} of ${id}`, label }));
 }
 
-function gateText({ id, hook, mode, description }: OpenGate): string {
-  const what = rowText(description, LINE_MOST);
-  const gate = `${mode === 'strict' ? 'Held' : 'Warned'} at ${rowName(hook, NAME_MOST)}: ${rowName(id, NAME_MOST)}`;
-  return what === '' ? gate : `${gate} · ${what}`;
+function formatGate({ id, hook, mode, description }: OpenGate): string {
+  const descriptionText = formatRowText(description, LINE_MOST);
+  const gate = `${mode === 'strict' ? 'Held' : 'Warned'} at ${formatRowName(hook, NAME_MOST)}: ${formatRowName(id, NAME_MOST)}`;
+  return descriptionText === '' ? gate : `${gate} · ${descriptionText}`;
 }
 
-function pendingText({ pending }: LocalView): string[] {
+function formatPending({ pending }: LocalView): string[] {
   if (pending.every((n, priority) => n === 0 || priority === NORMAL)) return [];
   const parts = PRIORITIES.flatMap((name, i) => {
     const n = pending[i] ?? 0;

@@ -1,18 +1,18 @@
 import type { BusInterface, Variant } from '../desktop/index.ts';
-import type { MenuEntry, Wanted } from './model.ts';
+import type { MenuAction, MenuEntry } from './model.ts';
 
-type MakeVariant = (signature: string, value: unknown) => Variant;
-type Properties = Readonly<Record<string, readonly [signature: string, value: string | number | boolean]>>;
+type MenuVariantFactory = (signature: string, value: unknown) => Variant;
+type MenuProperties = Readonly<Record<string, readonly [signature: string, value: string | number | boolean]>>;
 
-interface Node {
+interface MenuNode {
   readonly id: number;
-  readonly properties: Properties;
+  readonly properties: MenuProperties;
   readonly children: readonly number[];
-  readonly wanted: Wanted | null;
+  readonly action: MenuAction | null;
 }
 
 export interface MenuEvents {
-  onWanted(wanted: Wanted): void;
+  onAction(action: MenuAction): void;
   emit(member: string, body: readonly unknown[]): void;
 }
 
@@ -24,54 +24,56 @@ export const MENU = 'com.canonical.dbusmenu';
  */
 export class MenuObject {
   readonly #events: MenuEvents;
-  readonly #variant: MakeVariant;
+  readonly #variant: MenuVariantFactory;
   readonly #ids = new Map<string, number>();
   #lastId = 0;
   #revision = 1;
-  #nodes = new Map<number, Node>([[0, { id: 0, properties: {}, children: [], wanted: null }]]);
+  #nodes = new Map<number, MenuNode>([[0, { id: 0, properties: {}, children: [], action: null }]]);
 
-  constructor(variant: MakeVariant, events: MenuEvents) {
+  constructor(variant: MenuVariantFactory, events: MenuEvents) {
     this.#variant = variant;
     this.#events = events;
   }
 
   show(menu: readonly MenuEntry[]): void {
     const before = this.#nodes;
-    const nodes = new Map<number, Node>();
+    const nodes = new Map<number, MenuNode>();
     const children: number[] = [];
-    nodes.set(0, { id: 0, properties: { 'children-display': ['s', 'submenu'] }, children, wanted: null });
+    nodes.set(0, { id: 0, properties: { 'children-display': ['s', 'submenu'] }, children, action: null });
     for (const entry of menu) children.push(this.#add(nodes, entry));
     for (const [key, id] of this.#ids) if (!nodes.has(id)) this.#ids.delete(key);
     this.#nodes = nodes;
 
     const changed = [...nodes.values()].filter((node) => {
       const old = before.get(node.id);
-      return old !== undefined && !sameProperties(old.properties, node.properties);
+      return old !== undefined && !isSameProperties(old.properties, node.properties);
     });
     if (changed.length > 0) {
       const updated = changed.map((node) => [node.id, this.#values(node.properties, [])]);
       const removed = changed.flatMap((node) => {
-        const gone = Object.keys(before.get(node.id)?.properties ?? {}).filter((name) => !(name in node.properties));
-        return gone.length > 0 ? [[node.id, gone]] : [];
+        const removedNames = Object.keys(before.get(node.id)?.properties ?? {}).filter(
+          (name) => !(name in node.properties),
+        );
+        return removedNames.length > 0 ? [[node.id, removedNames]] : [];
       });
       this.#events.emit('ItemsPropertiesUpdated', [updated, removed]);
     }
     if (
       before.size !== nodes.size ||
-      [...nodes.values()].some((n) => !sameIds(before.get(n.id)?.children, n.children))
+      [...nodes.values()].some((n) => !isSameIds(before.get(n.id)?.children, n.children))
     ) {
       this.#revision += 1;
       this.#events.emit('LayoutUpdated', [this.#revision, 0]);
     }
   }
 
-  #add(nodes: Map<number, Node>, entry: MenuEntry): number {
+  #add(nodes: Map<number, MenuNode>, entry: MenuEntry): number {
     const id = this.#ids.get(entry.key) ?? this.#newId(entry.key);
     const children: number[] = [];
     // A host that opens a submenu may report that as a click on its row: nothing of it is asked for.
-    const wanted = entry.is === 'command' || entry.is === 'check' ? entry.wanted : null;
+    const action = entry.is === 'command' || entry.is === 'check' ? entry.action : null;
     // Before what is in it: GTK's hosts draw an empty submenu when they hear of its entries first.
-    nodes.set(id, { id, properties: propertiesOf(entry), children, wanted });
+    nodes.set(id, { id, properties: toProperties(entry), children, action });
     for (const inner of entry.is === 'submenu' ? entry.entries : []) children.push(this.#add(nodes, inner));
     return id;
   }
@@ -82,25 +84,25 @@ export class MenuObject {
     return this.#lastId;
   }
 
-  #values(properties: Properties, names: readonly string[]): Record<string, Variant> {
-    const wanted = Object.entries(properties).filter(([name]) => names.length === 0 || names.includes(name));
-    return Object.fromEntries(wanted.map(([name, [signature, value]]) => [name, this.#variant(signature, value)]));
+  #values(properties: MenuProperties, names: readonly string[]): Record<string, Variant> {
+    const selected = Object.entries(properties).filter(([name]) => names.length === 0 || names.includes(name));
+    return Object.fromEntries(selected.map(([name, [signature, value]]) => [name, this.#variant(signature, value)]));
   }
 
-  #layout(node: Node, depth: number, names: readonly string[]): unknown[] {
+  #layout(node: MenuNode, depth: number, names: readonly string[]): unknown[] {
     const children = depth === 0 ? [] : node.children.map((id) => this.#layout(this.#node(id), depth - 1, names));
     return [node.id, this.#values(node.properties, names), children.map((child) => this.#variant('(ia{sv}av)', child))];
   }
 
-  #node(id: unknown): Node {
+  #node(id: unknown): MenuNode {
     const node = this.#nodes.get(Number(id));
     if (node === undefined) throw new Error(`no menu entry ${String(id)}`);
     return node;
   }
 
   #event(id: unknown, event: unknown): void {
-    const { wanted } = this.#node(id);
-    if (event === 'clicked' && wanted !== null) this.#events.onWanted(wanted);
+    const { action } = this.#node(id);
+    if (event === 'clicked' && action !== null) this.#events.onAction(action);
   }
 
   readonly interface: BusInterface = {
@@ -118,8 +120,10 @@ export class MenuObject {
         in: 'aias',
         out: 'a(ia{sv})',
         run: ([ids, names]) => {
-          const asked = ids as number[];
-          const nodes = [...this.#nodes.values()].filter((node) => asked.length === 0 || asked.includes(node.id));
+          const requestedIds = ids as number[];
+          const nodes = [...this.#nodes.values()].filter(
+            (node) => requestedIds.length === 0 || requestedIds.includes(node.id),
+          );
           return [nodes.map((node) => [node.id, this.#values(node.properties, names as string[])])];
         },
       },
@@ -175,9 +179,9 @@ export class MenuObject {
   };
 }
 
-function propertiesOf(entry: MenuEntry): Properties {
+function toProperties(entry: MenuEntry): MenuProperties {
   if (entry.is === 'separator') return { type: ['s', 'separator'] };
-  const label: Properties = { label: ['s', entry.label.replaceAll('_', '__')] }; // a single one marks a mnemonic
+  const label: MenuProperties = { label: ['s', entry.label.replaceAll('_', '__')] }; // a single one marks a mnemonic
   switch (entry.is) {
     case 'text':
       return { ...label, enabled: ['b', false] };
@@ -190,11 +194,11 @@ function propertiesOf(entry: MenuEntry): Properties {
   }
 }
 
-function sameProperties(a: Properties, b: Properties): boolean {
+function isSameProperties(a: MenuProperties, b: MenuProperties): boolean {
   const names = Object.keys(b);
   return names.length === Object.keys(a).length && names.every((name) => a[name]?.[1] === b[name]?.[1]);
 }
 
-function sameIds(a: readonly number[] | undefined, b: readonly number[]): boolean {
+function isSameIds(a: readonly number[] | undefined, b: readonly number[]): boolean {
   return a?.length === b.length && b.every((id, i) => a[i] === id);
 }

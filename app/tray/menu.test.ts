@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersonaView, Snapshot } from '../../core/board/index.ts';
-import { type Count, exactly, type Reach, UNKNOWN } from '../../core/model/index.ts';
-import { changesAt } from './changes-at.ts';
-import { down, letter, MINUTE, NOW, type Of, persona, snapshot, text, trayModel, up, wantedBy } from './harness.ts';
+import { type Count, exactly, type Health, UNKNOWN } from '../../core/model/index.ts';
+import {
+  createMessage,
+  down,
+  findAction,
+  MINUTE,
+  NOW,
+  type PersonaOptions,
+  persona,
+  snapshot,
+  text,
+  trayModel,
+  up,
+} from './harness.ts';
 import type { MenuEntry } from './model.ts';
+import { computeNextChange } from './next-change.ts';
 
 /** All rows between the summary and what can be done, without what is behind them. */
 const rowsOf = (s: Snapshot): string[] => {
@@ -24,8 +36,12 @@ describe('the menu', () => {
   test('as a whole: a summary, a row a persona by need of attention with all that can be done, and the house', () => {
     const { menu } = trayModel(
       snapshot([
-        persona('ada', { unread: exactly(3), canMarkRead: true, latest: [letter(7, 'bo', 'please review', 65)] }),
-        persona('bo', { reach: down(4), reason: 'the hive does not answer' }),
+        persona('ada', {
+          unread: exactly(3),
+          canMarkRead: true,
+          latestMessages: [createMessage(7, 'bo', 'please review', 65)],
+        }),
+        persona('bo', { health: down(4), reason: 'the hive does not answer' }),
       ]),
     );
     assert.deepEqual(text(menu), [
@@ -92,7 +108,7 @@ describe('the menu', () => {
           persona('a'),
           persona('b', { unread: exactly(9) }),
           persona('c', { unread: exactly(1), urgent: exactly(1) }),
-          persona('d', { reach: down(1) }),
+          persona('d', { health: down(1) }),
           persona('e', { unread: exactly(1) }),
         ]),
       ),
@@ -124,12 +140,12 @@ describe('the menu', () => {
       rowsOf(
         snapshot([
           persona('a', { unread: { is: 'atLeast', n: 200 } }),
-          persona('b', { unread: UNKNOWN, reach: { is: 'unseen' } }),
+          persona('b', { unread: UNKNOWN, health: { is: 'unseen' } }),
           persona('c', { unread: UNKNOWN }),
-          persona('d', { reach: down(90), unread: exactly(2) }),
-          persona('e', { reach: down(60 * 72) }),
-          persona('f', { reach: down(0) }),
-          persona('g', { reach: { is: 'failing', failures: 1, why: 'timeout' } }),
+          persona('d', { health: down(90), unread: exactly(2) }),
+          persona('e', { health: down(60 * 72) }),
+          persona('f', { health: down(0) }),
+          persona('g', { health: { is: 'failing', failures: 1, why: 'timeout' } }),
           persona('h', { muted: { is: 'forever' } }),
           persona('i', { muted: { is: 'at', at: NOW + 90 * MINUTE } }),
           persona('j', { muted: { is: 'at', at: NOW } }),
@@ -152,8 +168,8 @@ describe('the menu', () => {
 
   test('an old number says from when it is, down or not, and a fresh one does not', () => {
     const seen = (staleAfter: number) => ({ value: exactly(3), asOf: NOW - 9 * MINUTE, staleAfter });
-    const of = (id: string, staleAfter: number, reach: Reach = up) => ({
-      ...persona(id, { reach }),
+    const of = (id: string, staleAfter: number, reach: Health = up) => ({
+      ...persona(id, { health: reach }),
       unread: seen(staleAfter),
     });
     assert.deepEqual(rowsOf(snapshot([of('a', NOW), of('b', NOW + 1), of('c', NOW - 1, down(5))])), [
@@ -178,7 +194,7 @@ describe('the menu', () => {
 
   test('of more than twenty, those that need attention stay in sight and the rest is behind one entry', () => {
     const many = Array.from({ length: 30 }, (_, i) =>
-      persona(`p${i}`, i === 29 ? { reach: down(1) } : { unread: exactly(i < 22 ? 1 : 0) }),
+      persona(`p${i}`, i === 29 ? { health: down(1) } : { unread: exactly(i < 22 ? 1 : 0) }),
     );
     const rows = rowsOf(snapshot(many));
     assert.equal(rows[0], 'p29 - DOWN 1 min');
@@ -188,7 +204,7 @@ describe('the menu', () => {
     assert.ok(more?.is === 'submenu');
     assert.equal(more.entries.length, 10);
     assert.ok(more.entries.every((entry) => entry.is === 'submenu'));
-    assert.equal(more.instead.wanted.name, 'page');
+    assert.equal(more.instead.action.name, 'page');
   });
 
   test('of a thousand the menu holds a bounded part, and says where the others are', () => {
@@ -206,7 +222,7 @@ describe('the menu', () => {
       names.flatMap((id, i) => [
         persona(id, {
           source: names[i % 3] ?? '',
-          latest: [letter(1, 'x', 'y')],
+          latestMessages: [createMessage(1, 'x', 'y')],
           unread: exactly(1),
           canMarkRead: true,
         }),
@@ -229,7 +245,7 @@ describe('the menu', () => {
     assert.deepEqual(rowsOf(s), ['kijito - DOWN http://h:7474']);
     assert.equal(trayModel(s).icon.state, 'down');
     assert.equal(trayModel(s).summary, 'No personas, hive down');
-    const recalled = persona('a', { source: 'kijito', reach: { is: 'unseen' } });
+    const recalled = persona('a', { source: 'kijito', health: { is: 'unseen' } });
     assert.deepEqual(rowsOf(snapshot([recalled], { hives: [hive] })), [
       'kijito - DOWN http://h:7474',
       'a - not seen yet',
@@ -240,7 +256,12 @@ describe('the menu', () => {
 describe('behind the row of a persona', () => {
   test('everything asks for its action, with the id and never with the label', () => {
     const menu = behind(
-      persona('../x', { label: 'nice', unread: exactly(1), canMarkRead: true, latest: [letter(9, 'bo', 'hi')] }),
+      persona('../x', {
+        label: 'nice',
+        unread: exactly(1),
+        canMarkRead: true,
+        latestMessages: [createMessage(9, 'bo', 'hi')],
+      }),
     );
     const persona1 = { persona: '../x' };
     assert.deepEqual(
@@ -255,7 +276,7 @@ describe('behind the row of a persona', () => {
         'Mute until tomorrow',
         'Mute for ever',
         'Hide',
-      ].map((label) => wantedBy(menu, label)),
+      ].map((label) => findAction(menu, label)),
       [
         ['read', { ...persona1, id: 9 }],
         ['open', persona1],
@@ -277,35 +298,35 @@ describe('behind the row of a persona', () => {
       is: 'command',
       key: 'persona ../x',
       label: 'nice - no unread',
-      wanted: { name: 'open', params: { persona: '../x' } },
+      action: { name: 'open', params: { persona: '../x' } },
     });
   });
 
   test('a message opens its persona; where mail can be marked it is a submenu, and where there are none it still opens', () => {
-    const latest = [letter(9, 'bo', 'hi')];
-    const first = (of: Of) => behind(persona('a', { latest, ...of }))[0];
+    const latest = [createMessage(9, 'bo', 'hi')];
+    const first = (of: PersonaOptions) => behind(persona('a', { latestMessages: latest, ...of }))[0];
     const opens = {
       is: 'command',
       key: 'letter 0 of a',
       label: 'bo · 5 min · hi',
-      wanted: { name: 'open', params: { persona: 'a' } },
+      action: { name: 'open', params: { persona: 'a' } },
     };
     assert.deepEqual(first({ canMarkRead: false, unread: exactly(1) }), opens);
     assert.deepEqual(first({ canMarkRead: true }), opens);
     const row = first({ canMarkRead: true, unread: exactly(1) });
     assert.ok(row?.is === 'submenu');
     assert.deepEqual(row.instead, opens);
-    assert.deepEqual(wantedBy(row.entries, 'Open session'), ['open', { persona: 'a' }]);
+    assert.deepEqual(findAction(row.entries, 'Open session'), ['open', { persona: 'a' }]);
   });
 
   test('a muted one can be unmuted', () => {
     const menu = behind(persona('a', { muted: { is: 'forever' } }));
-    assert.deepEqual(wantedBy(menu, 'Unmute'), ['unmute', { persona: 'a' }]);
+    assert.deepEqual(findAction(menu, 'Unmute'), ['unmute', { persona: 'a' }]);
     assert.equal(text(menu).filter((row) => row.startsWith('Mute')).length, 0);
   });
 
   test('mail can be marked as read only where the source can and there is something to mark', () => {
-    const has = (of: Of): boolean => text(behind(persona('a', of))).includes('Mark all as read');
+    const has = (of: PersonaOptions): boolean => text(behind(persona('a', of))).includes('Mark all as read');
     assert.ok(has({ canMarkRead: true, unread: { is: 'atLeast', n: 0 } }));
     assert.ok(!has({ canMarkRead: true, unread: exactly(0) }));
     assert.ok(!has({ canMarkRead: false, unread: exactly(3) }));
@@ -315,12 +336,12 @@ describe('behind the row of a persona', () => {
     const shown = text(
       behind(
         persona('a', {
-          latest: [
-            letter(5, 'dev_ops', 'line one\nline two', 0),
-            letter(4, '<b>bo</b>', '<i>&amp; & _underscore_</i> \u001b[31mred\u001b[0m', 61),
-            letter(3, '', null, 3000),
-            { ...letter(2, 'cy', 'no idea when'), created: 'yesterday' },
-            letter(1, 'x'.repeat(100_000), 'y'.repeat(100_000), -3),
+          latestMessages: [
+            createMessage(5, 'dev_ops', 'line one\nline two', 0),
+            createMessage(4, '<b>bo</b>', '<i>&amp; & _underscore_</i> \u001b[31mred\u001b[0m', 61),
+            createMessage(3, '', null, 3000),
+            { ...createMessage(2, 'cy', 'no idea when'), created: 'yesterday' },
+            createMessage(1, 'x'.repeat(100_000), 'y'.repeat(100_000), -3),
           ],
         }),
       ),
@@ -335,7 +356,11 @@ describe('behind the row of a persona', () => {
   });
 
   test('a right-to-left name or text is closed in, so that count and age stay where they are', () => {
-    const p = persona('a', { label: 'שלום', unread: exactly(3), latest: [letter(1, 'عمر', 'مرحبا 123')] });
+    const p = persona('a', {
+      label: 'שלום',
+      unread: exactly(3),
+      latestMessages: [createMessage(1, 'عمر', 'مرحبا 123')],
+    });
     assert.deepEqual(rowsOf(snapshot([p])), ['\u200e\u2068שלום\u2069 - 3 unread']);
     assert.equal(text(behind(p))[0], '\u200e\u2068عمر\u2069 · 5 min · \u200e\u2068مرحبا 123\u2069');
   });
@@ -346,25 +371,25 @@ describe('behind the row of a persona', () => {
 });
 
 describe('who is hidden', () => {
-  const s = snapshot([persona('a'), persona('b', { hidden: true, reach: down(5), label: 'b_b' })]);
+  const s = snapshot([persona('a'), persona('b', { hidden: true, health: down(5), label: 'b_b' })]);
 
   test('has no row, does not make the icon red, and can be shown again', () => {
     const model = trayModel(s);
     assert.deepEqual(rowsOf(s), ['a - no unread', 'Hidden (1)']);
     assert.deepEqual([model.icon.state, model.attention, model.summary], ['up', false, 'No unread']);
-    assert.deepEqual(wantedBy(model.menu, 'Show b_b again'), ['unhide', { persona: 'b' }]);
+    assert.deepEqual(findAction(model.menu, 'Show b_b again'), ['unhide', { persona: 'b' }]);
   });
 
   test('keeps the outage of its hive from concerning anyone, unless somebody else is there', () => {
     const hives = [{ source: 'kijito', address: 'http://h', state: 'DOWN', reason: null }] as const;
-    const alone = snapshot([persona('b', { hidden: true, reach: down(5) })], { hives });
+    const alone = snapshot([persona('b', { hidden: true, health: down(5) })], { hives });
     assert.deepEqual(rowsOf(alone), ['Hidden (1)']);
     assert.equal(trayModel(alone).icon.state, 'unknown');
     assert.equal(trayModel(snapshot([...alone.personas, persona('c')], { hives })).icon.state, 'down');
   });
 
   test('does not wake the menu by its age', () => {
-    assert.equal(changesAt(snapshot([persona('b', { hidden: true, reach: down(5) })]), NOW), null);
+    assert.equal(computeNextChange(snapshot([persona('b', { hidden: true, health: down(5) })]), NOW), null);
   });
 });
 
@@ -375,7 +400,7 @@ describe('the house', () => {
   test('a pause for half an hour, an hour, until tomorrow or until resumed', () => {
     const menu = [entry({}, 'pause')].flatMap((e) => e ?? []);
     assert.deepEqual(
-      ['For 30 minutes', 'For 1 hour', 'Until tomorrow', 'Until resumed'].map((label) => wantedBy(menu, label)),
+      ['For 30 minutes', 'For 1 hour', 'Until tomorrow', 'Until resumed'].map((label) => findAction(menu, label)),
       [
         ['pause', { minutes: 30 }],
         ['pause', { minutes: 60 }],
@@ -383,15 +408,15 @@ describe('the house', () => {
         ['pause', {}],
       ],
     );
-    assert.equal(wantedBy(menu, 'Resume'), null);
+    assert.equal(findAction(menu, 'Resume'), null);
   });
 
   test('a pause says how long it lasts and can be ended, and one that is over is none', () => {
     const on = entry({ paused: { is: 'at', at: NOW + MINUTE } }, 'pause');
     assert.ok(on?.is === 'submenu');
     assert.equal(on.label, 'Notifications paused (until +1 min)');
-    assert.deepEqual(wantedBy(on.entries, 'Resume'), ['resume', {}]);
-    assert.deepEqual(on.instead.is === 'check' && [on.instead.label, on.instead.checked, on.instead.wanted.name], [
+    assert.deepEqual(findAction(on.entries, 'Resume'), ['resume', {}]);
+    assert.deepEqual(on.instead.is === 'check' && [on.instead.label, on.instead.checked, on.instead.action.name], [
       'Pause notifications (until +1 min)',
       true,
       'resume',
@@ -404,7 +429,7 @@ describe('the house', () => {
   test('quiet hours are a check box, also in the daytime, with their end while they last', () => {
     const shown = (of: Partial<Snapshot>) => {
       const e = entry(of, 'quiet-hours');
-      return e?.is === 'check' && [e.label, e.checked, e.wanted.params.on];
+      return e?.is === 'check' && [e.label, e.checked, e.action.params.on];
     };
     assert.deepEqual(shown({}), ['Quiet hours', false, true]);
     assert.deepEqual(shown({ quietHours: true }), ['Quiet hours', true, false]);
@@ -418,7 +443,7 @@ describe('the house', () => {
   test('start at login is a check box, and left out where nobody knows', () => {
     const shown = (autostart: boolean | null) => {
       const e = entry({ autostart }, 'autostart');
-      return e?.is === 'check' && [e.label, e.checked, e.wanted.name, e.wanted.params.on];
+      return e?.is === 'check' && [e.label, e.checked, e.action.name, e.action.params.on];
     };
     assert.deepEqual(shown(true), ['Start at login', true, 'autostart', false]);
     assert.deepEqual(shown(false), ['Start at login', false, 'autostart', true]);
@@ -434,15 +459,15 @@ describe('the icon', () => {
 
   test('down before paused before unknown before up', () => {
     const paused = { paused: { is: 'forever' } } as const;
-    assert.equal(iconOf(snapshot([persona('a'), persona('b', { reach: down(1) })], paused)), 'down-none');
+    assert.equal(iconOf(snapshot([persona('a'), persona('b', { health: down(1) })], paused)), 'down-none');
     assert.equal(iconOf(snapshot([persona('a')], paused)), 'paused-none');
     assert.equal(iconOf(snapshot([])), 'unknown-none');
-    assert.equal(iconOf(snapshot([persona('a', { reach: { is: 'unseen' }, unread: UNKNOWN })])), 'unknown-none');
-    assert.equal(iconOf(snapshot([persona('a'), persona('b', { reach: { is: 'unseen' } })])), 'up-none');
+    assert.equal(iconOf(snapshot([persona('a', { health: { is: 'unseen' }, unread: UNKNOWN })])), 'unknown-none');
+    assert.equal(iconOf(snapshot([persona('a'), persona('b', { health: { is: 'unseen' } })])), 'up-none');
   });
 
   test('a failing persona below the threshold is still up', () => {
-    assert.equal(iconOf(snapshot([persona('a', { reach: { is: 'failing', failures: 2, why: 'dns' } })])), 'up-none');
+    assert.equal(iconOf(snapshot([persona('a', { health: { is: 'failing', failures: 2, why: 'dns' } })])), 'up-none');
   });
 
   test('the badge counts to nine and then says more', () => {
@@ -456,15 +481,15 @@ describe('the icon', () => {
   });
 
   test('S2: back to up by the recovery alone, with nothing new to read', () => {
-    const before = iconOf(snapshot([persona('a', { reach: down(3) })]));
-    const after = iconOf(snapshot([persona('a', { reach: up })]));
+    const before = iconOf(snapshot([persona('a', { health: down(3) })]));
+    const after = iconOf(snapshot([persona('a', { health: up })]));
     assert.deepEqual([before, after], ['down-none', 'up-none']);
   });
 });
 
 describe('time alone changes the model', () => {
   const at = (personas: readonly PersonaView[], of: Partial<Snapshot> = {}): number | null => {
-    const next = changesAt(snapshot(personas, of), NOW);
+    const next = computeNextChange(snapshot(personas, of), NOW);
     return next === null ? null : next - NOW;
   };
 
@@ -480,10 +505,10 @@ describe('time alone changes the model', () => {
   });
 
   test('for ages at most once a minute, however many there are', () => {
-    const reach = { ...down(0), since: NOW - 90_000 } as Reach;
-    assert.equal(at([persona('a', { reach })]), MINUTE);
-    const latest = Array.from({ length: 5 }, (_, i) => letter(i, 'x', 'y', i + 0.3));
-    assert.equal(at(Array.from({ length: 100 }, (_, i) => persona(`p${i}`, { latest }))), MINUTE);
+    const reach = { ...down(0), since: NOW - 90_000 } as Health;
+    assert.equal(at([persona('a', { health: reach })]), MINUTE);
+    const latest = Array.from({ length: 5 }, (_, i) => createMessage(i, 'x', 'y', i + 0.3));
+    assert.equal(at(Array.from({ length: 100 }, (_, i) => persona(`p${i}`, { latestMessages: latest }))), MINUTE);
   });
 
   test('when a number gets old', () => {
@@ -495,14 +520,14 @@ describe('time alone changes the model', () => {
   });
 
   test('with old ages only when they are told otherwise', () => {
-    assert.equal(at([persona('a', { latest: [letter(1, 'x', 'y', 90)] })]), 30 * MINUTE);
-    assert.equal(at([persona('a', { latest: [letter(1, 'x', 'y', 60 * 71)] })]), 60 * MINUTE);
-    assert.equal(at([persona('a', { latest: [{ ...letter(1, 'x', 'y'), created: '' }] })]), null);
+    assert.equal(at([persona('a', { latestMessages: [createMessage(1, 'x', 'y', 90)] })]), 30 * MINUTE);
+    assert.equal(at([persona('a', { latestMessages: [createMessage(1, 'x', 'y', 60 * 71)] })]), 60 * MINUTE);
+    assert.equal(at([persona('a', { latestMessages: [{ ...createMessage(1, 'x', 'y'), created: '' }] })]), null);
   });
 
   test('and then it does: what is drawn at that moment is another model', () => {
-    const s = snapshot([persona('a', { latest: [letter(1, 'x', 'y', 90)] })]);
-    assert.notDeepEqual(trayModel(s, changesAt(s, NOW) ?? 0), trayModel(s));
-    assert.deepEqual(trayModel(s, (changesAt(s, NOW) ?? 0) - 1), trayModel(s));
+    const s = snapshot([persona('a', { latestMessages: [createMessage(1, 'x', 'y', 90)] })]);
+    assert.notDeepEqual(trayModel(s, computeNextChange(s, NOW) ?? 0), trayModel(s));
+    assert.deepEqual(trayModel(s, (computeNextChange(s, NOW) ?? 0) - 1), trayModel(s));
   });
 });

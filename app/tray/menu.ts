@@ -1,34 +1,34 @@
 import { isPressing, type Snapshot } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
-import { atLeastOne } from './counts.ts';
-import { decisionRows } from './decision-rows.ts';
-import { houseRows } from './house-rows.ts';
-import { iconOf, isDown } from './icon.ts';
+import { isAtLeastOne } from './counts.ts';
+import { buildDecisionRows } from './decision-rows.ts';
+import { chooseIcon, isDown } from './icon.ts';
 import type { MenuEntry, TrayModel } from './model.ts';
-import { rowsOf } from './rows.ts';
-import { countOf, summaryOf } from './summary.ts';
-import type { TimeText } from './time-text.node.ts';
+import { buildProgramRows } from './program-rows.ts';
+import { buildPersonaRows } from './rows.ts';
+import { formatIconCount, formatSummary } from './summary.ts';
+import type { TimeFormatter } from './time-text.node.ts';
 
 /** The whole tray for one picture of the board. Every part comes from it, so no part can lag behind another. */
-export function trayModel(snapshot: Snapshot, now: Instant, timeText: TimeText): TrayModel {
+export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): TrayModel {
   return {
-    icon: iconOf(snapshot, now),
-    summary: summaryOf(snapshot, now),
-    count: countOf(snapshot),
-    attention: isDown(snapshot) || atLeastOne(snapshot.totals.urgent) || snapshot.decisions.some(isPressing),
-    menu: menuOf(snapshot, now, timeText),
+    icon: chooseIcon(snapshot, now),
+    summary: formatSummary(snapshot, now),
+    count: formatIconCount(snapshot),
+    attention: isDown(snapshot) || isAtLeastOne(snapshot.totals.urgent) || snapshot.decisions.some(isPressing),
+    menu: buildMenu(snapshot, now, timeText),
   };
 }
 
-function menuOf(snapshot: Snapshot, now: Instant, timeText: TimeText): MenuEntry[] {
+function buildMenu(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
   return [
-    ...decisionRows(snapshot),
-    { is: 'text', key: 'summary', label: summaryOf(snapshot, now) },
+    ...buildDecisionRows(snapshot),
+    { is: 'text', key: 'summary', label: formatSummary(snapshot, now) },
     { is: 'separator', key: 'line-1' },
-    ...rowsOf(snapshot, now, timeText),
+    ...buildPersonaRows(snapshot, now, timeText),
     { is: 'separator', key: 'line-2' },
-    ...houseRows(snapshot, now, timeText),
+    ...buildProgramRows(snapshot, now, timeText),
     { is: 'separator', key: 'line-3' },
-    { is: 'command', key: 'quit', label: 'Quit', wanted: { name: 'quit', params: {} } },
+    { is: 'command', key: 'quit', label: 'Quit', action: { name: 'quit', params: {} } },
   ];
 }

@@ -1,20 +1,20 @@
 import type { IconName } from './icon.ts';
 
 /** What a click asks for, by the name of the action table. */
-export interface Wanted {
+export interface MenuAction {
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
 /** A row that does something by itself. `key` stays the same for the same thing, so that a driver can change it in place. */
 export type MenuCommand =
-  | { readonly is: 'command'; readonly key: string; readonly label: string; readonly wanted: Wanted }
+  | { readonly is: 'command'; readonly key: string; readonly label: string; readonly action: MenuAction }
   | {
       readonly is: 'check';
       readonly key: string;
       readonly label: string;
       readonly checked: boolean;
-      readonly wanted: Wanted;
+      readonly action: MenuAction;
     };
 
 export type MenuEntry =

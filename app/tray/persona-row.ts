@@ -1,135 +1,139 @@
-import type { Letter, PersonaView } from '../../core/board/index.ts';
+import type { MessagePreview, PersonaView } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import { formatAge } from './age.ts';
-import { atLeastOne, numberOf } from './counts.ts';
-import { daemonNotes, stalledText } from './daemon-notes.ts';
+import { formatKnownCount, isAtLeastOne } from './counts.ts';
+import { buildDaemonRows, formatStalled } from './daemon-notes.ts';
 import { isOn } from './icon.ts';
-import { heldText, localNotes } from './local-notes.ts';
-import type { MenuCommand, MenuEntry, Wanted } from './model.ts';
-import { plainOf } from './plain-letter.ts';
-import { rowName, rowText } from './text.ts';
-import type { TimeText } from './time-text.node.ts';
+import { buildLocalRows, formatHeld } from './local-notes.ts';
+import { toMessageRowText } from './message-row-text.ts';
+import type { MenuAction, MenuCommand, MenuEntry } from './model.ts';
+import { formatRowName, formatRowText } from './text.ts';
+import type { TimeFormatter } from './time-text.node.ts';
 
 const NAME_MOST = 40;
 const REASON_MOST = 80;
 
 /** One persona: a row that says how it does, and behind it its latest messages and all that can be done. */
-export function personaRow(p: PersonaView, now: Instant, timeText: TimeText): MenuEntry {
-  const label = `${nameOf(p)} - ${newsOf(p, now)}${stalledText(p)}${ageOf(p, now, timeText)}${heldText(p)}${mutedOf(p, now, timeText)}`;
-  const open = asks('open', p);
+export function buildPersonaRow(p: PersonaView, now: Instant, timeText: TimeFormatter): MenuEntry {
+  const label = `${formatPersonaName(p)} - ${formatPersonaState(p, now)}${formatStalled(p)}${formatStaleness(p, now, timeText)}${formatHeld(p)}${formatMuted(p, now, timeText)}`;
+  const open = createAction('open', p);
   return {
     is: 'submenu',
     key: `persona ${p.id}`,
     label,
     entries: [
-      ...notesOf(p),
-      ...localNotes(p),
-      ...daemonNotes(p, now, timeText),
-      ...lettersOf(p, now),
-      line(1, p),
-      command('session', 'Open session', open, p),
-      command('page', 'Open its page', asks('page', p), p),
-      command('follow', 'Copy follow command', asks('copy-follow', p), p),
-      line(2, p),
-      ...readOf(p),
-      command('poll', 'Poll now', asks('poll', p), p),
-      ...muteOf(p, now),
-      command('hide', 'Hide', asks('hide', p), p),
+      ...buildNoteRows(p),
+      ...buildLocalRows(p),
+      ...buildDaemonRows(p, now, timeText),
+      ...buildMessageRows(p, now),
+      createSeparator(1, p),
+      createCommand('session', 'Open session', open, p),
+      createCommand('page', 'Open its page', createAction('page', p), p),
+      createCommand('follow', 'Copy follow command', createAction('copy-follow', p), p),
+      createSeparator(2, p),
+      ...buildMarkReadRows(p),
+      createCommand('poll', 'Poll now', createAction('poll', p), p),
+      ...buildMuteRows(p, now),
+      createCommand('hide', 'Hide', createAction('hide', p), p),
     ],
-    instead: { is: 'command', key: `persona ${p.id}`, label, wanted: open },
+    instead: { is: 'command', key: `persona ${p.id}`, label, action: open },
   };
 }
 
 /** Never empty: a label of nothing visible gives way to the id. */
-export function nameOf(p: PersonaView): string {
-  return rowName(p.label, NAME_MOST) || rowName(p.id, NAME_MOST) || '?';
+export function formatPersonaName(p: PersonaView): string {
+  return formatRowName(p.label, NAME_MOST) || formatRowName(p.id, NAME_MOST) || '?';
 }
 
-function newsOf(p: PersonaView, now: Instant): string {
+function formatPersonaState(p: PersonaView, now: Instant): string {
   const unread = p.unread.value;
   const parts: string[] = [];
-  if (p.reach.is === 'down') parts.push(`DOWN ${formatAge(now - p.reach.since)}`.trimEnd());
-  if (atLeastOne(unread)) parts.push(`${numberOf(unread)} unread`);
-  if (atLeastOne(p.urgent.value)) parts.push(`${numberOf(p.urgent.value)} urgent`);
+  if (p.health.is === 'down') parts.push(`DOWN ${formatAge(now - p.health.since)}`.trimEnd());
+  if (isAtLeastOne(unread)) parts.push(`${formatKnownCount(unread)} unread`);
+  if (isAtLeastOne(p.urgent.value)) parts.push(`${formatKnownCount(p.urgent.value)} urgent`);
   if (parts.length > 0) return parts.join(', ');
-  if (p.reach.is === 'unseen') return 'not seen yet';
+  if (p.health.is === 'unseen') return 'not seen yet';
   return unread.is === 'exact' ? 'no unread' : 'unread unknown';
 }
 
 /** A number that is old says from when it is, down or not: a look that never ends tells of no failure. */
-function ageOf({ unread: { value, asOf, staleAfter } }: PersonaView, now: Instant, timeText: TimeText): string {
+function formatStaleness(
+  { unread: { value, asOf, staleAfter } }: PersonaView,
+  now: Instant,
+  timeText: TimeFormatter,
+): string {
   const isStale = value.is !== 'unknown' && asOf !== null && staleAfter !== null && staleAfter <= now;
   return isStale ? `, as of ${timeText(asOf, now)}` : '';
 }
 
-function mutedOf({ muted }: PersonaView, now: Instant, timeText: TimeText): string {
+function formatMuted({ muted }: PersonaView, now: Instant, timeText: TimeFormatter): string {
   if (!isOn(muted, now)) return '';
   return muted.is === 'at' ? `, muted until ${timeText(muted.at, now)}` : ', muted';
 }
 
 /** Why its numbers may be old, and why its agent may not know of them. */
-function notesOf(p: PersonaView): MenuEntry[] {
+function buildNoteRows(p: PersonaView): MenuEntry[] {
   const note = (key: string, text: string | null): MenuEntry[] =>
-    text === null ? [] : [{ is: 'text', key: `${key} of ${p.id}`, label: rowText(text, REASON_MOST) }];
+    text === null ? [] : [{ is: 'text', key: `${key} of ${p.id}`, label: formatRowText(text, REASON_MOST) }];
   return [...note('reason', p.reason), ...note('held', p.held)];
 }
 
 /** By place and not by message: a new one then changes words only, and a host need not build the menu anew. */
-function lettersOf(p: PersonaView, now: Instant): MenuEntry[] {
-  if (p.latest.length === 0) return [{ is: 'text', key: `letters of ${p.id}`, label: 'No messages yet' }];
-  return p.latest.map((letter, i) => letterRow(p, letter, i, now));
+function buildMessageRows(p: PersonaView, now: Instant): MenuEntry[] {
+  if (p.latestMessages.length === 0) return [{ is: 'text', key: `letters of ${p.id}`, label: 'No messages yet' }];
+  return p.latestMessages.map((message, i) => buildMessageRow(p, message, i, now));
 }
 
 /** Marking is an act of its own, one step further than opening. */
-function letterRow(p: PersonaView, letter: Letter, i: number, now: Instant): MenuEntry {
-  const row = command(`letter ${i}`, letterText(letter, now), asks('open', p), p);
-  if (!mayMark(p)) return row;
-  const read = asks('read', p, { id: letter.id });
+function buildMessageRow(p: PersonaView, message: MessagePreview, i: number, now: Instant): MenuEntry {
+  const row = createCommand(`letter ${i}`, formatMessageRow(message, now), createAction('open', p), p);
+  if (!canMarkMessages(p)) return row;
+  const read = createAction('read', p, { id: message.id });
   return {
     is: 'submenu',
     key: row.key,
     label: row.label,
     entries: [
-      command(`open letter ${i}`, 'Open session', row.wanted, p),
-      command(`read letter ${i}`, 'Mark as read', read, p),
+      createCommand(`open letter ${i}`, 'Open session', row.action, p),
+      createCommand(`read letter ${i}`, 'Mark as read', read, p),
     ],
     instead: row,
   };
 }
 
-function letterText(letter: Letter, now: Instant): string {
-  const { from, at, text } = plainOf(letter);
+function formatMessageRow(message: MessagePreview, now: Instant): string {
+  const { from, at, text } = toMessageRowText(message);
   const age = at === null ? '' : formatAge(now - at) || 'now';
   return [from, age, text].filter((part) => part !== '').join(' · ');
 }
 
-function readOf(p: PersonaView): MenuEntry[] {
-  return mayMark(p) ? [command('read', 'Mark all as read', asks('read', p), p)] : [];
+function buildMarkReadRows(p: PersonaView): MenuEntry[] {
+  return canMarkMessages(p) ? [createCommand('read', 'Mark all as read', createAction('read', p), p)] : [];
 }
 
 /** Which of the messages are unread is not known here, only whether any is: marking one that was read changes nothing. */
-function mayMark(p: PersonaView): boolean {
+function canMarkMessages(p: PersonaView): boolean {
   const { value } = p.unread;
-  return p.canMarkRead && (value.is === 'atLeast' || atLeastOne(value));
+  return p.canMarkRead && (value.is === 'atLeast' || isAtLeastOne(value));
 }
 
-function muteOf(p: PersonaView, now: Instant): MenuEntry[] {
-  if (isOn(p.muted, now)) return [command('unmute', 'Unmute', asks('unmute', p), p)];
+function buildMuteRows(p: PersonaView, now: Instant): MenuEntry[] {
+  if (isOn(p.muted, now)) return [createCommand('unmute', 'Unmute', createAction('unmute', p), p)];
   return [
-    command('mute-hour', 'Mute for 1 hour', asks('mute', p, { minutes: 60 }), p),
-    command('mute-day', 'Mute until tomorrow', asks('mute', p, { until: 'tomorrow' }), p),
-    command('mute', 'Mute for ever', asks('mute', p), p),
+    createCommand('mute-hour', 'Mute for 1 hour', createAction('mute', p, { minutes: 60 }), p),
+    createCommand('mute-day', 'Mute until tomorrow', createAction('mute', p, { until: 'tomorrow' }), p),
+    createCommand('mute', 'Mute for ever', createAction('mute', p), p),
   ];
 }
 
-function asks(name: string, { id }: PersonaView, params: Wanted['params'] = {}): Wanted {
+function createAction(name: string, { id }: PersonaView, params: MenuAction['params'] = {}): MenuAction {
   return { name, params: { persona: id, ...params } };
 }
 
-function command(key: string, label: string, wanted: Wanted, { id }: PersonaView): MenuCommand {
-  return { is: 'command', key: `${key} of ${id}`, label, wanted };
+function createCommand(key: string, label: string, action: MenuAction, { id }: PersonaView): MenuCommand {
+  return { is: 'command', key: `${key} of ${id}`, label, action };
 }
 
-function line(n: number, { id }: PersonaView): MenuEntry {
+function createSeparator(n: number, { id }: PersonaView): MenuEntry {
   return { is: 'separator', key: `line ${n} of ${id}` };
 }

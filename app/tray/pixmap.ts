@@ -12,7 +12,7 @@ export interface Pixmap {
  * Reads a PNG of our own build (8-bit RGBA, no row filters, not interlaced; see build/icons.ts).
  * @throws RangeError for any other PNG
  */
-export function pixmapOf(png: Buffer): Pixmap {
+export function parsePixmap(png: Buffer): Pixmap {
   const width = png.readUInt32BE(16);
   const height = png.readUInt32BE(20);
   if (png.readUInt32BE(24) !== 0x08060000) throw new RangeError('the icon is not an 8-bit RGBA PNG');

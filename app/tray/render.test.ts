@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createBoard, type Fact } from '../../core/board/index.ts';
-import { exactly, isoOf } from '../../core/model/index.ts';
+import { exactly, formatIso } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { TrayModel } from './model.ts';
@@ -34,10 +34,10 @@ function setUp() {
     is: 'looked',
     at: at(),
     persona: 'ada',
-    reach: { is: 'up', since: at() },
+    health: { is: 'up', since: at() },
     unread: exactly(unread),
     urgent: exactly(0),
-    vital: { is: 'live' },
+    agentState: { is: 'live' },
     cursor,
   });
   return { clock, board, shown, driver, looked };
@@ -106,10 +106,10 @@ describe('a crowd of two hundred', () => {
         is: 'looked',
         at: clock.now(),
         persona: name(i),
-        reach: { is: 'up', since: 0 },
+        health: { is: 'up', since: 0 },
         unread: exactly(unread),
         urgent: exactly(0),
-        vital: { is: 'live' },
+        agentState: { is: 'live' },
         cursor: unread,
       });
     const told = (i: number, id: number): void =>
@@ -121,10 +121,10 @@ describe('a crowd of two hundred', () => {
           {
             event: 'new',
             source: 'local',
-            ts: isoOf(clock.now()),
+            ts: formatIso(clock.now()),
             id,
             from: 'bo',
-            created: isoOf(clock.now()),
+            created: formatIso(clock.now()),
             persona: name(i),
             content: `mail ${id}`,
             event_id: `${name(i)}:new:${id}`,

@@ -1,19 +1,19 @@
 import type { Board } from '../../core/board/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import { changesAt } from './changes-at.ts';
 import type { TrayDriver } from './driver.ts';
-import { trayModel } from './menu.ts';
-import { timeText } from './time-text.node.ts';
+import { buildTrayModel } from './menu.ts';
+import { computeNextChange } from './next-change.ts';
+import { formatTimeText } from './time-text.node.ts';
 
 /** At most two drawings a second; the last change is always drawn. */
 const APART_MS = 500;
 
 /** Timers stand still while a machine sleeps: what ended meanwhile is seen by then. */
-const LOOK_AGAIN_MS = 60_000;
+const REDRAW_MS = 60_000;
 
 /** Keeps the driver showing the board: at once, then after each change that a person would see. */
 export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: TrayDriver, clock: Clock): Disposable {
-  let shown = '';
+  let shownText = '';
   let drawnAt = Number.NEGATIVE_INFINITY;
   let waiting: Disposable | null = null;
   let byTime: Disposable | null = null;
@@ -23,15 +23,15 @@ export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: T
     byTime?.[Symbol.dispose]();
     const now = clock.now();
     const snapshot = board.snapshot();
-    const model = trayModel(snapshot, now, timeText);
+    const model = buildTrayModel(snapshot, now, formatTimeText);
     const text = JSON.stringify(model);
-    if (text !== shown) {
-      shown = text;
+    if (text !== shownText) {
+      shownText = text;
       drawnAt = clock.monotonic();
       driver.show(model);
     }
-    const next = changesAt(snapshot, now);
-    byTime = next === null ? null : clock.after(Math.min(next - now, LOOK_AGAIN_MS), changed);
+    const next = computeNextChange(snapshot, now);
+    byTime = next === null ? null : clock.after(Math.min(next - now, REDRAW_MS), changed);
   };
 
   const changed = (): void => {

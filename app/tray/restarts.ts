@@ -3,10 +3,10 @@ const DEATHS_MOST = 5;
 const FIRST_MS = 1000;
 const MOST_MS = 60_000;
 
-export type Restart = { readonly is: 'again'; readonly inMs: number } | { readonly is: 'stop' };
+export type HelperRestart = { readonly is: 'again'; readonly inMs: number } | { readonly is: 'stop' };
 
 /** Whether and when to start a helper again, given when it died so far, the last time included (monotonic ms). */
-export function afterDeath(deaths: readonly number[]): Restart {
+export function decideRestart(deaths: readonly number[]): HelperRestart {
   const now = deaths.at(-1) ?? 0;
   const recent = deaths.filter((at) => now - at < WINDOW_MS).length;
   if (recent >= DEATHS_MOST) return { is: 'stop' };

@@ -1,11 +1,11 @@
 import type { CauseView, HiveView, PersonaView, Snapshot } from '../../core/board/index.ts';
-import { type Instant, sumOf } from '../../core/model/index.ts';
-import { atLeastOne, numberOf } from './counts.ts';
-import { concerns, findMachineCauses } from './icon.ts';
+import { addCounts, type Instant } from '../../core/model/index.ts';
+import { formatKnownCount, isAtLeastOne } from './counts.ts';
+import { findMachineCauses, isRelevantHive } from './icon.ts';
 import type { MenuCommand, MenuEntry } from './model.ts';
-import { nameOf, personaRow } from './persona-row.ts';
-import { rowName, rowText } from './text.ts';
-import type { TimeText } from './time-text.node.ts';
+import { buildPersonaRow, formatPersonaName } from './persona-row.ts';
+import { formatRowName, formatRowText } from './text.ts';
+import type { TimeFormatter } from './time-text.node.ts';
 
 /** So many are in sight, and so many more behind one entry; a menu with all of a thousand would only be slow. */
 const ROWS = 20;
@@ -19,55 +19,60 @@ const PAGE = { name: 'page', params: {} } as const;
  * What needs a person comes first: hives and personas that are down, urgent mail, unread mail, the rest. With more than
  * one source the rows stand under the name of theirs, and the source that needs a person most comes first.
  */
-export function rowsOf(snapshot: Snapshot, now: Instant, timeText: TimeText): MenuEntry[] {
-  const hives = snapshot.hives.filter((hive) => isDownUnseen(snapshot, hive)).map(hiveRow);
-  const personas = snapshot.personas.filter((p) => !p.hidden).toSorted((a, b) => rank(a) - rank(b)); // stable: then by id
+export function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
+  const hives = snapshot.hives.filter((hive) => isDownUnseen(snapshot, hive)).map(buildHiveRow);
+  const personas = snapshot.personas.filter((p) => !p.hidden).toSorted((a, b) => computeRank(a) - computeRank(b)); // stable: then by id
   const grouped = new Set(personas.map((p) => p.source)).size > 1;
   const room = Math.max(0, ROWS - hives.length);
   const rest = personas.slice(room);
   const rows = [
-    ...findMachineCauses(snapshot).map(causeRow),
+    ...findMachineCauses(snapshot).map(buildCauseRow),
     ...hives.slice(0, ROWS),
-    ...rowsUnder(personas.slice(0, room), grouped, 'in sight', now, timeText),
-    ...(rest.length === 0 ? [] : [moreOf(rest, grouped, now, timeText)]),
-    ...hiddenOf(snapshot),
+    ...groupRows(personas.slice(0, room), grouped, 'in sight', now, timeText),
+    ...(rest.length === 0 ? [] : [buildMoreRow(rest, grouped, now, timeText)]),
+    ...buildHiddenRows(snapshot),
   ];
   return rows.length === 0 ? [{ is: 'text', key: 'nobody', label: 'Nobody is watched yet' }] : rows;
 }
 
-function rowsUnder(
+function groupRows(
   personas: readonly PersonaView[],
   grouped: boolean,
   where: string,
   now: Instant,
-  timeText: TimeText,
+  timeText: TimeFormatter,
 ): MenuEntry[] {
-  const row = (p: PersonaView): MenuEntry => personaRow(p, now, timeText);
+  const row = (p: PersonaView): MenuEntry => buildPersonaRow(p, now, timeText);
   if (!grouped) return personas.map(row);
-  return [...Map.groupBy(personas, (p) => p.source)].flatMap(([source, its]): MenuEntry[] => [
-    { is: 'text', key: `source ${where} ${source}`, label: rowName(source, NAME_MOST) },
-    ...its.map(row),
+  return [...Map.groupBy(personas, (p) => p.source)].flatMap(([source, members]): MenuEntry[] => [
+    { is: 'text', key: `source ${where} ${source}`, label: formatRowName(source, NAME_MOST) },
+    ...members.map(row),
   ]);
 }
 
-function moreOf(rest: readonly PersonaView[], grouped: boolean, now: Instant, timeText: TimeText): MenuEntry {
-  const unread = sumOf(rest.map((p) => p.unread.value));
-  const label = `${rest.length} more${atLeastOne(unread) ? ` - ${numberOf(unread)} unread` : ''}`;
+function buildMoreRow(
+  rest: readonly PersonaView[],
+  grouped: boolean,
+  now: Instant,
+  timeText: TimeFormatter,
+): MenuEntry {
+  const unread = addCounts(rest.map((p) => p.unread.value));
+  const label = `${rest.length} more${isAtLeastOne(unread) ? ` - ${formatKnownCount(unread)} unread` : ''}`;
   const beyond = rest.length - MORE_MOST;
   return {
     is: 'submenu',
     key: 'more',
     label,
     entries: [
-      ...rowsUnder(rest.slice(0, MORE_MOST), grouped, 'behind', now, timeText),
-      ...(beyond > 0 ? [toPage('beyond', `${beyond} more on the status page`)] : []),
+      ...groupRows(rest.slice(0, MORE_MOST), grouped, 'behind', now, timeText),
+      ...(beyond > 0 ? [createPageCommand('beyond', `${beyond} more on the status page`)] : []),
     ],
-    instead: toPage('more', label),
+    instead: createPageCommand('more', label),
   };
 }
 
 /** Who is hidden can be shown again where it was hidden. */
-function hiddenOf(snapshot: Snapshot): MenuEntry[] {
+function buildHiddenRows(snapshot: Snapshot): MenuEntry[] {
   const hidden = snapshot.personas.filter((p) => p.hidden);
   if (hidden.length === 0) return [];
   const label = `Hidden (${hidden.length})`;
@@ -76,38 +81,38 @@ function hiddenOf(snapshot: Snapshot): MenuEntry[] {
     (p): MenuEntry => ({
       is: 'command',
       key: `hidden ${p.id}`,
-      label: `Show ${nameOf(p)} again`,
-      wanted: { name: 'unhide', params: { persona: p.id } },
+      label: `Show ${formatPersonaName(p)} again`,
+      action: { name: 'unhide', params: { persona: p.id } },
     }),
   );
-  if (beyond > 0) entries.push(toPage('hidden-beyond', `${beyond} more on the status page`));
-  return [{ is: 'submenu', key: 'hidden', label, entries, instead: toPage('hidden', label) }];
+  if (beyond > 0) entries.push(createPageCommand('hidden-beyond', `${beyond} more on the status page`));
+  return [{ is: 'submenu', key: 'hidden', label, entries, instead: createPageCommand('hidden', label) }];
 }
 
 /** A hive that is down while no row of a persona says so: it could not even name anybody. */
 function isDownUnseen(snapshot: Snapshot, hive: HiveView): boolean {
   return (
-    concerns(snapshot, hive) &&
+    isRelevantHive(snapshot, hive) &&
     hive.state === 'DOWN' &&
-    !snapshot.personas.some((p) => p.source === hive.source && !p.hidden && p.reach.is === 'down')
+    !snapshot.personas.some((p) => p.source === hive.source && !p.hidden && p.health.is === 'down')
   );
 }
 
-function hiveRow(hive: HiveView): MenuEntry {
-  const label = `${rowName(hive.source, NAME_MOST)} - DOWN ${rowName(hive.address, NAME_MOST)}`;
-  return toPage(`hive ${hive.source}`, label);
+function buildHiveRow(hive: HiveView): MenuEntry {
+  const label = `${formatRowName(hive.source, NAME_MOST)} - DOWN ${formatRowName(hive.address, NAME_MOST)}`;
+  return createPageCommand(`hive ${hive.source}`, label);
 }
 
-function causeRow({ key, message }: CauseView): MenuEntry {
-  return toPage(`cause ${key}`, rowText(message, CAUSE_MOST));
+function buildCauseRow({ key, message }: CauseView): MenuEntry {
+  return createPageCommand(`cause ${key}`, formatRowText(message, CAUSE_MOST));
 }
 
-function toPage(key: string, label: string): MenuCommand {
-  return { is: 'command', key, label, wanted: PAGE };
+function createPageCommand(key: string, label: string): MenuCommand {
+  return { is: 'command', key, label, action: PAGE };
 }
 
-function rank(p: PersonaView): number {
-  if (p.reach.is === 'down') return 0;
-  if (atLeastOne(p.urgent.value)) return 1;
-  return atLeastOne(p.unread.value) ? 2 : 3;
+function computeRank(p: PersonaView): number {
+  if (p.health.is === 'down') return 0;
+  if (isAtLeastOne(p.urgent.value)) return 1;
+  return isAtLeastOne(p.unread.value) ? 2 : 3;
 }

@@ -4,7 +4,7 @@ import type { TrayDriver, TrayEvents } from './driver.ts';
 import type { TrayIcons } from './icons.node.ts';
 import { ITEM, ITEM_PATH, ItemObject, MENU_PATH } from './item-object.ts';
 import { MENU, MenuObject } from './menu-object.ts';
-import type { Wanted } from './model.ts';
+import type { MenuAction } from './model.ts';
 
 const WATCHER = 'org.kde.StatusNotifierWatcher';
 const AT_WATCHER = { dest: WATCHER, path: '/StatusNotifierWatcher' };
@@ -35,12 +35,12 @@ class SniTray implements TrayDriver {
     this.#bus = bus;
     this.#events = events;
     this.#log = log;
-    const onWanted = (wanted: Wanted): void => events.onAction(this.#item.withToken(wanted));
+    const onAction = (action: MenuAction): void => events.onAction(this.#item.addToken(action));
     this.#item = new ItemObject(icons, {
-      onWanted,
+      onAction,
       emit: (member, body) => item.emit(ITEM, member, body),
     });
-    this.#menu = new MenuObject(bus.variant, { onWanted, emit: (member, body) => menu.emit(MENU, member, body) });
+    this.#menu = new MenuObject(bus.variant, { onAction, emit: (member, body) => menu.emit(MENU, member, body) });
     const item = this.#stack.use(bus.serve(ITEM_PATH, [this.#item.interface]));
     const menu = this.#stack.use(bus.serve(MENU_PATH, [this.#menu.interface]));
     if (bus.state.is === 'gone') this.#become('off (bus gone)');
@@ -98,7 +98,7 @@ class SniTray implements TrayDriver {
       if (!(error instanceof BusError) || error.is !== 'answered' || !named) throw error;
       await this.#introduce(ITEM_PATH); // the other form that the specification knows; never both joined
     }
-    const shown = await this.#bus.call({
+    const hostReply = await this.#bus.call({
       ...AT_WATCHER,
       iface: 'org.freedesktop.DBus.Properties',
       member: 'Get',
@@ -106,7 +106,7 @@ class SniTray implements TrayDriver {
       body: [WATCHER, 'IsStatusNotifierHostRegistered'],
     });
     if (owner !== this.#watcher) return;
-    const hosted = (shown[0] as { readonly value?: unknown }).value === true;
+    const hosted = (hostReply[0] as { readonly value?: unknown }).value === true;
     this.#become(hosted ? 'on (StatusNotifierItem)' : 'off (no tray host)');
   }
 

@@ -16,26 +16,26 @@ import {
 import { BusError, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import type { TrayDriver } from './driver.ts';
 import { openIcons } from './icons.node.ts';
-import type { MenuCommand, MenuEntry, TrayModel, Wanted } from './model.ts';
+import type { MenuAction, MenuCommand, MenuEntry, TrayModel } from './model.ts';
 import { openSniTray } from './sni.node.ts';
 
 const run = promisify(execFile);
 const skip = skipUnless(desktopMissing());
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
 
-const quit: MenuEntry = { is: 'command', key: 'quit', label: 'Quit', wanted: { name: 'quit', params: {} } };
+const quit: MenuEntry = { is: 'command', key: 'quit', label: 'Quit', action: { name: 'quit', params: {} } };
 const row = (id: string, label: string): MenuCommand => ({
   is: 'command',
   key: `persona ${id}`,
   label,
-  wanted: { name: 'open', params: { persona: id } },
+  action: { name: 'open', params: { persona: id } },
 });
 const pause = (checked: boolean): MenuEntry => ({
   is: 'check',
   key: 'pause',
   label: 'Pause notifications',
   checked,
-  wanted: { name: checked ? 'resume' : 'pause', params: {} },
+  action: { name: checked ? 'resume' : 'pause', params: {} },
 });
 const model = (of: Partial<TrayModel> = {}): TrayModel => ({
   icon: { state: 'up', badge: '3' },
@@ -49,16 +49,16 @@ const model = (of: Partial<TrayModel> = {}): TrayModel => ({
 interface Started extends AsyncDisposable {
   readonly driver: TrayDriver;
   readonly bus: SessionBus;
-  readonly wanted: Wanted[];
+  readonly wanted: MenuAction[];
   readonly states: string[];
 }
 
 async function startTray(desktop: Desktop): Promise<Started> {
   const bus = await openSessionBus({ env: desktop.env, log: silentLog, clock: realClock });
   assert.ok(bus.is === 'bus');
-  const wanted: Wanted[] = [];
+  const wanted: MenuAction[] = [];
   const states: string[] = [];
-  const events = { onAction: (w: Wanted) => wanted.push(w), onState: (s: string) => states.push(s) };
+  const events = { onAction: (w: MenuAction) => wanted.push(w), onState: (s: string) => states.push(s) };
   const driver = openSniTray(bus, icons, events, silentLog);
   driver.show(model());
   return {
@@ -117,7 +117,7 @@ describe('the tray on a real panel', { skip }, () => {
       key: 'more',
       label: '1 more',
       entries: [row('cy', 'cy - no unread')],
-      instead: { is: 'command', key: 'more', label: '1 more', wanted: { name: 'page', params: {} } },
+      instead: { is: 'command', key: 'more', label: '1 more', action: { name: 'page', params: {} } },
     };
     tray.driver.show(model({ menu: [row('bo', 'bo - DOWN'), row('dev_ops', 'dev_ops - 4 unread'), more, quit] }));
     assert.equal(await desktop.tray.text(), 'bo - DOWN\ndev_ops - 4 unread\n1 more\n  cy - no unread\nQuit');

@@ -1,30 +1,30 @@
 import type { Snapshot } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
-import { atLeastOne, numberOf } from './counts.ts';
+import { formatKnownCount, isAtLeastOne } from './counts.ts';
 import { findMachineCauses, isHiveDown, isOn, isUnseen } from './icon.ts';
 
 /** Everything in one line: "3 unread, 1 urgent, 2 to decide, 1 down, 1 stalled, notifications paused". */
-export function summaryOf(snapshot: Snapshot, now: Instant): string {
+export function formatSummary(snapshot: Snapshot, now: Instant): string {
   const { unread, urgent, down, personas } = snapshot.totals;
   const parts: string[] = [];
   if (personas === 0) parts.push('No personas');
   else if (isUnseen(snapshot)) parts.push('Looking for mail');
   else if (unread.is === 'unknown') parts.push('Unread unknown');
-  else if (unread.n > 0) parts.push(`${numberOf(unread)} unread`);
+  else if (unread.n > 0) parts.push(`${formatKnownCount(unread)} unread`);
   else parts.push(unread.is === 'exact' ? 'No unread' : 'No known unread');
-  if (atLeastOne(urgent)) parts.push(`${numberOf(urgent)} urgent`);
+  if (isAtLeastOne(urgent)) parts.push(`${formatKnownCount(urgent)} urgent`);
   if (snapshot.decisions.length > 0) parts.push(`${snapshot.decisions.length} to decide`);
   if (down > 0) parts.push(`${down} down`);
   else if (isHiveDown(snapshot)) parts.push('hive down');
   if (findMachineCauses(snapshot).length > 0) parts.push('trouble on this machine');
-  const stalled = snapshot.personas.filter(({ vital, hidden }) => !hidden && vital.is === 'stalled').length;
+  const stalled = snapshot.personas.filter(({ agentState, hidden }) => !hidden && agentState.is === 'stalled').length;
   if (stalled > 0) parts.push(`${stalled} stalled`);
   if (isOn(snapshot.paused, now)) parts.push('notifications paused');
   return parts.join(', ');
 }
 
 /** The numbers in full: `3`, with a question mark where somebody is asked: `? 3`; empty for none. */
-export function countOf({ decisions, totals: { unread } }: Snapshot): string {
-  const parts = [decisions.length > 0 ? '?' : '', atLeastOne(unread) ? numberOf(unread) : ''];
+export function formatIconCount({ decisions, totals: { unread } }: Snapshot): string {
+  const parts = [decisions.length > 0 ? '?' : '', isAtLeastOne(unread) ? formatKnownCount(unread) : ''];
   return parts.filter((part) => part !== '').join(' ');
 }

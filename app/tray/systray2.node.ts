@@ -2,11 +2,11 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, type Log, realFiles } from '../../core/ports/index.ts';
 import type { TrayDriver, TrayEvents } from './driver.ts';
-import { type Dialect, dialectOf, type FlatMenu, flatMenu } from './flat-menu.ts';
-import { type Helper, startHelper } from './helper.node.ts';
+import { buildFlatMenu, type FlatMenu, getDialect, type HelperDialect } from './flat-menu.ts';
+import { startHelper, type TrayHelper } from './helper.node.ts';
 import type { TrayIcons } from './icons.node.ts';
 import type { TrayModel } from './model.ts';
-import { afterDeath } from './restarts.ts';
+import { decideRestart } from './restarts.ts';
 
 /** Windows shows no more than 127 UTF-16 units of a tooltip. */
 const TOOLTIP_MOST = 127;
@@ -36,8 +36,8 @@ export function openHelperTray(options: HelperTrayOptions): TrayDriver {
 
 class HelperTray implements TrayDriver {
   readonly #options: HelperTrayOptions;
-  readonly #dialect: Dialect;
-  #helper: Helper | null = null;
+  readonly #dialect: HelperDialect;
+  #helper: TrayHelper | null = null;
   #starting: Promise<void> = Promise.resolve();
   #again: Disposable | null = null;
   readonly #deaths: number[] = [];
@@ -50,7 +50,7 @@ class HelperTray implements TrayDriver {
 
   constructor(options: HelperTrayOptions) {
     this.#options = options;
-    this.#dialect = dialectOf(options.platform);
+    this.#dialect = getDialect(options.platform);
   }
 
   start(): void {
@@ -59,11 +59,11 @@ class HelperTray implements TrayDriver {
 
   async #run(): Promise<void> {
     const { folder, env, clock } = this.#options;
-    const file = install(this.#options);
-    const helper = await startHelper({ file, cwd: folder, env: { ...env, TMPDIR: temporary(folder) } }, clock, {
+    const file = installHelper(this.#options);
+    const helper = await startHelper({ file, cwd: folder, env: { ...env, TMPDIR: prepareTempFolder(folder) } }, clock, {
       clicked: (id) => {
-        const wanted = this.#shown?.menu.wanted.get(id);
-        if (wanted !== undefined) this.#options.events.onAction(wanted);
+        const action = this.#shown?.menu.actions.get(id);
+        if (action !== undefined) this.#options.events.onAction(action);
       },
       ended: (why) => this.#died(why),
     });
@@ -79,7 +79,7 @@ class HelperTray implements TrayDriver {
     if (this.#closed) return;
     const { clock, events, log } = this.#options;
     this.#deaths.push(clock.monotonic());
-    const restart = afterDeath(this.#deaths);
+    const restart = decideRestart(this.#deaths);
     if (restart.is === 'stop') {
       log.warn('tray: the helper dies again and again, given up', { why });
       events.onState(`off (tray helper: ${why})`);
@@ -94,7 +94,7 @@ class HelperTray implements TrayDriver {
     this.#model = model;
     const helper = this.#helper;
     if (helper === null) return;
-    const menu = flatMenu(model.menu, this.#dialect);
+    const menu = buildFlatMenu(model.menu, this.#dialect);
     if (menu.dropped > this.#dropped) {
       this.#options.log.warn('tray: the menu is too long for the helper', { dropped: menu.dropped });
       this.#dropped = menu.dropped;
@@ -143,7 +143,7 @@ class HelperTray implements TrayDriver {
 }
 
 /** npm leaves the helper without its executable bit, and the package may belong to someone else: so a copy of our own. */
-function install({ binary, folder, platform }: HelperTrayOptions): string {
+function installHelper({ binary, folder, platform }: HelperTrayOptions): string {
   realFiles.mkdirAll(folder, 0o700);
   chmodSync(folder, 0o700);
   const file = join(folder, platform === 'win32' ? 'hivebar-tray.exe' : 'hivebar-tray');
@@ -155,7 +155,7 @@ function install({ binary, folder, platform }: HelperTrayOptions): string {
 }
 
 /** Where the helper leaves its icon files; emptied before each start. */
-function temporary(folder: string): string {
+function prepareTempFolder(folder: string): string {
   const path = join(folder, 'tmp');
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { mode: 0o700 });

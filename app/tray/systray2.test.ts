@@ -18,8 +18,8 @@ import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Desktop, poll, skipUnless, startDesktop, trayHelperMissing } from '../../test/kit/desktop/index.ts';
 import type { TrayDriver } from './driver.ts';
 import { openIcons } from './icons.node.ts';
-import { trayModel } from './menu.ts';
-import type { MenuEntry, TrayModel, Wanted } from './model.ts';
+import { buildTrayModel } from './menu.ts';
+import type { MenuAction, MenuEntry, TrayModel } from './model.ts';
 import { openHelperTray } from './systray2.node.ts';
 
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
@@ -30,14 +30,14 @@ const command = (key: string, label: string): MenuEntry => ({
   is: 'command',
   key,
   label,
-  wanted: { name: 'open', params: { persona: key } },
+  action: { name: 'open', params: { persona: key } },
 });
 const pause = (checked: boolean): MenuEntry => ({
   is: 'check',
   key: 'pause',
   label: 'Pause notifications',
   checked,
-  wanted: { name: checked ? 'resume' : 'pause', params: {} },
+  action: { name: checked ? 'resume' : 'pause', params: {} },
 });
 function model(rows: readonly MenuEntry[], of: Partial<TrayModel> = {}, checked = false): TrayModel {
   return {
@@ -53,7 +53,7 @@ function model(rows: readonly MenuEntry[], of: Partial<TrayModel> = {}, checked 
 interface Started extends AsyncDisposable {
   readonly driver: TrayDriver;
   readonly folder: string;
-  readonly wanted: Wanted[];
+  readonly wanted: MenuAction[];
   readonly states: string[];
 }
 
@@ -66,7 +66,7 @@ interface StartOptions {
 
 function startTray({ binary = packaged, env = {}, second = 1000 }: StartOptions): Started {
   const folder = join(mkdtempSync(join(tmpdir(), 'hivebar-tray-')), 'helper');
-  const wanted: Wanted[] = [];
+  const wanted: MenuAction[] = [];
   const states: string[] = [];
   const driver = openHelperTray({
     binary,
@@ -155,9 +155,9 @@ describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }
     const seen = {
       is: 'looked',
       at,
-      reach: { is: 'up', since: at },
+      health: { is: 'up', since: at },
       urgent: exactly(0),
-      vital: { is: 'live' },
+      agentState: { is: 'live' },
     } as const;
     for (const [persona, source, unread] of [
       ['dev_ops', 'local', 2],
@@ -171,7 +171,7 @@ describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }
     board.put({ is: 'hidden', at, persona: 'gone', hidden: true });
     board.put({ is: 'quiet', at, on: true, until: { is: 'never' } });
     board.put({ is: 'autostart', at, on: false });
-    tray.driver.show(trayModel(board.snapshot(), at, () => ''));
+    tray.driver.show(buildTrayModel(board.snapshot(), at, () => ''));
     await desktop.tray.waitLabel(/^dev_ops - 2 unread$/);
     assert.deepEqual((await desktop.tray.text()).split('\n'), [
       '2 unread (off)',

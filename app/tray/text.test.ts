@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatAge, msUntilAgeChanges } from './age.ts';
-import { rowText } from './text.ts';
-import { timeText } from './time-text.node.ts';
-import { writtenAt } from './written.ts';
+import { computeMsUntilAgeChange, formatAge } from './age.ts';
+import { formatRowText } from './text.ts';
+import { formatTimeText } from './time-text.node.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 test('whatever the text, a row is one bounded line of whole characters without anything unseen', () => {
   const unseen = /[\p{Cc}\u2028-\u202e\u200b\u200e\u200f\u2066\u2067]|[\ud800-\udfff](?![\udc00-\udfff])/v;
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.integer({ min: 1, max: 40 }), (text, most) => {
-      const row = rowText(text, most);
+      const row = formatRowText(text, most);
       const inside = row.replace(/^\u200e\u2068(.*)\u2069$/u, '$1');
       assert.ok([...inside].length <= most, row);
       assert.doesNotMatch(inside, /[\u2068\u2069]/);
@@ -22,16 +22,16 @@ test('whatever the text, a row is one bounded line of whole characters without a
 });
 
 test('a hundred kilobytes are cut without being read, also when nothing of what is read can be shown', () => {
-  assert.equal(rowText('x'.repeat(100_000), 10), `${'x'.repeat(9)}…`);
-  assert.equal(rowText(`${'\u200b'.repeat(100_000)}x`, 10), '…');
+  assert.equal(formatRowText('x'.repeat(100_000), 10), `${'x'.repeat(9)}…`);
+  assert.equal(formatRowText(`${'\u200b'.repeat(100_000)}x`, 10), '…');
   const began = performance.now();
-  for (let i = 0; i < 1000; i += 1) rowText('\u001b]'.repeat(50_000), 60);
+  for (let i = 0; i < 1000; i += 1) formatRowText('\u001b]'.repeat(50_000), 60);
   assert.ok(performance.now() - began < 1000);
 });
 
 test('terminal sequences leave nothing behind, and marks do not pile up', () => {
-  assert.equal(rowText('\u001b[1;31mred\u001b[0m \u001b]0;title\u0007end', 40), 'red end');
-  assert.equal(rowText(`a${'\u0301'.repeat(50)}b`, 40), `a${'\u0301'.repeat(3)}b`);
+  assert.equal(formatRowText('\u001b[1;31mred\u001b[0m \u001b]0;title\u0007end', 40), 'red end');
+  assert.equal(formatRowText(`a${'\u0301'.repeat(50)}b`, 40), `a${'\u0301'.repeat(3)}b`);
 });
 
 test('a span is told in minutes, hours, days, and stays the same exactly as long as it says', () => {
@@ -47,7 +47,7 @@ test('a span is told in minutes, hours, days, and stays the same exactly as long
   ]);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 400_000_000 }), (ms) => {
-      const lasts = msUntilAgeChanges(ms);
+      const lasts = computeMsUntilAgeChange(ms);
       assert.ok(lasts > 0);
       assert.equal(formatAge(ms + lasts - 1), formatAge(ms));
       assert.notEqual(formatAge(ms + lasts), formatAge(ms));
@@ -57,17 +57,18 @@ test('a span is told in minutes, hours, days, and stays the same exactly as long
 
 test('the time of a message is read in the forms that sources give it, and of any other there is none', () => {
   const at = Date.UTC(2026, 5, 20, 9, 59, 59);
-  assert.equal(writtenAt('2026-06-20T09:59:59'), at);
-  assert.equal(writtenAt('2026-06-20 09:59:59Z'), at);
-  assert.equal(writtenAt('2026-06-20T09:59:59.250000+00:00'), at + 250);
-  assert.equal(writtenAt('2026-06-20T11:29:59+01:30'), at);
-  assert.equal(writtenAt('2026-06-20T04:59:59-05:00'), at);
-  for (const text of ['', 'now', '20 June', '2026-06-20', 'x2026-06-20T09:59:59']) assert.equal(writtenAt(text), null);
+  assert.equal(parseTimestamp('2026-06-20T09:59:59'), at);
+  assert.equal(parseTimestamp('2026-06-20 09:59:59Z'), at);
+  assert.equal(parseTimestamp('2026-06-20T09:59:59.250000+00:00'), at + 250);
+  assert.equal(parseTimestamp('2026-06-20T11:29:59+01:30'), at);
+  assert.equal(parseTimestamp('2026-06-20T04:59:59-05:00'), at);
+  for (const text of ['', 'now', '20 June', '2026-06-20', 'x2026-06-20T09:59:59'])
+    assert.equal(parseTimestamp(text), null);
 });
 
 test('an instant is told as the clock on the wall shows it: today, this week, later', () => {
   const now = new Date(2026, 5, 20, 22, 15).getTime(); // a Saturday
   const at = (day: number, hour: number, minute = 0): string =>
-    timeText(new Date(2026, 5, day, hour, minute).getTime(), now);
+    formatTimeText(new Date(2026, 5, day, hour, minute).getTime(), now);
   assert.deepEqual([at(20, 23, 5), at(21, 8), at(26, 8), at(27, 8)], ['23:05', 'Sun 08:00', 'Fri 08:00', '2026-06-27']);
 });

@@ -19,19 +19,19 @@ const ISOLATE_ENDS = '\u2069';
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
 /** Nothing beyond this is looked at; a mail may be a megabyte. */
-const LOOK_MOST = 16;
+const SCAN_FACTOR = 16;
 
-/** A name as a menu row: as `rowText`, and what nobody sees is shown by its number, since two names must not look alike. */
-export function rowName(name: string, most: number): string {
-  return rowText(name, most) === '' ? '' : rowText(displayName(name.slice(0, most * LOOK_MOST)), most);
+/** A name as a menu row: as `formatRowText`, and what nobody sees is shown by its number, since two names must not look alike. */
+export function formatRowName(name: string, most: number): string {
+  return formatRowText(name, most) === '' ? '' : formatRowText(displayName(name.slice(0, most * SCAN_FACTOR)), most);
 }
 
 /**
  * Text of others made fit for one menu row: one line, nothing invisible, at most `most` characters with a `…` when cut.
  * Text that runs from right to left is closed in by itself, so that what stands beside it stays where it is.
  */
-export function rowText(text: string, most: number): string {
-  const near = text.slice(0, most * LOOK_MOST);
+export function formatRowText(text: string, most: number): string {
+  const near = text.slice(0, most * SCAN_FACTOR);
   if (PLAIN.test(near)) return text.length <= most ? text : `${near.slice(0, most - 1).trimEnd()}…`;
   const spaced = near
     .toWellFormed()
@@ -40,11 +40,11 @@ export function rowText(text: string, most: number): string {
   const line = stripUnseen(spaced).replace(PILE, '$1').replace(/ {2,}/g, ' ').trim();
   const characters = [...line];
   const whole = characters.length <= most && near.length === text.length;
-  const shown = whole
+  const cutText = whole
     ? line
     : `${characters
         .slice(0, most - 1)
         .join('')
         .trimEnd()}…`;
-  return RIGHT_TO_LEFT.test(shown) ? `${ISOLATE}${shown}${ISOLATE_ENDS}` : shown;
+  return RIGHT_TO_LEFT.test(cutText) ? `${ISOLATE}${cutText}${ISOLATE_ENDS}` : cutText;
 }

@@ -1,11 +1,11 @@
-import { type SourceId, sameName } from '../model/index.ts';
+import { isSameName, type SourceId } from '../model/index.ts';
 import type { Log } from '../ports/index.ts';
-import { createTrouble } from '../sinks/index.ts';
-import type { Roll } from '../sources/index.ts';
-import { type Blindness, blindWords } from './blind.ts';
+import { createTroubleLog } from '../sinks/index.ts';
+import type { PersonaDirectory } from '../sources/index.ts';
+import { type AlarmRules, type AlarmState, URGENT_POLLS } from './alarm-state.ts';
+import { type Blindness, formatBlind } from './blind-inboxes.ts';
 import type { Judgement } from './judge.ts';
-import { sinceOf } from './raise.ts';
-import { type AlarmRules, type AlarmState, URGENT_POLLS } from './state.ts';
+import { findSince } from './raised-alarms.ts';
 
 /**
  * The second channel of the alarms of a hive: whatever is so stands here once, whether or not anybody takes the event, and
@@ -13,17 +13,23 @@ import { type AlarmRules, type AlarmState, URGENT_POLLS } from './state.ts';
  */
 export interface AlarmLog {
   /** What is so at `at`, monotonic. */
-  say(now: Judgement, state: AlarmState, roll: Roll, blind: ReadonlyMap<string, Blindness>, at: number): void;
+  say(
+    now: Judgement,
+    state: AlarmState,
+    directory: PersonaDirectory,
+    blind: ReadonlyMap<string, Blindness>,
+    at: number,
+  ): void;
 }
 
 export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): AlarmLog {
-  const stranded = onceEach();
-  const urgent = onceEach();
-  const quiet = onceEach();
-  const muted = createTrouble(log);
+  const stranded = createOnceEach();
+  const urgent = createOnceEach();
+  const quiet = createOnceEach();
+  const muted = createTroubleLog(log);
   let blindSince: ReadonlyMap<string, number> = new Map();
 
-  /** A silence that can not be observed is no alarm, and that it can not for long is told instead. */
+  /** A silence that cannot be observed is no alarm, and that it cannot for long is told instead. */
   function sayMuted({ unobserved }: Judgement, blind: ReadonlyMap<string, Blindness>, at: number): void {
     blindSince = new Map([...blind.keys()].map((name) => [name, blindSince.get(name) ?? at]));
     const long = new Map(
@@ -32,23 +38,25 @@ export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): A
     if (blind.size === 0) muted.clear(`${source}: every inbox is read again, and silence is observed`);
     else if (long.size > 0 && unobserved.length > 0)
       muted.raise(
-        `${source}: urgent mail is unread (${unobserved.join(', ')}), and whether its readers did anything can not be told: ${blindWords(long)}`,
+        `${source}: urgent mail is unread (${unobserved.join(', ')}), and whether its readers did anything cannot be told: ${formatBlind(long)}`,
         JSON.stringify([...long.keys()].sort()),
       );
   }
 
   return {
-    say(now, state, roll, blind, at) {
+    say(now, state, directory, blind, at) {
       const { held } = state;
       stranded(now.stranded, (names) => {
-        const all = names.map((name) => `${name} (${held.get(name)?.unread} unread${likeOf(name, roll)})`);
-        log.warn(`${source}: mail lies where nobody was ever seen to read it: ${all.join(', ')}`);
+        const parts = names.map(
+          (name) => `${name} (${held.get(name)?.unread} unread${formatSimilarName(name, directory)})`,
+        );
+        log.warn(`${source}: mail lies where nobody was ever seen to read it: ${parts.join(', ')}`);
       });
       const write = (names: readonly string[]): void => {
-        const all = names.map((name) => `${name} (${held.get(name)?.urgent} urgent)`);
-        log.warn(`${source}: urgent mail is unread, and nothing was seen of its reader meanwhile: ${all.join(', ')}`);
+        const parts = names.map((name) => `${name} (${held.get(name)?.urgent} urgent)`);
+        log.warn(`${source}: urgent mail is unread, and nothing was seen of its reader meanwhile: ${parts.join(', ')}`);
       };
-      urgent(now.urgent, write, (name) => sinceOf(state, 'urgent', name));
+      urgent(now.urgent, write, (name) => findSince(state, 'urgent', name));
       quiet([...now.dormant, ...now.urgentWriteOnly], (names) => {
         log.info(`${source}: unread mail of members that do not look here: ${[...new Set(names)].join(', ')}`);
       });
@@ -61,22 +69,25 @@ export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): A
  * Writes of each name once, until it is over: it is so since another time, or where no time is known, it is not among the
  * names any more.
  */
-function onceEach() {
-  let said: ReadonlyMap<string, number | null> = new Map();
+function createOnceEach() {
+  let logged: ReadonlyMap<string, number | null> = new Map();
   return (
     names: readonly string[],
     write: (fresh: readonly string[]) => void,
     since: (name: string) => number | null = () => null,
   ): void => {
-    const lasting = [...said].filter(([name, was]) => since(name) === was && (was !== null || names.includes(name)));
-    said = new Map(lasting);
-    const fresh = names.filter((name) => !said.has(name));
-    said = new Map([...lasting, ...fresh.map((name) => [name, since(name)] as const)]);
+    const lasting = [...logged].filter(
+      ([name, previous]) => since(name) === previous && (previous !== null || names.includes(name)),
+    );
+    logged = new Map(lasting);
+    const fresh = names.filter((name) => !logged.has(name));
+    logged = new Map([...lasting, ...fresh.map((name) => [name, since(name)] as const)]);
     if (fresh.length > 0) write(fresh);
   };
 }
 
-function likeOf(name: string, roll: Roll): string {
-  for (const member of roll.of.keys()) if (member !== name && sameName(member, name)) return `; there is a ${member}`;
+function formatSimilarName(name: string, directory: PersonaDirectory): string {
+  for (const member of directory.byAddress.keys())
+    if (member !== name && isSameName(member, name)) return `; there is a ${member}`;
   return '';
 }

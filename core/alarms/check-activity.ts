@@ -1,11 +1,11 @@
-import { type Instant, isoOf } from '../model/index.ts';
-import type { ActivityReport, Observed } from './activity.ts';
-import { blindWords } from './blind.ts';
+import { formatIso, type Instant } from '../model/index.ts';
+import type { ActivityReport, PersonaActivity } from './activity-report.ts';
+import { formatBlind } from './blind-inboxes.ts';
 
 /** Active, silent in a span that was watched, or not observable: never one for the other (Kijito contract c). */
-export type Verdict = { readonly is: 'active' | 'silent' | 'unobservable'; readonly words: string };
+export type ActivityVerdict = { readonly is: 'active' | 'silent' | 'unobservable'; readonly words: string };
 
-export interface Question {
+export interface ActivityQuestion {
   readonly persona: string;
   /** Active: it did something after this message. */
   readonly sinceId: number;
@@ -14,46 +14,49 @@ export interface Question {
 }
 
 /** What a report says of one persona. It says what was seen, never why (Kijito contract, trap 50). */
-export function checkActivity(report: ActivityReport, question: Question, now: Instant): Verdict {
+export function checkActivity(report: ActivityReport, question: ActivityQuestion, now: Instant): ActivityVerdict {
   const { persona, sinceId } = question;
   const observed = report.personas.get(persona);
-  if (observed === undefined) return unobservable(`${persona}: nothing is known of this name`);
+  if (observed === undefined) return toUnobservable(`${persona}: nothing is known of this name`);
   const { sent, read } = observed;
   if (sent !== null && sent.id > sinceId)
-    return { is: 'active', words: `${persona}: sent message ${sent.id}, seen ${isoOf(sent.at)}` };
+    return { is: 'active', words: `${persona}: sent message ${sent.id}, seen ${formatIso(sent.at)}` };
   if (read !== null && read.after >= sinceId)
-    return { is: 'active', words: `${persona}: mail was read there, seen ${isoOf(read.at)}, after message ${sinceId}` };
-  const why = whyNot(report, observed, sinceId, now);
-  if (why !== null) return unobservable(`${persona}: ${why}`);
+    return {
+      is: 'active',
+      words: `${persona}: mail was read there, seen ${formatIso(read.at)}, after message ${sinceId}`,
+    };
+  const why = findObstacle(report, observed, sinceId, now);
+  if (why !== null) return toUnobservable(`${persona}: ${why}`);
   const waits = question.waits === null ? '' : ` after ${question.waits} ${question.waits === 1 ? 'wait' : 'waits'}`;
   return {
     is: 'silent',
-    words: `${persona}: nothing was seen of it since message ${sinceId}${waits}; ${last(observed)}`,
+    words: `${persona}: nothing was seen of it since message ${sinceId}${waits}; ${formatLast(observed)}`,
   };
 }
 
-/** Why silence can not be told from what is there; null: it can. */
-function whyNot(report: ActivityReport, observed: Observed, sinceId: number, now: Instant): string | null {
+/** Why silence cannot be told from what is there; null: it can. */
+function findObstacle(report: ActivityReport, observed: PersonaActivity, sinceId: number, now: Instant): string | null {
   const { floor, upTo, published, staleAfterMs, blind } = report;
   if (!observed.watched) return 'its inbox is not watched';
   // The distance: a wall clock that was set back makes no report fresh.
-  if (Math.abs(now - published) > staleAfterMs) return `the report is of ${isoOf(published)}: nobody watches now`;
+  if (Math.abs(now - published) > staleAfterMs) return `the report is of ${formatIso(published)}: nobody watches now`;
   if (floor !== null && floor > sinceId) return `what came before message ${floor} was not watched`;
-  if (blind.size > 0) return `it may have written where nobody looks now: ${blindWords(blind)}`;
+  if (blind.size > 0) return `it may have written where nobody looks now: ${formatBlind(blind)}`;
   if (floor === null) return 'some inboxes have no position yet';
-  if (upTo === null) return 'some inboxes can not be read now';
+  if (upTo === null) return 'some inboxes cannot be read now';
   if (upTo < sinceId) return `not every inbox was looked at since message ${sinceId}, only since ${upTo}`;
   return null;
 }
 
-function last({ sent, read }: Observed): string {
-  const seen = [
-    ...(sent === null ? [] : [`message ${sent.id} from it was seen ${isoOf(sent.at)}`]),
-    ...(read === null ? [] : [`mail was read there ${isoOf(read.at)}`]),
+function formatLast({ sent, read }: PersonaActivity): string {
+  const parts = [
+    ...(sent === null ? [] : [`message ${sent.id} from it was seen ${formatIso(sent.at)}`]),
+    ...(read === null ? [] : [`mail was read there ${formatIso(read.at)}`]),
   ];
-  return seen.length === 0 ? 'nothing was seen of it before' : `before that, ${seen.join(' and ')}`;
+  return parts.length === 0 ? 'nothing was seen of it before' : `before that, ${parts.join(' and ')}`;
 }
 
-function unobservable(words: string): Verdict {
+function toUnobservable(words: string): ActivityVerdict {
   return { is: 'unobservable', words: `${words}: not observable` };
 }

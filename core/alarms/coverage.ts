@@ -3,16 +3,16 @@
  * good as the inbox that was looked at least.
  */
 export interface Coverage {
-  joined(persona: string): void;
+  addInbox(persona: string): void;
   /** Its first look found the position: what comes after it is told. */
-  armed(persona: string, cursor: number): void;
-  looked(persona: string): void;
-  failed(persona: string): void;
+  setCursor(persona: string, cursor: number): void;
+  markPolled(persona: string): void;
+  markFailed(persona: string): void;
   /**
    * Now, at `at`, `newest` is known, and every look that was under way the last time is back. So those that come back from
    * now on began after that last time.
    */
-  rested(at: number, newest: number): void;
+  endRound(at: number, newest: number): void;
   /** Inboxes whose last look failed, or that were not looked at yet. */
   readonly unread: ReadonlySet<string>;
   /** Since when every inbox was looked at, monotonic; null: some are unread. */
@@ -36,24 +36,24 @@ export function createCoverage(): Coverage {
   /** The one before: what comes back now began after it. */
   let begunAfter = BEFORE_ANY;
   /** The least of all; null as soon as one has none. */
-  const least = (of: (sight: Sight) => number): number | null => {
-    let found: number | null = null;
+  const findLeast = (getNumber: (sight: Sight) => number): number | null => {
+    let leastNumber: number | null = null;
     for (const { sight } of inboxes.values()) {
       if (sight === null) return null;
-      found = Math.min(found ?? Number.POSITIVE_INFINITY, of(sight));
+      leastNumber = Math.min(leastNumber ?? Number.POSITIVE_INFINITY, getNumber(sight));
     }
-    return found;
+    return leastNumber;
   };
   const change = (persona: string, now: { cursor?: number; sight?: Sight | null }): void => {
     const inbox = inboxes.get(persona);
     if (inbox !== undefined) Object.assign(inbox, now);
   };
   return {
-    joined: (persona) => void inboxes.set(persona, { cursor: null, sight: null }),
-    armed: (persona, cursor) => change(persona, { cursor }),
-    looked: (persona) => change(persona, { sight: begunAfter }),
-    failed: (persona) => change(persona, { sight: null }),
-    rested(at, newest) {
+    addInbox: (persona) => void inboxes.set(persona, { cursor: null, sight: null }),
+    setCursor: (persona, cursor) => change(persona, { cursor }),
+    markPolled: (persona) => change(persona, { sight: begunAfter }),
+    markFailed: (persona) => change(persona, { sight: null }),
+    endRound(at, newest) {
       begunAfter = rest;
       rest = { at, newest };
     },
@@ -61,18 +61,18 @@ export function createCoverage(): Coverage {
       return new Set([...inboxes].flatMap(([persona, { sight }]) => (sight === null ? [persona] : [])));
     },
     get since() {
-      return least(({ at }) => at);
+      return findLeast(({ at }) => at);
     },
     get upTo() {
-      return least(({ newest }) => newest);
+      return findLeast(({ newest }) => newest);
     },
     get floor() {
-      let found: number | null = null;
+      let highest: number | null = null;
       for (const { cursor } of inboxes.values()) {
         if (cursor === null) return null;
-        found = Math.max(found ?? 0, cursor);
+        highest = Math.max(highest ?? 0, cursor);
       }
-      return found;
+      return highest;
     },
   };
 }

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { Event, HiveAlarmEvent } from '../events/index.ts';
-import { exactly, Fault, VITAL_NOT_REPORTED } from '../model/index.ts';
-import type { Member, Source } from '../sources/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../model/index.ts';
+import type { DirectoryMember, Source } from '../sources/index.ts';
 import { createHiveAlarms } from './hive-alarms.ts';
 
 const MINUTE = 60_000;
 const CUT = new Fault('broken', 'cut', { is: 'source', key: 'kijito' });
 const DOWN = { is: 'failing', failures: 1, why: 'broken' } as const;
-const MEMBER: Member = { memories: 5, retired: false, writeOnly: false, mail: null };
-const EMPTY_HANDED: Member = { ...MEMBER, memories: 0 };
+const MEMBER: DirectoryMember = { memories: 5, retired: false, writeOnly: false, mail: null };
+const EMPTY_HANDED: DirectoryMember = { ...MEMBER, memories: 0 };
 
 function bench(watched: readonly string[], suppressed: readonly string[] = [], others: readonly string[] = []) {
   const clock = fakeClock();
   const log: string[] = [];
   const told: string[] = [];
   const world = {
-    members: new Map<string, Member>([...watched, ...others].map((name) => [name, MEMBER])),
+    members: new Map<string, DirectoryMember>([...watched, ...others].map((name) => [name, MEMBER])),
     unread: new Map<string, readonly [unread: number, urgent: number]>(),
     directoryFails: false,
     asked: 0,
@@ -25,18 +25,18 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
     walkAt: null as number | null,
     isTelling: false,
   };
-  let roll = { asked: clock.monotonic(), of: new Map(world.members) };
+  let roll = { requestedAt: clock.monotonic(), byAddress: new Map(world.members) };
   const source: Source = {
     id: 'kijito',
     kind: 'kijito-inbox',
     async personas() {
       world.asked += 1;
       if (world.directoryFails) throw new Error('cut');
-      roll = { asked: clock.monotonic(), of: new Map(world.members) };
+      roll = { requestedAt: clock.monotonic(), byAddress: new Map(world.members) };
       return [];
     },
-    roll: () => roll,
-    look: () => assert.fail('nobody looks here'),
+    directory: () => roll,
+    poll: () => assert.fail('nobody looks here'),
     [Symbol.asyncDispose]: async () => {},
   };
   const write = (line: string): void => void log.push(line);
@@ -48,16 +48,16 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
     staleAfterMs: 3 * MINUTE,
   });
   const join = (address: string): void =>
-    alarms.joined({
+    alarms.addWatcher({
       persona: { id: address, address },
       get walkAt() {
         return world.walkAt;
       },
-      get isTelling() {
+      get isDelivering() {
         return world.isTelling;
       },
       retryAt: null,
-      async tell(alarm: HiveAlarmEvent) {
+      async deliverAlarm(alarm: HiveAlarmEvent) {
         if (world.refuses.has(address)) return false;
         const names = alarm.reason === 'stranded' ? alarm.stranded_inboxes : alarm.urgent_unanswered;
         told.push(`${address} ${alarm.reason} ${names.join(' ')}`);
@@ -67,7 +67,7 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
   for (const name of watched) join(name);
   const { signal } = new AbortController();
   const reach = { is: 'up', since: 0 } as const;
-  const levels = { unread: exactly(0), urgent: exactly(0), vital: VITAL_NOT_REPORTED };
+  const levels = { unread: exactly(0), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED };
   return {
     alarms,
     clock,
@@ -81,21 +81,21 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
         await clock.advance(MINUTE);
         const at = clock.now();
         for (const persona of watched)
-          if (!but.includes(persona)) alarms.put({ is: 'looked', at, persona, reach, ...levels, cursor: null });
+          if (!but.includes(persona)) alarms.put({ is: 'looked', at, persona, health: reach, ...levels, cursor: null });
         const of = new Map(
           [...world.unread].map(([name, [unread, urgent]]) => [
             name,
             { unread: exactly(unread), urgent: exactly(urgent) },
           ]),
         );
-        await alarms.heard({ at, of, cursor: null }, signal);
+        await alarms.hearPendingList({ at, byAddress: of, cursor: null }, signal);
       }
     },
     tells(persona: string, ...events: readonly object[]) {
       alarms.put({ is: 'told', at: clock.now(), persona, events: events as readonly Event[] });
     },
-    breaks: (persona: string) => alarms.put({ is: 'failed', at: clock.now(), persona, fault: CUT, reach: DOWN }),
-    fails: () => alarms.heard(null, signal),
+    breaks: (persona: string) => alarms.put({ is: 'failed', at: clock.now(), persona, fault: CUT, health: DOWN }),
+    fails: () => alarms.hearPendingList(null, signal),
   };
 }
 
@@ -131,7 +131,7 @@ describe('stranded mail, from poll to stream', () => {
     assert.deepEqual([world.asked, since()], [1, []], 'it has joined since');
   });
 
-  test('while the directory can not be had nothing is claimed', async () => {
+  test('while the directory cannot be had nothing is claimed', async () => {
     const { polls, since, world } = bench(['ada']);
     world.unread.set('ghost', [1, 0]);
     world.directoryFails = true;
@@ -219,8 +219,8 @@ describe('urgent mail, from poll to stream', () => {
   });
 });
 
-describe('a silence that can not be observed', () => {
-  const muted = 'kijito: urgent mail is unread (ada), and whether its readers did anything can not be told: ';
+describe('a silence that cannot be observed', () => {
+  const muted = 'kijito: urgent mail is unread (ada), and whether its readers did anything cannot be told: ';
   const over = 'kijito: every inbox is read again, and silence is observed';
 
   test('trap 50: an inbox that is never read mutes the alarm of its hive, and the log says which, once', async () => {

@@ -1,11 +1,11 @@
 export {
-  type Activity,
   type ActivityReport,
-  activityOf,
-  activityText,
-  type Observed,
-  withEarlier,
-} from './activity.ts';
-export { checkActivity, type Question, type Verdict } from './check-activity.ts';
+  formatActivityReport,
+  type HiveActivity,
+  mergeEarlier,
+  type PersonaActivity,
+  parseActivityReport,
+} from './activity-report.ts';
+export type { AlarmRules } from './alarm-state.ts';
+export { type ActivityQuestion, type ActivityVerdict, checkActivity } from './check-activity.ts';
 export { createHiveAlarms, type HiveAlarms, type HiveAlarmsOptions } from './hive-alarms.ts';
-export type { AlarmRules } from './state.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Member, Roll } from '../sources/index.ts';
+import type { DirectoryMember, PersonaDirectory } from '../sources/index.ts';
+import { NOTHING_OBSERVED, STRANDED_POLLS, URGENT_POLLS } from './alarm-state.ts';
 import { judge } from './judge.ts';
 import { observe } from './observe.ts';
-import { alarmsOf, isNews, latched, released } from './raise.ts';
-import { recipients } from './route.ts';
-import { NOTHING_OBSERVED, STRANDED_POLLS, URGENT_POLLS } from './state.ts';
+import { isNews, latchAlarm, releaseAlarms, toAlarms } from './raised-alarms.ts';
+import { findRecipients } from './route.ts';
 
 const RULES = { stranded: true, urgent: true, pollMs: 60_000, suppressed: new Set<string>() };
 const NAMES = ['ada', 'Ada', 'bo', 'ghost'] as const;
@@ -39,7 +39,7 @@ const stretch: fc.Arbitrary<readonly Happening[]> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...NAMES).map((who) => [{ is: 'sends', who }] as const) },
   { weight: 1, arbitrary: fc.constant([{ is: 'unobserved' }] as const) },
 );
-const member: fc.Arbitrary<Member | null> = fc.option(
+const member: fc.Arbitrary<DirectoryMember | null> = fc.option(
   fc.record(
     {
       memories: fc.constantFrom(null, 0, 0, 4),
@@ -52,7 +52,7 @@ const member: fc.Arbitrary<Member | null> = fc.option(
 );
 
 /** The same from the whole story, told over again for each name: what the state must never say otherwise. */
-function inHindsight(story: readonly Happening[], index: number, who: Member | null, name: string) {
+function inHindsight(story: readonly Happening[], index: number, who: DirectoryMember | null, name: string) {
   let before: Mail = null;
   let [lies, silent, acted] = [0, 0, false];
   for (const now of story) {
@@ -87,7 +87,7 @@ test('after any story, what is judged is what the whole story says, and its alar
       fc.tuple(member, member, member, member),
       (story, says) => {
         const listed = NAMES.flatMap((name, i) => (says[i] ? [[name, says[i]] as const] : []));
-        const roll: Roll = { asked: Number.POSITIVE_INFINITY, of: new Map(listed) };
+        const roll: PersonaDirectory = { requestedAt: Number.POSITIVE_INFINITY, byAddress: new Map(listed) };
         let state = NOTHING_OBSERVED;
         story.forEach((happening, n) => {
           const at = n * RULES.pollMs;
@@ -113,13 +113,13 @@ test('after any story, what is judged is what the whole story says, and its alar
             assert.ok(now.urgent.includes(name), `${name} is silent`);
         }
         for (const name of now.urgent) assert.ok(!now.stranded.includes(name), 'two alarms of one inbox');
-        const to = recipients(NAMES, state, roll);
+        const to = findRecipients(NAMES, state, roll);
         assert.ok(to.length > 0, 'told to nobody');
         if (to.length < NAMES.length) for (const name of now.stranded) assert.ok(!to.includes(name), `told to ${name}`);
         let told = state;
-        for (const one of alarmsOf(now)) told = latched(told, one);
-        told = released(told, now);
-        for (const one of alarmsOf(now)) assert.ok(!isNews(told, one), 'told twice');
+        for (const one of toAlarms(now)) told = latchAlarm(told, one);
+        told = releaseAlarms(told, now);
+        for (const one of toAlarms(now)) assert.ok(!isNews(told, one), 'told twice');
       },
     ),
     { numRuns: 3000 },

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Member, Roll } from '../sources/index.ts';
+import type { DirectoryMember, PersonaDirectory } from '../sources/index.ts';
+import { type AlarmRules, type AlarmState, NOTHING_OBSERVED } from './alarm-state.ts';
 import { type Judgement, judge } from './judge.ts';
-import { type Counts, observe } from './observe.ts';
-import { alarmsOf, isNews, latched, released } from './raise.ts';
-import { recipients } from './route.ts';
-import { type AlarmRules, type AlarmState, NOTHING_OBSERVED } from './state.ts';
+import { observe, type PolledCounts } from './observe.ts';
+import { isNews, latchAlarm, releaseAlarms, toAlarms } from './raised-alarms.ts';
+import { findRecipients } from './route.ts';
 
 const RULES: AlarmRules = { stranded: true, urgent: true, pollMs: 60_000, suppressed: new Set() };
-const MEMBER: Member = { memories: 5, retired: false, writeOnly: false, mail: null };
-const members = (of: Record<string, Partial<Member>>, asked = 1e9): Roll => ({
-  asked,
-  of: new Map(Object.entries(of).map(([name, says]) => [name, { ...MEMBER, ...says }])),
+const MEMBER: DirectoryMember = { memories: 5, retired: false, writeOnly: false, mail: null };
+const members = (of: Record<string, Partial<DirectoryMember>>, asked = 1e9): PersonaDirectory => ({
+  requestedAt: asked,
+  byAddress: new Map(Object.entries(of).map(([name, says]) => [name, { ...MEMBER, ...says }])),
 });
 
 type Mail = Record<string, number | readonly [unread: number, urgent: number] | null>;
 
-function countsOf(n: Mail[string]): Counts {
+function countsOf(n: Mail[string]): PolledCounts {
   if (n === null || n === undefined) return { unread: null, urgent: null };
   const [unread, urgent] = typeof n === 'number' ? [n, 0] : n;
   return { unread, urgent };
@@ -27,7 +27,7 @@ function hive(rules: Partial<AlarmRules> = {}) {
   const all = { ...RULES, ...rules };
   let state: AlarmState = NOTHING_OBSERVED;
   let at = 0;
-  const counts = (mail: Mail): ReadonlyMap<string, Counts> =>
+  const counts = (mail: Mail): ReadonlyMap<string, PolledCounts> =>
     new Map(Object.entries(mail).map(([name, n]) => [name, countsOf(n)]));
   const made = {
     polls(times: number, mail: Mail, apart = 60_000) {
@@ -45,16 +45,16 @@ function hive(rules: Partial<AlarmRules> = {}) {
       state = observe(state, { at, is: 'unobserved' }, all);
       return made;
     },
-    judged: (roll: Roll | null, covered: number | null = at): Judgement => judge(state, roll, covered, all),
+    judged: (roll: PersonaDirectory | null, covered: number | null = at): Judgement => judge(state, roll, covered, all),
     get state() {
       return state;
     },
     /** Tells whatever is to be told, and says what that was. */
-    told(roll: Roll, isTaken = true): readonly string[] {
+    told(roll: PersonaDirectory, isTaken = true): readonly string[] {
       const now = judge(state, roll, at, all);
-      state = released(state, now);
-      const raised = alarmsOf(now).filter((one) => isNews(state, one));
-      if (isTaken) for (const one of raised) state = latched(state, one);
+      state = releaseAlarms(state, now);
+      const raised = toAlarms(now).filter((one) => isNews(state, one));
+      if (isTaken) for (const one of raised) state = latchAlarm(state, one);
       return raised.map(({ kind, names }) => `${kind} ${names.join(' ')}`);
     },
   };
@@ -84,10 +84,10 @@ describe('stranded mail', () => {
   });
 
   test('a directory that is older than the mail is asked for again before anything is claimed', () => {
-    const { stranded, wantsRoll } = hive().polls(3, { adda: 1, ghost: 1 }).judged(members(typo, 0));
+    const { stranded, wantsDirectory: wantsRoll } = hive().polls(3, { adda: 1, ghost: 1 }).judged(members(typo, 0));
     assert.deepEqual([stranded, wantsRoll], [[], true]);
-    assert.equal(hive().polls(3, { ada: 1 }).judged(members(typo, 0)).wantsRoll, false);
-    assert.equal(hive().polls(3, { adda: 1 }).judged(members(typo)).wantsRoll, false);
+    assert.equal(hive().polls(3, { ada: 1 }).judged(members(typo, 0)).wantsDirectory, false);
+    assert.equal(hive().polls(3, { adda: 1 }).judged(members(typo)).wantsDirectory, false);
   });
 
   test('no directory, no claim', () => {
@@ -299,13 +299,13 @@ describe('who is told', () => {
     const roll = members({ ada: {}, unsaid: { memories: null }, dead: { memories: 0 }, old: { retired: true } });
     const { state } = hive().polls(3, { ghost: 1, dead: 1 }).sends('dead2');
     const watched = ['ada', 'unsaid', 'dead', 'old', 'ghost', 'dead2'];
-    assert.deepEqual(recipients(watched, state, roll), ['ada', 'unsaid']);
+    assert.deepEqual(findRecipients(watched, state, roll), ['ada', 'unsaid']);
   });
 
   test('trap 46: a filter that leaves nobody tells everybody: members first, and else whoever is watched', () => {
     const roll = members({ quiet: { memories: 0 }, dead: { memories: 0 } });
     const { state } = hive().polls(3, { ghost: 1, dead: 1 });
-    assert.deepEqual(recipients(['quiet', 'dead', 'ghost'], state, roll), ['quiet']);
-    assert.deepEqual(recipients(['dead', 'ghost'], state, roll), ['dead', 'ghost']);
+    assert.deepEqual(findRecipients(['quiet', 'dead', 'ghost'], state, roll), ['quiet']);
+    assert.deepEqual(findRecipients(['dead', 'ghost'], state, roll), ['dead', 'ghost']);
   });
 });

@@ -1,7 +1,7 @@
-import { foldedName } from '../model/index.ts';
-import type { Roll } from '../sources/index.ts';
-import { readerOf } from './evidence.ts';
-import { type AlarmRules, type AlarmState, STRANDED_POLLS, seenOf, URGENT_POLLS } from './state.ts';
+import { foldName } from '../model/index.ts';
+import type { PersonaDirectory } from '../sources/index.ts';
+import { classifyReader } from './address-activity.ts';
+import { type AlarmRules, type AlarmState, getActivity, STRANDED_POLLS, URGENT_POLLS } from './alarm-state.ts';
 
 /** What is so right now, whoever was told of it. Lists are sorted. */
 export interface Judgement {
@@ -12,7 +12,7 @@ export interface Judgement {
   /** Those that hold urgent mail, but whose silence is not observed: some inbox was not looked at since. */
   readonly unobserved: readonly string[];
   /** Some inbox can only be judged by a directory that is newer than its mail. */
-  readonly wantsRoll: boolean;
+  readonly wantsDirectory: boolean;
 }
 
 const NOTHING: Judgement = {
@@ -21,7 +21,7 @@ const NOTHING: Judgement = {
   urgent: [],
   urgentWriteOnly: [],
   unobserved: [],
-  wantsRoll: false,
+  wantsDirectory: false,
 };
 
 /**
@@ -29,29 +29,34 @@ const NOTHING: Judgement = {
  * @param covered since when every watched inbox was looked at and told, monotonic; null: some were not, so that mail
  *   which a persona sent may be unseen, and its silence is not observable (Kijito contract, trap 50)
  */
-export function judge(state: AlarmState, roll: Roll | null, covered: number | null, rules: AlarmRules): Judgement {
-  if (roll === null) return NOTHING;
+export function judge(
+  state: AlarmState,
+  directory: PersonaDirectory | null,
+  covered: number | null,
+  rules: AlarmRules,
+): Judgement {
+  if (directory === null) return NOTHING;
   const stranded: string[] = [];
   const dormant: string[] = [];
   const urgent: string[] = [];
   const urgentWriteOnly: string[] = [];
   const unobserved: string[] = [];
-  let wantsRoll = false;
+  let wantsDirectory = false;
   for (const [address, held] of state.held) {
-    const reader = readerOf(address, roll, seenOf(state, address));
+    const reader = classifyReader(address, directory, getActivity(state, address));
     if (reader === 'dormant' && rules.stranded) dormant.push(address);
     if ((reader === 'none' || reader === 'unlisted') && rules.stranded && held.polls >= STRANDED_POLLS) {
-      if (roll.asked > held.since) stranded.push(address);
-      else wantsRoll = true;
+      if (directory.requestedAt > held.since) stranded.push(address);
+      else wantsDirectory = true;
     }
-    const member = roll.of.get(address);
+    const member = directory.byAddress.get(address);
     if (!rules.urgent || member === undefined || member.retired || held.silence === null) continue;
-    if (reader === 'none' || rules.suppressed.has(foldedName(address))) continue;
+    if (reader === 'none' || rules.suppressed.has(foldName(address))) continue;
     if (held.silence.polls < URGENT_POLLS) continue;
     const isObserved = covered !== null && covered >= held.silence.since;
     if (isObserved) (member.writeOnly ? urgentWriteOnly : urgent).push(address);
     else if (!member.writeOnly) unobserved.push(address);
   }
   for (const names of [stranded, dormant, urgent, urgentWriteOnly, unobserved]) names.sort();
-  return { stranded, dormant, urgent, urgentWriteOnly, unobserved, wantsRoll };
+  return { stranded, dormant, urgent, urgentWriteOnly, unobserved, wantsDirectory };
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../model/index.ts';
-import { NOT_SEEN, type Seen } from './evidence.ts';
-import { type AlarmRules, type AlarmState, type Held, MOST_SEEN } from './state.ts';
+import { type AddressActivity, NO_ACTIVITY } from './address-activity.ts';
+import { type AlarmRules, type AlarmState, MAX_OBSERVED, type UnreadInbox } from './alarm-state.ts';
 
 /**
  * What happens to a hive. `at` is monotonic, `wall` the same for a person. `polled`: one answer of the pending list; an address that is absent has no
@@ -12,15 +12,15 @@ export type Observation = { readonly at: number } & (
   | {
       readonly is: 'polled';
       readonly wall: Instant;
-      readonly counts: ReadonlyMap<string, Counts>;
+      readonly counts: ReadonlyMap<string, PolledCounts>;
       readonly newest: number;
     }
-  | { readonly is: 'sent'; readonly messages: readonly Sent[] }
+  | { readonly is: 'sent'; readonly messages: readonly SentMessage[] }
   | { readonly is: 'unobserved' }
 );
 
 /** A message that was told, and when: monotonic, and for a person. */
-export interface Sent {
+export interface SentMessage {
   readonly from: string;
   readonly id: number;
   readonly at: number;
@@ -28,7 +28,7 @@ export interface Sent {
 }
 
 /** Null: not known. */
-export interface Counts {
+export interface PolledCounts {
   readonly unread: number | null;
   readonly urgent: number | null;
 }
@@ -37,84 +37,88 @@ export interface Counts {
 export function observe(state: AlarmState, seeing: Observation, rules: AlarmRules): AlarmState {
   switch (seeing.is) {
     case 'sent':
-      return sent(state, seeing.messages);
+      return applySent(state, seeing.messages);
     case 'unobserved':
-      return { ...state, polledAt: null, held: new Map([...state.held].map(([name, held]) => [name, broken(held)])) };
+      return {
+        ...state,
+        polledAt: null,
+        held: new Map([...state.held].map(([name, held]) => [name, breakSilence(held)])),
+      };
     case 'polled':
-      return polled(state, seeing, rules);
+      return applyPolled(state, seeing, rules);
   }
 }
 
-function sent(state: AlarmState, messages: readonly Sent[]): AlarmState {
+function applySent(state: AlarmState, messages: readonly SentMessage[]): AlarmState {
   const held = new Map(state.held);
-  const seen = new Map(state.seen);
+  const observed = new Map(state.observed);
   for (const { from, id, at, wall } of messages) {
-    const before = seen.get(from) ?? NOT_SEEN;
+    const before = observed.get(from) ?? NO_ACTIVITY;
     if (before.sent !== null && before.sent.id >= id) continue; // told once more
     const own = held.get(from);
     if (own !== undefined && own.urgentSince !== null)
-      held.set(from, { ...own, urgentSince: at, silence: own.silence && begun(own.urgent, at, 0) });
-    remember(seen, from, { ...before, sent: { id, at: wall } });
+      held.set(from, { ...own, urgentSince: at, silence: own.silence && beginSilence(own.urgent, at, 0) });
+    remember(observed, from, { ...before, sent: { id, at: wall } });
   }
-  return { ...state, held, seen };
+  return { ...state, held, observed };
 }
 
-function polled(
+function applyPolled(
   state: AlarmState,
   { at, wall, counts, newest }: Extract<Observation, { is: 'polled' }>,
   rules: AlarmRules,
 ): AlarmState {
   const isPoll = state.polledAt === null || at - state.polledAt >= rules.pollMs / 2;
-  const held = new Map<string, Held>();
-  const seen = new Map(state.seen);
-  const wasRead = (address: string): void =>
-    remember(seen, address, { ...(seen.get(address) ?? NOT_SEEN), read: { after: newest, at: wall } });
+  const held = new Map<string, UnreadInbox>();
+  const observed = new Map(state.observed);
+  const rememberRead = (address: string): void =>
+    remember(observed, address, { ...(observed.get(address) ?? NO_ACTIVITY), read: { after: newest, at: wall } });
   for (const [address, { unread, urgent }] of counts) {
     const before = state.held.get(address);
     if (unread === null) {
-      if (before !== undefined) held.set(address, broken(before));
+      if (before !== undefined) held.set(address, breakSilence(before));
     } else if (unread > 0) {
       const isRead = before !== undefined && unread < before.unread;
-      if (isRead) wasRead(address);
-      held.set(address, heldNow(before, isRead, unread, urgent ?? 0, at, isPoll));
+      if (isRead) rememberRead(address);
+      held.set(address, toUnreadInbox(before, isRead, unread, urgent ?? 0, at, isPoll));
     }
   }
   for (const address of state.held.keys()) {
     const now = counts.get(address);
-    if (now === undefined || now.unread === 0) wasRead(address);
+    if (now === undefined || now.unread === 0) rememberRead(address);
   }
-  return { ...state, held, seen, polledAt: isPoll ? at : state.polledAt };
+  return { ...state, held, observed, polledAt: isPoll ? at : state.polledAt };
 }
 
-function heldNow(
-  before: Held | undefined,
+function toUnreadInbox(
+  before: UnreadInbox | undefined,
   isRead: boolean,
   unread: number,
   urgent: number,
   at: number,
   isPoll: boolean,
-): Held {
+): UnreadInbox {
   const polls = isPoll ? 1 : 0;
   const quiet = before === undefined || isRead || urgent === 0 ? null : before.silence;
-  const silence = quiet === null ? begun(urgent, at, 1) : { since: quiet.since, polls: quiet.polls + polls };
+  const silence = quiet === null ? beginSilence(urgent, at, 1) : { since: quiet.since, polls: quiet.polls + polls };
   const urgentSince = urgent === 0 ? null : isRead ? at : (before?.urgentSince ?? at);
   if (before === undefined) return { unread, urgent, since: at, polls: 1, urgentSince, silence };
   return { unread, urgent, since: before.since, polls: before.polls + polls, urgentSince, silence };
 }
 
 /** A silence that begins now, with a poll or between two, if there is anything urgent to be silent about. */
-function begun(urgent: number, at: number, polls: 0 | 1): Held['silence'] {
+function beginSilence(urgent: number, at: number, polls: 0 | 1): UnreadInbox['silence'] {
   return urgent === 0 ? null : { since: at, polls };
 }
 
-function broken(held: Held): Held {
+function breakSilence(held: UnreadInbox): UnreadInbox {
   return { ...held, silence: null };
 }
 
 /** What was observed last stands last, so that the first to be forgotten is the one nothing was heard of for longest. */
-function remember(seen: Map<string, Seen>, address: string, now: Seen): void {
-  seen.delete(address);
-  seen.set(address, now);
-  const [oldest] = seen.keys();
-  if (seen.size > MOST_SEEN && oldest !== undefined) seen.delete(oldest);
+function remember(observed: Map<string, AddressActivity>, address: string, now: AddressActivity): void {
+  observed.delete(address);
+  observed.set(address, now);
+  const [oldest] = observed.keys();
+  if (observed.size > MAX_OBSERVED && oldest !== undefined) observed.delete(oldest);
 }

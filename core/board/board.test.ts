@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Count, exactly, Fault, isoOf, type Reach, sumOf, UNKNOWN, VITAL_NOT_REPORTED } from '../model/index.ts';
+import {
+  AGENT_STATE_NOT_REPORTED,
+  addCounts,
+  type Count,
+  exactly,
+  Fault,
+  formatIso,
+  type Health,
+  UNKNOWN,
+} from '../model/index.ts';
 import {
   type Board,
   createBoard,
@@ -10,7 +19,7 @@ import {
   fold,
   type OpenDecision,
   type Snapshot,
-  view,
+  toSnapshot,
 } from './index.ts';
 
 const HIVE = 'http://127.0.0.1:7474';
@@ -32,26 +41,26 @@ function join(persona: string, at = 0, source = 'kijito'): Fact {
     staleAfterMs: 90_000,
   };
 }
-function look(persona: string, at: number, unread: number, reach: Reach = { is: 'up', since: at }): Fact {
+function look(persona: string, at: number, unread: number, reach: Health = { is: 'up', since: at }): Fact {
   return {
     is: 'looked',
     at,
     persona,
-    reach,
+    health: reach,
     unread: exactly(unread),
     urgent: exactly(0),
-    vital: VITAL_NOT_REPORTED,
+    agentState: AGENT_STATE_NOT_REPORTED,
     cursor: unread,
   };
 }
 function down(persona: string, at: number, fault = refused(), failures = 3): Fact {
-  return { is: 'failed', at, persona, fault, reach: { is: 'down', since: at, failures, why: fault.code } };
+  return { is: 'failed', at, persona, fault, health: { is: 'down', since: at, failures, why: fault.code } };
 }
 function mail(persona: string, at: number, ...ids: number[]): Fact {
   const events = ids.map((id) => ({
     event: 'new' as const,
     source: 'kijito-inbox',
-    ts: isoOf(at),
+    ts: formatIso(at),
     id,
     from: 'bo',
     created: 'c',
@@ -90,7 +99,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 test('a persona that joined is PENDING with unknown counts, never with zero', () => {
   const snapshot = boardOf(join('ada', 5)).snapshot();
   const ada = only(snapshot);
-  assert.deepEqual(ada.reach, { is: 'unseen' });
+  assert.deepEqual(ada.health, { is: 'unseen' });
   assert.deepEqual(ada.unread, { value: UNKNOWN, asOf: null, staleAfter: null });
   assert.deepEqual(snapshot.totals, { unread: UNKNOWN, urgent: UNKNOWN, up: 0, down: 0, personas: 1 });
 });
@@ -109,7 +118,7 @@ test('a pending list moves the counts and nothing else', () => {
   const board = boardOf(join('ada'), look('ada', 1, 3), down('ada', 2));
   board.put({ is: 'counted', at: 3, persona: 'ada', unread: exactly(7), urgent: exactly(2) });
   const ada = only(board.snapshot());
-  assert.equal(ada.reach.is, 'down');
+  assert.equal(ada.health.is, 'down');
   assert.deepEqual(ada.urgent.value, exactly(2));
   assert.equal(ada.unread.asOf, 3);
 });
@@ -127,7 +136,7 @@ test('A10 the time of the last mail is the message’s own, and never after the 
   const at = Date.UTC(2026, 10, 29, 12);
   const written = (...times: readonly (string | null)[]): number | null => {
     const events = delivered.events.slice(0, times.length).map((event, i) => {
-      return { ...event, ts: isoOf(at), created: times[i] ?? null } as (typeof delivered.events)[number];
+      return { ...event, ts: formatIso(at), created: times[i] ?? null } as (typeof delivered.events)[number];
     });
     return only(boardOf(join('ada'), { ...delivered, events }).snapshot()).lastMailAt;
   };
@@ -148,7 +157,7 @@ test('S2: after an outage the first good look with nothing unread shows UP again
   const board = boardOf(join('ada'), look('ada', 1, 0), down('ada', 2));
   const seen: string[] = [];
   await turn();
-  board.changes((snapshot) => seen.push(`${only(snapshot).reach.is} ${snapshot.causes.length}`));
+  board.changes((snapshot) => seen.push(`${only(snapshot).health.is} ${snapshot.causes.length}`));
   board.put(look('ada', 3, 0));
   await turn();
   assert.deepEqual(seen, ['up 0']);
@@ -162,7 +171,7 @@ test('failures below the threshold stay UP with a reason, and do not restart "si
     at: 5,
     persona: 'ada',
     fault: refused(),
-    reach: { is: 'failing', failures: 1, why: 'refused' },
+    health: { is: 'failing', failures: 1, why: 'refused' },
   };
   const board = boardOf(join('ada'), look('ada', 1, 0), failing);
   assert.equal(board.snapshot().totals.up, 1);
@@ -252,7 +261,7 @@ test('a quiet tick changes no rev and calls nobody, but the numbers are fresh', 
   const before = board.snapshot();
   let calls = 0;
   board.changes(() => calls++);
-  board.put({ ...look('ada', 2000, 3), reach: { is: 'up', since: 1000 } } as Fact);
+  board.put({ ...look('ada', 2000, 3), health: { is: 'up', since: 1000 } } as Fact);
   await turn();
   assert.equal(calls, 0);
   assert.equal(board.snapshot().rev, before.rev);
@@ -262,7 +271,7 @@ test('a quiet tick changes no rev and calls nobody, but the numbers are fresh', 
 test('an outage that goes on does not repaint with every further failure', async () => {
   const board = boardOf(join('ada'), down('ada', 1));
   const { rev } = board.snapshot();
-  board.put({ ...down('ada', 2), reach: { is: 'down', since: 1, failures: 4, why: 'refused' } } as Fact);
+  board.put({ ...down('ada', 2), health: { is: 'down', since: 1, failures: 4, why: 'refused' } } as Fact);
   assert.equal(board.snapshot().rev, rev);
 });
 
@@ -313,7 +322,7 @@ test('a mute holds for a persona that joins later, and ends by itself at its tim
   assert.deepEqual(only(board.snapshot()).muted, { is: 'at', at: 50 });
   const { rev } = board.snapshot();
   board.put(look('bo', 49, 0));
-  board.put({ ...look('bo', 50, 0), reach: { is: 'up', since: 49 } } as Fact);
+  board.put({ ...look('bo', 50, 0), health: { is: 'up', since: 49 } } as Fact);
   assert.deepEqual(only(board.snapshot()).muted, { is: 'never' });
   assert.ok(board.snapshot().rev > rev);
 });
@@ -348,16 +357,16 @@ test('personas are in code-unit order, whatever the order they joined in', () =>
 
 test('folding leaves the state before as it was', () => {
   const one = fold(EMPTY_BOARD, [join('ada')]);
-  const before = structuredClone(view(one, 0, 0));
+  const before = structuredClone(toSnapshot(one, 0, 0));
   fold(one, [look('ada', 5, 9)]);
   fold(one, [{ is: 'left', at: 6, persona: 'ada' }]);
-  assert.deepEqual(view(one, 0, 0), before);
+  assert.deepEqual(toSnapshot(one, 0, 0), before);
 });
 
 /** The dumb model: a plain object a persona, totals by adding everything up again. */
 interface Dumb {
   unread: Count;
-  reach: Reach['is'];
+  reach: Health['is'];
   key: string | null;
   held: boolean;
   last: string | null;
@@ -399,10 +408,10 @@ test('property: any history gives what a model gives that adds everything up ane
         play(model, fact);
         const snapshot = board.snapshot();
         assert.deepEqual(
-          snapshot.personas.map((p) => [p.id, p.unread.value, p.reach.is, p.lastEventId, p.held !== null]),
+          snapshot.personas.map((p) => [p.id, p.unread.value, p.health.is, p.lastEventId, p.held !== null]),
           [...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, m]) => [id, m.unread, m.reach, m.last, m.held]),
         );
-        assert.deepEqual(snapshot.totals.unread, sumOf([...model.values()].map((m) => m.unread)));
+        assert.deepEqual(snapshot.totals.unread, addCounts([...model.values()].map((m) => m.unread)));
         assert.equal(snapshot.totals.down, [...model.values()].filter((m) => m.reach === 'down').length);
         assert.equal(snapshot.totals.up, [...model.values()].filter((m) => m.reach === 'up').length);
         const keys = new Set(
@@ -446,7 +455,7 @@ function pictureOf(snapshot: Snapshot): string {
     unread: p.unread.value,
     urgent: p.urgent.value,
     // Since when it is down is shown; two that share a cause may hide it from the cause.
-    reach: p.reach.is === 'down' ? `down since ${p.reach.since}` : p.reach.is,
+    health: p.health.is === 'down' ? `down since ${p.health.since}` : p.health.is,
   }));
   return JSON.stringify({ ...snapshot, rev: 0, personas });
 }
@@ -454,16 +463,16 @@ function pictureOf(snapshot: Snapshot): string {
 test('the newest five messages stay on the board, newest first; what a former run told is shown but is no news', () => {
   const board = boardOf(join('ada'));
   const recalled = mail('ada', 1, 1, 2) as Extract<Fact, { is: 'told' }>;
-  const events = recalled.events.map((event) => ({ ...event, ts: isoOf(3) }));
+  const events = recalled.events.map((event) => ({ ...event, ts: formatIso(3) }));
   board.put({ ...recalled, events, is: 'recalled' });
   assert.deepEqual(only(board.snapshot()).lastMailAt, 3);
   assert.equal(only(board.snapshot()).lastEventId, null);
   board.put(mail('ada', 5, 3, 4, 5, 6));
-  const { latest, lastMailAt } = only(board.snapshot());
+  const { latestMessages: latest, lastMailAt } = only(board.snapshot());
   assert.deepEqual([latest.map(({ id }) => id), lastMailAt], [[6, 5, 4, 3, 2], 5]);
   board.put({ ...recalled, is: 'recalled' });
   assert.deepEqual(
-    only(board.snapshot()).latest.map(({ id }) => id),
+    only(board.snapshot()).latestMessages.map(({ id }) => id),
     [6, 5, 4, 3, 2],
   );
 });
@@ -471,7 +480,7 @@ test('the newest five messages stay on the board, newest first; what a former ru
 test('a message on the board is cut, however long it is', () => {
   const fact = mail('ada', 1, 1) as Extract<Fact, { is: 'told' }>;
   const events = fact.events.map((event) => ({ ...event, from: 'f'.repeat(9000), content: 'c'.repeat(100_000) }));
-  const [letter] = only(boardOf(join('ada'), { ...fact, events }).snapshot()).latest;
+  const [letter] = only(boardOf(join('ada'), { ...fact, events }).snapshot()).latestMessages;
   assert.deepEqual([letter?.from.length, letter?.text?.length], [100, 300]);
 });
 
@@ -481,7 +490,7 @@ test('a message of whom nobody knows who wrote it, and when, is on the board; wh
   const board = boardOf(join('ada'), { ...fact, events });
   const read = { source: 's', ts: 't', persona: 'ada', event: 'read', id: 3, wake_class: 'liveness' } as const;
   board.put({ is: 'told', at: 5, persona: 'ada', events: [{ ...read, event_id: 'ada:read:3-1' }] });
-  const { latest, lastMailAt, lastEventId, cursor } = only(board.snapshot());
+  const { latestMessages: latest, lastMailAt, lastEventId, cursor } = only(board.snapshot());
   assert.deepEqual(latest, [{ id: 7, from: '', created: '', text: latest[0]?.text ?? null }]);
   assert.deepEqual([lastMailAt, lastEventId, cursor], [1, 'ada:read:3-1', 7]);
 });
@@ -489,7 +498,7 @@ test('a message of whom nobody knows who wrote it, and when, is on the board; wh
 test('work that came is among the latest, with its time and its number', () => {
   const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'told' }>;
   const events = fact.events.map((event) => ({ ...event, event: 'assigned' }) as (typeof fact.events)[number]);
-  const { latest, lastMailAt, cursor } = only(boardOf(join('ada'), { ...fact, events }).snapshot());
+  const { latestMessages: latest, lastMailAt, cursor } = only(boardOf(join('ada'), { ...fact, events }).snapshot());
   assert.deepEqual([latest.map(({ id }) => id), lastMailAt, cursor], [[7], 1, 7]);
 });
 

@@ -1,10 +1,10 @@
 import { type Log, silentLog } from '../ports/index.ts';
 import type { Board } from './board.ts';
+import { isSameBoard } from './board-equality.ts';
 import type { Fact } from './fact.ts';
 import { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
-import { samePicture } from './picture.ts';
 import type { Snapshot } from './snapshot.ts';
-import { view } from './view.ts';
+import { toSnapshot } from './to-snapshot.ts';
 
 /**
  * The board of one process. `put` tells fact listeners at once and in order; facts are folded in when somebody looks, or
@@ -39,23 +39,23 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
       }
     }
   };
-  const listen = <T extends unknown[]>(
+  const addListener = <T extends unknown[]>(
     listeners: Set<(...args: T) => void>,
     listener: (...args: T) => void,
   ): Disposable => {
-    const own = (...args: T): void => listener(...args); // the same function may listen twice
-    listeners.add(own);
-    return { [Symbol.dispose]: () => void listeners.delete(own) };
+    const wrapper = (...args: T): void => listener(...args); // the same function may listen twice
+    listeners.add(wrapper);
+    return { [Symbol.dispose]: () => void listeners.delete(wrapper) };
   };
-  const count = (): void => {
+  const foldPending = (): void => {
     if (news.length > 0) state = fold(state, news);
     news = [];
-    if (!samePicture(counted, state)) rev += 1;
+    if (!isSameBoard(counted, state)) rev += 1;
     counted = state;
   };
-  const settle = (): void => {
+  const finishTurn = (): void => {
     due = false;
-    count();
+    foldPending();
     if (rev === announced) return; // a quiet tick ends here, without a snapshot being made
     announced = rev;
     if (onChange.size > 0) tell(onChange, board.snapshot());
@@ -77,16 +77,16 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
       }
       if (due) return;
       due = true;
-      later(settle);
+      later(finishTurn);
     },
     snapshot: () => {
       if (snapshot !== null) return snapshot;
-      count();
-      snapshot = view(state, state.now, rev);
+      foldPending();
+      snapshot = toSnapshot(state, state.now, rev);
       return snapshot;
     },
-    facts: (listener) => listen(onFact, listener),
-    changes: (listener) => listen(onChange, listener),
+    facts: (listener) => addListener(onFact, listener),
+    changes: (listener) => addListener(onChange, listener),
   };
   return board;
 }

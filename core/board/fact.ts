@@ -1,7 +1,7 @@
 import type { Event } from '../events/index.ts';
-import type { Count, Fault, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
-import type { LocalView, OpenDecision } from './asked.ts';
-import type { DaemonView } from './daemon.ts';
+import type { AgentState, Count, Fault, Health, Instant, PersonaId, SourceId } from '../model/index.ts';
+import type { DaemonView } from './daemon-view.ts';
+import type { LocalView, OpenDecision } from './open-decisions.ts';
 
 /** Until when a persona, or everything, is silent. */
 export type Until = { readonly is: 'never' } | { readonly is: 'at'; readonly at: Instant } | { readonly is: 'forever' };
@@ -20,7 +20,7 @@ export type Fact =
       readonly eventsFile: string | null;
       /** The newest event of the persona from before, null for none. */
       readonly lastEventId: string | null;
-      /** Its messages can be marked as read from here; absent: they can not. */
+      /** Its messages can be marked as read from here; absent: they cannot. */
       readonly canMarkRead?: boolean;
       /** What it counts is counted with another persona too, and is no part of sums; absent: it is not. */
       readonly isEcho?: boolean;
@@ -33,10 +33,10 @@ export type Fact =
       readonly is: 'looked';
       readonly at: Instant;
       readonly persona: PersonaId;
-      readonly reach: Reach;
+      readonly health: Health;
       readonly unread: Count;
       readonly urgent: Count;
-      readonly vital: Vital;
+      readonly agentState: AgentState;
       /** The newest id, where it is below the cursor and unread mail is there: another log, which nobody is told of. */
       readonly endsBelow?: number;
       /** Mail up to this id was handed over; what is told afterwards moves it on. */
@@ -54,7 +54,7 @@ export type Fact =
       readonly is: 'failed';
       readonly at: Instant;
       readonly persona: PersonaId;
-      readonly reach: Reach;
+      readonly health: Health;
       readonly fault: Fault;
     }
   /** The sink took these events of the persona, in this order. */
@@ -65,7 +65,7 @@ export type Fact =
   | { readonly is: 'held'; readonly at: Instant; readonly persona: PersonaId; readonly fault: Fault }
   /** The persona's event file lacks events because of this (they are safe); null: it has them all. */
   | { readonly is: 'published'; readonly at: Instant; readonly persona: PersonaId; readonly fault: Fault | null }
-  /** A whole source can not even say who is there (start-up or a rescan); null fault = it can again. */
+  /** A whole source cannot even say who is there (start-up or a rescan); null fault = it can again. */
   | {
       readonly is: 'source';
       readonly at: Instant;
@@ -91,7 +91,7 @@ export type Fact =
   | { readonly is: 'hidden'; readonly at: Instant; readonly persona: PersonaId; readonly hidden: boolean }
   /** `on`: quiet hours are kept. One goes on until then; `never`: it is no quiet hour. */
   | { readonly is: 'quiet'; readonly at: Instant; readonly on: boolean; readonly until: Until }
-  /** Whether Hivebar starts at login; null: it can not be told here. */
+  /** Whether Hivebar starts at login; null: it cannot be told here. */
   | { readonly is: 'autostart'; readonly at: Instant; readonly on: boolean | null }
   /**
    * Nobody watched for `ms`: the machine slept, the process was stopped, or the clock was set. Everything is polled now;

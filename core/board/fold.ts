@@ -1,21 +1,21 @@
 import { type Event, isMail } from '../events/index.ts';
 import {
+  AGENT_STATE_NOT_REPORTED,
   type Fault,
+  type Health,
   type Instant,
-  instantOfIso,
   type PersonaId,
+  parseIso,
   parseTimestamp,
-  type Reach,
   type SourceId,
-  standing,
+  toHealthLabel,
   UNKNOWN,
-  VITAL_NOT_REPORTED,
 } from '../model/index.ts';
-import type { OpenDecision } from './asked.ts';
-import { type DaemonView, sameDaemon } from './daemon.ts';
+import { type DaemonView, isSameDaemon } from './daemon-view.ts';
 import type { Fact, Until } from './fact.ts';
-import { lettersWith } from './letter.ts';
-import type { PersonaView, ProjectView, Seen } from './snapshot.ts';
+import { addMessages } from './message-preview.ts';
+import type { OpenDecision } from './open-decisions.ts';
+import type { DatedValue, PersonaView, ProjectView } from './snapshot.ts';
 
 /** Something is wrong since then. */
 export interface Trouble {
@@ -25,7 +25,7 @@ export interface Trouble {
 
 /** One persona on the board: what is shown, and what the next fact about it needs. */
 export interface PersonaCell {
-  readonly shown: PersonaView;
+  readonly view: PersonaView;
   readonly staleAfterMs: number;
   /** Its numbers are those of another persona too. */
   readonly isEcho: boolean;
@@ -96,7 +96,7 @@ export const EMPTY_BOARD: BoardState = {
  * nothing. A fact about a persona that has not joined, or has left, changes nothing but the mute that will await it.
  */
 export function fold(before: BoardState, facts: readonly Fact[]): BoardState {
-  const draft: Draft = { ...before, personas: [...before.personas] };
+  const draft: BoardDraft = { ...before, personas: [...before.personas] };
   for (const fact of facts) {
     draft.now = Math.max(draft.now, fact.at);
     apply(draft, fact);
@@ -105,37 +105,37 @@ export function fold(before: BoardState, facts: readonly Fact[]): BoardState {
 }
 
 /** A board that is ours alone while facts are folded into it. Cells are never changed in place. */
-type Draft = { -readonly [K in keyof BoardState]: BoardState[K] } & { personas: PersonaCell[] };
+type BoardDraft = { -readonly [K in keyof BoardState]: BoardState[K] } & { personas: PersonaCell[] };
 
-function apply(draft: Draft, fact: Fact): void {
+function apply(draft: BoardDraft, fact: Fact): void {
   switch (fact.is) {
     case 'joined':
-      joined(draft, fact);
+      applyJoined(draft, fact);
       break;
     case 'left':
-      leave(draft, fact.persona);
+      removePersona(draft, fact.persona);
       break;
     case 'looked':
-      change(draft, fact.persona, (cell) => looked(cell, fact));
+      change(draft, fact.persona, (cell) => applyPolled(cell, fact));
       break;
     case 'counted':
-      change(draft, fact.persona, (cell) => ({ ...cell, shown: { ...cell.shown, ...levels(cell, fact) } }));
+      change(draft, fact.persona, (cell) => ({ ...cell, view: { ...cell.view, ...toLevels(cell, fact) } }));
       break;
     case 'failed':
-      change(draft, fact.persona, (cell) => failed(cell, fact));
+      change(draft, fact.persona, (cell) => applyFailed(cell, fact));
       break;
     case 'told':
-      change(draft, fact.persona, (cell) => told(cell, fact));
+      change(draft, fact.persona, (cell) => applyDelivered(cell, fact));
       break;
     case 'recalled':
-      change(draft, fact.persona, (cell) => recalled(cell, fact));
+      change(draft, fact.persona, (cell) => applyRecalled(cell, fact));
       break;
     case 'held':
-      change(draft, fact.persona, (cell) => waiting(cell, { held: troubleOf(fact.fault, fact.at, cell.held) }));
+      change(draft, fact.persona, (cell) => setHeldReason(cell, { held: toTrouble(fact.fault, fact.at, cell.held) }));
       break;
     case 'published':
       change(draft, fact.persona, (cell) =>
-        waiting(cell, { behind: fact.fault === null ? null : troubleOf(fact.fault, fact.at, cell.behind) }),
+        setHeldReason(cell, { behind: fact.fault === null ? null : toTrouble(fact.fault, fact.at, cell.behind) }),
       );
       break;
     case 'source':
@@ -143,14 +143,14 @@ function apply(draft: Draft, fact: Fact): void {
         id: fact.source,
         address: fact.address,
         answered: cell.answered || fact.fault === null,
-        trouble: fact.fault === null ? null : troubleOf(fact.fault, fact.at, cell.trouble),
+        trouble: fact.fault === null ? null : toTrouble(fact.fault, fact.at, cell.trouble),
       }));
       break;
     case 'machine':
-      draft.machine = machineWith(draft.machine, fact);
+      draft.machine = updateMachine(draft.machine, fact);
       break;
     case 'project':
-      draft.projects = withProject(draft.projects, fact);
+      draft.projects = updateProjects(draft.projects, fact);
       break;
     case 'withdrawn':
       draft.projects = draft.projects.filter(({ source }) => source !== fact.source);
@@ -163,7 +163,7 @@ function apply(draft: Draft, fact: Fact): void {
       hide(draft, fact.persona, fact.hidden);
       break;
     case 'local':
-      change(draft, fact.persona, (cell) => ({ ...cell, shown: { ...cell.shown, local: fact.local } }));
+      change(draft, fact.persona, (cell) => ({ ...cell, view: { ...cell.view, local: fact.local } }));
       break;
     case 'daemon':
       change(draft, fact.persona, (cell) => withDaemon(cell, fact.daemon));
@@ -185,67 +185,71 @@ function apply(draft: Draft, fact: Fact): void {
 }
 
 /** Trouble that goes on keeps its beginning. */
-function machineWith(
+function updateMachine(
   before: BoardState['machine'],
   { key, fault, at }: Extract<Fact, { is: 'machine' }>,
 ): BoardState['machine'] {
   const troubles = new Map(before);
   if (fault === null) troubles.delete(key);
-  else troubles.set(key, troubleOf(fault, at, before.get(key) ?? null));
+  else troubles.set(key, toTrouble(fault, at, before.get(key) ?? null));
   return troubles;
 }
 
-function troubleOf(fault: Fault, at: Instant, before: Trouble | null): Trouble {
+function toTrouble(fault: Fault, at: Instant, before: Trouble | null): Trouble {
   return { fault, since: before?.since ?? at };
 }
 
 /** Where `id` is in a list sorted by id, or where it would have to be put. */
-export function place<T>(list: readonly T[], id: string, idOf: (item: T) => string): { index: number; found: boolean } {
+export function findPlace<T>(
+  list: readonly T[],
+  id: string,
+  getId: (item: T) => string,
+): { index: number; found: boolean } {
   let low = 0;
   let high = list.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const item = list[middle];
-    if (item !== undefined && idOf(item) < id) low = middle + 1;
+    if (item !== undefined && getId(item) < id) low = middle + 1;
     else high = middle;
   }
   const at = list[low];
-  return { index: low, found: at !== undefined && idOf(at) === id };
+  return { index: low, found: at !== undefined && getId(at) === id };
 }
 
-const personaIdOf = (cell: PersonaCell): PersonaId => cell.shown.id;
-const sourceIdOf = (cell: SourceCell): SourceId => cell.id;
+const getPersonaId = (cell: PersonaCell): PersonaId => cell.view.id;
+const getSourceId = (cell: SourceCell): SourceId => cell.id;
 
 /** The cell of a persona, or null when it has not joined. */
-export function cellOf(state: BoardState, id: PersonaId): PersonaCell | null {
-  const { index, found } = place(state.personas, id, personaIdOf);
+export function findCell(state: BoardState, id: PersonaId): PersonaCell | null {
+  const { index, found } = findPlace(state.personas, id, getPersonaId);
   return found ? (state.personas[index] ?? null) : null;
 }
 
-function change(draft: Draft, id: PersonaId, turn: (cell: PersonaCell) => PersonaCell): void {
-  const { index, found } = place(draft.personas, id, personaIdOf);
+function change(draft: BoardDraft, id: PersonaId, turn: (cell: PersonaCell) => PersonaCell): void {
+  const { index, found } = findPlace(draft.personas, id, getPersonaId);
   const cell = draft.personas[index];
   if (found && cell !== undefined) draft.personas[index] = turn(cell);
 }
 
-function changeSource(draft: Draft, id: SourceId, turn: (cell: SourceCell) => SourceCell): void {
-  const { index, found } = place(draft.sources, id, sourceIdOf);
+function changeSource(draft: BoardDraft, id: SourceId, turn: (cell: SourceCell) => SourceCell): void {
+  const { index, found } = findPlace(draft.sources, id, getSourceId);
   const cell = (found ? draft.sources[index] : undefined) ?? { id, address: '', answered: false, trouble: null };
   draft.sources = draft.sources.toSpliced(index, found ? 1 : 0, turn(cell));
 }
 
-function withProject(all: readonly ProjectView[], { source, board, rev }: ProjectView): readonly ProjectView[] {
-  const { index, found } = place(all, source, (project) => project.source);
-  return all.toSpliced(index, found ? 1 : 0, { source, board, rev });
+function updateProjects(projects: readonly ProjectView[], { source, board, rev }: ProjectView): readonly ProjectView[] {
+  const { index, found } = findPlace(projects, source, (project) => project.source);
+  return projects.toSpliced(index, found ? 1 : 0, { source, board, rev });
 }
 
-function leave(draft: Draft, id: PersonaId): void {
-  const { index, found } = place(draft.personas, id, personaIdOf);
+function removePersona(draft: BoardDraft, id: PersonaId): void {
+  const { index, found } = findPlace(draft.personas, id, getPersonaId);
   if (found) draft.personas.splice(index, 1);
 }
 
 /** A persona that joins again (a new label, another file) keeps what is known of its inbox. */
-function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
+function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): void {
   const named = {
     stem: fact.stem,
     source: fact.source,
@@ -253,20 +257,20 @@ function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
     eventsFile: fact.eventsFile,
     canMarkRead: fact.canMarkRead ?? false,
   };
-  const { index, found } = place(draft.personas, fact.persona, personaIdOf);
+  const { index, found } = findPlace(draft.personas, fact.persona, getPersonaId);
   const known = found ? draft.personas[index] : undefined;
   const cell: PersonaCell =
     known === undefined
       ? {
-          shown: {
+          view: {
             id: fact.persona,
             ...named,
-            reach: { is: 'unseen' },
+            health: { is: 'unseen' },
             reason: null,
             since: fact.at,
-            vital: VITAL_NOT_REPORTED,
-            unread: NOT_SEEN,
-            urgent: NOT_SEEN,
+            agentState: AGENT_STATE_NOT_REPORTED,
+            unread: NEVER_POLLED,
+            urgent: NEVER_POLLED,
             cursor: null,
             lastEventId: fact.lastEventId,
             lastMailAt: null,
@@ -275,7 +279,7 @@ function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
             daemon: null,
             muted: draft.muted.get(fact.persona) ?? NEVER,
             hidden: draft.hidden.has(fact.persona),
-            latest: [],
+            latestMessages: [],
           },
           staleAfterMs: fact.staleAfterMs,
           isEcho: fact.isEcho ?? false,
@@ -285,7 +289,7 @@ function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
         }
       : {
           ...known,
-          shown: { ...known.shown, ...named },
+          view: { ...known.view, ...named },
           staleAfterMs: fact.staleAfterMs,
           isEcho: fact.isEcho ?? false,
         };
@@ -293,89 +297,92 @@ function joined(draft: Draft, fact: Extract<Fact, { is: 'joined' }>): void {
   changeSource(draft, fact.source, (source) => source);
 }
 
-const NOT_SEEN: Seen<typeof UNKNOWN> = { value: UNKNOWN, asOf: null, staleAfter: null };
+const NEVER_POLLED: DatedValue<typeof UNKNOWN> = { value: UNKNOWN, asOf: null, staleAfter: null };
 
-type Levels = Pick<PersonaView, 'unread' | 'urgent'>;
+type PersonaLevels = Pick<PersonaView, 'unread' | 'urgent'>;
 
-function levels(cell: PersonaCell, fact: Extract<Fact, { is: 'looked' | 'counted' }>): Levels {
-  const seen = { asOf: fact.at, staleAfter: fact.at + cell.staleAfterMs };
-  return { unread: { value: fact.unread, ...seen }, urgent: { value: fact.urgent, ...seen } };
+function toLevels(cell: PersonaCell, fact: Extract<Fact, { is: 'looked' | 'counted' }>): PersonaLevels {
+  const dates = { asOf: fact.at, staleAfter: fact.at + cell.staleAfterMs };
+  return { unread: { value: fact.unread, ...dates }, urgent: { value: fact.urgent, ...dates } };
 }
 
-function looked(cell: PersonaCell, fact: Extract<Fact, { is: 'looked' }>): PersonaCell {
+function applyPolled(cell: PersonaCell, fact: Extract<Fact, { is: 'looked' }>): PersonaCell {
   return {
     ...cell,
     failed: null,
-    shown: {
-      ...cell.shown,
-      ...levels(cell, fact),
-      reach: fact.reach,
-      since: since(cell.shown, fact.reach, fact.at),
+    view: {
+      ...cell.view,
+      ...toLevels(cell, fact),
+      health: fact.health,
+      since: findSince(cell.view, fact.health, fact.at),
       reason: null,
-      vital: fact.vital,
+      agentState: fact.agentState,
       cursor: fact.cursor,
     },
   };
 }
 
-function failed(cell: PersonaCell, fact: Extract<Fact, { is: 'failed' }>): PersonaCell {
-  const from = since(cell.shown, fact.reach, fact.at);
+function applyFailed(cell: PersonaCell, fact: Extract<Fact, { is: 'failed' }>): PersonaCell {
+  const from = findSince(cell.view, fact.health, fact.at);
   return {
     ...cell,
-    failed: { fault: fact.fault, since: fact.reach.is === 'down' ? fact.reach.since : (cell.failed?.since ?? fact.at) },
-    shown: { ...cell.shown, reach: fact.reach, since: from, reason: fact.fault.explain() },
+    failed: {
+      fault: fact.fault,
+      since: fact.health.is === 'down' ? fact.health.since : (cell.failed?.since ?? fact.at),
+    },
+    view: { ...cell.view, health: fact.health, since: from, reason: fact.fault.explain() },
   };
 }
 
 /** What is the same stays the same, to the second. */
 function withDaemon(cell: PersonaCell, daemon: DaemonView | null): PersonaCell {
-  return sameDaemon(cell.shown.daemon, daemon) ? cell : { ...cell, shown: { ...cell.shown, daemon } };
+  return isSameDaemon(cell.view.daemon, daemon) ? cell : { ...cell, view: { ...cell.view, daemon } };
 }
 
 /** A standing that stays keeps its beginning: a hiccup below the threshold does not restart "UP since". */
-function since(shown: PersonaView, reach: Reach, at: Instant): Instant | null {
-  if (standing(shown.reach) === standing(reach)) return shown.since;
-  return reach.is === 'up' || reach.is === 'down' ? reach.since : at;
+function findSince(view: PersonaView, health: Health, at: Instant): Instant | null {
+  if (toHealthLabel(view.health) === toHealthLabel(health)) return view.since;
+  return health.is === 'up' || health.is === 'down' ? health.since : at;
 }
 
 /** Events wait at the sink, or behind it at the file; a person is told of either. */
-function waiting(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'behind'>>): PersonaCell {
+function setHeldReason(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'behind'>>): PersonaCell {
   const next = { ...cell, ...now };
   const trouble = next.held ?? next.behind;
-  return { ...next, shown: { ...cell.shown, held: trouble?.fault.explain() ?? null } };
+  return { ...next, view: { ...cell.view, held: trouble?.fault.explain() ?? null } };
 }
 
 /**
  * Whatever the sink took, it takes again: nothing is held any more, also when there was nothing to take.
  */
-function told(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
+function applyDelivered(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
   const last = fact.events.at(-1);
   const mail = fact.events.findLast(isMail);
-  const shown = {
-    ...cell.shown,
-    ...letters(cell, fact.events),
-    cursor: mail?.id ?? cell.shown.cursor,
-    lastEventId: last?.event_id ?? cell.shown.lastEventId,
-    lastMailAt: newestMail(fact.events, cell.shown.lastMailAt),
+  const view = {
+    ...cell.view,
+    ...toLatestMessages(cell, fact.events),
+    cursor: mail?.id ?? cell.view.cursor,
+    lastEventId: last?.event_id ?? cell.view.lastEventId,
+    lastMailAt: findNewestMail(fact.events, cell.view.lastMailAt),
   };
-  return waiting({ ...cell, shown }, { held: null });
+  return setHeldReason({ ...cell, view }, { held: null });
 }
 
 /** Before this run's own news: what was told since stays in front. */
-function recalled(cell: PersonaCell, fact: Extract<Fact, { is: 'recalled' }>): PersonaCell {
-  if (!fact.events.some(isMail) || cell.shown.latest.length > 0) return cell;
+function applyRecalled(cell: PersonaCell, fact: Extract<Fact, { is: 'recalled' }>): PersonaCell {
+  if (!fact.events.some(isMail) || cell.view.latestMessages.length > 0) return cell;
   return {
     ...cell,
-    shown: { ...cell.shown, ...letters(cell, fact.events), lastMailAt: newestMail(fact.events, null) },
+    view: { ...cell.view, ...toLatestMessages(cell, fact.events), lastMailAt: findNewestMail(fact.events, null) },
   };
 }
 
 /** When the newest message was written. A sender's clock may be ahead: no message is newer than the moment it was delivered. */
-function newestMail(events: readonly Event[], before: Instant | null): Instant | null {
+function findNewestMail(events: readonly Event[], before: Instant | null): Instant | null {
   let newest = before;
   for (const event of events) {
     if (!isMail(event)) continue;
-    const delivered = instantOfIso(event.ts);
+    const delivered = parseIso(event.ts);
     const written = event.created === null ? null : parseTimestamp(event.created);
     const at = written === null || delivered === null ? (written ?? delivered) : Math.min(written, delivered);
     if (at !== null && (newest === null || at > newest)) newest = at;
@@ -383,26 +390,26 @@ function newestMail(events: readonly Event[], before: Instant | null): Instant |
   return newest;
 }
 
-function letters(cell: PersonaCell, events: readonly Event[]): Pick<PersonaView, 'latest'> {
-  return { latest: lettersWith(cell.shown.latest, events) };
+function toLatestMessages(cell: PersonaCell, events: readonly Event[]): Pick<PersonaView, 'latestMessages'> {
+  return { latestMessages: addMessages(cell.view.latestMessages, events) };
 }
 
-function hide(draft: Draft, persona: PersonaId, hidden: boolean): void {
-  const all = new Set(draft.hidden);
-  if (hidden) all.add(persona);
-  else all.delete(persona);
-  draft.hidden = all;
-  change(draft, persona, (cell) => ({ ...cell, shown: { ...cell.shown, hidden } }));
+function hide(draft: BoardDraft, persona: PersonaId, hidden: boolean): void {
+  const hiddenIds = new Set(draft.hidden);
+  if (hidden) hiddenIds.add(persona);
+  else hiddenIds.delete(persona);
+  draft.hidden = hiddenIds;
+  change(draft, persona, (cell) => ({ ...cell, view: { ...cell.view, hidden } }));
 }
 
-function mute(draft: Draft, persona: PersonaId | null, until: Until): void {
+function mute(draft: BoardDraft, persona: PersonaId | null, until: Until): void {
   if (persona === null) {
     draft.paused = until;
     return;
   }
-  const all = new Map(draft.muted);
-  if (until.is === 'never') all.delete(persona);
-  else all.set(persona, until);
-  draft.muted = all;
-  change(draft, persona, (cell) => ({ ...cell, shown: { ...cell.shown, muted: until } }));
+  const mutes = new Map(draft.muted);
+  if (until.is === 'never') mutes.delete(persona);
+  else mutes.set(persona, until);
+  draft.muted = mutes;
+  change(draft, persona, (cell) => ({ ...cell, view: { ...cell.view, muted: until } }));
 }

@@ -1,16 +1,16 @@
+export type { Board } from './board.ts';
+export { createBoard } from './create-board.ts';
+export type { DaemonView } from './daemon-view.ts';
+export type { Fact, Until } from './fact.ts';
+export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
+export type { MessagePreview } from './message-preview.ts';
 export {
+  areSameDecisions,
   type ByPriority,
   isPressing,
   type LocalView,
   type OpenDecision,
   type OpenGate,
-  sameDecisions,
-} from './asked.ts';
-export type { Board } from './board.ts';
-export { createBoard } from './create-board.ts';
-export type { DaemonView } from './daemon.ts';
-export type { Fact, Until } from './fact.ts';
-export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
-export type { Letter } from './letter.ts';
-export type { CauseView, HiveView, PersonaView, ProjectView, Seen, Snapshot } from './snapshot.ts';
-export { view } from './view.ts';
+} from './open-decisions.ts';
+export type { CauseView, DatedValue, HiveView, PersonaView, ProjectView, Snapshot } from './snapshot.ts';
+export { toSnapshot } from './to-snapshot.ts';

@@ -1,11 +1,11 @@
-import type { Count, Instant, PersonaId, Reach, SourceId, Vital } from '../model/index.ts';
-import type { LocalView, OpenDecision } from './asked.ts';
-import type { DaemonView } from './daemon.ts';
+import type { AgentState, Count, Health, Instant, PersonaId, SourceId } from '../model/index.ts';
+import type { DaemonView } from './daemon-view.ts';
 import type { Until } from './fact.ts';
-import type { Letter } from './letter.ts';
+import type { MessagePreview } from './message-preview.ts';
+import type { LocalView, OpenDecision } from './open-decisions.ts';
 
 /** A value that says when it was seen and from when on it is old. */
-export interface Seen<T> {
+export interface DatedValue<T> {
   readonly value: T;
   /** Null: never seen. */
   readonly asOf: Instant | null;
@@ -17,14 +17,14 @@ export interface PersonaView {
   readonly stem: string;
   readonly source: SourceId;
   readonly label: string;
-  readonly reach: Reach;
+  readonly health: Health;
   /** The last fault's message and next step while failing or down, else null. */
   readonly reason: string | null;
   /** When the present standing began. */
   readonly since: Instant | null;
-  readonly vital: Vital;
-  readonly unread: Seen<Count>;
-  readonly urgent: Seen<Count>;
+  readonly agentState: AgentState;
+  readonly unread: DatedValue<Count>;
+  readonly urgent: DatedValue<Count>;
   readonly cursor: number | null;
   readonly lastEventId: string | null;
   readonly lastMailAt: Instant | null;
@@ -34,7 +34,7 @@ export interface PersonaView {
   /** Left out of totals and causes, and of what a person looks at. */
   readonly hidden: boolean;
   /** The newest messages its agent was told of, newest first. */
-  readonly latest: readonly Letter[];
+  readonly latestMessages: readonly MessagePreview[];
   /** Null: its inbox is not of this machine. */
   readonly local: LocalView | null;
   /** Null: it is no persona daemon, or one that does not answer. */
@@ -94,7 +94,7 @@ export interface Snapshot {
   readonly quietHours: boolean;
   /** It is a quiet hour until then. */
   readonly quiet: Until;
-  /** Start at login; null: it can not be told here. */
+  /** Start at login; null: it cannot be told here. */
   readonly autostart: boolean | null;
   readonly tray: string;
   readonly notifications: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
-import { codeOfStatus, ladderMs } from './backoff.ts';
+import { computeLadderMs, toCloseCode } from './backoff.ts';
 
 function close(daemon: Told, code: number | null, retryAfterMs: number | null = null, draw = 0.5): void {
   daemon.tell({ is: 'closed', conn: daemon.conn, code, retryAfterMs }, draw);
@@ -29,10 +29,10 @@ describe('the ladder (contract 3)', () => {
   });
 
   test('20 % more or less, as was drawn', () => {
-    assert.equal(ladderMs(1, 0), 800);
-    assert.ok(Math.abs(ladderMs(1, 1 - Number.EPSILON) - 1_200) <= 1);
-    assert.equal(ladderMs(7, 0), 48_000);
-    assert.equal(ladderMs(1_000_000, 0.5), 60_000);
+    assert.equal(computeLadderMs(1, 0), 800);
+    assert.ok(Math.abs(computeLadderMs(1, 1 - Number.EPSILON) - 1_200) <= 1);
+    assert.equal(computeLadderMs(7, 0), 48_000);
+    assert.equal(computeLadderMs(1_000_000, 0.5), 60_000);
   });
 
   test('goes on after a connection that did not hold for 60 s', () => {
@@ -129,7 +129,7 @@ describe('close codes (contract 2)', () => {
   });
 
   test('an HTTP status that refuses the upgrade says the same', () => {
-    assert.deepEqual([401, 403, 409, 410, 429].map(codeOfStatus), [4401, 4403, 4409, 4410, 4429]);
-    assert.deepEqual([200, 302, 404, 500, 503].map(codeOfStatus), [null, null, null, null, null]);
+    assert.deepEqual([401, 403, 409, 410, 429].map(toCloseCode), [4401, 4403, 4409, 4410, 4429]);
+    assert.deepEqual([200, 302, 404, 500, 503].map(toCloseCode), [null, null, null, null, null]);
   });
 });

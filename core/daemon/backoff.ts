@@ -4,19 +4,19 @@ const HIGHEST_MS = 60_000;
 const JITTER = 0.2;
 const HIGHEST_PEEK_MS = 30_000;
 /** The longest that an upstream can ask to be left alone. */
-const LONGEST_ASKED_MS = 3_600_000;
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 export const AUTH_RETRY_MS = 300_000;
 export const SECOND_DAEMON_MS = 60_000;
 
 /** Milliseconds before the next connection, after so many since the ladder began. `draw` in [0, 1) is the jitter. */
-export function ladderMs(attempts: number, draw: number): number {
-  return Math.round(rung(attempts - 1, HIGHEST_MS) * (1 - JITTER + 2 * JITTER * draw));
+export function computeLadderMs(attempts: number, draw: number): number {
+  return Math.round(computeRungMs(attempts - 1, HIGHEST_MS) * (1 - JITTER + 2 * JITTER * draw));
 }
 
 /** Milliseconds before a peek is made again, after so many that failed one after the other: 1, 2, 4 .. 30 s. */
-export function peekRetryMs(failures: number): number {
-  return rung(failures - 1, HIGHEST_PEEK_MS);
+export function computePeekRetryMs(failures: number): number {
+  return computeRungMs(failures - 1, HIGHEST_PEEK_MS);
 }
 
 /** What a close means for the next connection (persona daemon, contract 2). */
@@ -24,7 +24,7 @@ export type AfterClose = { readonly is: 'again'; readonly ms: number } | { reado
 
 export const CLOSE = { auth: 4401, wrongPersona: 4403, second: 4409, gone: 4410, busy: 4429 } as const;
 
-export function afterClose(
+export function decideAfterClose(
   { code, retryAfterMs }: { readonly code: number | null; readonly retryAfterMs: number | null },
   attempts: number,
   draw: number,
@@ -39,23 +39,26 @@ export function afterClose(
     case CLOSE.gone:
       return { is: 'stop', exit: 0 };
     case CLOSE.busy:
-      return { is: 'again', ms: retryAfterMs === null ? ladderMs(attempts, draw) : asked(retryAfterMs) };
+      return {
+        is: 'again',
+        ms: retryAfterMs === null ? computeLadderMs(attempts, draw) : clampRetryAfter(retryAfterMs),
+      };
     default:
-      return { is: 'again', ms: ladderMs(attempts, draw) };
+      return { is: 'again', ms: computeLadderMs(attempts, draw) };
   }
 }
 
 /** The close code that says the same as an HTTP status on the upgrade; null: none does. */
-export function codeOfStatus(status: number): number | null {
+export function toCloseCode(status: number): number | null {
   const code = 4000 + status;
   return Object.values<number>(CLOSE).includes(code) ? code : null;
 }
 
 /** Not under a second, so that an upstream that says 0 is not asked in a loop. */
-function asked(ms: number): number {
-  return Math.min(LONGEST_ASKED_MS, Math.max(FIRST_MS, Number.isFinite(ms) ? ms : FIRST_MS));
+function clampRetryAfter(ms: number): number {
+  return Math.min(LONGEST_RETRY_AFTER_MS, Math.max(FIRST_MS, Number.isFinite(ms) ? ms : FIRST_MS));
 }
 
-function rung(step: number, highest: number): number {
+function computeRungMs(step: number, highest: number): number {
   return Math.min(highest, FIRST_MS * 2 ** Math.min(16, Math.max(0, step)));
 }

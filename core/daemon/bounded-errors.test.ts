@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ERROR_CLASSES, type ErrorClass } from '../link/index.ts';
 import { Fault } from '../model/index.ts';
-import { classOf } from './errors.ts';
-import { atStart, step } from './machine.ts';
+import { classifyError } from './errors.ts';
+import { createMachineState, step } from './machine.ts';
 import type { MachineState } from './machine-state.ts';
-import { metricsText, statusOf } from './status.ts';
+import { formatMetrics, toDaemonStatus } from './status.ts';
 
 const FACTS = {
   ...{ pid: 1, version: '0', tenant: 'acme', identity: 'ada', surface: 'codex', project: '/p', machineId: 'm' },
@@ -43,7 +43,7 @@ function thrown(n: number): unknown {
 
 /** What each class is counted, and when it was last seen, as the metrics say. */
 function shown(state: MachineState) {
-  const text = metricsText(state, FACTS, { mono: 2000 });
+  const text = formatMetrics(state, FACTS, { mono: 2000 });
   const values = (metric: string): ReadonlyMap<string, number> =>
     new Map(
       [...text.matchAll(new RegExp(`^${metric}\\{[^}]*error_class="([^"]*)"[^}]*\\} (\\S+)$`, 'gm'))].map(
@@ -55,10 +55,10 @@ function shown(state: MachineState) {
 
 describe('persona daemon check 12: error classes are bounded', () => {
   test('persona daemon check 12: a thousand distinct errors have ten classes at the most, and what is not known is unclassified', () => {
-    let state = atStart({ at: 1000, mono: 1000 });
+    let state = createMachineState({ at: 1000, mono: 1000 });
     const given = new Map<string, number>();
     for (let n = 0; n < 1000; n += 1) {
-      const error = classOf(thrown(n));
+      const error = classifyError(thrown(n));
       given.set(error, (given.get(error) ?? 0) + 1);
       state = step(state, { at: 1000 + n, mono: 1000 + n, draw: 0.5, is: 'failed', error }, RULES).state;
     }
@@ -79,7 +79,7 @@ describe('persona daemon check 12: error classes are bounded', () => {
   });
 
   test('persona daemon check 12: a class that slipped past the types is unclassified too', () => {
-    let state = atStart({ at: 1000, mono: 1000 });
+    let state = createMachineState({ at: 1000, mono: 1000 });
     for (let n = 0; n < 1000; n += 1) {
       const error = `made_up_${n}` as ErrorClass;
       state = step(state, { at: 1000 + n, mono: 1000 + n, draw: 0.5, is: 'failed', error }, RULES).state;
@@ -87,6 +87,6 @@ describe('persona daemon check 12: error classes are bounded', () => {
     const { counts } = shown(state);
     assert.deepEqual([...counts.keys()].toSorted(), [...ERROR_CLASSES].toSorted());
     assert.equal(counts.get('unclassified'), 1000);
-    assert.equal(statusOf(state, FACTS, { mono: 2000 }).last_error_class, 'unclassified');
+    assert.equal(toDaemonStatus(state, FACTS, { mono: 2000 }).last_error_class, 'unclassified');
   });
 });

@@ -1,18 +1,18 @@
-import { codeOfStatus } from './backoff.ts';
-import { type ClientFrame, type Hello, happeningOf, pendingOf, retryAfterOf } from './frames.ts';
+import { toCloseCode } from './backoff.ts';
+import { type DaemonFrame, type DaemonHello, parseFrame, parsePending, parseRetryAfter } from './frames.ts';
 import type { Happening } from './machine-state.ts';
-import type { AskPending, OpenSession, Session } from './session.ts';
+import type { AskPending, OpenSession, UpstreamSession } from './session.ts';
 import type { UpstreamUrls } from './upstream-url.ts';
 
 /** Where the upstream is at this moment, and what opens it. */
-export interface Upstream extends UpstreamUrls {
+export interface UpstreamEndpoint extends UpstreamUrls {
   readonly token: string;
 }
 
-export interface CallsNeeds {
-  readonly hello: Hello;
-  /** Asked at every call. @throws Error when it can not be said now, with what is missing */
-  readonly upstream: () => Upstream;
+export interface UpstreamCallsNeeds {
+  readonly hello: DaemonHello;
+  /** Asked at every call. @throws Error when it cannot be said now, with what is missing */
+  readonly upstream: () => UpstreamEndpoint;
   readonly openSession: OpenSession;
   readonly askPending: AskPending;
   /** What came of a call; `raw` are the words of a failure, for the log. */
@@ -20,21 +20,27 @@ export interface CallsNeeds {
 }
 
 /** The two calls of a daemon, each by the number the machine gave it; there is no third (persona daemon, contract 2). */
-export interface Calls {
+export interface UpstreamCalls {
   open(conn: number): void;
   /** Nothing more is heard of this one. */
   terminate(conn: number): void;
   peek(id: number): void;
   dropPeek(id: number): void;
-  heartbeat(conn: number, seq: number, frame: ClientFrame): void;
+  heartbeat(conn: number, seq: number, frame: DaemonFrame): void;
   /** Says goodbye and closes; resolves when it is closed. */
   leave(reason: string): Promise<void>;
   /** Ends what is still open. */
   cut(): void;
 }
 
-export function upstreamCalls({ hello, upstream, openSession, askPending, tell }: CallsNeeds): Calls {
-  let session: { readonly conn: number; readonly stream: Session } | null = null;
+export function createUpstreamCalls({
+  hello,
+  upstream,
+  openSession,
+  askPending,
+  tell,
+}: UpstreamCallsNeeds): UpstreamCalls {
+  let session: { readonly conn: number; readonly stream: UpstreamSession } | null = null;
   const peeks = new Map<number, AbortController>();
 
   const terminate = (): void => {
@@ -50,18 +56,18 @@ export function upstreamCalls({ hello, upstream, openSession, askPending, tell }
         const stream = openSession(
           { url, token, hello: { type: 'hello', ...hello } },
           {
-            frame: (text) => tell(happeningOf(conn, text)),
+            frame: (text) => tell(parseFrame(conn, text)),
             heard: () => tell({ is: 'heard', conn }),
             garbled: (why) => tell({ is: 'garbled', conn }, why),
             closed: ({ code, status, reason, why }) => {
-              const by = status === null ? code : codeOfStatus(status);
-              tell({ is: 'closed', conn, code: by, retryAfterMs: retryAfterOf(reason) }, why);
+              const by = status === null ? code : toCloseCode(status);
+              tell({ is: 'closed', conn, code: by, retryAfterMs: parseRetryAfter(reason) }, why);
             },
           },
         );
         session = { conn, stream };
       } catch (error) {
-        tell({ is: 'closed', conn, code: null, retryAfterMs: null }, messageOf(error));
+        tell({ is: 'closed', conn, code: null, retryAfterMs: null }, formatError(error));
       }
     },
     terminate: (conn) => {
@@ -70,12 +76,12 @@ export function upstreamCalls({ hello, upstream, openSession, askPending, tell }
     peek(id) {
       const stop = new AbortController();
       peeks.set(id, stop);
-      void peeked(stop.signal).then(
-        (found) => {
-          if (peeks.delete(id)) tell({ is: 'peeked', peek: id, ...found });
+      void requestPeek(stop.signal).then(
+        (answer) => {
+          if (peeks.delete(id)) tell({ is: 'peeked', peek: id, ...answer });
         },
         (error) => {
-          if (peeks.delete(id)) tell({ is: 'peek_failed', peek: id }, messageOf(error));
+          if (peeks.delete(id)) tell({ is: 'peek_failed', peek: id }, formatError(error));
         },
       );
     },
@@ -99,15 +105,15 @@ export function upstreamCalls({ hello, upstream, openSession, askPending, tell }
     cut: terminate,
   };
 
-  async function peeked(signal: AbortSignal): Promise<NonNullable<ReturnType<typeof pendingOf>>> {
+  async function requestPeek(signal: AbortSignal): Promise<NonNullable<ReturnType<typeof parsePending>>> {
     const { pending, token } = upstream();
     const text = await askPending(pending, token, signal);
-    const found = pendingOf(text);
-    if (found === null) throw new Error('the answer to the peek has another shape');
-    return found;
+    const answer = parsePending(text);
+    if (answer === null) throw new Error('the answer to the peek has another shape');
+    return answer;
   }
 }
 
-function messageOf(error: unknown): string {
+function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

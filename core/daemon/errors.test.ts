@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ERROR_CLASSES } from '../link/index.ts';
 import { Fault } from '../model/index.ts';
 import { isErrorClass } from './errors.ts';
-import { classOf } from './index.ts';
+import { classifyError } from './index.ts';
 
 const SCOPE = { is: 'machine', key: 'daemon' } as const;
 
@@ -25,7 +25,7 @@ test('what the system failed at says the class', () => {
     [new Fault('daemon-socket', 'too long', SCOPE), 'ipc_bind_failed'],
     ['heartbeat_publish_failed', 'heartbeat_publish_failed'],
   ] as const) {
-    assert.equal(classOf(error), expected, String(error));
+    assert.equal(classifyError(error), expected, String(error));
   }
 });
 
@@ -42,14 +42,14 @@ test('everything else is unclassified', () => {
     failed('x', '__proto__'),
     new Fault('internal', 'x', SCOPE),
   ]) {
-    assert.equal(classOf(thrown), 'unclassified');
+    assert.equal(classifyError(thrown), 'unclassified');
   }
 });
 
 test('persona daemon check 12: whatever is thrown is one of ten', () => {
   fc.assert(
     fc.property(fc.anything(), (thrown) => {
-      assert.ok(ERROR_CLASSES.includes(classOf(thrown)));
+      assert.ok(ERROR_CLASSES.includes(classifyError(thrown)));
     }),
   );
   assert.ok(!isErrorClass('constructor'));

@@ -1,6 +1,6 @@
 import { ERROR_CLASSES, type ErrorClass } from '../link/index.ts';
 import { Fault, type FaultCode } from '../model/index.ts';
-import type { Errors } from './machine-state.ts';
+import type { ErrorCounts } from './machine-state.ts';
 
 const BY_FAULT: Partial<Record<FaultCode, ErrorClass>> = {
   'daemon-config': 'config_invalid',
@@ -23,31 +23,31 @@ const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROT
  * The class of anything that was thrown (persona daemon, contract 6): of ten, whatever comes. What is in it goes to the log
  * only. Where the caller knows what it was doing, it says the class itself.
  */
-export function classOf(thrown: unknown): ErrorClass {
+export function classifyError(thrown: unknown): ErrorClass {
   if (isErrorClass(thrown)) return thrown;
   if (thrown instanceof Fault) return BY_FAULT[thrown.code] ?? 'unclassified';
-  const call = textIn(thrown, 'syscall');
+  const call = readText(thrown, 'syscall');
   if (call !== null && Object.hasOwn(BY_CALL, call)) return BY_CALL[call] ?? 'unclassified';
-  return TLS.test(textIn(thrown, 'code') ?? '') ? 'ws_connect_failed' : 'unclassified';
+  return TLS.test(readText(thrown, 'code') ?? '') ? 'ws_connect_failed' : 'unclassified';
 }
 
 export function isErrorClass(value: unknown): value is ErrorClass {
-  return ERROR_CLASSES.some((one) => one === value);
+  return ERROR_CLASSES.some((known) => known === value);
 }
 
 /** Each of the ten, never seen: what is not counted yet is shown as 0 and not left out. */
-export function noErrors(): Errors {
-  return Object.fromEntries(ERROR_CLASSES.map((one) => [one, { count: 0, at: null }])) as Record<
+export function createErrors(): ErrorCounts {
+  return Object.fromEntries(ERROR_CLASSES.map((errorClass) => [errorClass, { count: 0, at: null }])) as Record<
     ErrorClass,
-    Errors[ErrorClass]
+    ErrorCounts[ErrorClass]
   >;
 }
 
-function textIn(value: unknown, key: string): string | null {
+function readText(value: unknown, key: string): string | null {
   if (value === null || typeof value !== 'object') return null;
   try {
-    const found = (value as Readonly<Record<string, unknown>>)[key];
-    return typeof found === 'string' ? found : null;
+    const field = (value as Readonly<Record<string, unknown>>)[key];
+    return typeof field === 'string' ? field : null;
   } catch {
     return null; // a getter of a stranger's that throws says nothing
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { happeningOf, pendingOf, retryAfterOf } from './frames.ts';
+import { parseFrame, parsePending, parseRetryAfter } from './frames.ts';
 
-const heard = (frame: object) => happeningOf(7, JSON.stringify(frame));
+const heard = (frame: object) => parseFrame(7, JSON.stringify(frame));
 const WELCOME = {
   type: 'welcome',
   registration_id: 'r',
@@ -38,7 +38,7 @@ test('given one that is unknown, or lacks something, it was heard and means noth
 
 test('given what is no JSON object, the stream is garbled', () => {
   for (const text of ['', 'hello', '{"type":', '[]', 'null', '5', '"pending_changed"'])
-    assert.deepEqual(happeningOf(7, text), { is: 'garbled', conn: 7 }, text);
+    assert.deepEqual(parseFrame(7, text), { is: 'garbled', conn: 7 }, text);
 });
 
 test('a heartbeat that would be none is kept within bounds', () => {
@@ -50,22 +50,22 @@ test('a heartbeat that would be none is kept within bounds', () => {
 });
 
 test('an answer to a peek is a revision, a number and a time, or it is none', () => {
-  assert.deepEqual(pendingOf('{"rev":3,"count":2,"oldest_at":"2026-01-01T00:00:00Z","more":1}'), {
+  assert.deepEqual(parsePending('{"rev":3,"count":2,"oldest_at":"2026-01-01T00:00:00Z","more":1}'), {
     ...{ rev: 3, count: 2 },
     oldest: Date.UTC(2026, 0, 1),
   });
-  assert.deepEqual(pendingOf('{"rev":0,"count":0,"oldest_at":null}'), { rev: 0, count: 0, oldest: null });
-  assert.deepEqual(pendingOf('{"rev":1,"count":1,"oldest_at":"soon"}'), { rev: 1, count: 1, oldest: null });
+  assert.deepEqual(parsePending('{"rev":0,"count":0,"oldest_at":null}'), { rev: 0, count: 0, oldest: null });
+  assert.deepEqual(parsePending('{"rev":1,"count":1,"oldest_at":"soon"}'), { rev: 1, count: 1, oldest: null });
   for (const text of ['', '[]', '{"rev":1,"count":-1,"oldest_at":null}', '{"rev":"1","count":1,"oldest_at":null}'])
-    assert.equal(pendingOf(text), null, text);
+    assert.equal(parsePending(text), null, text);
   for (const text of ['{"rev":1,"count":1}', '{"rev":1,"count":1,"oldest_at":5}', '{"rev":1,']) {
-    assert.equal(pendingOf(text), null, text);
+    assert.equal(parsePending(text), null, text);
   }
 });
 
 test('what a close asks to wait is read out of its reason', () => {
   assert.deepEqual(
-    [retryAfterOf('{"retry_after_ms":500}'), retryAfterOf(''), retryAfterOf('later')],
+    [parseRetryAfter('{"retry_after_ms":500}'), parseRetryAfter(''), parseRetryAfter('later')],
     [500, null, null],
   );
 });

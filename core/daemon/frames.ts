@@ -3,7 +3,7 @@ import { type Instant, parseJson, parseTimestamp } from '../model/index.ts';
 import type { Happening } from './machine-state.ts';
 
 /** What a daemon says of itself when its stream opens (persona daemon, contract 2). */
-export interface Hello {
+export interface DaemonHello {
   readonly kind: 'daemon';
   readonly tenant_id: string;
   readonly identity: string;
@@ -17,8 +17,8 @@ export interface Hello {
 }
 
 /** All that a daemon ever says upstream. */
-export type ClientFrame =
-  | ({ readonly type: 'hello' } & Hello)
+export type DaemonFrame =
+  | ({ readonly type: 'hello' } & DaemonHello)
   | {
       readonly type: 'heartbeat';
       readonly seq: number;
@@ -33,8 +33,8 @@ export type ClientFrame =
 const LONGEST_HEARTBEAT_MS = 60_000;
 
 /** What a frame of the upstream means. One that is not known, or not whole, was only heard. */
-export function happeningOf(conn: number, text: string): Happening {
-  const frame = objectOf(text);
+export function parseFrame(conn: number, text: string): Happening {
+  const frame = parseObject(text);
   if (frame === null) return { is: 'garbled', conn };
   const heard: Happening = { is: 'heard', conn };
   const { rev } = frame;
@@ -43,7 +43,7 @@ export function happeningOf(conn: number, text: string): Happening {
       const { registration_id, heartbeat_ms } = frame;
       if (typeof registration_id !== 'string' || !isCount(heartbeat_ms) || !isCount(rev)) return heard;
       const heartbeatMs = Math.min(heartbeat_ms, LONGEST_HEARTBEAT_MS);
-      const [tenant, identity] = [textOf(frame.tenant_id), textOf(frame.identity)];
+      const [tenant, identity] = [parseText(frame.tenant_id), parseText(frame.identity)];
       return { is: 'welcome', conn, registration: registration_id, heartbeatMs, rev, tenant, identity };
     }
     case 'pending_changed':
@@ -62,10 +62,10 @@ export function happeningOf(conn: number, text: string): Happening {
 }
 
 /** What a peek answers: a revision, a number and a time, and no more of it is looked at. Null: it is not that. */
-export function pendingOf(
+export function parsePending(
   text: string,
 ): { readonly rev: number; readonly count: number; readonly oldest: Instant | null } | null {
-  const answer = objectOf(text);
+  const answer = parseObject(text);
   if (answer === null) return null;
   const { rev, count, oldest_at } = answer;
   const isTime = oldest_at === null || (typeof oldest_at === 'string' && oldest_at.length <= 64);
@@ -74,8 +74,8 @@ export function pendingOf(
 }
 
 /** How long a 4429 asks to wait, said as JSON in the reason of the close; null: it does not say. */
-export function retryAfterOf(reason: string): number | null {
-  const ms = objectOf(reason)?.retry_after_ms;
+export function parseRetryAfter(reason: string): number | null {
+  const ms = parseObject(reason)?.retry_after_ms;
   return isCount(ms) ? ms : null;
 }
 
@@ -83,11 +83,11 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-function textOf(value: unknown): string | null {
+function parseText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function objectOf(text: string): Readonly<Record<string, unknown>> | null {
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = parseJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;

@@ -16,13 +16,13 @@ const LONGEST = 64;
  * What becomes of a label that is none of the five, `session_id` above all, whose every value would be a series of its own:
  * in tests it is thrown, in production it is dropped, and told so that it is counted.
  */
-export type Strange = 'throw' | ((name: string) => void);
+export type UnknownLabelPolicy = 'throw' | ((name: string) => void);
 
 /**
  * The labels of a series, in the order of the contract.
  * @throws RangeError for a name that is none of the five, if `strange` says so
  */
-export function labelsOf(values: Readonly<Record<string, string>>, strange: Strange): Labels {
+export function toLabels(values: Readonly<Record<string, string>>, strange: UnknownLabelPolicy): Labels {
   for (const name of Object.keys(values)) {
     if (isLabel(name)) continue;
     if (strange === 'throw') throw new RangeError(`no label of a daemon is called ${name}: use ${NAMES.join(', ')}`);
@@ -30,15 +30,15 @@ export function labelsOf(values: Readonly<Record<string, string>>, strange: Stra
   }
   return NAMES.flatMap((name) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    return value === undefined ? [] : [[name, labelValue(value)] as const];
+    return value === undefined ? [] : [[name, toLabelValue(value)] as const];
   });
 }
 
 /** At most 64 characters of `[A-Za-z0-9._-]`, and never nothing: a label without a value would be none. */
-export function labelValue(text: string): string {
+export function toLabelValue(text: string): string {
   return text.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, LONGEST) || '_';
 }
 
 function isLabel(name: string): name is LabelName {
-  return NAMES.some((one) => one === name);
+  return NAMES.some((known) => known === name);
 }

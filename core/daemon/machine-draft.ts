@@ -1,40 +1,40 @@
 import type { ErrorClass, Fsm, Transition } from '../link/index.ts';
-import { isoOf } from '../model/index.ts';
+import { formatIso } from '../model/index.ts';
 import { isErrorClass } from './errors.ts';
-import type { Effect, MachineState, Now, Rules } from './machine-state.ts';
+import type { DaemonEffect, DaemonRules, MachineState, Now } from './machine-state.ts';
 
 /** How many transitions are kept to be shown. */
-const KEPT = 64;
+const MOST_TRANSITIONS = 64;
 
 /** One step in the making: the parts of the machine write to it, one after the other; nobody else sees it. */
-export interface Draft {
+export interface MachineDraft {
   state: MachineState;
-  readonly effects: Effect[];
+  readonly effects: DaemonEffect[];
   readonly now: Now;
-  readonly rules: Rules;
+  readonly rules: DaemonRules;
 }
 
-export function put(draft: Draft, change: Partial<MachineState>): void {
+export function put(draft: MachineDraft, change: Partial<MachineState>): void {
   draft.state = { ...draft.state, ...change };
 }
 
-export function newId(draft: Draft): number {
+export function newId(draft: MachineDraft): number {
   put(draft, { lastId: draft.state.lastId + 1 });
   return draft.state.lastId;
 }
 
 /** Goes over to a state; staying where one is, is no transition. */
-export function enter(draft: Draft, to: Fsm, why: string): void {
+export function enter(draft: MachineDraft, to: Fsm, why: string): void {
   const { fsm: from, transitions } = draft.state;
   if (from === to) return;
-  const transition: Transition = { at: isoOf(draft.now.at), from, to, why };
-  put(draft, { fsm: to, transitions: [...transitions, transition].slice(-KEPT) });
+  const transition: Transition = { at: formatIso(draft.now.at), from, to, why };
+  put(draft, { fsm: to, transitions: [...transitions, transition].slice(-MOST_TRANSITIONS) });
   draft.effects.push({ is: 'moved', transition });
 }
 
 /** Counts a failure. A class that is none, from a caller that lies about its types, is counted as what it is: unclassified. */
-export function fail(draft: Draft, told: ErrorClass, why: string): void {
-  const error = isErrorClass(told) ? told : 'unclassified';
+export function fail(draft: MachineDraft, errorClass: ErrorClass, why: string): void {
+  const error = isErrorClass(errorClass) ? errorClass : 'unclassified';
   const { errors } = draft.state;
   const { count } = errors[error];
   put(draft, { errors: { ...errors, [error]: { count: count + 1, at: draft.now.at } }, lastError: error });

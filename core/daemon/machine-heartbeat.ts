@@ -1,13 +1,13 @@
-import { type Draft, fail, put } from './machine-draft.ts';
-import type { Input } from './machine-state.ts';
+import { fail, type MachineDraft, put } from './machine-draft.ts';
+import type { DaemonInput } from './machine-state.ts';
 
-type Told<Is extends Input['is']> = Extract<Input, { is: Is }>;
+type HeartbeatInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 
 /** A heartbeat that the stream did not take for so many intervals is a failure (persona daemon, contract 6). */
 const STUCK_INTERVALS = 2;
 
 /** One each interval, from the moment a connection is reconciled. While one is stuck, no other is put behind it. */
-export function heartbeatInTime(draft: Draft): void {
+export function heartbeatInTime(draft: MachineDraft): void {
   const { link, heartbeat } = draft.state;
   const { mono } = draft.now;
   if (link.is !== 'up' || link.reconciledMono === null || mono < heartbeat.dueMono) return;
@@ -23,13 +23,13 @@ export function heartbeatInTime(draft: Draft): void {
   if (isStuck) fail(draft, 'heartbeat_publish_failed', 'no progress in two intervals');
 }
 
-export function onHeartbeatSent(draft: Draft, { conn, seq }: Told<'heartbeat_sent'>): void {
+export function onHeartbeatSent(draft: MachineDraft, { conn, seq }: HeartbeatInput<'heartbeat_sent'>): void {
   const { link, heartbeat } = draft.state;
   if (link.is !== 'up' || link.conn !== conn || heartbeat.seq !== seq) return;
   put(draft, { heartbeat: { ...heartbeat, sentMono: draft.now.mono, stuckMono: null } });
 }
 
-export function onHeartbeatFailed(draft: Draft, { conn }: Told<'heartbeat_failed'>): void {
+export function onHeartbeatFailed(draft: MachineDraft, { conn }: HeartbeatInput<'heartbeat_failed'>): void {
   const { link, heartbeat } = draft.state;
   if (link.is !== 'up' || link.conn !== conn) return;
   put(draft, { heartbeat: { ...heartbeat, stuckMono: null } });

@@ -1,13 +1,13 @@
 import type { Instant } from '../model/index.ts';
-import { peekRetryMs } from './backoff.ts';
-import { type Draft, enter, fail, newId, put } from './machine-draft.ts';
-import type { Index, Input, Outstanding } from './machine-state.ts';
-import { ended, LIMITS } from './machine-stream.ts';
+import { computePeekRetryMs } from './backoff.ts';
+import { enter, fail, type MachineDraft, newId, put } from './machine-draft.ts';
+import type { DaemonInput, Index, OutstandingRing } from './machine-state.ts';
+import { endConnection, LIMITS } from './machine-stream.ts';
 
-type Told<Is extends Input['is']> = Extract<Input, { is: Is }>;
+type PeekInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 
 /** Asks the upstream how many wait. Whoever is asked already is asked once more afterwards. */
-export function refresh(draft: Draft): void {
+export function refresh(draft: MachineDraft): void {
   const { peek, link } = draft.state;
   if (link.is !== 'up') return;
   if (peek.is === 'none') ask(draft, { second: false, failures: 0 });
@@ -15,37 +15,37 @@ export function refresh(draft: Draft): void {
 }
 
 /** What became due of the peek. */
-export function peekInTime(draft: Draft): void {
+export function peekInTime(draft: MachineDraft): void {
   const { peek } = draft.state;
   const { mono } = draft.now;
   if (peek.is === 'waiting' && mono >= peek.dueMono) ask(draft, { second: false, failures: peek.failures });
   if (peek.is === 'asked' && mono >= peek.sinceMono + LIMITS.peekMs) {
     draft.effects.push({ is: 'drop_peek', peek: peek.id });
-    failed(draft, 'no answer in time');
+    failPeek(draft, 'no answer in time');
   }
 }
 
-export function onPeeked(draft: Draft, { peek: id, rev, count, oldest }: Told<'peeked'>): void {
+export function onPeeked(draft: MachineDraft, { peek: id, rev, count, oldest }: PeekInput<'peeked'>): void {
   const { peek, link, index, fsm } = draft.state;
   if (peek.is !== 'asked' || peek.id !== id || link.is !== 'up') return;
   if (rev < peek.floor) {
-    wentBack(draft, rev, peek.floor);
+    rejectOldRevision(draft, rev, peek.floor);
     return;
   }
   const newest = Math.max(link.rev, rev);
   put(draft, { link: { ...link, rev: newest }, peek: { is: 'none' } });
-  if (!peek.again) know(draft, { rev, count, oldest });
+  if (!peek.again) learnPending(draft, { rev, count, oldest });
   else if (peek.second && isUnknown(index)) put(draft, { index: { is: 'guess', rev: newest, count, oldest: null } });
-  if (fsm === 'RECONCILING' && !isUnknown(draft.state.index)) reconciled(draft);
+  if (fsm === 'RECONCILING' && !isUnknown(draft.state.index)) finishReconciling(draft);
   if (peek.again) ask(draft, { second: true, failures: 0 });
 }
 
-export function onPeekFailed(draft: Draft, { peek: id }: Told<'peek_failed'>): void {
+export function onPeekFailed(draft: MachineDraft, { peek: id }: PeekInput<'peek_failed'>): void {
   const { peek } = draft.state;
-  if (peek.is === 'asked' && peek.id === id) failed(draft, 'the upstream did not say what is pending');
+  if (peek.is === 'asked' && peek.id === id) failPeek(draft, 'the upstream did not say what is pending');
 }
 
-export function onPendingChanged(draft: Draft, { conn, rev }: Told<'pending_changed'>): void {
+export function onPendingChanged(draft: MachineDraft, { conn, rev }: PeekInput<'pending_changed'>): void {
   const { link, index } = draft.state;
   if (link.is !== 'up' || link.conn !== conn) return;
   if (rev < link.streamRev) {
@@ -64,7 +64,7 @@ export function onPendingChanged(draft: Draft, { conn, rev }: Told<'pending_chan
 }
 
 /** The one acknowledgement there is. Its revision is that of the items taken, and may be older than what was told since. */
-export function onDrained(draft: Draft, { conn, rev, remaining }: Told<'drained'>): void {
+export function onDrained(draft: MachineDraft, { conn, rev, remaining }: PeekInput<'drained'>): void {
   const { link, index, peek } = draft.state;
   if (link.is !== 'up' || link.conn !== conn) return;
   const { at, mono } = draft.now;
@@ -86,7 +86,7 @@ export function isUnknown(index: Index | null): boolean {
   return index === null || index.is === 'unknown';
 }
 
-function know(draft: Draft, { rev, count, oldest }: Pick<Index, 'rev' | 'count' | 'oldest'>): void {
+function learnPending(draft: MachineDraft, { rev, count, oldest }: Pick<Index, 'rev' | 'count' | 'oldest'>): void {
   const { at, mono } = draft.now;
   const { outstanding } = draft.state;
   put(draft, { index: { is: 'fresh', rev, count, oldest: count === 0 ? null : oldest } });
@@ -100,11 +100,11 @@ function know(draft: Draft, { rev, count, oldest }: Pick<Index, 'rev' | 'count' 
  * Whether the oldest that waits came after the oldest that was rung for. Times of the upstream are compared with each other,
  * so that its clock may be wrong; only where it said none before the ring, they are compared with ours, once.
  */
-function isLater(oldest: Instant | null, rung: Outstanding): boolean {
-  return oldest !== null && oldest > (rung.oldest ?? rung.at);
+function isLater(oldest: Instant | null, outstanding: OutstandingRing): boolean {
+  return oldest !== null && oldest > (outstanding.oldest ?? outstanding.at);
 }
 
-function reconciled(draft: Draft): void {
+function finishReconciling(draft: MachineDraft): void {
   const { link, heartbeat } = draft.state;
   if (link.is !== 'up') return;
   put(draft, {
@@ -114,7 +114,7 @@ function reconciled(draft: Draft): void {
   enter(draft, 'CONNECTED', 'reconciled');
 }
 
-function ask(draft: Draft, { second, failures }: { readonly second: boolean; readonly failures: number }): void {
+function ask(draft: MachineDraft, { second, failures }: { readonly second: boolean; readonly failures: number }): void {
   const { link } = draft.state;
   if (link.is !== 'up') return;
   const id = newId(draft);
@@ -123,10 +123,10 @@ function ask(draft: Draft, { second, failures }: { readonly second: boolean; rea
   draft.effects.push({ is: 'peek', peek: id });
 }
 
-function failed(draft: Draft, why: string): number {
+function failPeek(draft: MachineDraft, why: string): number {
   const { peek } = draft.state;
   const failures = peek.is === 'asked' ? peek.failures + 1 : 1;
-  put(draft, { peek: { is: 'waiting', dueMono: draft.now.mono + peekRetryMs(failures), failures } });
+  put(draft, { peek: { is: 'waiting', dueMono: draft.now.mono + computePeekRetryMs(failures), failures } });
   fail(draft, 'pending_reconcile_failed', why);
   return failures;
 }
@@ -135,7 +135,7 @@ function failed(draft: Draft, why: string): number {
  * A revision that went back is not believed. One that stays back would never be: an upstream that began to count anew has
  * to say so with a new registration.
  */
-function wentBack(draft: Draft, rev: number, floor: number): void {
-  const failures = failed(draft, `the revision went back from ${floor} to ${rev}`);
-  if (failures >= LIMITS.timesBack) ended(draft, 'the revision stays back');
+function rejectOldRevision(draft: MachineDraft, rev: number, floor: number): void {
+  const failures = failPeek(draft, `the revision went back from ${floor} to ${rev}`);
+  if (failures >= LIMITS.timesBack) endConnection(draft, 'the revision stays back');
 }

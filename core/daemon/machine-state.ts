@@ -1,9 +1,9 @@
-import type { Boundary, Doorbell, ErrorClass, Fsm, RingAnswer, Transition } from '../link/index.ts';
+import type { Doorbell, ErrorClass, Fsm, RingAnswer, Transition, TurnBoundary } from '../link/index.ts';
 import type { Instant } from '../model/index.ts';
 
 /**
  * All that the machine of the persona daemon knows (contract 3 and 4). Plain data: it survives a round trip through JSON,
- * and a process that lost it begins with `atStart` and pays a peek. Spans are measured in milliseconds of a clock that
+ * and a process that lost it begins with `createMachineState` and pays a peek. Spans are measured in milliseconds of a clock that
  * never goes back (`mono`), what people read is wall time (`at`).
  */
 export interface MachineState {
@@ -11,8 +11,8 @@ export interface MachineState {
   readonly startedAt: Instant;
   readonly startedMono: number;
   /** When anything was last told here: a sleep of the computer is known by it. */
-  readonly told: { readonly at: Instant; readonly mono: number };
-  readonly link: Link;
+  readonly lastInput: { readonly at: Instant; readonly mono: number };
+  readonly link: StreamLink;
   /** Connections opened since the ladder began anew. */
   readonly attempts: number;
   /** The last number given away, for connections, peeks and rings alike. */
@@ -21,26 +21,26 @@ export interface MachineState {
   /** What is known of the queue; null: nothing. A cache: whoever loses it pays a peek. */
   readonly index: Index | null;
   /** Rung and not yet drained. It outlives a connection. */
-  readonly outstanding: Outstanding | null;
+  readonly outstanding: OutstandingRing | null;
   /** The doorbell that the surface was handed and did not yet take. */
   readonly ring: Ring | null;
   /** Boundaries that a doorbell was spent on, the newest last. */
   readonly used: readonly { readonly id: string; readonly mono: number }[];
-  readonly turn: Turn;
+  readonly turn: AgentTurn;
   /** When the agent last did anything; null: not since the start. */
   readonly activeMono: number | null;
-  readonly heartbeat: Heartbeat;
+  readonly heartbeat: HeartbeatState;
   /** When the surface last drained; null: not since the start. */
   readonly drained: { readonly at: Instant; readonly mono: number } | null;
-  readonly errors: Errors;
+  readonly errors: ErrorCounts;
   readonly lastError: ErrorClass | null;
   /** The last 64, the newest last. */
   readonly transitions: readonly Transition[];
-  readonly stopping: Stopping | null;
+  readonly stopping: StopState | null;
 }
 
 /** The stream. `conn` tells one connection from another: what an old one still says is not heard. */
-export type Link =
+export type StreamLink =
   /** Between two connections. `auth`: the token was refused, so it is tried seldom. */
   | { readonly is: 'down'; readonly dueMono: number; readonly auth: boolean }
   /** Opened, not yet welcome. */
@@ -90,7 +90,7 @@ export interface Index {
   readonly oldest: Instant | null;
 }
 
-export interface Outstanding {
+export interface OutstandingRing {
   readonly rev: number;
   readonly ring: number;
   readonly mono: number;
@@ -105,19 +105,19 @@ export interface Ring {
   readonly ask: number | null;
   readonly sinceMono: number;
   /** Where the agent is if nothing rang after all, and it did nothing meanwhile. */
-  readonly turn: Turn;
+  readonly turn: AgentTurn;
 }
 
 /** Where the agent is between its turns, as it was last told, and `at` when (by the wall clock). */
-export type Turn = { readonly at: Instant } & (
+export type AgentTurn = { readonly at: Instant } & (
   | { readonly is: 'unknown' }
   /** `ring`: the doorbell it goes on for after it would have ended; null: a prompt began it, or the agent did something. */
   | { readonly is: 'open'; readonly ring: number | null }
   /** After a Stop with no prompt, the boundary of that name. `woken`: its one ring through the wake path is spent. */
-  | { readonly is: 'rest'; readonly boundary: string; readonly woken: boolean }
+  | { readonly is: 'rest'; readonly turnBoundaryId: string; readonly woken: boolean }
 );
 
-export interface Heartbeat {
+export interface HeartbeatState {
   readonly seq: number;
   readonly dueMono: number;
   /** When the stream last took one; null: never. */
@@ -127,15 +127,15 @@ export interface Heartbeat {
 }
 
 /** How often, and when last (null: never), for each of the ten classes. */
-export type Errors = Readonly<Record<ErrorClass, { readonly count: number; readonly at: Instant | null }>>;
+export type ErrorCounts = Readonly<Record<ErrorClass, { readonly count: number; readonly at: Instant | null }>>;
 
-export interface Stopping {
+export interface StopState {
   readonly reason: string;
   readonly exit: 0 | 78;
 }
 
 /** What the machine obeys, fixed for its life. */
-export interface Rules {
+export interface DaemonRules {
   readonly tenant: string;
   readonly identity: string;
   /** Whether an agent at rest is woken (contract 4, opt-in). */
@@ -150,7 +150,7 @@ export interface Now {
 }
 
 /** What happens to a daemon. Time comes in with it, and passes before it is looked at. */
-export type Input = Now & Happening;
+export type DaemonInput = Now & Happening;
 
 export type Happening =
   /** Time passed: at `dueMono(state)` at the latest. */
@@ -173,7 +173,7 @@ export type Happening =
   /** A frame that was too large or no JSON. */
   | { readonly is: 'garbled'; readonly conn: number }
   /**
-   * The stream ended, or never began. `code`: of the close frame, or `codeOfStatus` of the HTTP status that refused it;
+   * The stream ended, or never began. `code`: of the close frame, or `toCloseCode` of the HTTP status that refused it;
    * null: none came. `retryAfterMs`: what a 4429 asked for.
    */
   | { readonly is: 'closed'; readonly conn: number; readonly code: number | null; readonly retryAfterMs: number | null }
@@ -191,7 +191,7 @@ export type Happening =
   | { readonly is: 'heartbeat_sent'; readonly conn: number; readonly seq: number }
   | { readonly is: 'heartbeat_failed'; readonly conn: number }
   /** `notify_surface`. Without a boundary: an operator's. `ask` comes back in exactly one `answer`. */
-  | { readonly is: 'notify'; readonly ask: number; readonly boundary: Boundary | null }
+  | { readonly is: 'notify'; readonly ask: number; readonly turnBoundary: TurnBoundary | null }
   /**
    * The hook noted that the agent did something, and asked nobody. `touched`: when, by the wall clock (the time of the
    * file). `moment`: what its harness calls it; null: not known.
@@ -205,7 +205,7 @@ export type Happening =
   | { readonly is: 'shutdown'; readonly reason: string; readonly deadlineMs: number };
 
 /** What the shell has to do, in this order. */
-export type Effect =
+export type DaemonEffect =
   /** Open the stream and say hello. */
   | { readonly is: 'open'; readonly conn: number }
   /** End this connection at once; nothing it says is heard any more. */
@@ -233,7 +233,7 @@ export type Effect =
   /** Say bye with this reason, stop the shim, close, and exit inside the deadline. */
   | { readonly is: 'stop'; readonly exit: 0 | 78; readonly reason: string; readonly deadlineMs: number };
 
-export interface Output {
+export interface DaemonOutput {
   readonly state: MachineState;
-  readonly effects: readonly Effect[];
+  readonly effects: readonly DaemonEffect[];
 }

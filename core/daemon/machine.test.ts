@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
-import type { Effect } from './index.ts';
+import type { DaemonEffect } from './index.ts';
 
-const kinds = (effects: readonly Effect[]): readonly string[] => effects.map(({ is }) => is);
+const kinds = (effects: readonly DaemonEffect[]): readonly string[] => effects.map(({ is }) => is);
 const again = { retryAfterMs: null };
 
 describe('DISCONNECTED (contract 3)', () => {
@@ -430,7 +430,7 @@ describe('what is lost with the index', () => {
 });
 
 describe('heartbeats (contract 2 and 6)', () => {
-  const beats = (effects: readonly Effect[]): readonly number[] =>
+  const beats = (effects: readonly DaemonEffect[]): readonly number[] =>
     effects.flatMap((effect) => (effect.is === 'heartbeat' ? [effect.seq] : []));
 
   test('one each interval, counted through, also over connections', () => {

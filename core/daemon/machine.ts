@@ -1,18 +1,27 @@
-import { noErrors } from './errors.ts';
-import { type Draft, fail, put } from './machine-draft.ts';
+import { createErrors } from './errors.ts';
+import { fail, type MachineDraft, put } from './machine-draft.ts';
 import { heartbeatInTime, onHeartbeatFailed, onHeartbeatSent } from './machine-heartbeat.ts';
 import { isUnknown, onDrained, onPeeked, onPeekFailed, onPendingChanged, peekInTime, refresh } from './machine-peek.ts';
-import type { Input, MachineState, Now, Output, Rules } from './machine-state.ts';
-import { heard, isOf, LIMITS, onClosed, onGarbled, onWelcome, stop, streamInTime } from './machine-stream.ts';
+import type { DaemonInput, DaemonOutput, DaemonRules, MachineState, Now } from './machine-state.ts';
+import {
+  isCurrentConnection,
+  LIMITS,
+  onClosed,
+  onGarbled,
+  onWelcome,
+  recordHeard,
+  stopMachine,
+  streamInTime,
+} from './machine-stream.ts';
 import { onAccepted, onActivity, onNotify, onRejected, ringInTime, wakeIdle } from './pacing.ts';
 
 /** A daemon that knows nothing: it connects at its first tick. */
-export function atStart({ at, mono }: Pick<Now, 'at' | 'mono'>): MachineState {
+export function createMachineState({ at, mono }: Pick<Now, 'at' | 'mono'>): MachineState {
   return {
     fsm: 'DISCONNECTED',
     startedAt: at,
     startedMono: mono,
-    told: { at, mono },
+    lastInput: { at, mono },
     link: { is: 'down', dueMono: mono, auth: false },
     attempts: 0,
     lastId: 0,
@@ -25,7 +34,7 @@ export function atStart({ at, mono }: Pick<Now, 'at' | 'mono'>): MachineState {
     activeMono: null,
     heartbeat: { seq: 0, dueMono: mono, sentMono: null, stuckMono: null },
     drained: null,
-    errors: noErrors(),
+    errors: createErrors(),
     lastError: null,
     transitions: [],
     stopping: null,
@@ -36,19 +45,19 @@ export function atStart({ at, mono }: Pick<Now, 'at' | 'mono'>): MachineState {
  * One transition of the persona daemon (contract 3). Pure: the same state, input and rules give the same output. First time
  * passes and what became due is done; then the input is looked at; then what follows from where that led.
  */
-export function step(state: MachineState, input: Input, rules: Rules): Output {
+export function step(state: MachineState, input: DaemonInput, rules: DaemonRules): DaemonOutput {
   const { at, mono, draw } = input;
-  const draft: Draft = { state, effects: [], now: { at, mono, draw }, rules };
-  inTime(draft);
-  put(draft, { told: { at, mono } });
-  happened(draft, input);
-  afterwards(draft, input);
+  const draft: MachineDraft = { state, effects: [], now: { at, mono, draw }, rules };
+  runDue(draft);
+  put(draft, { lastInput: { at, mono } });
+  handleInput(draft, input);
+  followUp(draft, input);
   return { state: draft.state, effects: draft.effects };
 }
 
 /** When the machine wants to be told at the latest what time it is, as `mono` says it. */
-export function dueMono({ told, link, peek, ring, heartbeat, stopping }: MachineState): number {
-  const dues: number[] = [told.mono + LIMITS.tickMs];
+export function computeDueMono({ lastInput, link, peek, ring, heartbeat, stopping }: MachineState): number {
+  const dues: number[] = [lastInput.mono + LIMITS.tickMs];
   if (ring !== null) dues.push(ring.sinceMono + LIMITS.ringMs);
   if (stopping !== null) return Math.min(...dues);
   if (link.is === 'down') dues.push(link.dueMono);
@@ -61,11 +70,11 @@ export function dueMono({ told, link, peek, ring, heartbeat, stopping }: Machine
 }
 
 /** The same daemon without its index: a cache that may be lost at any moment (contract 3). */
-export function withoutIndex(state: MachineState): MachineState {
+export function dropIndex(state: MachineState): MachineState {
   return { ...state, index: null, outstanding: null };
 }
 
-function inTime(draft: Draft): void {
+function runDue(draft: MachineDraft): void {
   ringInTime(draft);
   if (draft.state.stopping !== null) return;
   streamInTime(draft);
@@ -73,7 +82,7 @@ function inTime(draft: Draft): void {
   heartbeatInTime(draft);
 }
 
-function happened(draft: Draft, input: Input): void {
+function handleInput(draft: MachineDraft, input: DaemonInput): void {
   switch (input.is) {
     case 'notify':
       onNotify(draft, input);
@@ -88,35 +97,35 @@ function happened(draft: Draft, input: Input): void {
       fail(draft, input.error, 'told');
       break;
     default:
-      if (draft.state.stopping === null) alive(draft, input);
+      if (draft.state.stopping === null) handleWhileAlive(draft, input);
   }
 }
 
 /** What means something only while the daemon is not about to go. */
-function alive(
-  draft: Draft,
-  input: Exclude<Input, { readonly is: 'notify' | 'accepted' | 'rejected' | 'failed' }>,
+function handleWhileAlive(
+  draft: MachineDraft,
+  input: Exclude<DaemonInput, { readonly is: 'notify' | 'accepted' | 'rejected' | 'failed' }>,
 ): void {
   switch (input.is) {
     case 'tick':
       break;
     case 'heard':
-      heard(draft, input);
+      recordHeard(draft, input);
       break;
     case 'welcome':
       onWelcome(draft, input);
       break;
     case 'pending_changed':
-      heard(draft, input);
+      recordHeard(draft, input);
       onPendingChanged(draft, input);
       break;
     case 'drained':
-      heard(draft, input);
+      recordHeard(draft, input);
       onDrained(draft, input);
       break;
     case 'lifecycle':
-      if (isOf(draft.state.link, input.conn)) {
-        stop(draft, { reason: input.verb, exit: 0, deadlineMs: LIMITS.stopMs });
+      if (isCurrentConnection(draft.state.link, input.conn)) {
+        stopMachine(draft, { reason: input.verb, exit: 0, deadlineMs: LIMITS.stopMs });
       }
       break;
     case 'garbled':
@@ -141,7 +150,7 @@ function alive(
       onActivity(draft, input);
       break;
     case 'shutdown':
-      stop(draft, { reason: input.reason, exit: 0, deadlineMs: input.deadlineMs });
+      stopMachine(draft, { reason: input.reason, exit: 0, deadlineMs: input.deadlineMs });
       break;
   }
 }
@@ -150,7 +159,7 @@ function alive(
  * Whoever knows nothing of the queue asks, after a welcome and wherever the index was lost; a heartbeat goes out with the
  * connection that was just reconciled; an agent at rest is woken.
  */
-function afterwards(draft: Draft, input: Input): void {
+function followUp(draft: MachineDraft, input: DaemonInput): void {
   if (draft.state.stopping !== null) return;
   if (isUnknown(draft.state.index) && draft.state.peek.is === 'none') refresh(draft);
   heartbeatInTime(draft);

@@ -4,12 +4,12 @@ import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { until } from '../../test/kit/until.ts';
-import { keepMetricsFile } from './metrics-file.node.ts';
+import { startMetricsFile } from './metrics-file.node.ts';
 
 function keeping(path: string, clock: FakeClock) {
   let n = 0;
   const troubles: (string | null)[] = [];
-  const file = keepMetricsFile({
+  const file = startMetricsFile({
     path,
     text: () => `daemon_up ${++n}\n`,
     clock,

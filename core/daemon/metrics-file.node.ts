@@ -17,7 +17,7 @@ export interface MetricsFileNeeds {
  * Writes the metrics at once, every 10 s and once more when it is disposed (persona daemon, contract 6): a file beside it, then a
  * rename, so that a reader has one text or the other. It is not synced: after a power cut it is of no use.
  */
-export function keepMetricsFile({ path, text, clock, trouble }: MetricsFileNeeds): AsyncDisposable {
+export function startMetricsFile({ path, text, clock, trouble }: MetricsFileNeeds): AsyncDisposable {
   const temp = `${path}.tmp`;
   let timer: Disposable | null = null;
   let isFailing = false;

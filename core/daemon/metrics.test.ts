@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
 import { ERROR_CLASSES, type ErrorClass } from '../link/index.ts';
-import { exposition, labelsOf, labelValue, METRICS } from './index.ts';
+import { formatExposition, METRICS, toLabels, toLabelValue } from './index.ts';
 import type { PersonaLabels } from './labels.ts';
-import { samplesOf } from './metrics.ts';
+import { collectSamples } from './metrics.ts';
 
 const PERSONA: PersonaLabels = {
   tenant_id: 'acme',
@@ -56,7 +56,7 @@ function scraped(text: string): readonly Series[] {
 }
 
 function textOf(daemon: Told, persona = PERSONA): string {
-  return exposition(samplesOf(daemon.state, persona, daemon.mono));
+  return formatExposition(collectSamples(daemon.state, persona, daemon.mono));
 }
 
 function shown(daemon: Told, name: string, errorClass: ErrorClass | null = null): number | undefined {
@@ -83,25 +83,25 @@ test('persona daemon check 11: 50 personas are exactly 1,200 series, from the st
   const worn = new Told().connected(3);
   for (const error of ERROR_CLASSES) worn.tell({ is: 'failed', error });
   for (const daemon of [fresh, worn]) {
-    const series = scraped(exposition(personas.flatMap((one) => samplesOf(daemon.state, one, daemon.mono))));
+    const series = scraped(formatExposition(personas.flatMap((one) => collectSamples(daemon.state, one, daemon.mono))));
     assert.equal(series.length, 1_200);
     const names = series.map(({ name, labels }) => JSON.stringify([name, ...labels]));
     assert.equal(new Set(names).size, 1_200);
   }
 });
 
-describe('persona daemon check 11: session_id can not be a label', () => {
+describe('persona daemon check 11: session_id cannot be a label', () => {
   const withSession = { ...PERSONA, session_id: 'f81d4fae' };
 
   test('it is thrown where a test sees it', () => {
-    assert.throws(() => labelsOf(withSession, 'throw'), /no label of a daemon is called session_id/);
-    assert.throws(() => samplesOf(new Told().state, withSession, 0), RangeError);
+    assert.throws(() => toLabels(withSession, 'throw'), /no label of a daemon is called session_id/);
+    assert.throws(() => collectSamples(new Told().state, withSession, 0), RangeError);
   });
 
   test('in production it is dropped and told, so that it is counted', () => {
     const strange: string[] = [];
     assert.deepEqual(
-      labelsOf(withSession, (name) => strange.push(name)),
+      toLabels(withSession, (name) => strange.push(name)),
       Object.entries(PERSONA),
     );
     assert.deepEqual(strange, ['session_id']);
@@ -109,16 +109,16 @@ describe('persona daemon check 11: session_id can not be a label', () => {
 
   test('nor can anything else that is none of the five', () => {
     for (const name of ['__proto__x', 'constructor', 'le', 'Session_ID']) {
-      assert.throws(() => labelsOf({ ...PERSONA, [name]: '1' }, 'throw'), RangeError, name);
+      assert.throws(() => toLabels({ ...PERSONA, [name]: '1' }, 'throw'), RangeError, name);
     }
   });
 });
 
 test('a value is cut to 64 characters of [A-Za-z0-9._-], and is never empty', () => {
-  assert.equal(labelValue('Ada-1_x.y'), 'Ada-1_x.y');
-  assert.equal(labelValue('a"b\\c\nd é'), 'a_b_c_d__');
-  assert.equal(labelValue('x'.repeat(65)), 'x'.repeat(64));
-  assert.equal(labelValue(''), '_');
+  assert.equal(toLabelValue('Ada-1_x.y'), 'Ada-1_x.y');
+  assert.equal(toLabelValue('a"b\\c\nd é'), 'a_b_c_d__');
+  assert.equal(toLabelValue('x'.repeat(65)), 'x'.repeat(64));
+  assert.equal(toLabelValue(''), '_');
 });
 
 test('persona daemon check 12: a thousand distinct errors are at most ten values, the strange ones unclassified', () => {
@@ -185,6 +185,6 @@ describe('what the six say', () => {
 });
 
 test('what stands in quotes is escaped, though no value of ours needs it', () => {
-  const text = exposition([{ name: 'daemon_up', labels: [['tenant_id', 'a\\b"c\nd']], value: 1 }]);
+  const text = formatExposition([{ name: 'daemon_up', labels: [['tenant_id', 'a\\b"c\nd']], value: 1 }]);
   assert.ok(text.includes('daemon_up{tenant_id="a\\\\b\\"c\\nd"} 1\n'), text);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
-import { doorbellAt } from './doorbell.ts';
+import { createDoorbell } from './doorbell.ts';
 
 const MINUTE = 60_000;
 
@@ -13,8 +13,8 @@ function rung(kind: 'Stop' | 'UserPromptSubmit' | 'SessionStart', turn: string |
 }
 
 test('the doorbell is made of a moment, and of three keys', () => {
-  assert.equal(doorbellAt.length, 1);
-  assert.deepEqual(doorbellAt(Date.UTC(2026, 5, 20, 10)), {
+  assert.equal(createDoorbell.length, 1);
+  assert.deepEqual(createDoorbell(Date.UTC(2026, 5, 20, 10)), {
     timestamp: '2026-06-20T10:00:00.000000+00:00',
     source: 'daemon',
     kind: 'pending_work_notice',
@@ -102,7 +102,7 @@ describe('one doorbell a boundary (contract 4)', () => {
       { kind: 'Stop', session: 'other', turn: '1' },
     ] as const) {
       daemon.drained(2, 1);
-      daemon.tell({ is: 'notify', ask: 99, boundary: other });
+      daemon.tell({ is: 'notify', ask: 99, turnBoundary: other });
       assert.equal(daemon.count('ring'), 1, JSON.stringify(other));
       daemon.accepted();
     }

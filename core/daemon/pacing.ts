@@ -1,12 +1,12 @@
-import type { Boundary, RingWhy } from '../link/index.ts';
+import type { RingWhy, TurnBoundary } from '../link/index.ts';
 import type { Instant } from '../model/index.ts';
-import { doorbellAt } from './doorbell.ts';
-import { type Draft, enter, fail, newId, put } from './machine-draft.ts';
+import { createDoorbell } from './doorbell.ts';
+import { enter, fail, type MachineDraft, newId, put } from './machine-draft.ts';
 import { isUnknown, refresh } from './machine-peek.ts';
-import type { Input, MachineState, Turn } from './machine-state.ts';
+import type { AgentTurn, DaemonInput, MachineState } from './machine-state.ts';
 import { LIMITS } from './machine-stream.ts';
 
-type Told<Is extends Input['is']> = Extract<Input, { is: Is }>;
+type PacingInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 
 /** How doorbells are spaced (persona daemon, contract 4). */
 export const PACE = {
@@ -19,12 +19,12 @@ export const PACE = {
 } as const;
 
 /** The name of a boundary: what two hooks on one event say alike. */
-export function boundaryId({ session, turn, kind }: Boundary): string {
+export function formatTurnBoundaryId({ session, turn, kind }: TurnBoundary): string {
   return JSON.stringify([session, turn, kind]);
 }
 
 /** Why nothing rings at this boundary; null: nothing speaks against it. */
-export function whyNot(state: MachineState, boundary: Boundary, mono: number): RingWhy | null {
+export function findObstacle(state: MachineState, turnBoundary: TurnBoundary, mono: number): RingWhy | null {
   const { stopping, fsm, index, outstanding, ring: inFlight } = state;
   if (stopping !== null) return 'stopping';
   if (fsm === 'DISCONNECTED') return 'disconnected';
@@ -33,48 +33,49 @@ export function whyNot(state: MachineState, boundary: Boundary, mono: number): R
   if (fsm === 'EMITTING' || inFlight !== null) return 'emitting';
   if (index.count === 0) return 'nothing_pending';
   if (outstanding !== null && mono - outstanding.mono < PACE.againMs) return 'outstanding';
-  return isSpent(state, boundary, mono) ? 'duplicate_boundary' : null;
+  return isSpent(state, turnBoundary, mono) ? 'duplicate_boundary' : null;
 }
 
-export function onNotify(draft: Draft, { ask, boundary }: Told<'notify'>): void {
+export function onNotify(draft: MachineDraft, { ask, turnBoundary }: PacingInput<'notify'>): void {
   const { state, now } = draft;
-  if (boundary === null) {
+  if (turnBoundary === null) {
     if (state.stopping === null) refresh(draft);
     answer(draft, ask, state.stopping === null ? 'queued' : 'stopping');
     return;
   }
-  const turn = turnAfter(draft, boundary);
+  const turn = toTurnAfter(draft, turnBoundary);
   put(draft, { activeMono: now.mono, turn });
   // The harness has no ear when it says that a turn is complete: the wake path rings, or the next boundary.
-  const why = whyNot(state, boundary, now.mono) ?? (boundary.kind === 'agent-turn-complete' ? 'queued' : null);
+  const why =
+    findObstacle(state, turnBoundary, now.mono) ?? (turnBoundary.kind === 'agent-turn-complete' ? 'queued' : null);
   if (why !== null) {
     answer(draft, ask, why);
     return;
   }
-  ring(draft, { way: 'boundary', ask, turn, boundary: boundaryId(boundary) });
+  ring(draft, { way: 'boundary', ask, turn, turnBoundaryId: formatTurnBoundaryId(turnBoundary) });
 }
 
 /** The agent did something. What was noted before its last boundary is old news; a Stop is one also when nobody was asked. */
-export function onActivity(draft: Draft, { touched, moment }: Told<'activity'>): void {
+export function onActivity(draft: MachineDraft, { touched, moment }: PacingInput<'activity'>): void {
   put(draft, { activeMono: draft.now.mono });
-  if (touched > draft.state.turn.at) put(draft, { turn: turnNoted(draft.state, moment, touched) });
+  if (touched > draft.state.turn.at) put(draft, { turn: toNotedTurn(draft.state, moment, touched) });
 }
 
 /** Opt-in: an agent at rest is at a boundary, and is rung there once (contract 4, idle surfaces). */
-export function wakeIdle(draft: Draft): void {
+export function wakeIdle(draft: MachineDraft): void {
   const { turn, fsm, index, outstanding, ring: inFlight, link } = draft.state;
   if (!draft.rules.wakeIdle || turn.is !== 'rest' || turn.woken) return;
   if (fsm !== 'CONNECTED' || outstanding !== null || inFlight !== null) return;
   if (index?.is !== 'fresh' || index.count === 0) return;
   if (link.is !== 'up' || link.reconciledMono === null) return;
   if (draft.now.mono - link.reconciledMono < PACE.wakeAfterMs) return;
-  const woken: Turn = { ...turn, woken: true };
+  const woken: AgentTurn = { ...turn, woken: true };
   put(draft, { turn: woken });
-  ring(draft, { way: 'wake', ask: null, turn: woken, boundary: turn.boundary });
+  ring(draft, { way: 'wake', ask: null, turn: woken, turnBoundaryId: turn.turnBoundaryId });
 }
 
 /** Accepted is not acknowledged: it stays outstanding until somebody drains. */
-export function onAccepted(draft: Draft, { ring: id }: Told<'accepted'>): void {
+export function onAccepted(draft: MachineDraft, { ring: id }: PacingInput<'accepted'>): void {
   const { ring: inFlight } = draft.state;
   if (inFlight === null || inFlight.id !== id) return;
   put(draft, { ring: null });
@@ -82,46 +83,46 @@ export function onAccepted(draft: Draft, { ring: id }: Told<'accepted'>): void {
   if (inFlight.ask !== null) answer(draft, inFlight.ask, 'rung');
 }
 
-export function onRejected(draft: Draft, { ring: id }: Told<'rejected'>): void {
+export function onRejected(draft: MachineDraft, { ring: id }: PacingInput<'rejected'>): void {
   const { ring: inFlight } = draft.state;
   if (inFlight === null || inFlight.id !== id) return;
   const { turn } = draft.state;
   if (turn.is === 'open' && turn.ring === id) put(draft, { turn: inFlight.turn });
-  notRung(draft, 'the surface did not take the doorbell');
+  failRing(draft, 'the surface did not take the doorbell');
 }
 
 /** A doorbell that was not taken in time. It may have rung all the same, so nobody is woken for it. */
-export function ringInTime(draft: Draft): void {
+export function ringInTime(draft: MachineDraft): void {
   const { ring: inFlight } = draft.state;
   if (inFlight !== null && draft.now.mono >= inFlight.sinceMono + LIMITS.ringMs) {
-    notRung(draft, 'the surface did not answer in time');
+    failRing(draft, 'the surface did not answer in time');
   }
 }
 
-interface Ringing {
+interface RingRequest {
   readonly way: 'boundary' | 'wake';
   readonly ask: number | null;
-  readonly turn: Turn;
+  readonly turn: AgentTurn;
   /** Spent with it. */
-  readonly boundary: string;
+  readonly turnBoundaryId: string;
 }
 
-function ring(draft: Draft, { way, ask, turn, boundary }: Ringing): void {
+function ring(draft: MachineDraft, { way, ask, turn, turnBoundaryId }: RingRequest): void {
   const { mono, at } = draft.now;
   const id = newId(draft);
-  const used = draft.state.used.filter((one) => mono - one.mono < PACE.boundaryMs);
+  const used = draft.state.used.filter((spent) => mono - spent.mono < PACE.boundaryMs);
   put(draft, {
-    used: [...used, { id: boundary, mono }],
+    used: [...used, { id: turnBoundaryId, mono }],
     outstanding: { rev: draft.state.index?.rev ?? 0, ring: id, mono, at, oldest: draft.state.index?.oldest ?? null },
     ring: { id, ask, sinceMono: mono, turn },
     // Rung at a Stop the agent goes on.
     turn: turn.is === 'rest' && !turn.woken ? { is: 'open', ring: id, at } : turn,
   });
   enter(draft, 'EMITTING', way);
-  draft.effects.push({ is: 'ring', ring: id, way, ask, doorbell: doorbellAt(at) });
+  draft.effects.push({ is: 'ring', ring: id, way, ask, doorbell: createDoorbell(at) });
 }
 
-function notRung(draft: Draft, why: string): void {
+function failRing(draft: MachineDraft, why: string): void {
   const { ring: inFlight, outstanding } = draft.state;
   if (inFlight === null) return;
   put(draft, { ring: null, outstanding: outstanding?.ring === inFlight.id ? null : outstanding });
@@ -130,13 +131,13 @@ function notRung(draft: Draft, why: string): void {
   if (inFlight.ask !== null) answer(draft, inFlight.ask, 'surface_inject_failed');
 }
 
-function answer(draft: Draft, ask: number, why: RingWhy): void {
+function answer(draft: MachineDraft, ask: number, why: RingWhy): void {
   draft.effects.push({ is: 'answer', ask, answer: { emitted: why === 'rung', why } });
 }
 
 /** Where the agent is after a boundary. */
-function turnAfter({ state, now }: Draft, boundary: Boundary): Turn {
-  switch (boundary.kind) {
+function toTurnAfter({ state, now }: MachineDraft, turnBoundary: TurnBoundary): AgentTurn {
+  switch (turnBoundary.kind) {
     case 'SessionStart':
       return { is: 'unknown', at: now.at };
     case 'UserPromptSubmit':
@@ -144,14 +145,14 @@ function turnAfter({ state, now }: Draft, boundary: Boundary): Turn {
     case 'Stop':
     case 'agent-turn-complete':
       // The second hook on one that rang says nothing new, unless the agent drained since: then it stopped once more.
-      return isSpent(state, boundary, now.mono, state.drained?.mono ?? null)
+      return isSpent(state, turnBoundary, now.mono, state.drained?.mono ?? null)
         ? state.turn
-        : { is: 'rest', boundary: boundaryId(boundary), at: now.at, woken: false };
+        : { is: 'rest', turnBoundaryId: formatTurnBoundaryId(turnBoundary), at: now.at, woken: false };
   }
 }
 
 /** Where the agent is after a moment that its hook noted. */
-function turnNoted({ turn, drained }: MachineState, moment: string | null, at: Instant): Turn {
+function toNotedTurn({ turn, drained }: MachineState, moment: string | null, at: Instant): AgentTurn {
   switch (moment) {
     case 'SessionStart':
     case 'SessionEnd':
@@ -161,7 +162,7 @@ function turnNoted({ turn, drained }: MachineState, moment: string | null, at: I
       // The second hook on a Stop at which it was sent on, or woken.
       const isKnown = turn.is === 'open' ? turn.ring !== null : turn.is === 'rest' && turn.woken;
       if (isKnown && (drained === null || drained.at <= turn.at)) return turn;
-      return { is: 'rest', boundary: JSON.stringify(['noted', at]), at, woken: false };
+      return { is: 'rest', turnBoundaryId: JSON.stringify(['noted', at]), at, woken: false };
     }
     // In place of a Stop: a hook sent it on.
     case 'Continued':
@@ -172,9 +173,14 @@ function turnNoted({ turn, drained }: MachineState, moment: string | null, at: I
 }
 
 /** Whether a doorbell was spent on it lately; and if `since` says so, after that. */
-function isSpent({ used }: MachineState, boundary: Boundary, mono: number, since: number | null = null): boolean {
-  const id = boundaryId(boundary);
+function isSpent(
+  { used }: MachineState,
+  turnBoundary: TurnBoundary,
+  mono: number,
+  since: number | null = null,
+): boolean {
+  const id = formatTurnBoundaryId(turnBoundary);
   return used.some(
-    (one) => one.id === id && mono - one.mono < PACE.boundaryMs && (since === null || one.mono >= since),
+    (spent) => spent.id === id && mono - spent.mono < PACE.boundaryMs && (since === null || spent.mono >= since),
   );
 }

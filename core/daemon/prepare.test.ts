@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { preparationsFor, venvEnv } from './prepare.ts';
+import { listPreparations, toVenvEnv } from './prepare.ts';
 
 const commands = (...files: readonly string[]) =>
-  preparationsFor(files).map(({ program, args }) => [program, ...args].join(' '));
+  listPreparations(files).map(({ program, args }) => [program, ...args].join(' '));
 
 test("given a project's files, the command of its package manager is run, one of each family", () => {
   assert.deepEqual(commands('README.md'), []);
@@ -18,7 +18,7 @@ test("given a project's files, the command of its package manager is run, one of
 
 test('G2 an activated virtual environment keeps the PATH of a copied environment of Windows, under one name', () => {
   const env = { Path: 'C:\\Windows', PythonHome: 'C:\\py', A: 'b' };
-  assert.deepEqual(venvEnv(env, 'C:\\p\\.venv', 'win32'), {
+  assert.deepEqual(toVenvEnv(env, 'C:\\p\\.venv', 'win32'), {
     PATH: 'C:\\p\\.venv\\Scripts;C:\\Windows',
     VIRTUAL_ENV: 'C:\\p\\.venv',
     A: 'b',
@@ -26,12 +26,12 @@ test('G2 an activated virtual environment keeps the PATH of a copied environment
 });
 
 test('an activated virtual environment comes first on the path, and no other Python is meant', () => {
-  assert.deepEqual(venvEnv({ PATH: '/bin', PYTHONHOME: '/py', A: 'b' }, '/p/.venv', 'linux'), {
+  assert.deepEqual(toVenvEnv({ PATH: '/bin', PYTHONHOME: '/py', A: 'b' }, '/p/.venv', 'linux'), {
     PATH: '/p/.venv/bin:/bin',
     VIRTUAL_ENV: '/p/.venv',
     A: 'b',
   });
-  assert.deepEqual(venvEnv({}, 'C:\\p\\.venv', 'win32'), {
+  assert.deepEqual(toVenvEnv({}, 'C:\\p\\.venv', 'win32'), {
     PATH: 'C:\\p\\.venv\\Scripts',
     VIRTUAL_ENV: 'C:\\p\\.venv',
   });

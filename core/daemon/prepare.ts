@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path';
 import { readVariable } from '../ports/index.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
+type PreparationEnv = Readonly<Record<string, string | undefined>>;
 
 /** A command that fetches what a project depends on; `program` is looked up on PATH. */
 export interface Preparation {
@@ -28,18 +28,18 @@ const FAMILIES: readonly (readonly (readonly [file: string, ...command: readonly
 ];
 
 /** What `--install-deps` runs for a project with these files (persona daemon, SPEC-021's flags). */
-export function preparationsFor(files: readonly string[]): readonly Preparation[] {
-  const there = new Set(files);
+export function listPreparations(files: readonly string[]): readonly Preparation[] {
+  const existing = new Set(files);
   return FAMILIES.flatMap((family) => {
-    const found = family.find(([file]) => there.has(file));
-    if (found === undefined) return [];
-    const [, program, ...args] = found;
+    const match = family.find(([file]) => existing.has(file));
+    if (match === undefined) return [];
+    const [, program, ...args] = match;
     return [{ program, args }];
   });
 }
 
 /** What activating the virtual environment `venv` makes of an environment, as its own `activate` does. */
-export function venvEnv(env: Env, venv: string, platform: NodeJS.Platform): Env {
+export function toVenvEnv(env: PreparationEnv, venv: string, platform: NodeJS.Platform): PreparationEnv {
   const path = platform === 'win32' ? win32 : posix;
   const bin = path.join(venv, platform === 'win32' ? 'Scripts' : 'bin');
   const before = readVariable(env, 'PATH', platform);

@@ -1,15 +1,16 @@
 import type { DaemonStatus, ErrorClass, Handlers } from '../link/index.ts';
 import type { Clock } from '../ports/index.ts';
-import { createAsks } from './asks.ts';
-import { type Calls, type CallsNeeds, upstreamCalls } from './calls.ts';
-import type { ClientFrame } from './frames.ts';
+import { createUpstreamCalls, type UpstreamCalls, type UpstreamCallsNeeds } from './calls.ts';
+import type { DaemonFrame } from './frames.ts';
 import type { DaemonLog } from './log/index.ts';
-import { atStart, dueMono, step } from './machine.ts';
-import type { Effect, Happening, MachineState, Now, Rules } from './machine-state.ts';
-import type { HookDesk, Plugin, SurfaceStatus } from './plugins/index.ts';
+import { computeDueMono, createMachineState, step } from './machine.ts';
+import type { DaemonEffect, DaemonRules, Happening, MachineState, Now } from './machine-state.ts';
+import { createPendingAsks } from './pending-asks.ts';
+import type { HookDesk, Plugin } from './plugins/index.ts';
+import type { SurfaceStatus } from './surface-status.ts';
 
-export interface DaemonNeeds extends Omit<CallsNeeds, 'tell'> {
-  readonly rules: Rules;
+export interface DaemonNeeds extends Omit<UpstreamCallsNeeds, 'tell'> {
+  readonly rules: DaemonRules;
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly draw: () => number;
@@ -18,11 +19,11 @@ export interface DaemonNeeds extends Omit<CallsNeeds, 'tell'> {
   /** What `status` answers. `surface`: what it last said of itself; null: it was not asked yet. */
   readonly status: (state: MachineState, surface: SurfaceStatus | null) => DaemonStatus;
   /** What a heartbeat says. */
-  readonly heartbeat: (state: MachineState, seq: number) => ClientFrame;
+  readonly heartbeat: (state: MachineState, seq: number) => DaemonFrame;
 }
 
 /** How it ended, and within how many milliseconds the process is to be gone. */
-export interface Ending {
+export interface DaemonEnding {
   readonly exit: 0 | 78;
   readonly reason: string;
   readonly leftMs: number;
@@ -42,19 +43,19 @@ export interface Daemon {
   probe(): void;
   shutdown(reason: string, deadlineMs: number): void;
   /** Resolves once, when it said goodbye and its stream is closed. */
-  readonly ended: Promise<Ending>;
+  readonly ended: Promise<DaemonEnding>;
 }
 
 /** Drives the pure machine (persona daemon, contract 3): inputs become steps, one after the other, and their effects calls. */
 export function createDaemon(needs: DaemonNeeds): Daemon {
   const { rules, clock, draw, log, desk } = needs;
   const now = (): Now => ({ at: clock.now(), mono: clock.monotonic(), draw: draw() });
-  const asks = createAsks();
-  const calls: Calls = upstreamCalls({ ...needs, tell });
-  const ending = Promise.withResolvers<Ending>();
+  const asks = createPendingAsks();
+  const calls: UpstreamCalls = createUpstreamCalls({ ...needs, tell });
+  const ending = Promise.withResolvers<DaemonEnding>();
   /** What an effect brings about waits until the step before is done with. */
   const waiting: { readonly happening: Happening; readonly raw: string }[] = [];
-  let state = atStart(now());
+  let state = createMachineState(now());
   let plugin: Plugin | null = null;
   let surface: SurfaceStatus | null = null;
   let timer: { readonly due: number; readonly stop: Disposable } | null = null;
@@ -78,7 +79,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
   /** One timer for everything the machine waits for. */
   function arm(): void {
     if (phase !== 'running') return;
-    const due = dueMono(state);
+    const due = computeDueMono(state);
     if (timer?.due === due) return;
     timer?.stop[Symbol.dispose]();
     const stop = clock.after(Math.max(0, due - clock.monotonic()), () => {
@@ -88,7 +89,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
     timer = { due, stop };
   }
 
-  function perform(effect: Effect, raw: string): void {
+  function perform(effect: DaemonEffect, raw: string): void {
     switch (effect.is) {
       case 'open':
         calls.open(effect.conn);
@@ -125,30 +126,30 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
     }
   }
 
-  async function ring({ ring, ask, doorbell }: Extract<Effect, { is: 'ring' }>): Promise<void> {
+  async function ring({ ring, ask, doorbell }: Extract<DaemonEffect, { is: 'ring' }>): Promise<void> {
     using _seat = ask === null ? null : desk.sit(() => asks.hand(ask));
     try {
       await plugin?.notifySurface(doorbell);
       log.tell('info', 'doorbell', 'rung');
       tell({ is: 'accepted', ring });
     } catch (error) {
-      tell({ is: 'rejected', ring }, messageOf(error));
+      tell({ is: 'rejected', ring }, formatError(error));
     }
   }
 
   function probe(): void {
     void plugin?.status().then(
-      (said) => {
+      (newStatus) => {
         const wasAlive = surface?.alive ?? true;
-        surface = said;
-        if (wasAlive && !said.alive) failed('surface_unavailable', said.detail_class);
+        surface = newStatus;
+        if (wasAlive && !newStatus.alive) failed('surface_unavailable', newStatus.detail_class);
       },
       (error) => failed('unclassified', error), // a plugin answers always: this is a defect
     );
   }
 
   function failed(error: ErrorClass, why: unknown): void {
-    tell({ is: 'failed', error }, messageOf(why));
+    tell({ is: 'failed', error }, formatError(why));
   }
 
   function shutdown(reason: string, deadlineMs: number): void {
@@ -156,7 +157,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
     else tell({ is: 'shutdown', reason, deadlineMs });
   }
 
-  async function stop({ exit, reason, deadlineMs }: Extract<Effect, { is: 'stop' }>): Promise<void> {
+  async function stop({ exit, reason, deadlineMs }: Extract<DaemonEffect, { is: 'stop' }>): Promise<void> {
     log.tell('info', 'stopping', reason);
     timer?.stop[Symbol.dispose]();
     phase = 'over';
@@ -172,12 +173,12 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
   return {
     handlers: {
       status: () => needs.status(state, surface),
-      notify(boundary, isRead) {
+      notify(turnBoundary, isRead) {
         if (phase !== 'running') {
           return Promise.resolve({ emitted: false, why: phase === 'over' ? 'stopping' : 'disconnected' });
         }
         const { ask, answered } = asks.open(isRead);
-        tell({ is: 'notify', ask, boundary });
+        tell({ is: 'notify', ask, turnBoundary });
         return answered;
       },
       async resume() {
@@ -205,6 +206,6 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
   };
 }
 
-function messageOf(error: unknown): string {
+function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -6,7 +6,7 @@ const MOST_BYTES = 64 * 1024;
 const HANDSHAKE_MS = 10_000;
 const PROTOCOL = 'signals.v1';
 
-/** A stream over a WebSocket: Node's own can not see pings, which is how a half-open connection is known. */
+/** A stream over a WebSocket: Node's own cannot see pings, which is how a half-open connection is known. */
 export const openSession: OpenSession = ({ url, token, hello }, listener) => {
   const socket = new WebSocket(url, PROTOCOL, {
     headers: { authorization: `Bearer ${token}` },

@@ -1,4 +1,4 @@
-import type { ClientFrame } from './frames.ts';
+import type { DaemonFrame } from './frames.ts';
 
 /** What a stream tells, until it is closed: after that, nothing. */
 export interface SessionListener {
@@ -21,9 +21,9 @@ export interface SessionListener {
 }
 
 /** One connection of a session stream (persona daemon, contract 2). */
-export interface Session {
+export interface UpstreamSession {
   /** `sent` hears once how it went; null: the system took it. */
-  send(frame: ClientFrame, sent: (error: Error | null) => void): void;
+  send(frame: DaemonFrame, sent: (error: Error | null) => void): void;
   /** Says goodbye and closes; resolves when it is closed. */
   close(): Promise<void>;
   /** Ends it without a word; its listener is not called any more. */
@@ -31,14 +31,14 @@ export interface Session {
 }
 
 /** What a stream is opened with. */
-export interface Opening {
+export interface StreamOpening {
   readonly url: string;
   readonly token: string;
-  readonly hello: ClientFrame;
+  readonly hello: DaemonFrame;
 }
 
-/** Opens a stream and says hello on it. Never throws: a stream that can not be opened is closed. */
-export type OpenSession = (opening: Opening, listener: SessionListener) => Session;
+/** Opens a stream and says hello on it. Never throws: a stream that cannot be opened is closed. */
+export type OpenSession = (opening: StreamOpening, listener: SessionListener) => UpstreamSession;
 
 /**
  * Asks what is pending. @returns the body of the answer

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
-import { type Facts, heartbeatOf, statusOf } from './index.ts';
-import { taxonomyOf } from './taxonomy.ts';
+import { type DaemonFacts, toDaemonStatus, toHeartbeat } from './index.ts';
+import { toTaxonomy } from './taxonomy.ts';
 
-const FACTS: Facts = {
+const FACTS: DaemonFacts = {
   pid: 4711,
   version: '0.1.0',
   tenant: 't',
@@ -15,7 +15,8 @@ const FACTS: Facts = {
   shim: { state: 'none', pid: null, restarts: 0 },
   surfaceAlive: null,
 };
-const of = (daemon: Told, facts: Partial<Facts> = {}) => statusOf(daemon.state, { ...FACTS, ...facts }, daemon);
+const of = (daemon: Told, facts: Partial<DaemonFacts> = {}) =>
+  toDaemonStatus(daemon.state, { ...FACTS, ...facts }, daemon);
 
 describe('the answer to status (contract 4)', () => {
   test('at the start', () => {
@@ -66,14 +67,14 @@ describe('the answer to status (contract 4)', () => {
 test('a heartbeat says the same', () => {
   const daemon = new Told().connected(2);
   daemon.pass(1_000);
-  assert.deepEqual(heartbeatOf(daemon.state, 'none', daemon), {
+  assert.deepEqual(toHeartbeat(daemon.state, 'none', daemon), {
     ...{ fsm: 'CONNECTED', taxonomy: 'sleeping', pending_depth: 2, drain_age_s: 1 },
   });
 });
 
 describe('in one word, the first that fits (contract 5)', () => {
-  const word = (daemon: Told, shim: Facts['shim']['state'] = 'none'): string =>
-    taxonomyOf(daemon.state, shim, daemon.mono);
+  const word = (daemon: Told, shim: DaemonFacts['shim']['state'] = 'none'): string =>
+    toTaxonomy(daemon.state, shim, daemon.mono);
 
   test('failed: the token is refused, until a welcome', () => {
     const daemon = new Told().connected(0);

@@ -1,12 +1,18 @@
 import type { DaemonStatus, Fsm, Taxonomy } from '../link/index.ts';
-import { isoOf } from '../model/index.ts';
-import type { Strange } from './labels.ts';
+import { formatIso } from '../model/index.ts';
+import type { UnknownLabelPolicy } from './labels.ts';
 import type { MachineState, Now } from './machine-state.ts';
-import { drainAgeS, exposition, heartbeatAgeS, samplesOf, secondsSince } from './metrics.ts';
-import { taxonomyOf } from './taxonomy.ts';
+import {
+  collectSamples,
+  computeDrainAgeS,
+  computeHeartbeatAgeS,
+  countSecondsSince,
+  formatExposition,
+} from './metrics.ts';
+import { toTaxonomy } from './taxonomy.ts';
 
 /** What is known of a daemon beside its machine. */
-export interface Facts {
+export interface DaemonFacts {
   readonly pid: number;
   readonly version: string;
   readonly tenant: string;
@@ -19,59 +25,69 @@ export interface Facts {
   readonly surfaceAlive: boolean | null;
 }
 
-type When = Pick<Now, 'mono'>;
+type MonoTime = Pick<Now, 'mono'>;
 
 /** The answer to `status` (persona daemon, contract 4). Ages are those of the moment it is asked. */
-export function statusOf(state: MachineState, facts: Facts, { mono }: When, strange: Strange = 'throw'): DaemonStatus {
+export function toDaemonStatus(
+  state: MachineState,
+  facts: DaemonFacts,
+  { mono }: MonoTime,
+  strange: UnknownLabelPolicy = 'throw',
+): DaemonStatus {
   const { link, index } = state;
   return {
     pid: facts.pid,
     version: facts.version,
-    uptime_s: secondsSince(state.startedMono, mono),
+    uptime_s: countSecondsSince(state.startedMono, mono),
     tenant_id: facts.tenant,
     identity: facts.identity,
     surface: facts.surface,
     project: facts.project,
     fsm: state.fsm,
-    taxonomy: taxonomyOf(state, facts.shim.state, mono),
+    taxonomy: toTaxonomy(state, facts.shim.state, mono),
     degraded: facts.surfaceAlive === false ? 'surface_unavailable' : null,
     ws: {
       connected: link.is === 'up',
-      since: link.is === 'up' ? isoOf(link.since) : null,
+      since: link.is === 'up' ? formatIso(link.since) : null,
       attempts: state.attempts,
     },
     shim: facts.shim,
-    heartbeat_age_s: heartbeatAgeS(state, mono),
-    drain_age_s: drainAgeS(state, mono),
+    heartbeat_age_s: computeHeartbeatAgeS(state, mono),
+    drain_age_s: computeDrainAgeS(state, mono),
     pending: { count: index?.count ?? 0, rev: index?.rev ?? null, fresh: index?.is === 'fresh' },
     outstanding: state.outstanding?.rev ?? null,
     last_error_class: state.lastError,
     transitions: state.transitions,
-    metrics: metricsText(state, facts, { mono }, strange),
+    metrics: formatMetrics(state, facts, { mono }, strange),
   };
 }
 
 /** What is written every 10 s. */
-export function metricsText(state: MachineState, facts: Facts, { mono }: When, strange: Strange = 'throw'): string {
+export function formatMetrics(
+  state: MachineState,
+  facts: DaemonFacts,
+  { mono }: MonoTime,
+  strange: UnknownLabelPolicy = 'throw',
+): string {
   const persona = {
     tenant_id: facts.tenant,
     agent_identity: facts.identity,
     agent_surface: facts.surface,
     machine_id: facts.machineId,
   };
-  return exposition(samplesOf(state, persona, mono, strange));
+  return formatExposition(collectSamples(state, persona, mono, strange));
 }
 
 /** What a heartbeat says of the daemon (contract 2). */
-export function heartbeatOf(
+export function toHeartbeat(
   state: MachineState,
   shim: DaemonStatus['shim']['state'],
-  { mono }: When,
+  { mono }: MonoTime,
 ): { readonly fsm: Fsm; readonly taxonomy: Taxonomy; readonly pending_depth: number; readonly drain_age_s: number } {
   return {
     fsm: state.fsm,
-    taxonomy: taxonomyOf(state, shim, mono),
+    taxonomy: toTaxonomy(state, shim, mono),
     pending_depth: state.index?.count ?? 0,
-    drain_age_s: drainAgeS(state, mono),
+    drain_age_s: computeDrainAgeS(state, mono),
   };
 }

@@ -5,7 +5,7 @@ import type { MachineState } from './machine-state.ts';
 const ACTIVE_MS = 60_000;
 
 /** What a person is told the daemon does: the first that fits (persona daemon, contract 5). */
-export function taxonomyOf(state: MachineState, shim: DaemonStatus['shim']['state'], mono: number): Taxonomy {
+export function toTaxonomy(state: MachineState, shim: DaemonStatus['shim']['state'], mono: number): Taxonomy {
   const { fsm, link, turn, activeMono, stopping } = state;
   const isRefused = link.is !== 'up' && link.auth;
   if (stopping?.exit === 78 || isRefused || shim === 'failed') return 'failed';

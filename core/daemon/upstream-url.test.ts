@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { upstreamUrls } from './upstream-url.ts';
+import { parseUpstreamUrls } from './upstream-url.ts';
 
 test('given a base, the stream is a WebSocket and the peek a request to the same place', () => {
-  assert.deepEqual(upstreamUrls('https://hive.example/prism/'), {
-    stream: 'wss://hive.example/prism/v1/session/stream',
-    pending: 'https://hive.example/prism/v1/signals/pending',
+  assert.deepEqual(parseUpstreamUrls('https://hive.example/base/'), {
+    stream: 'wss://hive.example/base/v1/session/stream',
+    pending: 'https://hive.example/base/v1/signals/pending',
   });
-  assert.deepEqual(upstreamUrls('ws://127.0.0.1:7475'), {
+  assert.deepEqual(parseUpstreamUrls('ws://127.0.0.1:7475'), {
     stream: 'ws://127.0.0.1:7475/v1/session/stream',
     pending: 'http://127.0.0.1:7475/v1/signals/pending',
   });
@@ -15,9 +15,9 @@ test('given a base, the stream is a WebSocket and the peek a request to the same
 
 test('without encryption only this machine is called, however its address is written', () => {
   for (const host of ['127.0.0.1', '127.1', '0x7f.1', '[::1]', 'localhost', '127.9.9.9'])
-    assert.notEqual(upstreamUrls(`http://${host}:80`), null, host);
+    assert.notEqual(parseUpstreamUrls(`http://${host}:80`), null, host);
   for (const host of ['10.0.0.1', 'hive.example', '127.0.0.1.example', 'localhost.example', '[::2]', '0.0.0.0'])
-    for (const scheme of ['http', 'ws']) assert.equal(upstreamUrls(`${scheme}://${host}`), null, host);
+    for (const scheme of ['http', 'ws']) assert.equal(parseUpstreamUrls(`${scheme}://${host}`), null, host);
 });
 
 test('what is no such URL is refused', () => {
@@ -29,5 +29,5 @@ test('what is no such URL is refused', () => {
     'https://hive.example?x=1',
     'https://h/#x',
   ])
-    assert.equal(upstreamUrls(base), null, base);
+    assert.equal(parseUpstreamUrls(base), null, base);
 });

@@ -10,7 +10,7 @@ export interface UpstreamUrls {
  * Where an upstream is called, from its base: an http(s) or ws(s) URL, with or without a path. Null: a token may not be
  * sent there, since it is neither encrypted nor on this machine, or it is no such URL at all.
  */
-export function upstreamUrls(base: string): UpstreamUrls | null {
+export function parseUpstreamUrls(base: string): UpstreamUrls | null {
   const url = URL.parse(base);
   if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return null;
   const scheme = /^(?:http|ws)(s?):$/.exec(url.protocol);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newEventId, otherEventId, wakeClassOf } from './event.ts';
+import { toMailEventId, toOtherEventId, toWakeClass } from './event.ts';
 
 test('only mail wakes; the closed set of liveness names must not; any other name, known or not, is a diagnostic', () => {
-  for (const name of ['new', 'handoff', 'assigned', 'action']) assert.equal(wakeClassOf(name), 'mail', name);
+  for (const name of ['new', 'handoff', 'assigned', 'action']) assert.equal(toWakeClass(name), 'mail', name);
   for (const name of ['heartbeat', 'armed', 'delivered', 'read', 'gone', 'cleared', 'acked']) {
-    assert.equal(wakeClassOf(name), 'liveness', name);
+    assert.equal(toWakeClass(name), 'liveness', name);
   }
   for (const name of [
     'alert',
@@ -17,17 +17,17 @@ test('only mail wakes; the closed set of liveness names must not; any other name
     'NEW',
     '',
   ]) {
-    assert.equal(wakeClassOf(name), 'diagnostic', name);
+    assert.equal(toWakeClass(name), 'diagnostic', name);
   }
 });
 
 test('a message has the same id for ever; no persona is an underscore', () => {
-  assert.equal(newEventId('ada', 2), 'ada:new:2');
-  assert.equal(newEventId(null, 2), '_:new:2');
-  assert.equal(newEventId('ada', 2, 'handoff'), 'ada:handoff:2');
+  assert.equal(toMailEventId('ada', 2), 'ada:new:2');
+  assert.equal(toMailEventId(null, 2), '_:new:2');
+  assert.equal(toMailEventId('ada', 2, 'handoff'), 'ada:handoff:2');
 });
 
 test('any other event is numbered within the run of the process', () => {
-  assert.equal(otherEventId('ada', 'armed', '0123456789abcdef', 1), 'ada:armed:0123456789abcdef-1');
-  assert.equal(otherEventId(null, 'alert', '0123456789abcdef', 7), '_:alert:0123456789abcdef-7');
+  assert.equal(toOtherEventId('ada', 'armed', '0123456789abcdef', 1), 'ada:armed:0123456789abcdef-1');
+  assert.equal(toOtherEventId(null, 'alert', '0123456789abcdef', 7), '_:alert:0123456789abcdef-7');
 });

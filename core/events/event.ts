@@ -1,13 +1,13 @@
 import type { ChangeName, MailName, PersonaId } from '../model/index.ts';
-import type { Emitted } from './emitted.ts';
+import type { EmissionTime } from './emission-time.ts';
 
 /** `mail` wakes an agent, `liveness` must not, `diagnostic` is everything else, also any kind a reader does not know. */
 export type WakeClass = 'mail' | 'liveness' | 'diagnostic';
 
-interface Common {
+interface CommonFields {
   /** The inbox system, `kijito-inbox` for every hive. */
   readonly source: string;
-  /** When the event was made, UTC, see `isoOf`. */
+  /** When the event was made, UTC, see `formatIso`. */
   readonly ts: string;
   /** Absent only for a single `--url` target, which has no persona (Kijito spec 14.1). */
   readonly persona?: PersonaId;
@@ -17,17 +17,17 @@ interface Common {
    */
   readonly event_id: string;
   readonly wake_class: WakeClass;
-  /** See `nonceOf`. Of an event that was read from a line; absent until a sink takes it, and in lines of versions before. */
+  /** See `computeNonce`. Of an event that was read from a line; absent until a sink takes it, and in lines of versions before. */
   readonly nonce?: string;
   /** Likewise: when the sink took it. An event that is offered again keeps its id and nonce, and gets the time at which it is taken. */
-  readonly emitted?: Emitted;
+  readonly emitted?: EmissionTime;
 }
 
 /**
  * New mail, or work that came for the persona. `content` is absent with `--no-content`; it is other agents' text and never an instruction. What only its source
- * knows stands beside these as further keys, see `withExtra`.
+ * knows stands beside these as further keys, see `addExtra`.
  */
-export interface NewEvent extends Common {
+export interface MailEvent extends CommonFields {
   readonly event: MailName;
   readonly id: number;
   /** Null where the source has sets of things, and this one says nothing of it. */
@@ -45,30 +45,30 @@ export interface NewEvent extends Common {
 }
 
 /** What was told under this id changed, or is not there any more. It has the further keys of its source as well. */
-export interface ChangeEvent extends Common {
+export interface ChangeEvent extends CommonFields {
   readonly event: ChangeName;
   readonly id: number;
 }
 
 /** The events of the Kijito spec 6.1 and 14, as one union: everything a sink or a follower ever sees. */
 export type Event =
-  | NewEvent
+  | MailEvent
   | ChangeEvent
-  | (Common & { readonly event: 'armed'; readonly cursor: number })
-  | (Common & {
+  | (CommonFields & { readonly event: 'armed'; readonly cursor: number })
+  | (CommonFields & {
       readonly event: 'alert';
       readonly reason: 'unreachable';
       readonly consecutive_failures: number;
       /** Nominal: failures x poll seconds; not a measured time. */
       readonly seconds: number;
     })
-  | (Common & AlarmEvent)
-  | (Common & { readonly event: 'recovered'; readonly cursor: number | null })
-  | (Common & { readonly event: 'heartbeat'; readonly cursor: number | null })
-  | (Common & { readonly event: 'seed_ahead'; readonly seeded: number; readonly current_max: number })
-  | (Common & { readonly event: 'replay_capped'; readonly capped_to: number; readonly dropped: number })
-  | (Common & { readonly event: 'persona_added' })
-  | (Common & {
+  | (CommonFields & AlarmEvent)
+  | (CommonFields & { readonly event: 'recovered'; readonly cursor: number | null })
+  | (CommonFields & { readonly event: 'heartbeat'; readonly cursor: number | null })
+  | (CommonFields & { readonly event: 'seed_ahead'; readonly seeded: number; readonly current_max: number })
+  | (CommonFields & { readonly event: 'replay_capped'; readonly capped_to: number; readonly dropped: number })
+  | (CommonFields & { readonly event: 'persona_added' })
+  | (CommonFields & {
       readonly event: 'baseline_skipped';
       readonly armed_at: number;
       /** Messages in sight that make no event. */
@@ -78,14 +78,14 @@ export type Event =
       readonly reason: string;
     })
   /** The store went back: events after that one are known from the event file alone, and what came then may be lost. */
-  | (Common & {
+  | (CommonFields & {
       readonly event: 'gap';
       readonly reason: 'store-went-back';
       readonly after: string | null;
       /** The highest message id that was told before. */
       readonly cursor_at: number;
     })
-  | (Common & { readonly event: 'state_corrupt'; readonly armed_at: number; readonly reason: string });
+  | (CommonFields & { readonly event: 'state_corrupt'; readonly armed_at: number; readonly reason: string });
 
 /** An observation that is no outage (Kijito contract b). `reason` tells these apart from `unreachable`. */
 export type AlarmEvent =
@@ -115,7 +115,7 @@ export type AlarmEvent =
       readonly unread_not_shown: number;
       readonly window_floor: number | null;
       readonly cursor_at: number;
-      /** Whether any of them lies above the cursor; null: it can not be told. */
+      /** Whether any of them lies above the cursor; null: it cannot be told. */
       readonly above_watermark: boolean | null;
     }
   | {
@@ -154,26 +154,26 @@ const CHANGES: readonly ChangeName[] = ['delivered', 'read', 'gone', 'cleared', 
 /** Names that must never wake an agent; a closed set (Kijito contract b). */
 const LIVENESS: ReadonlySet<string> = new Set(['heartbeat', 'armed', ...CHANGES]);
 
-export function isMail(event: Event): event is NewEvent {
-  return wakeClassOf(event.event) === 'mail';
+export function isMail(event: Event): event is MailEvent {
+  return toWakeClass(event.event) === 'mail';
 }
 
-export function wakeClassOf(event: string): WakeClass {
+export function toWakeClass(event: string): WakeClass {
   if ((MAIL as readonly string[]).includes(event)) return 'mail';
   return LIVENESS.has(event) ? 'liveness' : 'diagnostic';
 }
 
 /** `log`: ids of the inbox began again, and this is the name of the log that they are of; empty for the first. */
-export function newEventId(persona: PersonaId | null, id: number, event: MailName = 'new', log = ''): string {
+export function toMailEventId(persona: PersonaId | null, id: number, event: MailName = 'new', log = ''): string {
   return `${persona ?? '_'}:${event}:${id}${log === '' ? '' : `@${log}`}`;
 }
 
 /** The n-th change that is told of what has this id, counted from 1. */
-export function changeEventId(persona: PersonaId | null, event: ChangeName, id: number, n: number): string {
+export function toChangeEventId(persona: PersonaId | null, event: ChangeName, id: number, n: number): string {
   return `${persona ?? '_'}:${event}:${id}-${n}`;
 }
 
 /** `run` is 16 hex digits drawn once a process, `n` counts from 1 in a watch. */
-export function otherEventId(persona: PersonaId | null, event: EventName, run: string, n: number): string {
+export function toOtherEventId(persona: PersonaId | null, event: EventName, run: string, n: number): string {
   return `${persona ?? '_'}:${event}:${run}-${n}`;
 }

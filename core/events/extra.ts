@@ -8,7 +8,7 @@ const COMMON: ReadonlySet<string> = new Set([
 ]);
 
 /** The event with what only its source knows of it. A key that every event may have is passed over. */
-export function withExtra<E extends Event>(event: E, extra: Extra): E {
+export function addExtra<E extends Event>(event: E, extra: Extra): E {
   const own = Object.entries(extra).filter(([key]) => !COMMON.has(key) && !Object.hasOwn(event, key));
   return own.length === 0 ? event : { ...event, ...Object.fromEntries(own) };
 }

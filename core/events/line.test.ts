@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type Event, type NewEvent, wakeClassOf } from './event.ts';
-import { eventOf, lineOf } from './line.ts';
+import { type Event, type MailEvent, toWakeClass } from './event.ts';
+import { formatEventLine, parseEventLine } from './line.ts';
 
 const about = { source: 'kijito-inbox', ts: '2026-06-20T10:00:00.123000+00:00', persona: 'ada' };
-const other = (name: string) => ({ event_id: `ada:${name}:00ff00ff00ff00ff-1`, wake_class: wakeClassOf(name) });
-const mail: NewEvent = {
+const other = (name: string) => ({ event_id: `ada:${name}:00ff00ff00ff00ff-1`, wake_class: toWakeClass(name) });
+const mail: MailEvent = {
   event: 'new',
   ...about,
   id: 246,
@@ -77,21 +77,22 @@ const anyText = fc.string({
   ),
 });
 
-const contentLine = (content: string): string => lineOf({ ...mail, content });
+const contentLine = (content: string): string => formatEventLine({ ...mail, content });
 
 describe('lineOf', () => {
   for (const [event, line] of LINES) {
-    test(`${'self' in event ? 'new from oneself' : event.event}: exact bytes`, () => assert.equal(lineOf(event), line));
+    test(`${'self' in event ? 'new from oneself' : event.event}: exact bytes`, () =>
+      assert.equal(formatEventLine(event), line));
   }
 
   test('the order of keys is the line format, not the order in which the event was built', () => {
     const turned = Object.fromEntries(Object.entries(mail).reverse()) as unknown as Event;
-    assert.equal(lineOf(turned), lineOf(mail));
+    assert.equal(formatEventLine(turned), formatEventLine(mail));
   });
 
   test('a key without a value is absent, never null', () => {
     const { content: _, persona: __, ...bare } = mail;
-    assert.doesNotMatch(lineOf(bare), /content|"persona"/);
+    assert.doesNotMatch(formatEventLine(bare), /content|"persona"/);
   });
 
   test('non-ASCII is written raw', () => {
@@ -108,7 +109,7 @@ describe('lineOf', () => {
   test('the same holds for every text of the event, also its keys', () => {
     const odd = { ...mail, from: 'x\u2028', persona: 'p\u0085', 'k\u2029': 'v\u009f' } as unknown as Event;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
-    assert.doesNotMatch(lineOf(odd).slice(0, -1), /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
+    assert.doesNotMatch(formatEventLine(odd).slice(0, -1), /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
   });
 
   test('a lone surrogate becomes U+FFFD, so that the line is writable as UTF-8; a pair stays', () => {
@@ -119,7 +120,7 @@ describe('lineOf', () => {
   test('one physical line for any text, in every sense of "line", and the same bytes after UTF-8', () => {
     fc.assert(
       fc.property(anyText, anyText, (content, from) => {
-        const line = lineOf({ ...mail, content, from });
+        const line = formatEventLine({ ...mail, content, from });
         // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
         assert.match(line, /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\n$/u);
         assert.equal(Buffer.from(line, 'utf8').toString('utf8'), line);
@@ -131,7 +132,7 @@ describe('lineOf', () => {
 
 describe('eventOf', () => {
   for (const [event, line] of LINES) {
-    test(`${event.event}: reads back its own line`, () => assert.deepEqual(eventOf(line), event));
+    test(`${event.event}: reads back its own line`, () => assert.deepEqual(parseEventLine(line), event));
   }
 
   test('reads back any well-formed text', () => {
@@ -139,25 +140,26 @@ describe('eventOf', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), text, text, text, fc.boolean(), (id, from, content, persona, own) => {
         const event: Event = { ...mail, id, from, content, persona, ...(own ? { self: true } : {}) };
-        assert.deepEqual(eventOf(lineOf(event)), event);
+        assert.deepEqual(parseEventLine(formatEventLine(event)), event);
       }),
     );
   });
 
   test('any part of a line that was cut is no event', () => {
-    const line = lineOf(mail).trimEnd();
-    for (let cut = 0; cut < line.length; cut++) assert.equal(eventOf(line.slice(0, cut)), null, line.slice(0, cut));
-    assert.equal(eventOf(line.slice(20)), null);
+    const line = formatEventLine(mail).trimEnd();
+    for (let cut = 0; cut < line.length; cut++)
+      assert.equal(parseEventLine(line.slice(0, cut)), null, line.slice(0, cut));
+    assert.equal(parseEventLine(line.slice(20)), null);
   });
 
   test("somebody else's line is no event", () => {
     for (const line of ['', '\n', 'null', '1', '"new"', '[]', '[{"event": "new"}]', '{}', '{"event": "new"}']) {
-      assert.equal(eventOf(line), null, line);
+      assert.equal(parseEventLine(line), null, line);
     }
-    assert.equal(eventOf('{"event": 1, "event_id": "x"}'), null);
+    assert.equal(parseEventLine('{"event": 1, "event_id": "x"}'), null);
   });
 
   test('a kind that this version does not know is still an event', () => {
-    assert.equal(eventOf('{"event": "later", "event_id": "a:later:1"}')?.event_id, 'a:later:1');
+    assert.equal(parseEventLine('{"event": "later", "event_id": "a:later:1"}')?.event_id, 'a:later:1');
   });
 });

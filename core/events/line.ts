@@ -1,5 +1,5 @@
 import type { Event } from './event.ts';
-import { TORN } from './torn.ts';
+import { TORN } from './torn-line.ts';
 
 /** Printable ASCII without quote and backslash: JSON for it is itself between quotes. Most text is that, and most time goes here. */
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -7,15 +7,15 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 const RAW = /[\u007f-\u009f\u2028\u2029]/g;
 
 /** Keys that come first, in this order, and last; the rest stand between them as the event has them. */
-const FIRST = ['event', 'source', 'ts', 'id', 'from', 'created', 'persona'].map(labelled);
-const LAST = ['content', 'event_id', 'wake_class'].map(labelled);
+const FIRST = ['event', 'source', 'ts', 'id', 'from', 'created', 'persona'].map(toLabelledKey);
+const LAST = ['content', 'event_id', 'wake_class'].map(toLabelledKey);
 /** Behind all others: what the sink adds that takes an event, see `stamper`. */
-const STAMP = ['nonce', 'emitted'].map(labelled);
+const STAMP = ['nonce', 'emitted'].map(toLabelledKey);
 const ALL_LAST = [...LAST, ...STAMP];
 const PLACED: ReadonlySet<string> = new Set([...FIRST, ...ALL_LAST].map(([key]) => key));
 
 /** A key with the text that stands for it, made once: every line has the same ones. */
-function labelled(key: string): readonly [key: string, label: string] {
+function toLabelledKey(key: string): readonly [key: string, label: string] {
   return [key, `${quote(key)}: `];
 }
 
@@ -23,17 +23,17 @@ function labelled(key: string): readonly [key: string, label: string] {
  * One event as one physical line, with its newline: `": "` and `", "` separators, `event` first, non-ASCII raw,
  * U+2028, U+2029, U+0085 and every control character escaped, lone surrogates replaced (Kijito contract b, trap 8).
  */
-export function lineOf(event: Event): string {
-  return `${textOf(event)}\n`;
+export function formatEventLine(event: Event): string {
+  return `${formatEventJson(event)}\n`;
 }
 
 /** The same without the newline. */
-export function textOf(event: Event): string {
+export function formatEventJson(event: Event): string {
   return `${open(event, ALL_LAST)}}`;
 }
 
 /** The same without its stamp, if it has one, and without the closing brace. */
-export function unstampedOf(event: Event): string {
+export function formatUnstamped(event: Event): string {
   return open(event, LAST);
 }
 
@@ -42,20 +42,20 @@ function open(event: Event, last: typeof LAST): string {
   let line = '';
   const put = ([key, label]: readonly [string, string]): void => {
     const value = record[key];
-    if (value !== undefined) line += `${line === '' ? '{' : ', '}${label}${jsonOf(value)}`;
+    if (value !== undefined) line += `${line === '' ? '{' : ', '}${label}${formatJson(value)}`;
   };
   for (const known of FIRST) put(known);
-  for (const key of Object.keys(record)) if (!PLACED.has(key)) put(labelled(key));
+  for (const key of Object.keys(record)) if (!PLACED.has(key)) put(toLabelledKey(key));
   for (const known of last) put(known);
   return line;
 }
 
-export function jsonOf(value: unknown): string {
+export function formatJson(value: unknown): string {
   if (typeof value === 'string') return quote(value);
-  if (Array.isArray(value)) return `[${value.map(jsonOf).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map(formatJson).join(', ')}]`;
   if (value !== null && typeof value === 'object') {
     return `{${Object.entries(value)
-      .map(([k, v]) => `${quote(k)}: ${jsonOf(v)}`)
+      .map(([k, v]) => `${quote(k)}: ${formatJson(v)}`)
       .join(', ')}}`;
   }
   return JSON.stringify(value);
@@ -67,7 +67,7 @@ function quote(text: string): string {
 }
 
 /** What a line says, or null when it is no whole event line: torn, closed after that, empty, or somebody else's. */
-export function eventOf(line: string): Event | null {
+export function parseEventLine(line: string): Event | null {
   let value: unknown;
   try {
     value = JSON.parse(line);

@@ -21,7 +21,7 @@ const WORTH = Array.from({ length: 16 }, (_, i) => {
  * The first 11 digits of sha256(`eventId`) in base 62, least significant first, of a-z, A-Z, 0-9 (Kijito contract b; traps 63
  * to 65). It hangs on nothing but the id: the same message has the same one for ever, and whoever tells it again says it again.
  */
-export function nonceOf(eventId: string): string {
+export function computeNonce(eventId: string): string {
   const bytes = hash('sha256', eventId, 'binary');
   let low = 0;
   let middle = 0;
@@ -34,10 +34,10 @@ export function nonceOf(eventId: string): string {
   });
   middle += Math.floor(low / FOUR);
   high += Math.floor(middle / FOUR);
-  return digits(low % FOUR, 4) + digits(middle % FOUR, 4) + digits(high % THREE, 3);
+  return formatDigits(low % FOUR, 4) + formatDigits(middle % FOUR, 4) + formatDigits(high % THREE, 3);
 }
 
-function digits(value: number, count: number): string {
+function formatDigits(value: number, count: number): string {
   let text = '';
   for (let left = value, i = 0; i < count; i += 1) {
     text += ALPHABET[left % 62];

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { O, realFiles } from '../ports/index.ts';
-import { type NewEvent, newEventId } from './event.ts';
-import { eventOf, lineOf } from './line.ts';
+import { type MailEvent, toMailEventId } from './event.ts';
+import { formatEventLine, parseEventLine } from './line.ts';
 import { readTail, repairTail } from './tail.ts';
 
 let dir: string;
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-function mail(id: number, content: string): NewEvent {
+function mail(id: number, content: string): MailEvent {
   return {
     event: 'new',
     source: 'kijito-inbox',
@@ -26,12 +26,12 @@ function mail(id: number, content: string): NewEvent {
     created: '2026-06-20T10:00:00Z',
     persona: 'ada',
     content,
-    event_id: newEventId('ada', id),
+    event_id: toMailEventId('ada', id),
     wake_class: 'mail',
   };
 }
 
-const line = (id: number, content = `mail ${id}`): string => lineOf(mail(id, content));
+const line = (id: number, content = `mail ${id}`): string => formatEventLine(mail(id, content));
 const ids = (maxBytes: number): number[] => readTail(realFiles, path, maxBytes).map((e) => ('id' in e ? e.id : -1));
 
 /** Repairs the file as a sink does when it opens it; returns by how much it grew. */
@@ -101,7 +101,7 @@ describe('S11: repairing the tail', () => {
         .toString('utf8')
         .split('\n')
         .slice(0, -1)
-        .flatMap((l) => (JSON.parse(l).event === 'torn' ? [] : [eventOf(l)]));
+        .flatMap((l) => (JSON.parse(l).event === 'torn' ? [] : [parseEventLine(l)]));
       assert.deepEqual(
         found.map((event) => (event !== null && 'id' in event ? event.id : null)),
         whole ? [1, 2, 3, 4] : [1, 2, 4],

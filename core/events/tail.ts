@@ -1,7 +1,7 @@
 import { type Files, O } from '../ports/index.ts';
 import type { Event } from './event.ts';
-import { eventOf } from './line.ts';
-import { closingOf } from './torn.ts';
+import { parseEventLine } from './line.ts';
+import { findClosing } from './torn-line.ts';
 
 const NEWLINE = 0x0a;
 const CHUNK = 64 * 1024;
@@ -11,7 +11,7 @@ const CHUNK = 64 * 1024;
  * last one however long it is. Lines that are no events are left out, and so is a last line without its newline: nobody
  * acknowledged it. A missing file has none.
  *
- * @throws what `files.open` throws for a path that can not be read, a symlink included.
+ * @throws what `files.open` throws for a path that cannot be read, a symlink included.
  */
 export function readTail(files: Files, path: string, maxBytes: number): readonly Event[] {
   let fd: number;
@@ -22,22 +22,22 @@ export function readTail(files: Files, path: string, maxBytes: number): readonly
     throw error;
   }
   try {
-    return tailOf(files, fd, maxBytes, path);
+    return readTailOfFile(files, fd, maxBytes, path);
   } finally {
     files.close(fd);
   }
 }
 
-function tailOf(files: Files, fd: number, maxBytes: number, path: string): readonly Event[] {
+function readTailOfFile(files: Files, fd: number, maxBytes: number, path: string): readonly Event[] {
   const { kind, size } = files.fstat(fd);
   if (kind !== 'file') throw new Error(`${path} is not a regular file`);
-  const end = endOfLines(files, fd, size);
+  const end = findEndOfLines(files, fd, size);
   if (end === 0) return [];
   // From the byte before the window, so that a line that begins exactly with the window counts as whole.
-  const inside = startOfLine(files, fd, Math.max(0, end - maxBytes), end);
-  const start = inside < end ? inside : endOfLines(files, fd, end - 1);
+  const inside = findStartOfLine(files, fd, Math.max(0, end - maxBytes), end);
+  const start = inside < end ? inside : findEndOfLines(files, fd, end - 1);
   const text = Buffer.from(readRange(files, fd, start, end)).toString('utf8');
-  return text.split('\n').flatMap((line) => eventOf(line) ?? []);
+  return text.split('\n').flatMap((line) => parseEventLine(line) ?? []);
 }
 
 /** More than this is no line of ours. */
@@ -48,15 +48,15 @@ const LONGEST_TORN = 16 * 1024 * 1024;
  * the file is empty or ends with a newline, so that the next line stands on its own (field report S11). `fd` must be open for
  * reading and appending. Returns by how many bytes the file grew; less than 0: so many were cut.
  *
- * The beginning of a line is closed (`closingOf`). A follower has read it by then: were it cut, `tail -F` would begin the
- * file anew, or put the next line behind what it has and lose both. What can not be closed (a run of NUL bytes, somebody
+ * The beginning of a line is closed (`findClosing`). A follower has read it by then: were it cut, `tail -F` would begin the
+ * file anew, or put the next line behind what it has and lose both. What cannot be closed (a run of NUL bytes, somebody
  * else's text) is cut: to close it with a newline would leave it for every strict reader to stumble over.
  */
 export function repairTail(files: Files, fd: number): number {
   const { size } = files.fstat(fd);
-  const end = endOfLines(files, fd, size);
+  const end = findEndOfLines(files, fd, size);
   if (end === size) return 0;
-  const closing = size - end > LONGEST_TORN ? null : closingOf(readRange(files, fd, end, size));
+  const closing = size - end > LONGEST_TORN ? null : findClosing(readRange(files, fd, end, size));
   if (closing === null) {
     files.ftruncate(fd, end);
     return end - size;
@@ -70,7 +70,7 @@ export function repairTail(files: Files, fd: number): number {
 }
 
 /** The offset behind the last newline in the first `size` bytes; 0 when there is none. */
-function endOfLines(files: Files, fd: number, size: number): number {
+function findEndOfLines(files: Files, fd: number, size: number): number {
   for (let end = size; end > 0; ) {
     const start = Math.max(0, end - CHUNK);
     const at = readRange(files, fd, start, end).lastIndexOf(NEWLINE);
@@ -81,7 +81,7 @@ function endOfLines(files: Files, fd: number, size: number): number {
 }
 
 /** The offset of the first line that begins at `from` or behind it; `end` when none does. */
-function startOfLine(files: Files, fd: number, from: number, end: number): number {
+function findStartOfLine(files: Files, fd: number, from: number, end: number): number {
   if (from === 0) return 0;
   for (let start = from - 1; start < end; start += CHUNK) {
     const at = readRange(files, fd, start, Math.min(end, start + CHUNK)).indexOf(NEWLINE);

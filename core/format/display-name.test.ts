@@ -37,3 +37,16 @@ test('B6 given JSON, it keeps its meaning and nothing in it is hidden', () => {
   assert.doesNotMatch(json.replaceAll('\n', ''), /[\u007f-\u009f\u200b\u2028\u202e\u{e0061}]/u);
   assert.match(json, /👩‍👧/);
 });
+
+test('text keeps its letters and loses what a terminal would act on', () => {
+  assert.equal(displayName('Zoë 🐝 日本'), 'Zoë 🐝 日本');
+  assert.equal(displayName('a\u001b[31mb\nc\u009b2J'), 'a\\u001b[31mb\\u000ac\\u009b2J');
+  assert.equal(displayName('a\u202eb\u2028c\ud800'), 'a\\u202eb\\u2028c\ufffd');
+});
+
+test('JSON keeps its meaning and loses what a terminal would act on', () => {
+  const value = { a: '\u009b2J\u007f\u2028é🐝' };
+  const json = displayJson(JSON.stringify(value));
+  assert.match(json, /^[^\u007f-\u009f\u2028]*$/);
+  assert.deepEqual(JSON.parse(json), value);
+});

@@ -19,7 +19,9 @@ const JOINING =
 export function displayName(name: string): string {
   if (PLAIN.test(name)) return name;
   const text = name.toWellFormed();
-  return text.replace(UNSEEN, (char, at: number) => (shapes(char, text, at) ? char : escapeCharacter(char)));
+  return text.replace(UNSEEN, (char, at: number) =>
+    isShapingCharacter(char, text, at) ? char : escapeCharacter(char),
+  );
 }
 
 /** A text of several lines: as `displayName`, and line ends and tabs stay. */
@@ -36,25 +38,28 @@ export function displayLine(text: string): string {
 export function stripUnseen(text: string): string {
   if (PLAIN.test(text)) return text;
   const whole = text.toWellFormed();
-  return whole.replace(UNSEEN, (char, at: number) => (shapes(char, whole, at) ? char : ''));
+  return whole.replace(UNSEEN, (char, at: number) => (isShapingCharacter(char, whole, at) ? char : ''));
 }
 
 /** The same JSON value, in which no character is raw that a terminal acts on or a reader cannot see. */
 export function displayJson(json: string): string {
   return json.replace(UNSEEN, (char, at: number) =>
-    char === '\n' || char === '\t' || char === '\r' || shapes(char, json, at) ? char : escapeUnits(char),
+    char === '\n' || char === '\t' || char === '\r' || isShapingCharacter(char, json, at) ? char : escapeUnits(char),
   );
 }
 
 /** Whether an invisible character shapes the visible ones beside it, as a joiner in Persian or in a family of emoji. */
-function shapes(char: string, text: string, at: number): boolean {
-  const before = previousCharacter(text, at);
-  const after = nextCharacter(text, at + char.length);
+function isShapingCharacter(char: string, text: string, at: number): boolean {
+  const before = findPreviousCharacter(text, at);
+  const after = findNextCharacter(text, at + char.length);
   switch (char) {
     case '\u200c':
-      return joins(before) && joins(after);
+      return isJoiningLetter(before) && isJoiningLetter(after);
     case '\u200d':
-      return (joins(before) && joins(after)) || (isEmojiPart(before) && /\p{Extended_Pictographic}/u.test(after));
+      return (
+        (isJoiningLetter(before) && isJoiningLetter(after)) ||
+        (isEmojiPart(before) && /\p{Extended_Pictographic}/u.test(after))
+      );
     case '\ufe0e':
     case '\ufe0f':
       return /\p{Extended_Pictographic}/u.test(before) || (/[#*0-9]/.test(before) && after === '\u20e3');
@@ -63,7 +68,7 @@ function shapes(char: string, text: string, at: number): boolean {
   }
 }
 
-const joins = (char: string): boolean => JOINING.test(char);
+const isJoiningLetter = (char: string): boolean => JOINING.test(char);
 const isEmojiPart = (char: string): boolean => /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u.test(char);
 
 /** The flags of England, Scotland and Wales are a black flag and invisible letters. */
@@ -74,12 +79,12 @@ function isFlagTag(text: string, at: number): boolean {
   return [...near].some(({ index, 0: flag }) => at > start + index && at < start + index + flag.length);
 }
 
-function previousCharacter(text: string, at: number): string {
+function findPreviousCharacter(text: string, at: number): string {
   const before = text.slice(Math.max(0, at - 2), at);
   return [...before].at(-1) ?? '';
 }
 
-function nextCharacter(text: string, at: number): string {
+function findNextCharacter(text: string, at: number): string {
   return at >= text.length ? '' : String.fromCodePoint(text.codePointAt(at) ?? 0);
 }
 

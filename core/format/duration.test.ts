@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatDuration, msUntilDurationChanges } from './index.ts';
+import { computeMsUntilDurationChanges, formatDuration } from './index.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -23,7 +23,7 @@ test('E5 a duration is the whole number of its largest unit, in days from two da
 
 test('it is known when a duration reads differently', () => {
   for (const ms of [0, 1, 59_000, MINUTE, 2 * HOUR - 1, 2 * HOUR, 47.5 * HOUR, 50 * HOUR]) {
-    const holds = msUntilDurationChanges(ms);
+    const holds = computeMsUntilDurationChanges(ms);
     assert.equal(formatDuration(ms + holds - 1), formatDuration(ms));
     assert.notEqual(formatDuration(ms + holds), formatDuration(ms));
   }

@@ -21,7 +21,7 @@ export function formatDuration(ms: number): string {
 }
 
 /** In how many milliseconds `formatDuration` prints something else. Never later than that. */
-export function msUntilDurationChanges(ms: number): number {
+export function computeMsUntilDurationChanges(ms: number): number {
   const { ms: unit } = findUnit(ms);
   const next = (Math.floor(ms / unit) + 1) * unit;
   return next - ms;

@@ -1,2 +1,2 @@
 export { displayJson, displayLine, displayName, displayText, stripUnseen } from './display-name.ts';
-export { formatDuration, msUntilDurationChanges } from './duration.ts';
+export { computeMsUntilDurationChanges, formatDuration } from './duration.ts';

@@ -1,19 +1,19 @@
-import type { Count, Fault, Instant, PersonaId, Reach, SourceId } from '../model/index.ts';
+import type { Count, Fault, Health, Instant, PersonaId, SourceId } from '../model/index.ts';
 
 /** Something became true of one persona. */
-interface Of {
+interface PersonaFact {
   readonly at: Instant;
   readonly persona: PersonaId;
 }
 
 /** What became true, as far as the history is made from it: every fact of the board fits. */
 export type HistoryFact =
-  | ({ readonly is: 'joined' | 'left' | 'told' } & Of)
-  | ({ readonly is: 'looked'; readonly reach: Reach; readonly unread: Count; readonly urgent: Count } & Of)
-  | ({ readonly is: 'counted'; readonly unread: Count; readonly urgent: Count } & Of)
-  | ({ readonly is: 'failed'; readonly reach: Reach; readonly fault: Fault } & Of)
-  | ({ readonly is: 'held'; readonly fault: Fault } & Of)
-  | ({ readonly is: 'published'; readonly fault: Fault | null } & Of)
+  | ({ readonly is: 'joined' | 'left' | 'told' } & PersonaFact)
+  | ({ readonly is: 'looked'; readonly health: Health; readonly unread: Count; readonly urgent: Count } & PersonaFact)
+  | ({ readonly is: 'counted'; readonly unread: Count; readonly urgent: Count } & PersonaFact)
+  | ({ readonly is: 'failed'; readonly health: Health; readonly fault: Fault } & PersonaFact)
+  | ({ readonly is: 'held'; readonly fault: Fault } & PersonaFact)
+  | ({ readonly is: 'published'; readonly fault: Fault | null } & PersonaFact)
   | { readonly is: 'source'; readonly at: Instant; readonly source: SourceId; readonly fault: Fault | null }
   /** Nothing that history keeps. Named one by one, so that a new kind of fact asks which it is. */
   | {

@@ -209,7 +209,11 @@ async function obey(command: Command, model: Model, real: Real): Promise<void> {
   const before = model.picture.get(command.persona) ?? null;
   switch (command.is) {
     case 'look': {
-      real.hear(command.persona, model.now, { is: 'looked', reach: { is: 'up', since: 0 }, ...LEVELS(command.unread) });
+      real.hear(command.persona, model.now, {
+        is: 'looked',
+        health: { is: 'up', since: 0 },
+        ...LEVELS(command.unread),
+      });
       if (before !== null) set(command.persona, { unread: command.unread, state: 'up' });
       return;
     }
@@ -220,7 +224,7 @@ async function obey(command: Command, model: Model, real: Real): Promise<void> {
     case 'fail':
       real.hear(command.persona, model.now, {
         is: 'failed',
-        reach: { is: 'failing', failures: 1, why: 'refused' },
+        health: { is: 'failing', failures: 1, why: 'refused' },
         fault: FAULT,
       });
       if (before !== null) set(command.persona, { ...before, state: 'failing' });
@@ -228,7 +232,7 @@ async function obey(command: Command, model: Model, real: Real): Promise<void> {
     case 'down':
       real.hear(command.persona, model.now, {
         is: 'failed',
-        reach: { is: 'down', since: 0, failures: 3, why: 'refused' },
+        health: { is: 'down', since: 0, failures: 3, why: 'refused' },
         fault: FAULT,
       });
       if (before !== null)
@@ -258,7 +262,7 @@ function compare(model: Model, { history }: Real): void {
     assert.deepEqual(shown?.unread ?? unread.map(() => null), unread, of);
     assert.deepEqual(shown?.states ?? states.map(() => 'unknown'), states, of);
 
-    const one = history.of(of, 1);
+    const one = history.findPersona(of, 1);
     if (one === null) {
       assert.ok(unread.every((n) => n === null) && states.every((state) => state === 'unknown'));
       continue;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { exactly, Fault, type Reach, UNKNOWN } from '../model/index.ts';
+import { exactly, Fault, type Health, UNKNOWN } from '../model/index.ts';
 import { type Clock, type Log, realFiles } from '../ports/index.ts';
 import { openDatabase } from '../state/index.ts';
 import type { HistoryFact } from './fact.ts';
@@ -64,15 +64,15 @@ function start(path: string, at = START, keepDays = 30): Run {
         is: 'looked',
         at: now(),
         persona,
-        reach: { is: 'up', since: now() },
+        health: { is: 'up', since: now() },
         unread: exactly(unread),
         urgent: exactly(0),
       }),
     failed: (persona, is, key = 'hive') => {
-      const reach: Reach =
+      const reach: Health =
         is === 'down' ? { is, since: now(), failures: 3, why: 'refused' } : { is, failures: 1, why: 'refused' };
       const fault = new Fault('refused', `connect to ${key} was refused`, { is: 'source', key });
-      history.hear({ is: 'failed', at: now(), persona, reach, fault });
+      history.hear({ is: 'failed', at: now(), persona, health: reach, fault });
     },
     hear: (fact) => history.hear(fact),
     [Symbol.dispose]: () => {
@@ -84,12 +84,12 @@ function start(path: string, at = START, keepDays = 30): Run {
 
 /** The unread numbers of the last hours, without how long each held. */
 function numbers({ history }: Run, persona: string, hours = 1): (number | null)[] {
-  return (history.of(persona, hours)?.points ?? []).map(([, unread]) => unread);
+  return (history.findPersona(persona, hours)?.points ?? []).map(([, unread]) => unread);
 }
 
 /** The states of the last hours with their lengths in minutes, rounded. */
 function spans({ history }: Run, persona: string, hours = 1): string[] {
-  return (history.of(persona, hours)?.states ?? []).map(
+  return (history.findPersona(persona, hours)?.states ?? []).map(
     ({ state, from, to }) => `${state} ${Math.round((to - from) / MINUTE)}`,
   );
 }
@@ -149,7 +149,7 @@ describe('levels and states', () => {
   test('facts of who has not joined, or has left, leave no trace', () => {
     using run = start(freshPath());
     run.looked('bo', 1);
-    assert.equal(run.history.of('bo', 1), null);
+    assert.equal(run.history.findPersona('bo', 1), null);
     run.joined('bo');
     run.looked('bo', 1);
     run.hear({ is: 'left', at: run.now(), persona: 'bo' });
@@ -185,7 +185,7 @@ describe('levels and states', () => {
       run.looked('ada', n);
       await run.advance(1000);
     }
-    const { points, states } = run.history.of('ada', 1) ?? { points: [], states: [] };
+    const { points, states } = run.history.findPersona('ada', 1) ?? { points: [], states: [] };
     assert.ok(points.length > 300 && points.length <= 1001, String(points.length));
     assert.equal(points.at(-1)?.[1], 2999);
     assert.deepEqual(
@@ -221,7 +221,7 @@ describe('time that nobody watched is unknown', () => {
     await crashed.advance(10 * MINUTE + 30_000); // the beats are each minute
     using next = start(path, START + 40 * MINUTE);
     assert.deepEqual(spans(next, 'ada'), ['unknown 20', 'up 10', 'unknown 30']);
-    assert.equal(next.history.of('ada', 1)?.states[1]?.to, START + 10 * MINUTE + 1);
+    assert.equal(next.history.findPersona('ada', 1)?.states[1]?.to, START + 10 * MINUTE + 1);
   });
 
   test('asleep: until the first fact after it, also when that says what was known before', async () => {
@@ -294,7 +294,7 @@ describe('a clock that was set back', () => {
       run.step(-200);
       run.looked('ada', i % 2);
     }
-    const { points = [] } = run.history.of('ada', 1) ?? {};
+    const { points = [] } = run.history.findPersona('ada', 1) ?? {};
     assert.equal(points.length, 102);
     assert.deepEqual(
       points,
@@ -509,7 +509,7 @@ describe('the database', () => {
     assert.deepEqual(spans(run, 'ada'), ['unknown 59', 'down 1']);
   });
 
-  test('a file that can not be written is said once; when it can again, the time between is unknown, outages are whole', async () => {
+  test('a file that cannot be written is said once; when it can again, the time between is unknown, outages are whole', async () => {
     const path = freshPath();
     using run = start(path);
     run.joined('ada');
@@ -569,7 +569,7 @@ describe('the database', () => {
     await run.advance(5 * MINUTE);
     assert.equal(rowsIn(path), 0, 'nothing is left of personas that are not there any more');
     assert.deepEqual(alerts(run), []);
-    assert.equal(run.history.of('gone', 1), null);
+    assert.equal(run.history.findPersona('gone', 1), null);
   });
 
   test('a number that has stood longer than history is kept is still known', async () => {

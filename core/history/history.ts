@@ -1,6 +1,6 @@
 import type { Instant, PersonaId, Scope } from '../model/index.ts';
 import type { HistoryFact } from './fact.ts';
-import type { State } from './point.ts';
+import type { HistoryState } from './point.ts';
 
 /** What was, in memory of the database: derived from facts, and may be deleted at any time. */
 export interface History extends HistoryReader, Disposable {
@@ -12,7 +12,7 @@ export interface HistoryReader {
   /** All personas over the last hours, at most as far back as is kept. @throws Fault `database` when there is no history now */
   overview(hours: number): Overview;
   /** One persona; null when nothing is known of one with this id. @throws Fault as `overview` */
-  of(persona: PersonaId, hours: number): PersonaHistory | null;
+  findPersona(persona: PersonaId, hours: number): PersonaHistory | null;
   /** The newest first: `limit` at most, and fewer where they name very many personas. @throws Fault as `overview` */
   alerts(limit: number): readonly Alert[];
 }
@@ -34,7 +34,7 @@ export interface SlotHistory {
   /** The last number known within each slot; null: none was. */
   readonly unread: readonly (number | null)[];
   /** The worst state within each slot: down, failing, up; unknown when nothing was known in it. */
-  readonly states: readonly State[];
+  readonly states: readonly HistoryState[];
 }
 
 export interface PersonaHistory {
@@ -43,7 +43,7 @@ export interface PersonaHistory {
   /** The number from each moment on, the first at `from`; null: not known. At most about 1,000: more are thinned evenly. */
   readonly points: readonly (readonly [Instant, number | null])[];
   /** Without gaps from `from` to `to`. */
-  readonly states: readonly { readonly state: State; readonly from: Instant; readonly to: Instant }[];
+  readonly states: readonly { readonly state: HistoryState; readonly from: Instant; readonly to: Instant }[];
 }
 
 /** One outage: everything that was wrong for one cause, from its first trouble to the end of its last. */

@@ -9,4 +9,4 @@ export {
   type SlotHistory,
 } from './history.ts';
 export { type HistoryOptions, openHistory } from './open-history.ts';
-export type { State } from './point.ts';
+export type { HistoryState } from './point.ts';

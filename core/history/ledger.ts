@@ -1,9 +1,9 @@
 import type { Fault, Instant, PersonaId, Scope } from '../model/index.ts';
+import { formatAlertMessage } from './alert-message.ts';
 import type { HistoryFact } from './fact.ts';
-import { messageOf } from './message.ts';
 
 /** One trouble of one persona (it is down, its events are held, its file is behind) or of one source. */
-export interface Member {
+export interface OutageMember {
   readonly why: 'failed' | 'held' | 'behind' | 'source';
   readonly name: string;
 }
@@ -20,25 +20,25 @@ export interface Outage {
   /** Who is in it now. */
   readonly open: Set<string>;
   /** Who came into it or went out since it was saved, and is in it now or not. */
-  readonly changed: Map<string, Member & { readonly isOpen: boolean }>;
+  readonly changed: Map<string, OutageMember & { readonly isOpen: boolean }>;
 }
 
 /** An outage that the database says is open, with the members that were still in it. */
-export type Inherited = Pick<Outage, 'key' | 'scope' | 'message' | 'since'> & {
+export type InheritedOutage = Pick<Outage, 'key' | 'scope' | 'message' | 'since'> & {
   readonly id: number;
-  readonly open: readonly Member[];
+  readonly open: readonly OutageMember[];
 };
 
 /**
  * Turns facts into outages: one opens with the first trouble under a key and closes with the end of its last, the same
  * troubles that make the board's causes. In memory only; who saves says so.
  */
-export interface Ledger {
+export interface OutageLedger {
   hear(fact: HistoryFact, at: Instant): void;
   /** At the start: what was open when the record ended, at `seen`. It goes on until this run hears of it, or settles it. */
-  inherit(outages: readonly Inherited[], seen: Instant): void;
+  inherit(outages: readonly InheritedOutage[], lastSeen: Instant): void;
   /** Ends what was inherited and nobody spoke of: where it was seen last. `waits`: the persona is watched, and may still say. */
-  settle(waits: (persona: PersonaId) => boolean): void;
+  endUnheard(waits: (persona: PersonaId) => boolean): void;
   /** What the database lacks, in order. */
   readonly unsaved: Iterable<Outage>;
   readonly waiting: number;
@@ -47,25 +47,28 @@ export interface Ledger {
   startAnew(): void;
 }
 
-/** Closed outages that wait for a database that can not be written; the oldest go. */
+/** Closed outages that wait for a database that cannot be written; the oldest go. */
 const MOST_UNSAVED = 1000;
 
-export function createLedger(): Ledger {
+export function createOutageLedger(): OutageLedger {
   const open = new Map<string, Outage>();
   /** Under which key each member is in trouble; null: it is known to be in none. */
   const verdicts = new Map<string, string | null>();
   /** Inherited members that nothing was heard of yet, and when they were seen last. */
-  const unheard = new Map<string, { readonly member: Member; readonly key: string; readonly seen: Instant }>();
+  const unheard = new Map<
+    string,
+    { readonly member: OutageMember; readonly key: string; readonly lastSeen: Instant }
+  >();
   const unsaved = new Set<Outage>();
 
-  const touch = (outage: Outage, member: Member & { readonly isOpen: boolean }): void => {
-    outage.changed.set(idOf(member), member);
+  const touch = (outage: Outage, member: OutageMember & { readonly isOpen: boolean }): void => {
+    outage.changed.set(toMemberId(member), member);
     unsaved.add(outage);
     if (unsaved.size <= MOST_UNSAVED) return;
     const old = unsaved.values().find(({ until }) => until !== null);
     if (old !== undefined) unsaved.delete(old);
   };
-  const add = (member: Member, fault: Fault, since: Instant): void => {
+  const add = (member: OutageMember, fault: Fault, since: Instant): void => {
     const { key, is: scope } = fault.scope;
     let outage = open.get(key);
     if (outage === undefined) {
@@ -73,7 +76,7 @@ export function createLedger(): Ledger {
         id: null,
         key,
         scope,
-        message: messageOf(fault),
+        message: formatAlertMessage(fault),
         since,
         until: null,
         open: new Set(),
@@ -81,13 +84,13 @@ export function createLedger(): Ledger {
       };
       open.set(key, outage);
     }
-    const id = idOf(member);
+    const id = toMemberId(member);
     outage.open.add(id);
     touch(outage, { ...member, isOpen: true });
   };
-  const remove = (member: Member, key: string, at: Instant): void => {
+  const remove = (member: OutageMember, key: string, at: Instant): void => {
     const outage = open.get(key);
-    if (outage === undefined || !outage.open.delete(idOf(member))) return;
+    if (outage === undefined || !outage.open.delete(toMemberId(member))) return;
     if (outage.open.size === 0) {
       outage.until = Math.max(outage.since, at); // a clock may have been set back
       open.delete(key);
@@ -95,8 +98,8 @@ export function createLedger(): Ledger {
     touch(outage, { ...member, isOpen: false });
   };
   /** Says in which trouble a member is now; null: in none. */
-  const judge = (member: Member, fault: Fault | null, at: Instant, since: Instant = at): void => {
-    const id = idOf(member);
+  const judge = (member: OutageMember, fault: Fault | null, at: Instant, since: Instant = at): void => {
+    const id = toMemberId(member);
     const before = verdicts.get(id) ?? unheard.get(id)?.key ?? null;
     const key = fault?.scope.key ?? null;
     unheard.delete(id);
@@ -114,8 +117,8 @@ export function createLedger(): Ledger {
           return judge({ why: 'failed', name: fact.persona }, null, at);
         case 'failed':
           // below the threshold nothing is decided, neither for the outage of before nor against it
-          if (fact.reach.is !== 'down') return;
-          return judge({ why: 'failed', name: fact.persona }, fact.fault, at, Math.min(fact.reach.since, at));
+          if (fact.health.is !== 'down') return;
+          return judge({ why: 'failed', name: fact.persona }, fact.fault, at, Math.min(fact.health.since, at));
         case 'held':
           return judge({ why: 'held', name: fact.persona }, fact.fault, at);
         case 'told':
@@ -127,25 +130,25 @@ export function createLedger(): Ledger {
         case 'left':
           for (const why of ['failed', 'held', 'behind'] as const) {
             judge({ why, name: fact.persona }, null, at);
-            verdicts.delete(idOf({ why, name: fact.persona }));
+            verdicts.delete(toMemberId({ why, name: fact.persona }));
           }
           return;
         default:
           return;
       }
     },
-    inherit(outages, seen) {
-      for (const { open: members, ...of } of outages) {
-        const ids = members.map(idOf);
-        open.set(of.key, { ...of, until: null, open: new Set(ids), changed: new Map() });
-        for (const member of members) unheard.set(idOf(member), { member, key: of.key, seen });
+    inherit(outages, lastSeen) {
+      for (const { open: members, ...outage } of outages) {
+        const ids = members.map(toMemberId);
+        open.set(outage.key, { ...outage, until: null, open: new Set(ids), changed: new Map() });
+        for (const member of members) unheard.set(toMemberId(member), { member, key: outage.key, lastSeen });
       }
     },
-    settle(waits) {
-      for (const [id, { member, key, seen }] of [...unheard]) {
+    endUnheard(waits) {
+      for (const [id, { member, key, lastSeen }] of [...unheard]) {
         if (member.why === 'failed' && waits(member.name)) continue;
         unheard.delete(id);
-        remove(member, key, seen);
+        remove(member, key, lastSeen);
       }
     },
     get unsaved() {
@@ -162,18 +165,18 @@ export function createLedger(): Ledger {
       for (const outage of unsaved) outage.id = null;
       for (const outage of open.values()) {
         outage.id = null;
-        for (const id of outage.open) outage.changed.set(id, { ...memberOf(id), isOpen: true });
+        for (const id of outage.open) outage.changed.set(id, { ...parseMemberId(id), isOpen: true });
         unsaved.add(outage);
       }
     },
   };
 }
 
-function idOf({ why, name }: Member): string {
+function toMemberId({ why, name }: OutageMember): string {
   return `${why} ${name}`;
 }
 
-function memberOf(id: string): Member {
+function parseMemberId(id: string): OutageMember {
   const at = id.indexOf(' ');
-  return { why: id.slice(0, at) as Member['why'], name: id.slice(at + 1) };
+  return { why: id.slice(0, at) as OutageMember['why'], name: id.slice(at + 1) };
 }

@@ -1,11 +1,11 @@
-import { Fault, faultOf, type Instant, type PersonaId, type Scope } from '../model/index.ts';
+import { Fault, type Instant, type PersonaId, type Scope, toFault } from '../model/index.ts';
 import type { Clock, Files, Log } from '../ports/index.ts';
 import type { History, HistoryReader } from './history.ts';
-import { createLedger } from './ledger.ts';
-import { isUnusable, type OpenStore, openStore, setAside } from './open-store.ts';
+import { createOutageLedger } from './ledger.ts';
+import { isUnusable, type OpenHistoryStore, openHistoryStore, setFileAside } from './open-store.ts';
 import { createPresence } from './presence.ts';
-import { createReader } from './reader.ts';
-import type { Store } from './store.ts';
+import { createSlotReader } from './slot-reader.ts';
+import type { HistoryStore } from './store.ts';
 import { createTimeline } from './timeline.ts';
 
 export interface HistoryOptions {
@@ -27,12 +27,12 @@ const BEAT_MS = 60_000;
 /** So many points are written at once. */
 const MOST_WAITING = 5000;
 /** An outage of the run before of which nobody has spoken by then is over. */
-const SETTLE_MS = 600_000;
+const UNHEARD_ENDS_MS = 600_000;
 const DAY_MS = 86_400_000;
 const SCOPE: Scope = { is: 'machine', key: 'history' };
 
 /**
- * The history of this process. It never keeps Hivebar from running: a file that can not be used is set aside, and where
+ * The history of this process. It never keeps Hivebar from running: a file that cannot be used is set aside, and where
  * nothing can be written (a full disk) that is said once, levels are not kept, outages wait, and each beat tries again.
  * Time that nobody watched is unknown: between two runs, asleep, and while nothing could be written.
  */
@@ -46,20 +46,20 @@ export function openHistory({
 }: HistoryOptions): History {
   const glance = createPresence(() => clock.now());
   const timeline = createTimeline();
-  const ledger = createLedger();
-  let opened: OpenStore | null = null;
+  const ledger = createOutageLedger();
+  let opened: OpenHistoryStore | null = null;
   /** Of the file that is open: somebody may delete it. */
   let inode: number | null = null;
   /** Why nothing can be written now; null: it can. */
   let trouble: Fault | null = null;
   /** The record ended, or the clock moved: the next write begins with what is unknown. */
   let resumes = true;
-  let settled = false;
+  let hasEndedUnheard = false;
   const openedAt = clock.monotonic();
   let gathering: Disposable | null = null;
   let started = false;
   let closed = false;
-  const reader = createReader();
+  const reader = createSlotReader();
 
   /** Time now. Where it did not pass as it should, that is written first. */
   function now(): Instant {
@@ -87,9 +87,9 @@ export function openHistory({
   }
 
   /** Works on the store, if there is one; no failure of it leaves. */
-  function attempt(work: (store: Store) => void): void {
+  function attempt(work: (store: HistoryStore) => void): void {
     try {
-      work(ready());
+      work(requireStore());
       if (trouble !== null) log.info('the history is kept again');
       trouble = null;
     } catch (error) {
@@ -100,8 +100,8 @@ export function openHistory({
   }
 
   function fail(error: unknown): void {
-    const fault = faultOf(error, SCOPE);
-    if (isUnusable(fault) && opened !== null) discard(() => setAside(path, files, log, fault));
+    const fault = toFault(error, SCOPE);
+    if (isUnusable(fault) && opened !== null) discard(() => setFileAside(path, files, log, fault));
     else {
       if (trouble === null) log.warn(`the history is not kept: ${fault.message}; it is tried again by itself`);
       trouble = fault;
@@ -122,16 +122,16 @@ export function openHistory({
   }
 
   /** @throws Fault when there can be no store now */
-  function ready(): Store {
+  function requireStore(): HistoryStore {
     if (closed) throw new Fault('database', 'the history is closed', SCOPE);
     if (opened !== null) return opened.store;
-    opened = openStore(path, files, log);
+    opened = openHistoryStore(path, files, log);
     inode = files.lstat(path)?.ino ?? null;
     const { store } = opened;
-    const seen = store.seen();
-    if (seen !== null) {
-      if (!started) ledger.inherit(store.openAlerts(), seen);
-      else store.closeAlerts(seen); // found late: this run knows what is open
+    const lastSeen = store.getLastSeen();
+    if (lastSeen !== null) {
+      if (!started) ledger.inherit(store.openAlerts(), lastSeen);
+      else store.closeAlerts(lastSeen); // found late: this run knows what is open
     }
     reader.startAnew();
     return store;
@@ -142,33 +142,33 @@ export function openHistory({
     if (opened !== null && files.lstat(path)?.ino !== inode) {
       discard(() => log.info('the history was deleted and begins anew'));
     }
-    if (!settled && clock.monotonic() - openedAt >= SETTLE_MS) {
-      settled = true;
-      ledger.settle(timeline.has);
+    if (!hasEndedUnheard && clock.monotonic() - openedAt >= UNHEARD_ENDS_MS) {
+      hasEndedUnheard = true;
+      ledger.endUnheard(timeline.has);
     }
     write(at);
     if (trouble === null) attempt((store) => store.prune(Math.min(at, retentionNow()) - keepDays * DAY_MS));
     beating = clock.after(BEAT_MS, beat);
   }
 
-  function read<T>(from: (store: Store, at: Instant) => T): T {
+  function read<T>(from: (store: HistoryStore, at: Instant) => T): T {
     const at = now();
-    const isDue = timeline.waiting > 0 || ledger.waiting > 0 || resumes || opened?.store.outlived() === true;
+    const isDue = timeline.waiting > 0 || ledger.waiting > 0 || resumes || opened?.store.isClockBehind() === true;
     if (trouble === null && isDue) write(at);
     if (trouble !== null) throw trouble;
     try {
-      return from(ready(), at);
+      return from(requireStore(), at);
     } catch (error) {
       fail(error);
       throw error;
     }
   }
 
-  const hoursKept = (hours: number): number => Math.min(hours, keepDays * 24);
+  const limitHours = (hours: number): number => Math.min(hours, keepDays * 24);
   const reading: HistoryReader = {
-    overview: (hours) => read((store, at) => reader.overview(store, timeline.personas, hoursKept(hours), at)),
-    of: (persona: PersonaId, hours) =>
-      read((store, at) => reader.of(store, timeline.has(persona), persona, hoursKept(hours), at)),
+    overview: (hours) => read((store, at) => reader.overview(store, timeline.personas, limitHours(hours), at)),
+    findPersona: (persona: PersonaId, hours) =>
+      read((store, at) => reader.findPersona(store, timeline.has(persona), persona, limitHours(hours), at)),
     alerts: (limit) => read((store) => store.alerts(limit)),
   };
 

@@ -1,11 +1,11 @@
 import { Fault } from '../model/index.ts';
 import type { Files, Log } from '../ports/index.ts';
-import { type Database, errnoOf, openDatabase } from '../state/index.ts';
+import { type Database, getErrno, openDatabase } from '../state/index.ts';
 import { APPLICATION_ID } from './schema.ts';
-import { createStore, type Store } from './store.ts';
+import { createHistoryStore, type HistoryStore } from './store.ts';
 
-export interface OpenStore extends Disposable {
-  readonly store: Store;
+export interface OpenHistoryStore extends Disposable {
+  readonly store: HistoryStore;
 }
 
 /** How long a write waits for another process that holds the file, in milliseconds: history is never worth a stop. */
@@ -17,23 +17,23 @@ const BUSY_MS = 50;
  *
  * @throws Fault `database` or `no-space` when there can be none now
  */
-export function openStore(path: string, files: Files, log: Log): OpenStore {
+export function openHistoryStore(path: string, files: Files, log: Log): OpenHistoryStore {
   try {
     return open(path);
   } catch (error) {
     if (!isUnusable(error)) throw error;
-    setAside(path, files, log, error);
+    setFileAside(path, files, log, error);
     return open(path);
   }
 }
 
 /** Whether the fault is of the file itself, so that only another file helps: not a full disk, not a lock. */
 export function isUnusable(error: unknown): error is Fault {
-  return error instanceof Fault && error.code === 'database' && !PASSES.has(sqliteCode(error.cause) ?? -1);
+  return error instanceof Fault && error.code === 'database' && !PASSES.has(getSqliteCode(error.cause) ?? -1);
 }
 
-/** @throws Fault `database` when it can not be moved */
-export function setAside(path: string, files: Files, log: Log, why: Fault): void {
+/** @throws Fault `database` when it cannot be moved */
+export function setFileAside(path: string, files: Files, log: Log, why: Fault): void {
   const to = `${path}.set-aside`;
   try {
     if (files.lstat(path) === null) throw why; // so nothing stands in the way, and a new one fails as well
@@ -41,8 +41,8 @@ export function setAside(path: string, files: Files, log: Log, why: Fault): void
     for (const beside of ['-wal', '-shm']) move(files, `${path}${beside}`, `${to}${beside}`);
   } catch (error) {
     if (error instanceof Fault) throw error;
-    const code = errnoOf(error);
-    throw new Fault('database', `${path} can not be moved away (${code}): ${why.message}`, why.scope, { cause: error });
+    const code = getErrno(error);
+    throw new Fault('database', `${path} cannot be moved away (${code}): ${why.message}`, why.scope, { cause: error });
   }
   log.warn(`the history begins anew, what was there is ${to} now: ${why.message}`);
 }
@@ -52,12 +52,12 @@ function move(files: Files, from: string, to: string): void {
   else if (files.lstat(to) !== null) files.unlink(to); // of a file that was set aside before
 }
 
-function open(path: string): OpenStore {
+function open(path: string): OpenHistoryStore {
   const db = openDatabase(path);
   try {
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA wal_autocheckpoint = 1000`);
     claim(db);
-    return { store: createStore(db), [Symbol.dispose]: () => db[Symbol.dispose]() };
+    return { store: createHistoryStore(db), [Symbol.dispose]: () => db[Symbol.dispose]() };
   } catch (error) {
     db[Symbol.dispose]();
     throw error;
@@ -78,7 +78,7 @@ function claim(db: Database): void {
 /** SQLite's codes for troubles that pass, or that a new file would have too: perm, busy, locked, nomem, readonly, ioerr, full, cantopen. */
 const PASSES: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 13, 14]);
 
-function sqliteCode(cause: unknown): number | null {
+function getSqliteCode(cause: unknown): number | null {
   const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : null;
   return typeof code === 'number' ? code & 0xff : null;
 }

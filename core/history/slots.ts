@@ -1,6 +1,6 @@
 import type { PersonaId } from '../model/index.ts';
 import type { SlotHistory } from './history.ts';
-import { type Drawn, NOTHING_KNOWN, type Picture, STATES, type State } from './point.ts';
+import { type DrawnPoint, type HistoryState, NOTHING_KNOWN, type PointValues, STATES } from './point.ts';
 
 /** Slots of one length side by side, from `first` (counted from 1970 on) up to but not including `end`. */
 export interface Grid {
@@ -13,46 +13,46 @@ export interface Grid {
  * Folds points into slots. `carried` is the picture of each persona as the grid begins; `points` are those within it,
  * in order of time for each persona.
  */
-export function slotted(
+export function toSlots(
   grid: Grid,
-  carried: ReadonlyMap<PersonaId, Omit<Picture, 'urgent'>>,
-  points: Iterable<Drawn>,
+  carried: ReadonlyMap<PersonaId, Omit<PointValues, 'urgent'>>,
+  points: Iterable<DrawnPoint>,
 ): Map<PersonaId, SlotHistory> {
-  const rows = new Map<PersonaId, Row>();
-  const rowOf = (persona: PersonaId): Row => {
+  const rows = new Map<PersonaId, SlotRow>();
+  const getRow = (persona: PersonaId): SlotRow => {
     const known = rows.get(persona);
     if (known !== undefined) return known;
-    const made = new Row(grid, carried.get(persona) ?? NOTHING_KNOWN);
+    const made = new SlotRow(grid, carried.get(persona) ?? NOTHING_KNOWN);
     rows.set(persona, made);
     return made;
   };
-  for (const persona of carried.keys()) rowOf(persona);
-  let row: Row | null = null;
-  let of: PersonaId | null = null;
+  for (const persona of carried.keys()) getRow(persona);
+  let row: SlotRow | null = null;
+  let personaId: PersonaId | null = null;
   for (const point of points) {
-    if (row === null || of !== point.persona) row = rowOf(point.persona);
-    of = point.persona;
+    if (row === null || personaId !== point.persona) row = getRow(point.persona);
+    personaId = point.persona;
     row.add(point);
   }
-  return new Map(rows.entries().map(([persona, its]) => [persona, its.done()]));
+  return new Map(rows.entries().map(([persona, slotRow]) => [persona, slotRow.done()]));
 }
 
 /** The slots of one persona while they are filled, from left to right. */
-class Row {
+class SlotRow {
   readonly #grid: Grid;
   readonly #unread: (number | null)[] = [];
-  readonly #states: State[] = [];
+  readonly #states: HistoryState[] = [];
   /** What holds where the filling stands, which is at the beginning of a slot or within it. */
-  #now: Omit<Picture, 'urgent'>;
+  #now: Omit<PointValues, 'urgent'>;
   /** Of the slot that is being filled; null while nothing held in it but `#now`, from its beginning. */
-  #slot: { unread: number | null; state: State } | null = null;
+  #slot: { unread: number | null; state: HistoryState } | null = null;
 
-  constructor(grid: Grid, carried: Omit<Picture, 'urgent'>) {
+  constructor(grid: Grid, carried: Omit<PointValues, 'urgent'>) {
     this.#grid = grid;
     this.#now = carried;
   }
 
-  add(point: Drawn): void {
+  add(point: DrawnPoint): void {
     const { slotMs, first } = this.#grid;
     const slot = Math.floor(point.at / slotMs) - first;
     while (this.#unread.length < slot) this.#close();
@@ -62,7 +62,7 @@ class Row {
     this.#slot =
       this.#slot === null
         ? { unread: point.unread, state: point.state }
-        : { unread: point.unread ?? this.#slot.unread, state: worse(this.#slot.state, point.state) };
+        : { unread: point.unread ?? this.#slot.unread, state: findWorse(this.#slot.state, point.state) };
     this.#now = point;
   }
 
@@ -79,38 +79,38 @@ class Row {
   }
 }
 
-function worse(a: State, b: State): State {
+function findWorse(a: HistoryState, b: HistoryState): HistoryState {
   return STATES.indexOf(a) > STATES.indexOf(b) ? a : b;
 }
 
 /** Two stretches of slots, the second right after the first, without those before `first` of a grid that begins at `begin`. */
-export function joined(
+export function joinSlots(
   left: ReadonlyMap<PersonaId, SlotHistory>,
   leftGrid: Grid,
   right: ReadonlyMap<PersonaId, SlotHistory>,
   rightGrid: Grid,
   first: number,
 ): Map<PersonaId, SlotHistory> {
-  const all = new Map<PersonaId, SlotHistory>();
+  const joinedSlots = new Map<PersonaId, SlotHistory>();
   const cut = first - leftGrid.first;
-  const part = (of: SlotHistory | undefined, grid: Grid, from: number): SlotHistory =>
-    of === undefined
-      ? blank(grid.end - grid.first - from)
-      : { unread: of.unread.slice(from), states: of.states.slice(from) };
+  const cutSlots = (slots: SlotHistory | undefined, grid: Grid, from: number): SlotHistory =>
+    slots === undefined
+      ? createBlankSlots(grid.end - grid.first - from)
+      : { unread: slots.unread.slice(from), states: slots.states.slice(from) };
   for (const persona of new Set([...left.keys(), ...right.keys()])) {
-    const a = part(left.get(persona), leftGrid, cut);
-    const b = part(right.get(persona), rightGrid, 0);
-    all.set(persona, { unread: [...a.unread, ...b.unread], states: [...a.states, ...b.states] });
+    const a = cutSlots(left.get(persona), leftGrid, cut);
+    const b = cutSlots(right.get(persona), rightGrid, 0);
+    joinedSlots.set(persona, { unread: [...a.unread, ...b.unread], states: [...a.states, ...b.states] });
   }
-  return all;
+  return joinedSlots;
 }
 
 /** So many slots of which nothing is known. */
-export function blank(slots: number): SlotHistory {
-  return { unread: Array<null>(slots).fill(null), states: Array<State>(slots).fill('unknown') };
+export function createBlankSlots(slots: number): SlotHistory {
+  return { unread: Array<null>(slots).fill(null), states: Array<HistoryState>(slots).fill('unknown') };
 }
 
 /** Whether anything is known in any slot. */
-export function isKnown({ unread, states }: SlotHistory): boolean {
+export function hasKnown({ unread, states }: SlotHistory): boolean {
   return states.some((state) => state !== 'unknown') || unread.some((n) => n !== null);
 }

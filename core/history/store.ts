@@ -1,18 +1,18 @@
 import type { Instant, PersonaId } from '../model/index.ts';
-import { type Database, migrate, transaction } from '../state/index.ts';
+import { type Database, migrate, runTransaction } from '../state/index.ts';
 import type { Alert } from './history.ts';
-import type { Inherited, Member, Outage } from './ledger.ts';
-import { type Drawn, type Picture, type Point, STATES } from './point.ts';
+import type { InheritedOutage, Outage, OutageMember } from './ledger.ts';
+import { type DrawnPoint, type Point, type PointValues, STATES } from './point.ts';
 import { HISTORY_SCHEMA } from './schema.ts';
 
 /** The tables. Every method throws a Fault `database` or `no-space` as the database does. */
-export interface Store {
+export interface HistoryStore {
   /** Until when somebody was there to write; null: never. */
-  seen(): Instant | null;
+  getLastSeen(): Instant | null;
   /** The clock was set back, and what stands behind `seen` is of the time before: the next write replaces it up to its `at`. */
-  outlived(): boolean;
+  isClockBehind(): boolean;
   /** What is open, with the members that are still in it. */
-  openAlerts(): readonly Inherited[];
+  openAlerts(): readonly InheritedOutage[];
   /** What is open ended at `at`. */
   closeAlerts(at: Instant): void;
   /**
@@ -23,18 +23,18 @@ export interface Store {
   /** Writes in one transaction what came about until `at`; `first` runs within it, before. */
   write(points: readonly Point[], outages: Iterable<Outage>, at: Instant, first?: () => void): void;
   /** Every persona whose picture at `at` is known, with it. */
-  pictures(at: Instant): Map<PersonaId, Picture>;
+  readValues(at: Instant): Map<PersonaId, PointValues>;
   /** Points with `from` <= `at` < `before`, in order of time for each persona. */
-  points(from: Instant, before: Instant): Iterable<Drawn>;
+  points(from: Instant, before: Instant): Iterable<DrawnPoint>;
   /** Of one persona; null when nothing is known of one with this id. */
-  of(persona: PersonaId): StoredPersona | null;
+  findPersona(persona: PersonaId): StoredPersona | null;
   alerts(limit: number): readonly Alert[];
   /** Deletes a small piece of what ended before `cutoff`. */
   prune(cutoff: Instant): void;
 }
 
 export interface StoredPersona {
-  picture(at: Instant): Picture;
+  readValues(at: Instant): PointValues;
   /** `limit` points at most with `from` <= `at` < `before`, in order of time. */
   points(from: Instant, before: Instant, limit: number): readonly Point[];
 }
@@ -54,7 +54,7 @@ const PIECE_PERSONAS = 50;
 const MOST_NAMES = 20_000;
 
 /** @throws Fault `database` when the tables are of a newer Hivebar, or are no such tables. */
-export function createStore(db: Database): Store {
+export function createHistoryStore(db: Database): HistoryStore {
   migrate(db, 'history', HISTORY_SCHEMA);
   const numbers = new Map<PersonaId, number>();
   for (const { id, n } of db.prepare<{ id: string; n: number }>('SELECT id, n FROM personas').iterate()) {
@@ -88,7 +88,7 @@ export function createStore(db: Database): Store {
       `SELECT group_concat(at) AS ats, group_concat(ifnull(unread, 'null')) AS unread, group_concat(state) AS states
          FROM (SELECT at, unread, state FROM points WHERE persona = ? AND at >= ? AND at < ? ORDER BY at)`,
     ),
-    pointsOf: db.prepare<PointRow>(
+    selectPoints: db.prepare<PointRow>(
       `SELECT ${columns} FROM personas p CROSS JOIN points q ON q.persona = p.n WHERE p.n = ? AND q.at >= ? AND q.at < ? ORDER BY q.at LIMIT ?`,
     ),
     pruneTo: db.prepare<{ at: number | null }>(
@@ -102,10 +102,10 @@ export function createStore(db: Database): Store {
     member: db.prepare(
       'INSERT INTO alert_members (alert, why, name, is_open) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET is_open = excluded.is_open',
     ),
-    openAlerts: db.prepare<Omit<Inherited, 'open'>>(
+    openAlerts: db.prepare<Omit<InheritedOutage, 'open'>>(
       'SELECT id, key, scope, message, since FROM alerts WHERE until IS NULL ORDER BY id',
     ),
-    openMembers: db.prepare<Member>('SELECT why, name FROM alert_members WHERE alert = ? AND is_open = 1'),
+    openMembers: db.prepare<OutageMember>('SELECT why, name FROM alert_members WHERE alert = ? AND is_open = 1'),
     closeAlerts: db.prepare('UPDATE alerts SET until = max(since, ?) WHERE until IS NULL'),
     alerts: db.prepare<Omit<Alert, 'personas'> & { readonly id: number }>(
       'SELECT id, key, scope, message, since, until FROM alerts ORDER BY since DESC, id DESC LIMIT ?',
@@ -121,7 +121,7 @@ export function createStore(db: Database): Store {
   };
   let pruned = 0;
 
-  const numberOf = (persona: PersonaId): number => {
+  const findNumber = (persona: PersonaId): number => {
     const known = numbers.get(persona);
     if (known !== undefined) return known;
     const n = sql.name.run(persona).lastInsertRowid;
@@ -129,15 +129,15 @@ export function createStore(db: Database): Store {
     unsure.add(persona);
     return n;
   };
-  const put = (n: number, at: Instant, { unread, urgent, state }: Picture): void => {
+  const put = (n: number, at: Instant, { unread, urgent, state }: PointValues): void => {
     sql.point.run(n, at, unread, urgent, STATES.indexOf(state));
   };
   /** Where the clock was set back: what stands up to `at` was of the time before. */
-  const replaceUntil = (from: Instant, at: Instant): void => {
+  const removeReplaced = (from: Instant, at: Instant): void => {
     if (record === null || record.high <= from) return;
     for (const n of numbers.values()) sql.replace.run(n, from, at);
   };
-  const blankAt = (at: Instant): void => {
+  const addBlankPoints = (at: Instant): void => {
     for (const n of numbers.values()) {
       const last = sql.last.get(n, at);
       if (last !== undefined && (last.state !== 0 || last.unread !== null || last.urgent !== null)) {
@@ -145,16 +145,16 @@ export function createStore(db: Database): Store {
       }
     }
   };
-  const setRecord = (seen: Instant): void => {
-    const next = { seen, high: Math.max(record?.high ?? seen, seen) };
+  const setRecord = (lastSeen: Instant): void => {
+    const next = { seen: lastSeen, high: Math.max(record?.high ?? lastSeen, lastSeen) };
     sql.setRecord.run(next.seen, next.high);
     record = next;
   };
   /** All or nothing, also of what is held in memory. */
-  const atOnce = (work: () => void): void => {
+  const runAtOnce = (work: () => void): void => {
     const before = record;
     try {
-      transaction(db, work);
+      runTransaction(db, work);
     } catch (error) {
       record = before;
       for (const persona of unsure) numbers.delete(persona);
@@ -165,8 +165,8 @@ export function createStore(db: Database): Store {
   };
 
   return {
-    seen: () => record?.seen ?? null,
-    outlived: () => record !== null && record.high > record.seen,
+    getLastSeen: () => record?.seen ?? null,
+    isClockBehind: () => record !== null && record.high > record.seen,
     openAlerts: () =>
       sql.openAlerts
         .all()
@@ -176,20 +176,20 @@ export function createStore(db: Database): Store {
       if (record === null) return setRecord(at);
       const { seen } = record;
       if (at > seen) {
-        replaceUntil(seen, at);
-        blankAt(seen + 1);
+        removeReplaced(seen, at);
+        addBlankPoints(seen + 1);
       } else {
-        blankAt(at);
+        addBlankPoints(at);
         record = { ...record, seen: at };
       }
       setRecord(at);
     },
     write(points, outages, at, first) {
       const added: [Outage, number][] = [];
-      atOnce(() => {
+      runAtOnce(() => {
         first?.();
-        replaceUntil(record?.seen ?? at, at);
-        for (const point of points) put(numberOf(point.persona), point.at, point);
+        removeReplaced(record?.seen ?? at, at);
+        for (const point of points) put(findNumber(point.persona), point.at, point);
         for (const outage of outages) {
           const { key, scope, message, since, until } = outage;
           const id = outage.id ?? sql.addAlert.run(key, scope, message, since, until).lastInsertRowid;
@@ -201,30 +201,30 @@ export function createStore(db: Database): Store {
       });
       for (const [outage, id] of added) outage.id = id;
     },
-    pictures: (at) => new Map(sql.pictures.all(at).map((row) => [row.persona, pointOf(row)])),
+    readValues: (at) => new Map(sql.pictures.all(at).map((row) => [row.persona, toPoint(row)])),
     *points(from, before) {
       for (const [persona, n] of numbers) {
         const row = sql.lists.get(n, from, before);
         if (row === undefined || row.ats === null) continue;
-        const ats = listOf<number>(row.ats);
-        const unread = listOf<number | null>(row.unread);
-        const states = listOf<number>(row.states);
+        const ats = parseList<number>(row.ats);
+        const unread = parseList<number | null>(row.unread);
+        const states = parseList<number>(row.states);
         for (const [i, at] of ats.entries()) {
           yield { persona, at, unread: unread[i] ?? null, state: STATES[states[i] ?? 0] ?? 'unknown' };
         }
       }
     },
-    of(persona) {
+    findPersona(persona) {
       const n = numbers.get(persona);
       if (n === undefined) return null;
       return {
-        picture: (at) => {
+        readValues: (at) => {
           const row = sql.last.get(n, at);
-          return pointOf(
+          return toPoint(
             row === undefined ? { persona, at, unread: null, urgent: null, state: 0 } : { persona, ...row },
           );
         },
-        points: (from, before, limit) => sql.pointsOf.all(n, from, before, limit).map(pointOf),
+        points: (from, before, limit) => sql.selectPoints.all(n, from, before, limit).map(toPoint),
       };
     },
     alerts(limit) {
@@ -239,13 +239,13 @@ export function createStore(db: Database): Store {
       return alerts;
     },
     prune(cutoff) {
-      const gone: PersonaId[] = [];
-      atOnce(() => {
+      const removedPersonas: PersonaId[] = [];
+      runAtOnce(() => {
         let rows = PIECE_ROWS;
-        const all = [...numbers];
-        for (let looked = Math.min(PIECE_PERSONAS, all.length); looked > 0 && rows > 0; looked -= 1) {
-          const [id, n] = all[pruned % all.length] as [PersonaId, number];
-          pruned = (pruned + 1) % all.length;
+        const entries = [...numbers];
+        for (let remaining = Math.min(PIECE_PERSONAS, entries.length); remaining > 0 && rows > 0; remaining -= 1) {
+          const [id, n] = entries[pruned % entries.length] as [PersonaId, number];
+          pruned = (pruned + 1) % entries.length;
           // the last point before the cutoff stays: it holds beyond it
           const to = sql.pruneTo.get(n, cutoff, rows)?.at ?? null;
           if (to === null) continue;
@@ -255,19 +255,19 @@ export function createStore(db: Database): Store {
           if (last.state !== 0 || last.unread !== null || last.urgent !== null) continue;
           sql.pruneEnd.run(n, last.at); // gone, and nothing was heard of it since
           sql.unname.run(n);
-          gone.push(id);
+          removedPersonas.push(id);
         }
         for (const { id } of sql.oldAlerts.all(cutoff, PIECE_PERSONAS)) {
           sql.dropMembers.run(id);
           sql.dropAlert.run(id);
         }
       });
-      for (const persona of gone) numbers.delete(persona);
+      for (const persona of removedPersonas) numbers.delete(persona);
     },
   };
 }
 
-function pointOf(row: PointRow): Point {
+function toPoint(row: PointRow): Point {
   return {
     persona: row.persona,
     at: row.at,
@@ -278,6 +278,6 @@ function pointOf(row: PointRow): Point {
 }
 
 /** Numbers and `null`, as SQLite writes them one after the other. */
-function listOf<T extends number | null>(list: string): readonly T[] {
+function parseList<T extends number | null>(list: string): readonly T[] {
   return JSON.parse(`[${list}]`) as T[];
 }

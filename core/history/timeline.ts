@@ -1,6 +1,6 @@
 import type { Instant, PersonaId } from '../model/index.ts';
 import type { HistoryFact } from './fact.ts';
-import { NOTHING_KNOWN, numberOf, type Picture, type Point, samePicture, stateOf } from './point.ts';
+import { isSameValues, NOTHING_KNOWN, type Point, type PointValues, toHistoryState, toNumber } from './point.ts';
 
 /** Turns facts into points: one when a persona's picture changes, none while it stays. In memory only. */
 export interface Timeline {
@@ -18,29 +18,29 @@ export interface Timeline {
 
 interface Track {
   /** What the facts say. */
-  picture: Picture;
+  values: PointValues;
   /** Something was heard since time passed unwatched. */
   heard: boolean;
   /** The last point. */
-  last: Picture;
+  last: PointValues;
 }
 
 export function createTimeline(): Timeline {
   const tracks = new Map<PersonaId, Track>();
   let points: Point[] = [];
 
-  const shown = (track: Track): Picture => (track.heard ? track.picture : NOTHING_KNOWN);
-  const record = (persona: PersonaId, track: Track, at: Instant): void => {
-    const picture = shown(track);
-    if (samePicture(track.last, picture)) return;
-    track.last = picture;
-    points.push({ persona, at, ...picture });
+  const getValues = (track: Track): PointValues => (track.heard ? track.values : NOTHING_KNOWN);
+  const addPoint = (persona: PersonaId, track: Track, at: Instant): void => {
+    const values = getValues(track);
+    if (isSameValues(track.last, values)) return;
+    track.last = values;
+    points.push({ persona, at, ...values });
   };
 
   const take = (): readonly Point[] => {
-    const taken = points;
+    const takenPoints = points;
     points = [];
-    return taken;
+    return takenPoints;
   };
 
   return {
@@ -49,33 +49,33 @@ export function createTimeline(): Timeline {
       const track = tracks.get(fact.persona);
       if (track === undefined) {
         if (fact.is === 'joined')
-          tracks.set(fact.persona, { picture: NOTHING_KNOWN, heard: false, last: NOTHING_KNOWN });
+          tracks.set(fact.persona, { values: NOTHING_KNOWN, heard: false, last: NOTHING_KNOWN });
         return;
       }
-      const before = track.picture;
+      const before = track.values;
       switch (fact.is) {
         case 'looked':
-          track.picture = { ...levels(fact), state: stateOf(fact.reach) };
+          track.values = { ...toLevels(fact), state: toHistoryState(fact.health) };
           break;
         case 'counted':
-          track.picture = { ...before, ...levels(fact) };
+          track.values = { ...before, ...toLevels(fact) };
           break;
         case 'failed': {
-          const state = stateOf(fact.reach);
+          const state = toHistoryState(fact.health);
           // once, not with each failure: what the pending list says of it meanwhile is news again
           const levelsGo = state === 'down' && before.state !== 'down';
-          track.picture = levelsGo ? { ...NOTHING_KNOWN, state } : { ...before, state };
+          track.values = levelsGo ? { ...NOTHING_KNOWN, state } : { ...before, state };
           break;
         }
         case 'left':
-          track.picture = NOTHING_KNOWN;
+          track.values = NOTHING_KNOWN;
           tracks.delete(fact.persona);
           break;
         default:
           return;
       }
       track.heard = true;
-      record(fact.persona, track, at);
+      addPoint(fact.persona, track, at);
     },
     has: (persona) => tracks.has(persona),
     get personas() {
@@ -89,7 +89,7 @@ export function createTimeline(): Timeline {
       points = [];
       for (const [persona, track] of tracks) {
         track.last = NOTHING_KNOWN;
-        record(persona, track, at);
+        addPoint(persona, track, at);
       }
       return take();
     },
@@ -99,6 +99,6 @@ export function createTimeline(): Timeline {
   };
 }
 
-function levels(fact: Extract<HistoryFact, { is: 'looked' | 'counted' }>): Omit<Picture, 'state'> {
-  return { unread: numberOf(fact.unread), urgent: numberOf(fact.urgent) };
+function toLevels(fact: Extract<HistoryFact, { is: 'looked' | 'counted' }>): Omit<PointValues, 'state'> {
+  return { unread: toNumber(fact.unread), urgent: toNumber(fact.urgent) };
 }

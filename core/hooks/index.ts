@@ -1,27 +1,36 @@
 export {
-  LOOP,
-  MOST_CONTINUES,
-  type Moment,
-  type Move,
-  moveAt,
-  type Verdict,
-} from './boundary.ts';
-export {
-  type Answer,
   type Carries,
+  findHarness,
+  findHarnessVersion,
   HARNESS_NAMES,
   type Harness,
   HOOK_EVENTS,
+  type HookAnswer,
   type HookEvent,
-  harnessOf,
-  hookEventOf,
-  notifiedTurn,
-  type Reply,
-  type Turn,
-  versionSaid,
+  type HookReply,
+  type HookTurn,
+  parseHookEvent,
+  parseTurnNotification,
 } from './harness/index.ts';
-export { type Awaited, type Nudge, type Nudged, nudgeFor, nudgeText } from './nudge.ts';
-export { AT_REST, afterBlock, afterContinue, beginsTurn, type Pacing, pacedAt, pacingIn, stateOf } from './pacing.ts';
+export { decideNudge, formatNudge, type Nudge, type NudgeFacts, type NudgeRecord } from './nudge.ts';
+export {
+  AT_REST,
+  advancePacing,
+  computeTurnHash,
+  isTurnStart,
+  type Pacing,
+  recordBlock,
+  recordContinue,
+  toPacing,
+} from './pacing.ts';
+export {
+  decideMove,
+  type GateSummary,
+  type HookMoment,
+  type HookMove,
+  LOOP,
+  MOST_CONTINUES,
+} from './turn-boundary.ts';
 export {
   decideEnter,
   decideTyping,

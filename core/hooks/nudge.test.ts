@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Awaited, NUDGE_LAPSES_MS, type Nudged, nudgeFor, nudgeText, STARTS_MS, WORKS_MS } from './nudge.ts';
+import {
+  decideNudge,
+  formatNudge,
+  NUDGE_LAPSES_MS,
+  type NudgeFacts,
+  type NudgeRecord,
+  STARTS_MS,
+  WORKS_MS,
+} from './nudge.ts';
 
 const NOW = 1_800_000_000_000;
-const ONE: Awaited['pending'] = [0, 0, 1, 0, 0];
-const IDLE: Awaited = {
+const ONE: NudgeFacts['pending'] = [0, 0, 1, 0, 0];
+const IDLE: NudgeFacts = {
   pending: ONE,
   waiting: 'a',
   last: { moment: 'Stop', at: NOW - 1000 },
@@ -15,45 +23,48 @@ const IDLE: Awaited = {
 const since = (moment: string, ms: number) => ({ moment, at: NOW - ms });
 
 test('given an idle agent and an item, it is nudged', () => {
-  assert.deepEqual(nudgeFor(IDLE), { is: 'nudge' });
+  assert.deepEqual(decideNudge(IDLE), { is: 'nudge' });
 });
 
 test('inbox-gates 8.13a: given mail that was read before the nudge, none is given', () => {
-  assert.deepEqual(nudgeFor({ ...IDLE, pending: [0, 0, 0, 0, 0] }), { is: 'none', why: 'nothing waits' });
+  assert.deepEqual(decideNudge({ ...IDLE, pending: [0, 0, 0, 0, 0] }), { is: 'none', why: 'nothing waits' });
 });
 
 test('inbox-gates 8.13d, seed 26: given an agent at work, it is not nudged, until that moment is so old that the turn was broken off', () => {
   for (const [moment, ms] of Object.entries(WORKS_MS)) {
-    assert.deepEqual(nudgeFor({ ...IDLE, last: since(moment, ms - 1) }), { is: 'none', why: 'working' }, moment);
-    assert.deepEqual(nudgeFor({ ...IDLE, last: since(moment, ms) }), { is: 'nudge' }, moment);
+    assert.deepEqual(decideNudge({ ...IDLE, last: since(moment, ms - 1) }), { is: 'none', why: 'working' }, moment);
+    assert.deepEqual(decideNudge({ ...IDLE, last: since(moment, ms) }), { is: 'nudge' }, moment);
   }
 });
 
 test('given a session that has just begun, its first prompt is waited for', () => {
-  assert.deepEqual(nudgeFor({ ...IDLE, last: since('SessionStart', 1000) }), { is: 'later', ms: STARTS_MS - 1000 });
-  assert.deepEqual(nudgeFor({ ...IDLE, last: since('SessionStart', STARTS_MS) }), { is: 'nudge' });
+  assert.deepEqual(decideNudge({ ...IDLE, last: since('SessionStart', 1000) }), { is: 'later', ms: STARTS_MS - 1000 });
+  assert.deepEqual(decideNudge({ ...IDLE, last: since('SessionStart', STARTS_MS) }), { is: 'nudge' });
 });
 
-test('given no hook ever, a session that is over or a model that can not be asked, nobody is nudged', () => {
-  assert.deepEqual(nudgeFor({ ...IDLE, last: null }), { is: 'none', why: 'unknown' });
-  assert.deepEqual(nudgeFor({ ...IDLE, last: since('SessionEnd', 1e9) }), { is: 'none', why: 'over' });
-  assert.deepEqual(nudgeFor({ ...IDLE, last: since('StopFailure', 1e9) }), { is: 'none', why: 'over' });
+test('given no hook ever, a session that is over or a model that cannot be asked, nobody is nudged', () => {
+  assert.deepEqual(decideNudge({ ...IDLE, last: null }), { is: 'none', why: 'unknown' });
+  assert.deepEqual(decideNudge({ ...IDLE, last: since('SessionEnd', 1e9) }), { is: 'none', why: 'over' });
+  assert.deepEqual(decideNudge({ ...IDLE, last: since('StopFailure', 1e9) }), { is: 'none', why: 'over' });
 });
 
 test('given a nudge that is not answered, there is no second one, whatever else comes, until it has lapsed', () => {
-  const before = (ms: number): Nudged => ({ waiting: 'a', at: NOW - ms });
+  const before = (ms: number): NudgeRecord => ({ waiting: 'a', at: NOW - ms });
   const last = since('Stop', 2 * NUDGE_LAPSES_MS);
   for (const waiting of ['a', 'b']) {
     const asked = { ...IDLE, last, waiting };
-    assert.deepEqual(nudgeFor({ ...asked, before: before(NUDGE_LAPSES_MS - 1) }), { is: 'none', why: 'outstanding' });
-    assert.deepEqual(nudgeFor({ ...asked, before: before(NUDGE_LAPSES_MS) }), { is: 'nudge' });
+    assert.deepEqual(decideNudge({ ...asked, before: before(NUDGE_LAPSES_MS - 1) }), {
+      is: 'none',
+      why: 'outstanding',
+    });
+    assert.deepEqual(decideNudge({ ...asked, before: before(NUDGE_LAPSES_MS) }), { is: 'nudge' });
   }
 });
 
 test('given a nudge that was answered, what still waits is not nudged for again, what came since is', () => {
   const before = { waiting: 'a', at: NOW - 5000 };
-  assert.deepEqual(nudgeFor({ ...IDLE, before }), { is: 'none', why: 'told' });
-  assert.deepEqual(nudgeFor({ ...IDLE, before, waiting: 'b' }), { is: 'nudge' });
+  assert.deepEqual(decideNudge({ ...IDLE, before }), { is: 'none', why: 'told' });
+  assert.deepEqual(decideNudge({ ...IDLE, before, waiting: 'b' }), { is: 'nudge' });
 });
 
 test('property: over any history, between two nudges there is an answer or the lapse, and none falls on a working agent', () => {
@@ -65,15 +76,15 @@ test('property: over any history, between two nudges there is an answer or the l
   fc.assert(
     fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
       let now = NOW;
-      let last: Awaited['last'] = null;
-      let before: Nudged | null = null;
+      let last: NudgeFacts['last'] = null;
+      let before: NudgeRecord | null = null;
       let came = 0;
       for (const { ms, moment, comes } of moves) {
         now += ms;
         if (moment !== null) last = { moment, at: now };
         if (comes) came += 1;
         now += 1;
-        const nudge = nudgeFor({ pending: came > 0 ? ONE : [0, 0, 0, 0, 0], waiting: `${came}`, last, before, now });
+        const nudge = decideNudge({ pending: came > 0 ? ONE : [0, 0, 0, 0, 0], waiting: `${came}`, last, before, now });
         if (nudge.is !== 'nudge') continue;
         assert.ok(came > 0 && last !== null);
         assert.ok(now - last.at >= (WORKS_MS[last.moment] ?? 0));
@@ -85,6 +96,6 @@ test('property: over any history, between two nudges there is an answer or the l
 });
 
 test('inbox-gates 8.12a: the words of a nudge hold nothing of the items, so nothing of them can be cut', () => {
-  assert.equal(nudgeText([0, 0, 1, 0, 0]), 'hivebar: 1 item waits in your inbox');
-  assert.equal(nudgeText([1, 2, 0, 0, 40]), 'hivebar: 43 items wait in your inbox (3 urgent)');
+  assert.equal(formatNudge([0, 0, 1, 0, 0]), 'hivebar: 1 item waits in your inbox');
+  assert.equal(formatNudge([1, 2, 0, 0, 40]), 'hivebar: 43 items wait in your inbox (3 urgent)');
 });

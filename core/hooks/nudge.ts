@@ -2,7 +2,7 @@ import { MOST_COUNTED } from '../inbox/index.ts';
 import type { Instant } from '../model/index.ts';
 
 /** What is known of an agent that something was staged for (inbox and gates, contract 7). Times are wall clock. */
-export interface Awaited {
+export interface NudgeFacts {
   /** How many wait for it, by priority, counted now. */
   readonly pending: readonly [number, number, number, number, number];
   /** Names what waits: another text when something came. */
@@ -10,12 +10,12 @@ export interface Awaited {
   /** The last moment a hook of it was run at; null: never, so nothing is known of its turns. */
   readonly last: { readonly moment: string; readonly at: Instant } | null;
   /** The nudge before; null: none. */
-  readonly before: Nudged | null;
+  readonly before: NudgeRecord | null;
   readonly now: Instant;
 }
 
 /** A nudge that was given. */
-export interface Nudged {
+export interface NudgeRecord {
   readonly waiting: string;
   readonly at: Instant;
 }
@@ -48,10 +48,10 @@ export const WORKS_MS: Readonly<Record<string, number>> = {
  * outstanding at the most, and what it was for is not nudged for again. To be asked with what waits at that very moment,
  * so that none is given for mail that was read meanwhile (contract 8, defect 13).
  */
-export function nudgeFor({ pending, waiting, last, before, now }: Awaited): Nudge {
+export function decideNudge({ pending, waiting, last, before, now }: NudgeFacts): Nudge {
   if (pending.every((count) => count === 0)) return { is: 'none', why: 'nothing waits' };
   if (last === null) return { is: 'none', why: 'unknown' };
-  const idle = idleIn(last.moment, now - last.at);
+  const idle = computeIdleIn(last.moment, now - last.at);
   if (idle === 'over') return { is: 'none', why: 'over' };
   if (idle > 0) return last.moment === 'SessionStart' ? { is: 'later', ms: idle } : { is: 'none', why: 'working' };
   if (before === null) return { is: 'nudge' };
@@ -61,14 +61,14 @@ export function nudgeFor({ pending, waiting, last, before, now }: Awaited): Nudg
 }
 
 /** In how many milliseconds it will be idle if nothing else happens; 0: it is. `over`: nobody can be told. */
-function idleIn(moment: string, age: number): number | 'over' {
+function computeIdleIn(moment: string, age: number): number | 'over' {
   switch (moment) {
     case 'Stop':
       return 0;
     case 'SessionStart':
       return Math.max(0, STARTS_MS - age);
     case 'SessionEnd':
-    case 'StopFailure': // the model can not be asked: a nudge would fail as the turn did
+    case 'StopFailure': // the model cannot be asked: a nudge would fail as the turn did
       return 'over';
     default:
       return Math.max(0, (WORKS_MS[moment] ?? 0) - age);
@@ -76,9 +76,9 @@ function idleIn(moment: string, age: number): number | 'over' {
 }
 
 /** What an agent is told: that something waits and how to have it, and nothing that anybody else wrote. */
-export function nudgeText(pending: Awaited['pending']): string {
-  const all = pending.reduce((sum, count) => sum + count, 0);
+export function formatNudge(pending: NudgeFacts['pending']): string {
+  const total = pending.reduce((sum, count) => sum + count, 0);
   const urgent = pending[0] + pending[1];
-  const items = all === 1 ? '1 item waits' : `${all}${all >= MOST_COUNTED ? ' or more' : ''} items wait`;
+  const items = total === 1 ? '1 item waits' : `${total}${total >= MOST_COUNTED ? ' or more' : ''} items wait`;
   return `hivebar: ${items} in your inbox${urgent === 0 ? '' : ` (${urgent} urgent)`}`;
 }

@@ -31,8 +31,8 @@ const PLAIN_RULE = /^─{10,}$/u;
 /** The composer of Claude Code: the line of the cursor, with a prompt in front, between two rules. */
 export function readComposer({ lines, cursor }: Pick<PaneState, 'lines' | 'cursor'>): Composer {
   const line = lines[cursor.y]?.trimEnd() ?? '';
-  const shown = PROMPT.test(`${line} `) && isAlone(lines, cursor.y);
-  if (!shown) return { is: 'none' };
+  const isPromptVisible = PROMPT.test(`${line} `) && isAlone(lines, cursor.y);
+  if (!isPromptVisible) return { is: 'none' };
   const text = line.slice(PROMPT_WIDTH).replace(/[\s\u00a0]+$/u, '');
   // A cursor that is elsewhere in the line is that of a person who is writing, or of a list of choices.
   return cursor.x === PROMPT_WIDTH + [...text].length ? { is: 'there', text } : { is: 'none' };
@@ -57,7 +57,7 @@ export type Typing =
 
 /** Whether the words may be typed: only into an empty composer of an agent that says of itself that it is idle. */
 export function decideTyping(facts: TypingFacts): Typing {
-  const why = whyNotNow(facts);
+  const why = explainNotNow(facts);
   if (why !== null) return { is: 'wait', why };
   const composer = readComposer(facts.pane);
   if (composer.is === 'none') return { is: 'wait', why: 'no empty prompt is shown' };
@@ -73,12 +73,12 @@ export function decideTyping(facts: TypingFacts): Typing {
 export function decideEnter(facts: TypingFacts): 'enter' | 'take back' | 'leave' {
   const composer = readComposer(facts.pane);
   if (composer.is === 'none' || composer.text !== TYPED_WORDS) return 'leave';
-  const why = whyNotNow(facts);
+  const why = explainNotNow(facts);
   if (why === null) return 'enter';
   return facts.pane.isInMode || !facts.pane.takesKeys || !facts.pane.hasAgentInFront ? 'leave' : 'take back';
 }
 
-function whyNotNow({ harness, isAtPrompt, pane }: TypingFacts): string | null {
+function explainNotNow({ harness, isAtPrompt, pane }: TypingFacts): string | null {
   if (isAtPrompt) return 'an agent of it asks for something';
   if (harness === 'unknown') return 'its harness does not say that it is idle';
   if (harness !== 'idle') return `its harness says that it is ${harness}`;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { newItem } from '../../test/kit/new-item.ts';
 import { realClock } from '../ports/index.ts';
 import { openDatabase } from '../state/index.ts';
-import { unreadByPriority } from './by-priority.ts';
+import { createUnreadCounter } from './by-priority.ts';
 import { MOST_COUNTED, type NewItem, openItems, type Priority } from './index.ts';
 
 const NOW = 1_750_000_000_000;
@@ -30,12 +30,12 @@ test('property: by priority it is what is unread and has not expired, leased or 
       items.push([newItem({ to: { is: 'persona', name: 'bo' } }), newItem({})]);
       items.push(some.map((one) => newItem(one.to.is === 'everyone' ? { ...one, session: null } : one)));
       const lease = items.lease({ persona: 'ada', session: 's1', upTo, most: 10, forMs: 1000 });
-      items.delivered(
+      items.markDelivered(
         lease,
         lease.items.slice(0, shown).map(({ id }) => id),
       );
       items.lease({ persona: 'ada', session: 's2', upTo, most: 10, forMs: 1000 });
-      const counts = unreadByPriority(db);
+      const counts = createUnreadCounter(db);
       for (const name of ['ada', 'bo', 'nobody']) {
         const expected = [0, 0, 0, 0, 0];
         for (const item of name === 'nobody' ? [] : items.list(name, 'all', 1000)) {
@@ -54,5 +54,5 @@ test('a thousand stands for as many or more', () => {
   const items = openItems({ db, clock: realClock });
   const some = Array.from({ length: MOST_COUNTED + 1 }, (_, i) => newItem({ priority: i === 0 ? 0 : 3 }));
   items.push([...some, ...some.map((one) => ({ ...one, session: 's1' }))]);
-  assert.deepEqual(unreadByPriority(db)('ada', realClock.now()), [2, 0, 0, MOST_COUNTED, 0]);
+  assert.deepEqual(createUnreadCounter(db)('ada', realClock.now()), [2, 0, 0, MOST_COUNTED, 0]);
 });

@@ -1,7 +1,7 @@
 import type { Instant } from '../model/index.ts';
 import { type Database, migrate } from '../state/index.ts';
 import { INBOX_SCHEMA } from './schema.ts';
-import { byPriority, MOST_COUNTED, type Tally, tally } from './tally.ts';
+import { MOST_COUNTED, type PriorityTally, sumByPriority, tally } from './tally.ts';
 
 /** `?1` is the persona, `?2` is now. */
 const WAITS = 'persona = ?1 AND read_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)';
@@ -15,11 +15,11 @@ const TO_ALL = `FROM broadcast_acks INDEXED BY broadcast_acks_pending WHERE ${WA
  *
  * @throws Fault `database`, now and when it is asked
  */
-export function unreadByPriority(db: Database): (persona: string, now: Instant) => ReturnType<typeof byPriority> {
+export function createUnreadCounter(db: Database): (persona: string, now: Instant) => ReturnType<typeof sumByPriority> {
   migrate(db, 'inbox', INBOX_SCHEMA);
-  const rows = db.prepare<Tally>(`
+  const rows = db.prepare<PriorityTally>(`
     ${tally(`${OWN} AND session IS NULL`, 'inbox.priority')}
     UNION ALL ${tally(TO_ALL, 'broadcast_acks.priority')}
     UNION ALL SELECT priority, count(*) FROM (SELECT priority ${OWN} AND session > '' LIMIT ${MOST_COUNTED}) GROUP BY priority`);
-  return (persona, now) => byPriority(rows.all(persona, Math.floor(now)));
+  return (persona, now) => sumByPriority(rows.all(persona, Math.floor(now)));
 }

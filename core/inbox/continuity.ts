@@ -1,5 +1,5 @@
 import type { Instant } from '../model/index.ts';
-import { type Database, migrate, transaction } from '../state/index.ts';
+import { type Database, migrate, runTransaction } from '../state/index.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 import { openSeals } from './seals.ts';
 
@@ -42,7 +42,7 @@ export function openContinuity(db: Database): Continuity {
   const insert = db.prepare(`
     INSERT INTO inbox (seq, persona, from_, priority, urgent, created, read_at, content)
     VALUES (?, ?, ?, 2, 0, ?, ?, ?) ON CONFLICT (seq) DO NOTHING`);
-  const given = db.prepare<{ seq: number }>('SELECT seq FROM inbox WHERE seq <= ? AND created > ? ORDER BY seq');
+  const conflicting = db.prepare<{ seq: number }>('SELECT seq FROM inbox WHERE seq <= ? AND created > ? ORDER BY seq');
   const move = db.prepare('UPDATE inbox SET seq = ?2 WHERE seq = ?1');
   const moveAcks = db.prepare('UPDATE broadcast_acks SET seq = ?2 WHERE seq = ?1');
   const touch = db.prepare(`
@@ -54,7 +54,7 @@ export function openContinuity(db: Database): Continuity {
   return {
     lastId,
     recount() {
-      transaction(db, () => {
+      runTransaction(db, () => {
         db.exec(`
           INSERT INTO personas (name, created, last_id, rev, unread, urgent)
           SELECT persona, min(created), 0, (SELECT coalesce(max(rev), 0) FROM personas) + row_number() OVER (), 0, 0
@@ -69,17 +69,17 @@ export function openContinuity(db: Database): Continuity {
       });
     },
     restore(mails) {
-      const insertOne = ({ id, to, from, content, created, isRead }: TrackedMail): number => {
+      const insertMail = ({ id, to, from, content, created, isRead }: TrackedMail): number => {
         const { changes } = insert.run(id, to, from, created, isRead ? created : null, content);
         if (changes > 0) seals.seal(id);
         return changes;
       };
-      return transaction(db, () => mails.reduce((count, mail) => count + insertOne(mail), 0));
+      return runTransaction(db, () => mails.reduce((count, mail) => count + insertMail(mail), 0));
     },
     raise(floor, since) {
-      return transaction(db, () => {
+      return runTransaction(db, () => {
         addLast.run(floor);
-        const moved = given.all(floor, since);
+        const moved = conflicting.all(floor, since);
         setLast.run(floor);
         let next = lastId();
         for (const { seq } of moved) {

@@ -1,6 +1,6 @@
 import { Fault, type Instant } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
-import { type Database, laterTransaction, openDeletionLimit } from '../state/index.ts';
+import { type Database, openDeletionLimit, runLaterTransaction } from '../state/index.ts';
 
 /** What is deleted because its time is over. Each call is part of the caller's transaction, and deletes `most` at most. */
 export interface Expiry {
@@ -24,11 +24,11 @@ export interface Reapable {
 }
 
 /** How long an item that has an expiry is kept after its delivery, in milliseconds. */
-const KEEP_DELIVERED_MS = 86_400_000;
+const DELIVERED_RETENTION_MS = 86_400_000;
 
-export function expiryOf(db: Database): Expiry {
+export function openExpiry(db: Database): Expiry {
   const due = 'expires_at <= ?1 AND read_at IS NULL AND (leased_until IS NULL OR leased_until <= ?1)';
-  const over = `expires_at IS NOT NULL AND (delivered_at <= ?1 - ${KEEP_DELIVERED_MS} OR
+  const over = `expires_at IS NOT NULL AND (delivered_at <= ?1 - ${DELIVERED_RETENTION_MS} OR
     (delivered_at IS NULL AND expires_at <= ?1 AND (leased_until IS NULL OR leased_until <= ?1)))`;
   const dueItems = `FROM inbox WHERE persona <> '' AND ${due}`;
   const dueAcks = `FROM broadcast_acks WHERE ${due}`;
@@ -55,8 +55,8 @@ export function expiryOf(db: Database): Expiry {
       sweepAcks.run(now, most);
     },
     reapable(now, olderThan) {
-      const found = reapable.get(now, olderThan);
-      return found === undefined || found.count === 0 ? null : found;
+      const summary = reapable.get(now, olderThan);
+      return summary === undefined || summary.count === 0 ? null : summary;
     },
     reap(now, olderThan, most) {
       const acks = reapAcks.run(now, most).changes;
@@ -73,13 +73,13 @@ const SWEPT_AT_ONCE = 1000;
  * Deletes whatever `sweep` would, however much it is. When that fails it is tried again with the next call, and said once:
  * that something expired keeps nobody from reading the rest.
  */
-export function sweeping(db: Database, expiry: Expiry, clock: Clock, log: Log): () => void {
+export function createSweeper(db: Database, expiry: Expiry, clock: Clock, log: Log): () => void {
   let failed = false;
   const limit = openDeletionLimit(db);
   return () => {
     const now = limit(Math.floor(clock.now()));
     try {
-      while (expiry.isDue(now)) laterTransaction(db, () => expiry.sweep(now, SWEPT_AT_ONCE));
+      while (expiry.isDue(now)) runLaterTransaction(db, () => expiry.sweep(now, SWEPT_AT_ONCE));
       failed = false;
     } catch (error) {
       if (!(error instanceof Fault)) throw error;

@@ -1,36 +1,34 @@
-export { unreadByPriority } from './by-priority.ts';
+export { createUnreadCounter } from './by-priority.ts';
 export { type Continuity, openContinuity, type TrackedMail } from './continuity.ts';
-export { type Elsewhere, openElsewhere } from './elsewhere.ts';
 export {
   type Addressee,
   type AwaitedSession,
   ITEM_TYPES,
   type Item,
+  type ItemFilter,
+  type ItemOrigin,
   type Items,
   type ItemType,
   type Lease,
   type LeaseRequest,
-  type Listed,
   type NewItem,
-  type Origin,
   type OwnItem,
   type Priority,
-  type Pushed,
+  type PushResult,
 } from './item.ts';
 export { parsePriority, parseTtl, parseType } from './item-fields.ts';
 export { type ItemsOptions, openItems } from './items.ts';
-export type { Level, Levels } from './levels.ts';
+export type { UnreadLevel, UnreadLevels } from './levels.ts';
 export {
-  KEEP_MAIL_MS,
-  type Letter,
+  type InboxMessage,
   type LocalHive,
   type LocalHiveOptions,
+  type LocalInboxWindow,
+  MAIL_RETENTION_MS,
   openLocalHive,
-  type Sent,
-  type TrimmedRow,
-  type Window,
+  type SendResult,
 } from './local-hive.ts';
-export { MAX_CONTENT, MAX_NAME, type Mail, mailOf } from './mail.ts';
+export { MAX_CONTENT, MAX_NAME, type NewMessage, parseNewMessage } from './mail.ts';
 export type { InboxAnswer, InboxRow } from './page.ts';
 export {
   DEFAULT_LIMIT,
@@ -41,6 +39,8 @@ export {
   parseInboxQuery,
   parsePendingQuery,
 } from './query.ts';
+export { openRemotePersonas, type RemotePersonas } from './remote-personas.ts';
 export { DAMAGED_FROM, sealAll } from './seals.ts';
 export { MOST_COUNTED } from './tally.ts';
-export { type Undelivered, undeliveredOf } from './undelivered.ts';
+export type { TrimmedMessage } from './trimmed-message.ts';
+export { createUndeliveredCheck, type UndeliveredLevel } from './undelivered.ts';

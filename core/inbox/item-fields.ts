@@ -13,14 +13,14 @@ const SPANS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 /** @param field as its sender calls it. @throws Fault `usage` */
 export function parseType(field: string, value: unknown): ItemType {
   const type = ITEM_TYPES.find((known) => known === value);
-  if (type === undefined) throw refusal(field, value, ITEM_TYPES.join(', '));
+  if (type === undefined) throw createRefusal(field, value, ITEM_TYPES.join(', '));
   return type;
 }
 
 /** A number, or the digit as text. @throws Fault `usage` */
 export function parsePriority(field: string, value: unknown): Priority {
   const isDigit = /^[0-4]$/.test(String(value)) && (typeof value === 'string' || typeof value === 'number');
-  if (!isDigit) throw refusal(field, value, '0 (critical) to 4 (bulk)');
+  if (!isDigit) throw createRefusal(field, value, '0 (critical) to 4 (bulk)');
   return Number(value) as Priority;
 }
 
@@ -29,25 +29,25 @@ export function parseTtl(field: string, value: unknown): number {
   const text = typeof value === 'number' ? `${value}s` : value;
   const [, count, unit = ''] = (typeof text === 'string' ? /^(\d{1,9})([smhd])$/.exec(text) : null) ?? [];
   const ms = Number(count) * (SPANS[unit] ?? Number.NaN);
-  if (!(ms > 0)) throw refusal(field, value, 'how long, as 30s, 10m, 2h or 1d');
+  if (!(ms > 0)) throw createRefusal(field, value, 'how long, as 30s, 10m, 2h or 1d');
   return ms;
 }
 
 /** Absent or unknown is an `event`. */
-export function nearestType(value: unknown): ItemType {
+export function toNearestType(value: unknown): ItemType {
   const known = ITEM_TYPES.find((type) => type === value);
   if (known !== undefined) return known;
   return typeof value === 'string' && Object.hasOwn(OLD_TYPES, value) ? (OLD_TYPES[value] ?? 'event') : 'event';
 }
 
 /** Absent or no number is 2, never critical (contract 2); beyond the ends it is the end. */
-export function nearestPriority(value: unknown): Priority {
+export function toNearestPriority(value: unknown): Priority {
   if (typeof value !== 'number' || Number.isNaN(value)) return 2;
   return (Math.round(Math.min(4, Math.max(0, value))) + 0) as Priority;
 }
 
-function refusal(field: string, value: unknown, say: string): Fault {
-  const shown = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  const cut = shown.length > 80 ? `${shown.slice(0, 80)}...` : shown;
+function createRefusal(field: string, value: unknown, say: string): Fault {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  const cut = text.length > 80 ? `${text.slice(0, 80)}...` : text;
   return new Fault('usage', `${field} ${cut.toWellFormed()}: say ${say}`, { is: 'machine', key: 'usage' });
 }

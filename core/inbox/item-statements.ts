@@ -1,6 +1,6 @@
 import type { Database } from '../state/index.ts';
-import type { AwaitedSession, ItemType, Listed, Origin, Priority } from './item.ts';
-import { type Tally, tally } from './tally.ts';
+import type { AwaitedSession, ItemFilter, ItemOrigin, ItemType, Priority } from './item.ts';
+import { type PriorityTally, tally } from './tally.ts';
 
 /** What was pushed, as the table has it; instants in milliseconds. */
 export interface PushedRow {
@@ -13,10 +13,10 @@ export interface PushedRow {
   readonly created: number;
   readonly expires_at: number | null;
   readonly dedup_key: string;
-  readonly origin: Origin | null;
+  readonly origin: ItemOrigin | null;
 }
 
-export function pushedFields(row: PushedRow) {
+export function toPushedFields(row: PushedRow) {
   return {
     type: row.type,
     source: row.from_,
@@ -34,7 +34,7 @@ export function pushedFields(row: PushedRow) {
 export interface KeyRow {
   readonly id: number;
   readonly persona: string;
-  readonly origin: Origin | null;
+  readonly origin: ItemOrigin | null;
   readonly content: string;
   /** Expired and never shown (a broadcast: expired), so it does not keep a new item away. */
   readonly is_over: number | null;
@@ -48,18 +48,18 @@ export interface ItemRow extends PushedRow {
 }
 
 /** `i` is the row of the inbox; the marks are in it too, or in `a`, the acknowledgement of a broadcast. */
-type Marks = 'i' | 'a';
+type StateAlias = 'i' | 'a';
 
 const columns = (
-  marks: Marks | null,
-) => `${marks ?? 'i'}.seq AS id, i.type, i.from_, i.content, i.priority, i.session, i.created,
+  stateAlias: StateAlias | null,
+) => `${stateAlias ?? 'i'}.seq AS id, i.type, i.from_, i.content, i.priority, i.session, i.created,
   i.expires_at, i.dedup_key, i.origin, i.persona = '' AS broadcast,
-  ${marks === null ? 'NULL AS read_at, NULL AS delivered_at' : `${marks}.read_at, ${marks}.delivered_at`}`;
+  ${stateAlias === null ? 'NULL AS read_at, NULL AS delivered_at' : `${stateAlias}.read_at, ${stateAlias}.delivered_at`}`;
 
 /** In all of these, `?1` is the persona and `?2` is now. */
-const pending = (marks: Marks) => `${marks}.read_at IS NULL
-  AND (${marks}.expires_at IS NULL OR ${marks}.expires_at > ?2)
-  AND (${marks}.leased_until IS NULL OR ${marks}.leased_until <= ?2)`;
+const pending = (stateAlias: StateAlias) => `${stateAlias}.read_at IS NULL
+  AND (${stateAlias}.expires_at IS NULL OR ${stateAlias}.expires_at > ?2)
+  AND (${stateAlias}.leased_until IS NULL OR ${stateAlias}.leased_until <= ?2)`;
 
 /** Who is not known yet has every broadcast that has not expired. */
 const OF_NOBODY_YET = `FROM inbox AS i WHERE i.persona = '' AND (i.expires_at IS NULL OR i.expires_at > ?2)
@@ -67,15 +67,15 @@ const OF_NOBODY_YET = `FROM inbox AS i WHERE i.persona = '' AND (i.expires_at IS
 
 const BROADCASTS = 'FROM broadcast_acks AS a CROSS JOIN inbox AS i ON i.seq = a.seq';
 
-const LISTED: Readonly<Record<Listed, (marks: Marks) => string>> = {
+const LISTED: Readonly<Record<ItemFilter, (stateAlias: StateAlias) => string>> = {
   pending,
-  delivered: (marks) => `${marks}.delivered_at IS NOT NULL`,
+  delivered: (stateAlias) => `${stateAlias}.delivered_at IS NOT NULL`,
   all: () => 'true',
 };
 
 /** Everything the items ask of the tables. */
-export function itemStatementsOf(db: Database) {
-  const list = (which: Listed) =>
+export function prepareItemStatements(db: Database) {
+  const list = (which: ItemFilter) =>
     db.prepare<ItemRow>(`
       SELECT ${columns('i')} FROM inbox AS i WHERE i.persona = ?1 AND ${LISTED[which]('i')}
       UNION ALL
@@ -100,7 +100,7 @@ export function itemStatementsOf(db: Database) {
       FROM inbox WHERE persona IN (?1, '') AND dedup_key = ?2 ORDER BY persona DESC`),
     /** The key is free again; the item stays until it is reaped. */
     freeKey: db.prepare("UPDATE inbox SET dedup_key = 'expired:' || seq || ':' || dedup_key WHERE seq = ?"),
-    acksOf: db.prepare<{ persona: string }>('SELECT persona FROM broadcast_acks WHERE seq = ? AND read_at IS NULL'),
+    selectAcks: db.prepare<{ persona: string }>('SELECT persona FROM broadcast_acks WHERE seq = ? AND read_at IS NULL'),
     readAck: db.prepare('UPDATE broadcast_acks SET read_at = ? WHERE seq = ? AND persona = ?'),
     appear: db.prepare(`
       INSERT INTO personas (name, created, last_id, rev, unread, urgent)
@@ -108,13 +108,15 @@ export function itemStatementsOf(db: Database) {
     insert: db.prepare<{ id: number; dedup_key: string }>(`
       INSERT INTO inbox (persona, type, from_, priority, urgent, session, created, expires_at, read_at, dedup_key, content,
         origin)
-      VALUES (?1, ?2, ?3, ?4, ?4 <= 1, ?5, ?6, ?7, ?8, coalesce(?9, ${newKey('?2', '?6')}), ?10, ?11)
+      VALUES (?1, ?2, ?3, ?4, ?4 <= 1, ?5, ?6, ?7, ?8, coalesce(?9, ${formatNewKeySql('?2', '?6')}), ?10, ?11)
       RETURNING seq AS id, dedup_key`),
 
     list: { pending: list('pending'), delivered: list('delivered'), all: list('all') },
-    tally: db.prepare<Tally>(tally(own('?3'), 'i.priority')),
-    tallyToAll: db.prepare<Tally>(tally(toAll, 'a.priority')),
-    tallyOfNobodyYet: db.prepare<Tally>(`SELECT i.priority, count(*) AS n ${OF_NOBODY_YET} GROUP BY i.priority`),
+    tally: db.prepare<PriorityTally>(tally(own('?3'), 'i.priority')),
+    tallyToAll: db.prepare<PriorityTally>(tally(toAll, 'a.priority')),
+    tallyOfNobodyYet: db.prepare<PriorityTally>(
+      `SELECT i.priority, count(*) AS n ${OF_NOBODY_YET} GROUP BY i.priority`,
+    ),
 
     anyForNobodyYet: db.prepare<{ any: number }>(`SELECT EXISTS (SELECT 1 ${OF_NOBODY_YET}) AS "any"`),
     next: db.prepare<ItemRow>(`
@@ -146,6 +148,6 @@ export function itemStatementsOf(db: Database) {
 }
 
 /** SQL for the key of an item that was pushed without one. It begins with its time, so that new keys lie side by side. */
-export function newKey(type: string, created: string): string {
+export function formatNewKeySql(type: string, created: string): string {
   return `printf('%s:%x:%s', ${type}, ${created}, lower(hex(randomblob(8))))`;
 }

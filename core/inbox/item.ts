@@ -39,12 +39,12 @@ export interface NewItem {
 export type OwnItem = Omit<NewItem, 'to' | 'dedupKey'> & { readonly persona: string; readonly key: string };
 
 /** Who vouches for an item: Hivebar itself. What anybody else sends has none, whatever it says. */
-export type Origin = 'hivebar';
+export type ItemOrigin = 'hivebar';
 
 /** Keys that begin so are for what Hivebar itself says; whatever the case, nobody else can push one. */
 export const OWN_KEYS = 'hivebar:';
 
-export interface Pushed {
+export interface PushResult {
   /** The public message id. */
   readonly id: number;
   readonly dedupKey: string;
@@ -58,7 +58,7 @@ export interface Item extends Omit<NewItem, 'to' | 'dedupKey'> {
   readonly persona: string;
   readonly dedupKey: string;
   readonly isBroadcast: boolean;
-  readonly origin: Origin | null;
+  readonly origin: ItemOrigin | null;
   /**
    * Somebody read it in the inbox: another matter than `delivered`, which says that a session was shown it. What was read
    * is not pending any more.
@@ -95,19 +95,19 @@ export interface AwaitedSession {
   readonly since: Instant;
 }
 
-export type Listed = 'pending' | 'delivered' | 'all';
+export type ItemFilter = 'pending' | 'delivered' | 'all';
 
 /** The items of the local hive. Every method throws Fault `database` or `no-space` when that fails. */
 export interface Items {
   /** In one transaction, durable when it returns. @throws Fault `usage`, also for a key that begins with `OWN_KEYS` */
-  push(items: readonly NewItem[]): readonly Pushed[];
+  push(items: readonly NewItem[]): readonly PushResult[];
   /**
    * What Hivebar itself says to a persona: `key` is the part behind `OWN_KEYS`. Saying the same again is not new.
    * @throws Fault `internal` when something else has the key: an answer is never taken for one that was there
    */
-  pushOwn(item: OwnItem): Pushed;
+  pushOwn(item: OwnItem): PushResult;
   /** The newest `limit`, newest last, for whichever session. Expired, read and leased items are not pending. */
-  list(persona: string, which: Listed, limit: number): readonly Item[];
+  list(persona: string, which: ItemFilter, limit: number): readonly Item[];
   /**
    * How many are pending, by priority: those for any session, and those for `session`. Leased ones are not. 1,000 of a
    * priority stands for as many or more, so that it costs the same then.
@@ -119,7 +119,7 @@ export interface Items {
    * These were shown: read and delivered from now on, by this persona, also when the lease had lapsed meanwhile. The rest of
    * the lease is pending again.
    */
-  delivered(lease: Lease, shown: readonly number[]): void;
+  markDelivered(lease: Lease, shownIds: readonly number[]): void;
   /** Nothing was shown: all of it is pending again at once. */
   release(lease: Lease): void;
   /** Sessions that items wait for, which are for nobody else. `since` is when the first of them was made. */

@@ -211,7 +211,7 @@ function look(rig: Rig, reference: InboxReference, now: number, cursor: number):
     const window = rig.hive.window(name, Math.max(0, last - cursor), never);
     assert.deepEqual([window.max, window.unread, window.urgent], [last, exactly(unread), exactly(urgent)]);
     assert.deepEqual(
-      window.rows.map((row) => [row.id, row.from, row.content, row.read]),
+      window.messages.map((row) => [row.id, row.from, row.content, row.read]),
       all
         .filter((item) => item.id > last - cursor)
         .map((item) => [item.id, item.source, item.content, item.read !== null]),
@@ -294,7 +294,7 @@ test('inbox-gates 8.13e: whatever happens, and whoever does it, each persona has
             const ids = lease.items.map((item) => item.id);
             const shown = one.shown === 'all' ? ids : ids.filter((_, i) => one.shown === 'odd' && i % 2 === 1);
             if (one.shown === 'none') items.release(lease);
-            else items.delivered(lease, shown);
+            else items.markDelivered(lease, shown);
             reference.settle(lease.persona, name, ids, shown, now);
             break;
           }

@@ -135,7 +135,7 @@ describe('what is pushed', () => {
       [['second', 'k']],
     );
     const lease = items.lease({ persona: 'ada', session: null, upTo: 4, most: 9, forMs: 100 });
-    items.delivered(lease, [second?.id ?? 0]);
+    items.markDelivered(lease, [second?.id ?? 0]);
     time.now += 2000;
     assert.equal(push()?.isNew, false, 'it expired, and was shown');
     assert.equal(items.push([item({ ...toAll, dedupKey: 'all', expires: time.now + 10 })])[0]?.isNew, true);
@@ -209,7 +209,10 @@ describe('what is pushed', () => {
   test('of priority 0 and 1 is urgent mail, else it is not', async () => {
     const { items, hive } = rig();
     items.push(([0, 1, 2, 3, 4] as const).map((priority) => item({ priority })));
-    assert.deepEqual((await hive.pending(null, going)).of.get('ada'), { unread: exactly(5), urgent: exactly(2) });
+    assert.deepEqual((await hive.pending(null, going)).byAddress.get('ada'), {
+      unread: exactly(5),
+      urgent: exactly(2),
+    });
     hive.sendNow({ to: 'ada', from: 'zoe', content: 'now', urgent: true });
     hive.sendNow({ to: 'ada', from: 'zoe', content: 'later', urgent: false });
     assert.deepEqual(
@@ -229,7 +232,7 @@ describe('what is pushed', () => {
     items.push([item(toAll)]);
     const lease = items.lease(ask);
     assert.deepEqual(woken.sort(), ['ada', 'ada', 'bo', 'bo']);
-    items.delivered(lease, [1]);
+    items.markDelivered(lease, [1]);
     assert.deepEqual(woken.sort(), ['ada', 'ada', 'ada', 'bo', 'bo']);
   });
 
@@ -239,9 +242,9 @@ describe('what is pushed', () => {
     using theirs = openDatabase(path);
     const hive = openLocalHive({ db: ours, clock: realClock, log: silentLog, contentChars: 220 });
     hive.items.push([item()]);
-    assert.deepEqual([hive.window('ada', 0, going).max, hive.window('ada', 1, going).rows], [1, []]);
+    assert.deepEqual([hive.window('ada', 0, going).max, hive.window('ada', 1, going).messages], [1, []]);
     openItems({ db: theirs, clock: realClock }).push([item()]);
-    const { max, rows } = hive.window('ada', 1, going);
+    const { max, messages: rows } = hive.window('ada', 1, going);
     assert.deepEqual([max, idsOf(rows)], [2, [2]]);
   });
 
@@ -323,7 +326,7 @@ describe('a lease', () => {
     time.now += 30_000; // whoever had it is gone
     const partly = items.lease(ask);
     assert.deepEqual(idsOf(partly.items), [1, 2, 3]);
-    items.delivered(partly, [3]);
+    items.markDelivered(partly, [3]);
     assert.deepEqual(idsOf(items.list('ada', 'pending', 9)), [1, 2], 'at once, for they were not shown');
     items.release(items.lease(ask));
     assert.deepEqual(idsOf(items.list('ada', 'pending', 9)), [1, 2]);
@@ -336,7 +339,7 @@ describe('a lease', () => {
     items.push([item()]);
     const lease = items.lease(ask);
     db.failing = true;
-    assert.throws(() => items.delivered(lease, [1]), /full/);
+    assert.throws(() => items.markDelivered(lease, [1]), /full/);
     db.failing = false;
     time.now += 30_001;
     assert.deepEqual(idsOf(items.lease(ask).items), [1]);
@@ -348,7 +351,7 @@ describe('a lease', () => {
     const slow = items.lease(ask);
     time.now += 30_000;
     const quick = items.lease(ask);
-    items.delivered(slow, [1]);
+    items.markDelivered(slow, [1]);
     assert.deepEqual(items.pending('ada', null), [0, 0, 0, 0, 0], '2 is in the lease of the other');
     items.release(quick);
     assert.deepEqual(idsOf(items.lease(ask).items), [2]);
@@ -359,7 +362,7 @@ describe('a lease', () => {
     const items = openItems({ db, clock: realClock });
     db.commits.length = 0;
     items.push([item()]);
-    items.delivered(items.lease(ask), [1]);
+    items.markDelivered(items.lease(ask), [1]);
     items.release(items.lease(ask));
     items.push([item()]);
     assert.deepEqual(db.commits, ['FULL', 'NORMAL', 'NORMAL', 'NORMAL', 'FULL']);
@@ -381,7 +384,7 @@ describe('read and delivered', () => {
     time.now = START + 1;
     hive.markRead('ada', [1]);
     time.now = START + 2;
-    items.delivered(items.lease(ask), [2, 3]);
+    items.markDelivered(items.lease(ask), [2, 3]);
     assert.deepEqual(marks(), [
       [START + 1, null],
       [START + 2, START + 2],
@@ -414,16 +417,19 @@ describe('a broadcast', () => {
     for (const name of ['ada', 'bo', 'cy']) hive.sendNow({ to: name, from: name, content: 'a note', urgent: false });
     const [{ id } = assert.fail()] = items.push([item({ ...toAll, priority: 1 })]);
     for (const name of ['ada', 'bo', 'cy']) {
-      assert.deepEqual((await hive.pending(null, going)).of.get(name), { unread: exactly(1), urgent: exactly(1) });
+      assert.deepEqual((await hive.pending(null, going)).byAddress.get(name), {
+        unread: exactly(1),
+        urgent: exactly(1),
+      });
       assert.equal(hive.show(name, id)?.read, false);
-      assert.equal(hive.window(name, id - 1, going).rows[0]?.id, id);
+      assert.equal(hive.window(name, id - 1, going).messages[0]?.id, id);
     }
-    items.delivered(items.lease(ask), [id]);
+    items.markDelivered(items.lease(ask), [id]);
     hive.markRead('bo', [id]);
     await null;
-    assert.deepEqual([...(await hive.pending(null, going)).of.keys()], ['cy']);
+    assert.deepEqual([...(await hive.pending(null, going)).byAddress.keys()], ['cy']);
     assert.deepEqual(
-      ['ada', 'bo', 'cy'].map((name) => hive.window(name, id - 1, going).rows[0]?.read),
+      ['ada', 'bo', 'cy'].map((name) => hive.window(name, id - 1, going).messages[0]?.read),
       [true, true, false],
     );
     assert.deepEqual(idsOf(items.lease({ ...ask, persona: 'cy' }).items), [id]);
@@ -446,7 +452,7 @@ describe('a broadcast', () => {
       ['ada', 'bo', 'cy', 'dee'].map((name) => idsOf(items.list(name, 'all', 9))),
       [[1, 2], [1, 2, 3], [2, 4], [2]],
     );
-    assert.deepEqual((await hive.pending(null, going)).of.get('cy'), { unread: exactly(2), urgent: exactly(0) });
+    assert.deepEqual((await hive.pending(null, going)).byAddress.get('cy'), { unread: exactly(2), urgent: exactly(0) });
     assert.deepEqual(
       hive.personas().map((one) => one.name),
       ['ada', 'bo', 'cy'],
@@ -462,8 +468,11 @@ describe('what is over', () => {
     assert.deepEqual(idsOf(items.list('ada', 'pending', 9)), [3]);
     assert.deepEqual(items.pending('ada', null), [0, 0, 1, 0, 0]);
     assert.deepEqual(hive.changedElsewhere(), ['ada']);
-    assert.deepEqual((await hive.pending(null, going)).of.get('ada'), { unread: exactly(1), urgent: exactly(0) });
-    assert.deepEqual(idsOf(hive.window('ada', 0, going).rows), [3]);
+    assert.deepEqual((await hive.pending(null, going)).byAddress.get('ada'), {
+      unread: exactly(1),
+      urgent: exactly(0),
+    });
+    assert.deepEqual(idsOf(hive.window('ada', 0, going).messages), [3]);
     assert.deepEqual(hive.changedElsewhere(), []);
   });
 
@@ -471,7 +480,7 @@ describe('what is over', () => {
     const { items, hive, time } = rig();
     const DAY = 86_400_000;
     items.push([item({ expires: START + 10 }), item({ ...toAll, expires: START + 10 }), item(), item(toAll)]);
-    items.delivered(items.lease(ask), [1, 2, 3, 4]);
+    items.markDelivered(items.lease(ask), [1, 2, 3, 4]);
     time.now = START + DAY - 1;
     assert.equal(hive.reap(START - 1), 0);
     assert.deepEqual(idsOf(items.list('ada', 'delivered', 9)), [1, 2, 3, 4]);
@@ -500,7 +509,7 @@ function drainer(path: string): ChildProcess {
       if (lease.items.length === 0) break;
       if (round % 5 === 0) { items.release(lease); continue; }
       process.stdout.write(lease.items.map((one) => one.id + '\\n').join(''));
-      items.delivered(lease, lease.items.map((one) => one.id));
+      items.markDelivered(lease, lease.items.map((one) => one.id));
       await new Promise((rested) => setTimeout(rested, 1)); // a lease may not be all that one of them is given time for
     }
     process.exit(0);`;
@@ -529,7 +538,7 @@ test('inbox-gates 8.10a: two processes that drain one persona take 2,400 items, 
   const taken = printed.map((lines) => lines.join('').split('\n').slice(1, -1).map(Number));
   // What came after both had found nothing more is left for a last one.
   const rest = items.lease({ ...ask, most: 10_000 });
-  items.delivered(rest, idsOf(rest.items));
+  items.markDelivered(rest, idsOf(rest.items));
   const all = [...taken.flat(), ...idsOf(rest.items)];
   assert.ok(
     taken.every((ids) => ids.length >= 17), // the lease that each took before the start

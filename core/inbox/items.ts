@@ -1,22 +1,29 @@
-import { Fault, type Instant, sameName } from '../model/index.ts';
+import { Fault, type Instant, isSameName } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
-import { clearStamps, type Database, laterTransaction, migrate, pendingDirOf, transaction } from '../state/index.ts';
-import { expiryOf } from './expiry.ts';
+import {
+  clearStamps,
+  type Database,
+  migrate,
+  runLaterTransaction,
+  runTransaction,
+  toPendingDir,
+} from '../state/index.ts';
+import { openExpiry } from './expiry.ts';
 import {
   type Item,
+  type ItemOrigin,
   type Items,
   type Lease,
   type NewItem,
-  type Origin,
   OWN_KEYS,
   type Priority,
-  type Pushed,
+  type PushResult,
 } from './item.ts';
-import { type ItemRow, itemStatementsOf, pushedFields } from './item-statements.ts';
-import { checkedItem } from './new-item.ts';
+import { type ItemRow, prepareItemStatements, toPushedFields } from './item-statements.ts';
+import { checkItem } from './new-item.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 import { DAMAGED_FROM, formatDamaged, openSeals } from './seals.ts';
-import { byPriority, MOST_COUNTED } from './tally.ts';
+import { MOST_COUNTED, sumByPriority } from './tally.ts';
 
 export interface ItemsOptions {
   readonly db: Database;
@@ -37,13 +44,13 @@ const SWEPT_AT_ONCE = 200;
  */
 export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Items {
   migrate(db, 'inbox', INBOX_SCHEMA);
-  const sql = itemStatementsOf(db);
+  const sql = prepareItemStatements(db);
   const seals = openSeals(db);
-  const expiry = expiryOf(db);
+  const expiry = openExpiry(db);
 
   const nowMs = (): Instant => Math.floor(clock.now());
 
-  function pushOne(item: NewItem, now: Instant, origin: Origin | null): Pushed {
+  function pushOne(item: NewItem, now: Instant, origin: ItemOrigin | null): PushResult {
     const { to, type, source, content, priority, session, created, expires, dedupKey } = item;
     const name = to.is === 'persona' ? to.name : '';
     for (const known of dedupKey === null ? [] : sql.byKey.all(name, dedupKey, now)) {
@@ -56,21 +63,21 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
     // By our clock, not by the item's: that decides which broadcasts are still for a new persona.
     if (to.is === 'persona') sql.appear.run(name, now);
     // What one says to oneself is known: it neither waits nor wakes, see LocalHive.
-    const readAt = origin === null && sameName(source, name) ? now : null;
+    const readAt = origin === null && isSameName(source, name) ? now : null;
     const row = sql.insert.get(
       ...[name, type, source, priority, session, created, expires, readAt, dedupKey, content, origin],
     );
     if (row === undefined) throw new Error('an insert returned nothing');
     if (to.is === 'everyone') {
-      for (const { persona } of sql.acksOf.all(row.id))
-        if (sameName(source, persona)) sql.readAck.run(now, row.id, persona);
+      for (const { persona } of sql.selectAcks.all(row.id))
+        if (isSameName(source, persona)) sql.readAck.run(now, row.id, persona);
     }
     seals.seal(row.id);
     return { id: row.id, dedupKey: row.dedup_key, isNew: true };
   }
 
-  function itemOf(row: ItemRow, persona: string): Item {
-    const fields = pushedFields(row);
+  function toItem(row: ItemRow, persona: string): Item {
+    const fields = toPushedFields(row);
     return {
       id: row.id,
       persona,
@@ -82,12 +89,12 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
     };
   }
 
-  function store(items: readonly NewItem[], origin: Origin | null): readonly Pushed[] {
+  function store(items: readonly NewItem[], origin: ItemOrigin | null): readonly PushResult[] {
     const now = nowMs();
-    const pushed = transaction(db, () => {
-      const all = items.map((item) => pushOne(item, now, origin));
-      clearStamps(pendingDirOf(db.path), addressees(items));
-      return all;
+    const pushed = runTransaction(db, () => {
+      const results = items.map((item) => pushOne(item, now, origin));
+      clearStamps(toPendingDir(db.path), listAddressees(items));
+      return results;
     });
     changed();
     return pushed;
@@ -117,45 +124,45 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
   }
 
   /** All of the lease but what was shown is pending again, unless it lapsed and is somebody else's by now. */
-  function settle({ id, persona, items }: Lease, shown: ReadonlySet<number>): void {
+  function endLease({ id, persona, items }: Lease, shownIds: ReadonlySet<number>): void {
     if (items.length === 0) return;
     const now = nowMs();
-    laterTransaction(db, () => {
+    runLaterTransaction(db, () => {
       for (const item of items) {
         const table = item.isBroadcast ? 'toAll' : 'own';
-        if (shown.has(item.id)) sql.deliver[table].run(persona, item.id, now);
+        if (shownIds.has(item.id)) sql.deliver[table].run(persona, item.id, now);
         else sql.free[table].run(persona, item.id, id);
       }
-      if (shown.size > 0) sql.noteDrain.run(now, persona);
+      if (shownIds.size > 0) sql.noteDrain.run(now, persona);
     });
-    if (shown.size > 0) changed();
+    if (shownIds.size > 0) changed();
   }
 
   return {
     push(items) {
-      const checked = items.map(checkedItem);
+      const checked = items.map(checkItem);
       return checked.length === 0 ? [] : store(checked, null);
     },
-    pushOwn({ persona, key, ...said }) {
-      const item = { ...said, to: { is: 'persona', name: persona }, dedupKey: null } as const;
-      const [pushed] = store([{ ...checkedItem(item), dedupKey: `${OWN_KEYS}${key}` }], 'hivebar');
-      return pushed as Pushed;
+    pushOwn({ persona, key, ...fields }) {
+      const item = { ...fields, to: { is: 'persona', name: persona }, dedupKey: null } as const;
+      const [pushed] = store([{ ...checkItem(item), dedupKey: `${OWN_KEYS}${key}` }], 'hivebar');
+      return pushed as PushResult;
     },
     list: (persona, which, limit) =>
       sql.list[which]
         .all(persona, nowMs(), limit)
         .reverse()
-        .map((row) => itemOf(row, persona)),
+        .map((row) => toItem(row, persona)),
     pending(persona, session) {
       const now = nowMs();
       const tallies = [...sql.tally.all(persona, now, null), ...sql.tallyToAll.all(persona, now)];
       if (session !== null) tallies.push(...sql.tally.all(persona, now, session));
       tallies.push(...sql.tallyOfNobodyYet.all(persona, now));
-      return byPriority(tallies);
+      return sumByPriority(tallies);
     },
     lease({ persona, session, upTo, most, forMs }) {
       const now = nowMs();
-      const lease = laterTransaction(db, () => {
+      const lease = runLaterTransaction(db, () => {
         if (expiry.isDue(now)) expiry.sweep(now, SWEPT_AT_ONCE);
         if (sql.anyForNobodyYet.get(persona, now)?.any === 1) sql.appear.run(persona, now);
         const rows = next(persona, session, 0, 0, -1, now);
@@ -163,16 +170,16 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
         if (upTo > 0 && room > 0) rows.push(...next(persona, session, 1, upTo, room, now));
         const id = sql.newLease.get()?.id ?? '';
         for (const row of rows) sql.claim[row.broadcast === 1 ? 'toAll' : 'own'].run(persona, row.id, id, now + forMs);
-        return { id, persona, items: rows.map((row) => itemOf(row, persona)), left: left(persona, session, now) };
+        return { id, persona, items: rows.map((row) => toItem(row, persona)), left: left(persona, session, now) };
       });
       changed();
       return lease;
     },
-    delivered: (lease, shown) => settle(lease, new Set(shown)),
-    release: (lease) => settle(lease, new Set()),
+    markDelivered: (lease, shownIds) => endLease(lease, new Set(shownIds)),
+    release: (lease) => endLease(lease, new Set()),
     awaitedSessions: () => sql.awaited.all(),
     endSession(persona, session) {
-      const count = laterTransaction(db, () => {
+      const count = runLaterTransaction(db, () => {
         const waiting = sql.waitingFor.all(persona, session);
         for (const { id } of waiting) {
           const isWhole = seals.isWhole(id); // what is damaged must not look whole because of this
@@ -181,7 +188,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
         }
         if (waiting.length > 0) {
           sql.touch.run(persona);
-          clearStamps(pendingDirOf(db.path), [persona]);
+          clearStamps(toPendingDir(db.path), [persona]);
         }
         return waiting.length;
       });
@@ -192,7 +199,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
 }
 
 /** Who is given something by these. */
-function addressees(items: readonly NewItem[]): readonly string[] | 'everyone' {
+function listAddressees(items: readonly NewItem[]): readonly string[] | 'everyone' {
   const names = items.flatMap(({ to }) => (to.is === 'persona' ? [to.name] : []));
   return names.length < items.length ? 'everyone' : names;
 }

@@ -9,7 +9,7 @@ import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import { exactly } from '../model/index.ts';
 import { type Log, silentLog } from '../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../state/index.ts';
-import { keepLevels, type LevelBook } from './levels.ts';
+import { type LevelTracker, openLevelTracker } from './levels.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-levels-'));
@@ -27,8 +27,8 @@ function openMail(path = ':memory:'): Database {
   return db;
 }
 
-function bookOn(db: Database, clock: FakeClock = fakeClock(), log: Log = silentLog): LevelBook {
-  return keepLevels(db, clock, log);
+function bookOn(db: Database, clock: FakeClock = fakeClock(), log: Log = silentLog): LevelTracker {
+  return openLevelTracker(db, clock, log);
 }
 
 function send(db: Database, persona: string, { urgent = false, read = false } = {}): void {
@@ -56,8 +56,8 @@ function plainly(db: Database): readonly (readonly [string, number, number])[] {
     .map(({ persona, unread, urgent }) => [persona, unread, urgent]);
 }
 
-function shown(book: LevelBook): readonly (readonly [string, unknown, unknown])[] {
-  return [...book.all().of].map(([name, { unread, urgent }]) => [name, unread, urgent] as const).sort();
+function shown(book: LevelTracker): readonly (readonly [string, unknown, unknown])[] {
+  return [...book.all().byAddress].map(([name, { unread, urgent }]) => [name, unread, urgent] as const).sort();
 }
 
 const counted = (levels: ReturnType<typeof plainly>) =>
@@ -120,7 +120,7 @@ describe('a notice', () => {
     using book = bookOn(db);
     book.all();
     const heard: unknown[] = [];
-    using _ = book.listen((persona) => heard.push(book.of(persona), book.all().of.get(persona)));
+    using _ = book.listen((persona) => heard.push(book.readLevel(persona), book.all().byAddress.get(persona)));
     send(db, 'ada', { urgent: true });
     book.notice(nobodyFirst);
     const level = { unread: exactly(1), urgent: exactly(1) };
@@ -229,22 +229,22 @@ describe('the counts', () => {
     read(db, 'ada');
     book.notice(nobodyFirst);
     book.all();
-    assert.deepEqual([...before.of], [['ada', { unread: exactly(1), urgent: exactly(0) }]]);
+    assert.deepEqual([...before.byAddress], [['ada', { unread: exactly(1), urgent: exactly(0) }]]);
   });
 
   test('of one persona are those of now, without a notice; who has no mail, or never had any, has 0', () => {
     using db = openMail();
     using book = bookOn(db);
     const none = { unread: exactly(0), urgent: exactly(0) };
-    assert.deepEqual(book.of('ada'), none);
+    assert.deepEqual(book.readLevel('ada'), none);
     send(db, 'ada', { urgent: true });
-    assert.deepEqual(book.of('ada'), { unread: exactly(1), urgent: exactly(1) });
+    assert.deepEqual(book.readLevel('ada'), { unread: exactly(1), urgent: exactly(1) });
     book.all();
     send(db, 'ada');
-    assert.deepEqual(book.of('ada'), { unread: exactly(2), urgent: exactly(1) });
+    assert.deepEqual(book.readLevel('ada'), { unread: exactly(2), urgent: exactly(1) });
     read(db, 'ada');
-    assert.deepEqual(book.of('ada'), none);
-    assert.equal(book.all().of.has('ada'), false);
+    assert.deepEqual(book.readLevel('ada'), none);
+    assert.equal(book.all().byAddress.has('ada'), false);
   });
 
   test('say when they were taken', async () => {
@@ -527,7 +527,7 @@ test('whatever is sent, read or deleted, here or elsewhere, counts are those of 
       }
       assert.deepEqual(shown(book), counted(plainly(ours)));
       for (const [who, unread, urgent] of plainly(ours)) {
-        assert.deepEqual(book.of(who), { unread: exactly(unread), urgent: exactly(urgent) });
+        assert.deepEqual(book.readLevel(who), { unread: exactly(unread), urgent: exactly(urgent) });
       }
     }),
     { numRuns: 150 },

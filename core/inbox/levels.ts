@@ -2,7 +2,7 @@ import { type Count, exactly, type Instant } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import type { Database } from '../state/index.ts';
 
-export interface Level {
+export interface UnreadLevel {
   readonly unread: Count;
   readonly urgent: Count;
 }
@@ -11,9 +11,9 @@ export interface Level {
  * Who has unread mail, and how much: what asks for a person. Not among it: what Hivebar itself says to the agent, such as the
  * answer that a person just gave, and mail to a persona of another machine. A persona that is absent has none.
  */
-export interface Levels {
+export interface UnreadLevels {
   readonly at: Instant;
-  readonly of: ReadonlyMap<string, Level>;
+  readonly byAddress: ReadonlyMap<string, UnreadLevel>;
   /** What only the agents have to read, by persona; it comes on top. */
   readonly forAgents: ReadonlyMap<string, { readonly unread: number; readonly urgent: number }>;
   /** Opaque; names this state of all mail, also across processes and restarts. */
@@ -21,11 +21,11 @@ export interface Levels {
 }
 
 /** Counts of unread mail, and the news that they, or an inbox, changed. */
-export interface LevelBook extends Disposable {
-  of(persona: string): Level;
+export interface LevelTracker extends Disposable {
+  readLevel(persona: string): UnreadLevel;
   /** Everything that is unread, also what only the agent has to read. */
   unread(persona: string): number;
-  all(): Levels;
+  all(): UnreadLevels;
   /** Resolves after `ms`, or as soon as the state is no longer the one `cursor` names, or on abort. Never rejects. */
   untilPast(cursor: string, ms: number, signal: AbortSignal): Promise<void>;
   /**
@@ -37,15 +37,15 @@ export interface LevelBook extends Disposable {
   listen(wake: (persona: string) => void, order?: 'first'): Disposable;
 }
 
-interface Listener {
+interface LevelListener {
   readonly wake: (persona: string) => void;
 }
 
-interface Counted extends Omit<Levels, 'at' | 'cursor'> {
+interface LevelState extends Omit<UnreadLevels, 'at' | 'cursor'> {
   readonly rev: number;
 }
 
-interface Row {
+interface LevelRow {
   readonly unread: number;
   readonly urgent: number;
   readonly agent_unread: number;
@@ -53,83 +53,90 @@ interface Row {
   readonly elsewhere: number;
 }
 
-interface Changed extends Row {
+interface ChangedLevelRow extends LevelRow {
   readonly name: string;
   readonly rev: number;
 }
 
 const COUNTS = 'unread, urgent, agent_unread, agent_urgent, elsewhere';
-const NO_COUNTS: Row = { unread: 0, urgent: 0, agent_unread: 0, agent_urgent: 0, elsewhere: 0 };
+const NO_COUNTS: LevelRow = { unread: 0, urgent: 0, agent_unread: 0, agent_urgent: 0, elsewhere: 0 };
 
-function levelIn({ unread, urgent, agent_unread, agent_urgent, elsewhere }: Row): Level {
+function toLevel({ unread, urgent, agent_unread, agent_urgent, elsewhere }: LevelRow): UnreadLevel {
   if (elsewhere === 1) return { unread: exactly(0), urgent: exactly(0) };
   return { unread: exactly(unread - agent_unread), urgent: exactly(urgent - agent_urgent) };
 }
 
 /** Writes what a row says into the two maps. */
-function enter(
-  of: Map<string, Level>,
+function applyRow(
+  byAddress: Map<string, UnreadLevel>,
   forAgents: Map<string, { unread: number; urgent: number }>,
-  row: Row & { readonly name: string },
+  row: LevelRow & { readonly name: string },
 ): void {
-  const level = levelIn(row);
-  if (level.unread.is === 'exact' && level.unread.n > 0) of.set(row.name, level);
-  else of.delete(row.name);
+  const level = toLevel(row);
+  if (level.unread.is === 'exact' && level.unread.n > 0) byAddress.set(row.name, level);
+  else byAddress.delete(row.name);
   if (row.agent_unread > 0 && row.elsewhere === 0)
     forAgents.set(row.name, { unread: row.agent_unread, urgent: row.agent_urgent });
   else forAgents.delete(row.name);
 }
 
 /** `changed` is everything that changed since, in order of `rev`. */
-function withChanges(counted: Counted, changed: readonly Changed[]): Counted {
+function applyChanges(counted: LevelState, changed: readonly ChangedLevelRow[]): LevelState {
   const last = changed.at(-1);
   if (last === undefined) return counted;
-  const of = new Map(counted.of);
+  const byAddress = new Map(counted.byAddress);
   const forAgents = new Map(counted.forAgents);
-  for (const row of changed) enter(of, forAgents, row);
-  return { rev: last.rev, of, forAgents };
+  for (const row of changed) applyRow(byAddress, forAgents, row);
+  return { rev: last.rev, byAddress, forAgents };
 }
 
 /** Everything is told by `personas.rev`: what has a higher one than was seen last has changed. */
-export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
+export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTracker {
   const newestRev = db.prepare<{ rev: number }>('SELECT coalesce(max(rev), 0) AS rev FROM personas');
-  const changedSince = db.prepare<Changed>(`SELECT name, rev, ${COUNTS} FROM personas WHERE rev > ? ORDER BY rev`);
-  const countOf = db.prepare<Row>(`SELECT ${COUNTS} FROM personas WHERE name = ?`);
-  const countAll = db.prepare<Row & { name: string }>(`SELECT name, ${COUNTS} FROM personas WHERE unread > 0`);
+  const changedSince = db.prepare<ChangedLevelRow>(
+    `SELECT name, rev, ${COUNTS} FROM personas WHERE rev > ? ORDER BY rev`,
+  );
+  const countOne = db.prepare<LevelRow>(`SELECT ${COUNTS} FROM personas WHERE name = ?`);
+  const countAll = db.prepare<LevelRow & { name: string }>(`SELECT name, ${COUNTS} FROM personas WHERE unread > 0`);
 
-  const listeners = { first: new Set<Listener>(), others: new Set<Listener>() };
+  const listeners = { first: new Set<LevelListener>(), others: new Set<LevelListener>() };
   const holds = new Set<{ readonly cursor: string; readonly wake: () => void }>();
-  let told = revNow();
+  let reportedRev = readRev();
   /** Counts as of `rev`; read when first asked for, then only what changed is counted again. */
-  let counted: Counted | null = null;
+  let counted: LevelState | null = null;
 
-  function revNow(): number {
+  function readRev(): number {
     return newestRev.get()?.rev ?? 0;
   }
 
-  const levelOf = (persona: string): Level => levelIn(countOf.get(persona) ?? NO_COUNTS);
+  const readLevel = (persona: string): UnreadLevel => toLevel(countOne.get(persona) ?? NO_COUNTS);
 
   // The number is read before the counts: mail of another process in between is then counted twice, never missed.
-  function refresh(): Counted {
+  function refresh(): LevelState {
     if (counted === null) {
-      const rev = revNow();
-      const of = new Map<string, Level>();
+      const rev = readRev();
+      const byAddress = new Map<string, UnreadLevel>();
       const forAgents = new Map<string, { unread: number; urgent: number }>();
-      for (const row of countAll.all()) enter(of, forAgents, row);
-      return { rev, of, forAgents };
+      for (const row of countAll.all()) applyRow(byAddress, forAgents, row);
+      return { rev, byAddress, forAgents };
     }
-    return withChanges(counted, changedSince.all(counted.rev));
+    return applyChanges(counted, changedSince.all(counted.rev));
   }
 
   return {
-    of: levelOf,
-    unread: (persona) => countOf.get(persona)?.unread ?? 0,
+    readLevel: readLevel,
+    unread: (persona) => countOne.get(persona)?.unread ?? 0,
     all() {
       counted = refresh();
-      return { at: clock.now(), of: counted.of, forAgents: counted.forAgents, cursor: String(counted.rev) };
+      return {
+        at: clock.now(),
+        byAddress: counted.byAddress,
+        forAgents: counted.forAgents,
+        cursor: String(counted.rev),
+      };
     },
     async untilPast(cursor, ms, signal) {
-      if (signal.aborted || ms <= 0 || String(revNow()) !== cursor) return;
+      if (signal.aborted || ms <= 0 || String(readRev()) !== cursor) return;
       const past = new AbortController();
       const wake = (): void => past.abort();
       const hold = { cursor, wake };
@@ -143,11 +150,11 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
       }
     },
     notice(first) {
-      const changed = changedSince.all(told);
+      const changed = changedSince.all(reportedRev);
       const last = changed.at(-1);
       if (last === undefined) return [];
-      if (counted?.rev === told) counted = withChanges(counted, changed);
-      told = last.rev;
+      if (counted?.rev === reportedRev) counted = applyChanges(counted, changed);
+      reportedRev = last.rev;
       for (const { name } of changed) first(name);
       for (const { name } of changed) {
         for (const listener of [...listeners.first, ...listeners.others]) {
@@ -159,7 +166,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
           }
         }
       }
-      for (const hold of holds) if (hold.cursor !== String(told)) hold.wake();
+      for (const hold of holds) if (hold.cursor !== String(reportedRev)) hold.wake();
       return changed.map((row) => row.name);
     },
     listen(wake, order) {
@@ -169,7 +176,7 @@ export function keepLevels(db: Database, clock: Clock, log: Log): LevelBook {
       return { [Symbol.dispose]: () => void among.delete(listener) };
     },
     [Symbol.dispose]() {
-      for (const some of Object.values(listeners)) some.clear();
+      for (const group of Object.values(listeners)) group.clear();
       for (const { wake } of holds) wake();
     },
   };

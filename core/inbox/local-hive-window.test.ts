@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { exactly, isoOf } from '../model/index.ts';
+import { exactly, formatIso } from '../model/index.ts';
 import { type Clock, silentLog } from '../ports/index.ts';
 import { type Database, openDatabase } from '../state/index.ts';
-import { openLocalHive, type TrimmedRow } from './local-hive.ts';
+import { openLocalHive } from './local-hive.ts';
+import type { TrimmedMessage } from './trimmed-message.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-window-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));
@@ -26,17 +27,21 @@ function plainly(db: Database, name: string, cursor: number | null) {
       'SELECT * FROM inbox WHERE persona = ? ORDER BY seq',
     )
     .all(name);
-  const rows: readonly TrimmedRow[] = all
+  const rows: readonly TrimmedMessage[] = all
     .filter((row) => cursor !== null && row.seq > cursor)
     .map((row) => ({
       id: row.seq,
       from: row.from_,
-      created: isoOf(row.created),
+      created: formatIso(row.created),
       content: [...row.content].slice(0, CHARS).join(''),
       read: row.read_at !== null,
     }));
   const unread = all.filter((row) => row.read_at === null);
-  return { rows, unread: exactly(unread.length), urgent: exactly(unread.filter((row) => row.urgent === 1).length) };
+  return {
+    messages: rows,
+    unread: exactly(unread.length),
+    urgent: exactly(unread.filter((row) => row.urgent === 1).length),
+  };
 }
 
 type Act =

@@ -9,7 +9,7 @@ import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { exactly, Fault } from '../model/index.ts';
 import { type Clock, realClock, silentLog } from '../ports/index.ts';
 import { type Database, openDatabase } from '../state/index.ts';
-import { KEEP_MAIL_MS, type LocalHive, openLocalHive } from './index.ts';
+import { type LocalHive, MAIL_RETENTION_MS, openLocalHive } from './index.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-inbox-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));
@@ -345,10 +345,10 @@ describe('the window of the watcher', () => {
     await Promise.all(Array.from({ length: 1200 }, () => inbox.send(mail('ada', '😀é\u0000日本語'))));
     const window = await inbox.window('ada', 100, going);
     assert.deepEqual(
-      window.rows.map((row) => row.id),
+      window.messages.map((row) => row.id),
       Array.from({ length: 1100 }, (_, i) => 101 + i),
     );
-    assert.deepEqual(new Set(window.rows.map((row) => row.content)), new Set(['😀é\u0000']));
+    assert.deepEqual(new Set(window.messages.map((row) => row.content)), new Set(['😀é\u0000']));
     assert.deepEqual([window.max, window.unread, window.urgent], [1200, exactly(1200), exactly(0)]);
   });
 
@@ -357,14 +357,14 @@ describe('the window of the watcher', () => {
     for (let n = 0; n <= 10; n += 1) {
       using inbox = hive({ contentChars: n });
       inbox.sendNow(mail('ada', text));
-      assert.equal((await inbox.window('ada', 0, going)).rows[0]?.content, [...text].slice(0, n).join(''));
+      assert.equal((await inbox.window('ada', 0, going)).messages[0]?.content, [...text].slice(0, n).join(''));
     }
   });
 
   test('gives no text when none is wanted', async () => {
     using inbox = hive({ contentChars: null });
     inbox.sendNow(mail('ada'));
-    assert.equal((await inbox.window('ada', 0, going)).rows[0]?.content, null);
+    assert.equal((await inbox.window('ada', 0, going)).messages[0]?.content, null);
     assert.equal(inbox.list('ada', 1)[0]?.content, null);
   });
 
@@ -373,13 +373,13 @@ describe('the window of the watcher', () => {
     inbox.sendNow(mail('ada'));
     inbox.sendNow(mail('ada', 'now', 'zoe', true));
     assert.deepEqual(await inbox.window('ada', null, going), {
-      rows: [],
+      messages: [],
       max: 2,
       unread: exactly(2),
       urgent: exactly(1),
     });
     assert.deepEqual(await inbox.window('nobody', null, going), {
-      rows: [],
+      messages: [],
       max: 0,
       unread: exactly(0),
       urgent: exactly(0),
@@ -391,20 +391,20 @@ describe('the window of the watcher', () => {
     let now = 1_000_000;
     using inbox = hive({ clock: { ...realClock, now: () => now } });
     for (let i = 0; i < 1500; i += 1) inbox.sendNow(mail('ada'));
-    now += KEEP_MAIL_MS + 1;
+    now += MAIL_RETENTION_MS + 1;
     inbox.sendNow(mail('bo'));
     const woken: string[] = [];
     using _ = inbox.hints((address) => woken.push(address));
-    assert.equal(inbox.reap(now - KEEP_MAIL_MS), 1500);
+    assert.equal(inbox.reap(now - MAIL_RETENTION_MS), 1500);
     assert.deepEqual(woken, ['ada']);
     assert.deepEqual(await inbox.window('ada', 0, going), {
-      rows: [],
+      messages: [],
       max: 1500,
       unread: exactly(0),
       urgent: exactly(0),
     });
     assert.equal(inbox.sendNow(mail('ada')).id, 1502);
-    assert.equal(inbox.reap(now - KEEP_MAIL_MS), 0);
+    assert.equal(inbox.reap(now - MAIL_RETENTION_MS), 0);
   });
 });
 
@@ -412,7 +412,7 @@ describe('levels (GET /api/notify/pending)', () => {
   test('name only who has unread mail, and follow it up and down', async () => {
     using inbox = hive();
     const now = async () =>
-      [...(await inbox.pending(null, going)).of].map(([who, { unread, urgent }]) => [who, unread, urgent]);
+      [...(await inbox.pending(null, going)).byAddress].map(([who, { unread, urgent }]) => [who, unread, urgent]);
     assert.deepEqual(await now(), []);
     inbox.sendNow(mail('ada'));
     inbox.sendNow(mail('ada', 'now', 'zoe', true));
@@ -447,9 +447,9 @@ describe('levels (GET /api/notify/pending)', () => {
     using inbox = hive();
     inbox.sendNow(mail('Ada', 'note', 'ada'));
     inbox.sendNow(mail('\u00c9va', 'note', 'e\u0301VA'));
-    assert.equal((await inbox.pending(null, going)).of.size, 0);
+    assert.equal((await inbox.pending(null, going)).byAddress.size, 0);
     const window = await inbox.window('Ada', 0, going);
-    assert.deepEqual([window.rows[0]?.read, window.unread], [true, exactly(0)]);
+    assert.deepEqual([window.messages[0]?.read, window.unread], [true, exactly(0)]);
     const answer = inbox.inbox({ ...ask, persona: 'Ada', limit: 1 });
     assert.deepEqual([answer.result[0]?.read, answer.unread_not_shown], [true, 0]);
   });
@@ -460,13 +460,13 @@ describe('levels (GET /api/notify/pending)', () => {
     const held = inbox.pending({ cursor, ms: 60_000 }, going);
     await inbox.send(mail('ada'));
     const levels = await held;
-    assert.deepEqual(levels.of.get('ada'), { unread: exactly(1), urgent: exactly(0) });
+    assert.deepEqual(levels.byAddress.get('ada'), { unread: exactly(1), urgent: exactly(0) });
     assert.notEqual(levels.cursor, cursor);
     assert.equal((await inbox.pending({ cursor, ms: 60_000 }, going)).cursor, levels.cursor);
     assert.equal((await inbox.pending({ cursor: 'from another life', ms: 60_000 }, going)).cursor, levels.cursor);
     const again = inbox.pending({ cursor: levels.cursor, ms: 60_000 }, going);
     inbox.markRead('ada', 'all');
-    assert.equal((await again).of.size, 0);
+    assert.equal((await again).byAddress.size, 0);
   });
 
   test('a hold ends when its time is up, on abort, and when the hive is closed, leaving nothing behind', async () => {
@@ -525,7 +525,7 @@ describe('hints', () => {
     await crowd();
     await crowd();
     assert.deepEqual(seen.splice(0), [['cy', 1]]);
-    assert.equal(inbox.window('ada', 0, going).rows.length, 4, 'who looks by himself sees it');
+    assert.equal(inbox.window('ada', 0, going).messages.length, 4, 'who looks by himself sees it');
     await clock.advance(20);
     assert.deepEqual(seen.splice(0).sort(), [
       ['ada', 4],
@@ -576,7 +576,7 @@ describe('hints', () => {
     other.markRead('ada', 'all');
     assert.deepEqual([...inbox.changedElsewhere()].sort(), ['ada', 'bo']);
     assert.deepEqual(woken.sort(), ['ada', 'bo']);
-    assert.deepEqual([...(await held).of.keys()], ['bo']);
+    assert.deepEqual([...(await held).byAddress.keys()], ['bo']);
     assert.deepEqual(inbox.changedElsewhere(), []);
     assert.deepEqual(other.changedElsewhere(), []);
   });
@@ -592,14 +592,14 @@ describe('hints', () => {
     inbox.sendNow(mail('ada'));
     inbox.sendNow(mail('bo'));
     inbox.markRead('bo', 'all');
-    now += KEEP_MAIL_MS + 1;
+    now += MAIL_RETENTION_MS + 1;
     inbox.sendNow(mail('ada'));
-    assert.equal(inbox.reap(now - KEEP_MAIL_MS), 3);
+    assert.equal(inbox.reap(now - MAIL_RETENTION_MS), 3);
     assert.deepEqual(said, [
       'warn: retention deletes 3 messages whose time is over, 2 of them unread; ' +
         'the oldest was made 2026-01-01T00:00:00.000000+00:00, the newest 2026-01-02T00:00:00.000000+00:00',
     ]);
-    assert.equal(inbox.reap(now - KEEP_MAIL_MS), 0);
+    assert.equal(inbox.reap(now - MAIL_RETENTION_MS), 0);
     assert.equal(said.length, 1);
   });
 });

@@ -1,28 +1,29 @@
-import { type Count, exactly, type Instant, isoOf, sameName } from '../model/index.ts';
+import { type Count, exactly, formatIso, type Instant, isSameName } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import {
-  atOnceOrAfterInput,
+  type CommitSchedule,
   clearStamps,
+  createCommitSchedule,
+  createGroupCommit,
   type Database,
-  groupCommit,
-  type Later,
   migrate,
-  pendingDirOf,
-  transaction,
+  runTransaction,
+  toPendingDir,
 } from '../state/index.ts';
-import { type Elsewhere, openElsewhere } from './elsewhere.ts';
-import { expiryOf, type Reapable, sweeping } from './expiry.ts';
-import type { Items, Origin } from './item.ts';
+import { createSweeper, openExpiry, type Reapable } from './expiry.ts';
+import type { Items } from './item.ts';
 import { openItems } from './items.ts';
-import { keepLevels, type Level, type Levels } from './levels.ts';
-import { type Mail, mailOf } from './mail.ts';
-import { cutText, type InboxAnswer, type InboxRow, pageOf } from './page.ts';
+import { openLevelTracker, type UnreadLevel, type UnreadLevels } from './levels.ts';
+import { type NewMessage, parseNewMessage } from './mail.ts';
+import { cutText, type InboxAnswer, type InboxRow, toRowPage } from './page.ts';
 import type { InboxQuery } from './query.ts';
-import { recentMail } from './recent.ts';
+import { openRecentMessages } from './recent.ts';
+import { openRemotePersonas, type RemotePersonas } from './remote-personas.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 import { DAMAGED_FROM, formatDamaged, openSeals } from './seals.ts';
 import { parseSentItem } from './sent-item.ts';
-import { type HeadRow, headOf, type StoredRow, statementsOf } from './statements.ts';
+import { type HeadRow, prepareHiveStatements, type StoredRow, toHeadText } from './statements.ts';
+import type { TrimmedMessage } from './trimmed-message.ts';
 
 export interface LocalHiveOptions {
   readonly db: Database;
@@ -32,31 +33,20 @@ export interface LocalHiveOptions {
   readonly contentChars: number | null;
   /** Called with how many messages were found damaged, whenever one is asked for. */
   readonly onDamaged?: (count: number) => void;
-  /** When the writes of one turn are committed; see `groupCommit`. */
-  readonly later?: Later;
+  /** When the writes of one turn are committed; see `createGroupCommit`. */
+  readonly later?: CommitSchedule;
 }
 
-export interface Sent {
+export interface SendResult {
   readonly id: number;
   readonly to: string;
   /** False: it was there already, under the key it was sent with. Absent: it had none. */
   readonly new?: boolean;
 }
 
-/** A row without what the watcher does not need: the text is cut, null when none is wanted. */
-export interface TrimmedRow {
-  readonly id: number;
-  readonly from: string;
-  readonly created: string;
-  readonly content: string | null;
-  readonly read: boolean;
-  /** Hivebar itself says this; absent otherwise. */
-  readonly origin?: Origin;
-}
-
-export interface Window {
+export interface LocalInboxWindow {
   /** Every row above the cursor, ascending. */
-  readonly rows: readonly TrimmedRow[];
+  readonly messages: readonly TrimmedMessage[];
   /** The largest id this inbox ever had, 0 when it never had any. Stays when the mail has aged away. */
   readonly max: number;
   readonly unread: Count;
@@ -64,13 +54,13 @@ export interface Window {
 }
 
 /** One message in full. */
-export interface Letter extends InboxRow {
+export interface InboxMessage extends InboxRow {
   readonly to: string;
   readonly urgent: boolean;
 }
 
 /** These messages, all that are unread, or the unread ones up to an id. */
-type Messages = readonly number[] | 'all' | { readonly upTo: number };
+type InboxSelection = readonly number[] | 'all' | { readonly upTo: number };
 
 /**
  * The local hive: mail of this machine's agents, in Hivebar's own database. Everything but what says "read" or "mark"
@@ -88,20 +78,20 @@ export interface LocalHive extends Disposable {
    * Stores what a client sent, see `mailOf` and `parseSentItem`. Resolves when it is on the disk. Plain mail that is sent in one
    * turn shares one flush. @throws Fault `usage` (as a rejection).
    */
-  send(mail: unknown): Promise<Sent>;
+  send(mail: unknown): Promise<SendResult>;
   /** The same at once and by itself, for a process that has no turn to share. @throws Fault `usage`. */
-  sendNow(mail: Mail): Sent;
+  sendNow(mail: NewMessage): SendResult;
   inbox(query: InboxQuery): InboxAnswer;
   /**
    * Every row above `after`; null asks for none of them, only for where the inbox stands. An unknown address is an empty
    * inbox. That another process read a mail shows in the row's `read` after the next `changedElsewhere`, in `unread` at once.
    */
-  window(address: string, after: number | null, signal: AbortSignal): Window;
+  window(address: string, after: number | null, signal: AbortSignal): LocalInboxWindow;
   /**
    * The unread counts, at once or, with `hold`, when they are no longer those its cursor names, after `ms`, or when
    * `signal` aborts, whichever is first. Never rejects for an abort.
    */
-  pending(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<Levels>;
+  pending(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<UnreadLevels>;
   /** By name, those who do not live on another machine. A persona exists from its first mail on. */
   personas(): readonly { readonly name: string; readonly created: Instant }[];
   /**
@@ -115,16 +105,16 @@ export interface LocalHive extends Disposable {
    */
   changedElsewhere(): readonly string[];
   /** Who lives on another machine, and not here: nobody of them is in `personas`, or has unread mail. */
-  readonly elsewhere: Pick<Elsewhere, 'has' | 'drainedSince'>;
+  readonly elsewhere: Pick<RemotePersonas, 'has' | 'drainedSince'>;
   /** These live on other machines, and no others. @throws Fault `database` */
   setElsewhere(names: ReadonlySet<string>): void;
   /** Calls `wake` with who came to live elsewhere, or does so no more. */
   moves(wake: (address: string) => void): Disposable;
   /** Returns how many messages were unread until now. */
-  markRead(persona: string, which: Messages): number;
+  markRead(persona: string, which: InboxSelection): number;
   /** The newest `limit` messages, newest first, text cut. */
-  list(persona: string, limit: number): readonly TrimmedRow[];
-  show(persona: string, id: number): Letter | null;
+  list(persona: string, limit: number): readonly TrimmedMessage[];
+  show(persona: string, id: number): InboxMessage | null;
   /**
    * Deletes mail made before `olderThan`, read or not, and what has an expiry when that is over or a day after its
    * delivery. Returns how many messages that were, and says in the log which.
@@ -134,11 +124,11 @@ export interface LocalHive extends Disposable {
 }
 
 /** How long mail is kept unless the configuration says otherwise, in milliseconds. */
-export const KEEP_MAIL_MS = 30 * 86_400_000;
+export const MAIL_RETENTION_MS = 30 * 86_400_000;
 
 /** Answers to `GET /api/inbox` stay under 120 KiB, where parsing becomes dearer; this is what the rows may take of it. */
 const ROWS_BUDGET = 120 * 1024 - 512;
-const NONE: Level = { unread: exactly(0), urgent: exactly(0) };
+const NO_UNREAD: UnreadLevel = { unread: exactly(0), urgent: exactly(0) };
 /** What is sent in a crowd is told of together: so much later for each mail of its first group, and so much at most. */
 const CROWD_MS = 5;
 const MOST_CROWD_MS = 50;
@@ -148,32 +138,32 @@ const PATIENCE_MS = 0.5;
 const REAP_AT_ONCE = 1000;
 
 export function openLocalHive(options: LocalHiveOptions): LocalHive {
-  const { db, clock, log, contentChars, later = atOnceOrAfterInput(PATIENCE_MS), onDamaged = () => {} } = options;
+  const { db, clock, log, contentChars, later = createCommitSchedule(PATIENCE_MS), onDamaged = () => {} } = options;
   migrate(db, 'inbox', INBOX_SCHEMA);
-  const expiry = expiryOf(db);
-  const sweep = sweeping(db, expiry, clock, log);
+  const expiry = openExpiry(db);
+  const sweep = createSweeper(db, expiry, clock, log);
   sweep();
-  const levels = keepLevels(db, clock, log);
-  const elsewhere = openElsewhere(db);
+  const levels = openLevelTracker(db, clock, log);
+  const elsewhere = openRemotePersonas(db);
   const movers = new Set<{ readonly wake: (address: string) => void }>();
-  const sql = statementsOf(db);
+  const sql = prepareHiveStatements(db);
   const seals = openSeals(db);
   /** Bytes that hold as many code points, whichever they are. */
   const headBytes = contentChars === null ? null : contentChars * 4;
-  const recent = recentMail(db, headBytes, trimmed);
+  const recent = openRecentMessages(db, headBytes, toTrimmedMessage);
   const damaged = new Set<number>();
   /** What is known in this turn: 1,000 windows that are asked for at once share it. */
-  let turn: Levels['of'] | null = null;
+  let turn: UnreadLevels['byAddress'] | null = null;
   /** Groups of mail that nobody was told of yet. */
   let soon: Disposable | null = null;
-  const items = openItems({ db, clock, changed: noticed });
-  const group = groupCommit((mails: readonly Mail[]) => deliver(mails), later);
+  const items = openItems({ db, clock, changed: announceChanges });
+  const group = createGroupCommit((mails: readonly NewMessage[]) => deliver(mails), later);
 
   /** The counts of this turn, with the newest mail read. */
-  function levelsNow(): Levels['of'] {
+  function readLevels(): UnreadLevels['byAddress'] {
     if (turn !== null) return turn;
     recent.catchUp();
-    turn = levels.all().of;
+    turn = levels.all().byAddress;
     queueMicrotask(() => {
       turn = null;
     });
@@ -181,58 +171,58 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   }
 
   /** Before it happens: of mail that is gone nobody could say it. */
-  function tellReaped({ count, unread, oldest, newest }: Reapable): void {
-    const what = `${count} ${count === 1 ? 'message' : 'messages'} whose time is over, ${unread} of them unread`;
-    const words = `retention deletes ${what}; the oldest was made ${isoOf(oldest)}, the newest ${isoOf(newest)}`;
-    if (unread > 0) log.warn(words);
-    else log.info(words);
+  function logReaped({ count, unread, oldest, newest }: Reapable): void {
+    const description = `${count} ${count === 1 ? 'message' : 'messages'} whose time is over, ${unread} of them unread`;
+    const text = `retention deletes ${description}; the oldest was made ${formatIso(oldest)}, the newest ${formatIso(newest)}`;
+    if (unread > 0) log.warn(text);
+    else log.info(text);
   }
 
-  function idsOf(persona: string, which: Messages): readonly number[] {
+  function findIds(persona: string, which: InboxSelection): readonly number[] {
     if (which !== 'all' && !('upTo' in which)) return which;
     const most = which === 'all' ? Number.MAX_SAFE_INTEGER : which.upTo;
     return sql.unreadIds.all(persona).flatMap(({ id }) => (id <= most ? [id] : []));
   }
 
-  function noticed(): readonly string[] {
+  function announceChanges(): readonly string[] {
     soon?.[Symbol.dispose]();
     soon = null;
     turn = null;
     return levels.notice((persona) => recent.forget(persona));
   }
 
-  function deliver(mails: readonly Mail[]): Sent[] {
-    const sent = transaction(db, () => {
+  function deliver(mails: readonly NewMessage[]): SendResult[] {
+    const sent = runTransaction(db, () => {
       const now = Math.floor(clock.now());
-      const all = mails.map((mail) => insert(mail, now));
+      const results = mails.map((mail) => insert(mail, now));
       clearStamps(
-        pendingDirOf(db.path),
+        toPendingDir(db.path),
         mails.map(({ to }) => to),
       );
-      return all;
+      return results;
     });
-    if (mails.length === 1) noticed();
-    else noticedSoon(Math.min(mails.length * CROWD_MS, MOST_CROWD_MS));
+    if (mails.length === 1) announceChanges();
+    else announceSoon(Math.min(mails.length * CROWD_MS, MOST_CROWD_MS));
     return sent;
   }
 
   /** Who sends in a crowd goes on sending: looks that several groups share cost less than those of each. */
-  function noticedSoon(ms: number): void {
+  function announceSoon(ms: number): void {
     turn = null;
     soon ??= clock.after(ms, () => {
       soon = null;
-      noticed();
+      announceChanges();
     });
   }
 
-  function insert({ to, from, content, urgent }: Mail, now: number): Sent {
-    const readAt = sameName(from, to) ? now : null;
+  function insert({ to, from, content, urgent }: NewMessage, now: number): SendResult {
+    const readAt = isSameName(from, to) ? now : null;
     const id = sql.insert.run(to, from, urgent ? 1 : 0, now, readAt, content).lastInsertRowid;
     seals.seal(id);
     return { id, to };
   }
 
-  function mark(persona: string, ids: readonly number[]): number {
+  function markIds(persona: string, ids: readonly number[]): number {
     const now = Math.floor(clock.now());
     let marked = 0;
     for (const id of ids) {
@@ -242,14 +232,14 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     return marked;
   }
 
-  function shown(row: StoredRow): InboxRow {
+  function toInboxRow(row: StoredRow): InboxRow {
     const { id, read_at: readAt, origin } = row;
-    const about = { created: isoOf(row.created), read: readAt !== null };
+    const about = { created: formatIso(row.created), read: readAt !== null };
     if (!isWhole(id)) return { id, from: DAMAGED_FROM, content: formatDamaged(id), ...about };
     return { id, from: row.from_, content: row.content, ...about, ...(origin === null ? {} : { origin }) };
   }
 
-  function above(address: string, after: number): HeadRow[] {
+  function readAbove(address: string, after: number): HeadRow[] {
     const own = sql.above.all(headBytes, address, after);
     const toAll = sql.aboveToAll.all(headBytes, address, after);
     return toAll.length === 0 ? own : [...own, ...toAll].sort((a, b) => a.id - b.id);
@@ -264,17 +254,17 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     return false;
   }
 
-  function trimmed(row: HeadRow): TrimmedRow {
+  function toTrimmedMessage(row: HeadRow): TrimmedMessage {
     if (!isWhole(row.id)) {
       const content = contentChars === null ? null : cutText(formatDamaged(row.id), contentChars);
-      return { id: row.id, from: DAMAGED_FROM, created: isoOf(row.created), content, read: row.read_at !== null };
+      return { id: row.id, from: DAMAGED_FROM, created: formatIso(row.created), content, read: row.read_at !== null };
     }
-    const head = headOf(row);
+    const head = toHeadText(row);
     const content = head === null || contentChars === null ? null : cutText(head, contentChars);
     return {
       id: row.id,
       from: row.from_,
-      created: isoOf(row.created),
+      created: formatIso(row.created),
       content,
       read: row.read_at !== null,
       ...(row.origin === null ? {} : { origin: row.origin }),
@@ -287,11 +277,11 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     // One row asked for by itself is given whole: that is how a message of any size is read.
     const budget = limit === 1 ? Number.POSITIVE_INFINITY : ROWS_BUDGET;
     const newest = sql.anyToAll.get(persona) === undefined ? sql.newest : sql.newestOfBoth;
-    const page = pageOf(map(newest.iterate(persona, before, unread, limit), shown), budget);
+    const page = toRowPage(map(newest.iterate(persona, before, unread, limit), toInboxRow), budget);
     const oldest = page.rows.at(-1)?.id ?? null;
     const inLimit = limit - page.rows.length;
     const beyond = oldest === null ? 0 : (sql.countBefore.get(persona, oldest, unread, inLimit + 1)?.n ?? 0);
-    const here = page.rows.filter((row) => !row.read).length;
+    const unreadHere = page.rows.filter((row) => !row.read).length;
     const total = levels.unread(persona);
     return {
       result: page.rows,
@@ -299,7 +289,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       size_dropped: page.full ? Math.min(beyond, inLimit) : 0,
       size_truncated: page.clipped,
       next_before_id: beyond > 0 ? oldest : null,
-      unread_not_shown: beyond > 0 ? Math.max(0, total - here) : 0,
+      unread_not_shown: beyond > 0 ? Math.max(0, total - unreadHere) : 0,
     };
   }
 
@@ -307,36 +297,36 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     items,
     async send(mail) {
       const item = parseSentItem(mail, Math.floor(clock.now()));
-      if (item === null) return await group.add(mailOf(mail));
+      if (item === null) return await group.add(parseNewMessage(mail));
       const [pushed] = items.push([item]);
-      const sent = { id: pushed?.id ?? 0, to: mailOf(mail).to };
+      const sent = { id: pushed?.id ?? 0, to: parseNewMessage(mail).to };
       return item.dedupKey === null ? sent : { ...sent, new: pushed?.isNew === true };
     },
     sendNow(mail) {
-      const [sent] = deliver([mailOf(mail)]);
-      return sent as Sent;
+      const [sent] = deliver([parseNewMessage(mail)]);
+      return sent as SendResult;
     },
     inbox(query) {
       if (!query.markRead) return answer(query);
-      const read = transaction(db, () => {
-        const found = answer(query);
-        const ids = found.result.filter((row) => !row.read).map((row) => row.id);
-        mark(query.persona, ids);
-        return found;
+      const read = runTransaction(db, () => {
+        const inboxAnswer = answer(query);
+        const ids = inboxAnswer.result.filter((row) => !row.read).map((row) => row.id);
+        markIds(query.persona, ids);
+        return inboxAnswer;
       });
-      noticed();
+      announceChanges();
       return read;
     },
     window(address, after, signal) {
       signal.throwIfAborted();
-      const { unread, urgent } = levelsNow().get(address) ?? NONE;
+      const { unread, urgent } = readLevels().get(address) ?? NO_UNREAD;
       const max = sql.lastId.get(address)?.last_id ?? 0;
-      if (after === null) return { rows: [], max, unread, urgent };
+      if (after === null) return { messages: [], max, unread, urgent };
       // The newest row may have expired, or come from another process in this turn: what is in memory does not tell.
       const known = recent.above(address, after);
       const isAll = known !== null && max <= (known.at(-1)?.id ?? after);
-      const rows = isAll ? known : above(address, after).map(trimmed);
-      return { rows, max: Math.max(max, rows.at(-1)?.id ?? 0), unread, urgent };
+      const messages = isAll ? known : readAbove(address, after).map(toTrimmedMessage);
+      return { messages, max: Math.max(max, messages.at(-1)?.id ?? 0), unread, urgent };
     },
     async pending(hold, signal) {
       if (hold !== null) await levels.untilPast(hold.cursor, hold.ms, signal);
@@ -346,13 +336,13 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     hints: (wake, order) => levels.listen(wake, order),
     changedElsewhere() {
       sweep();
-      return noticed();
+      return announceChanges();
     },
     elsewhere,
     setElsewhere(names) {
       const changed = elsewhere.set(names);
       if (changed.length === 0) return;
-      noticed();
+      announceChanges();
       for (const name of changed) for (const { wake } of movers) wake(name);
     },
     moves(wake) {
@@ -361,27 +351,27 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       return { [Symbol.dispose]: () => void movers.delete(mover) };
     },
     markRead(persona, which) {
-      const marked = transaction(db, () => mark(persona, idsOf(persona, which)));
-      noticed();
+      const marked = runTransaction(db, () => markIds(persona, findIds(persona, which)));
+      announceChanges();
       return marked;
     },
-    list: (persona, limit) => sql.heads.all(headBytes, persona, limit).map(trimmed),
+    list: (persona, limit) => sql.heads.all(headBytes, persona, limit).map(toTrimmedMessage),
     show(persona, id) {
       const row = sql.one.get(persona, id);
-      return row === undefined ? null : { ...shown(row), to: persona, urgent: row.urgent === 1 };
+      return row === undefined ? null : { ...toInboxRow(row), to: persona, urgent: row.urgent === 1 };
     },
     reap(olderThan, at = clock.now()) {
       const now = Math.floor(at);
-      const found = expiry.reapable(now, Math.floor(olderThan));
-      if (found !== null) tellReaped(found);
+      const reapable = expiry.reapable(now, Math.floor(olderThan));
+      if (reapable !== null) logReaped(reapable);
       let reaped = 0;
-      for (let more = true; more; ) {
-        const some = transaction(db, () => expiry.reap(now, Math.floor(olderThan), REAP_AT_ONCE));
-        reaped += some.items;
-        more = some.more;
+      for (let hasMore = true; hasMore; ) {
+        const batch = runTransaction(db, () => expiry.reap(now, Math.floor(olderThan), REAP_AT_ONCE));
+        reaped += batch.items;
+        hasMore = batch.more;
       }
       recent.forget(null);
-      noticed();
+      announceChanges();
       return reaped;
     },
     [Symbol.dispose]() {

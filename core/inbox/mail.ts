@@ -2,7 +2,7 @@ import { displayJson, displayName } from '../format/index.ts';
 import { Fault } from '../model/index.ts';
 
 /** A message as somebody sends it. */
-export interface Mail {
+export interface NewMessage {
   readonly to: string;
   readonly from: string;
   readonly content: string;
@@ -20,37 +20,40 @@ export const MAX_CONTENT = 1024 * 1024;
  *
  * @throws Fault `usage`, naming the field and its value.
  */
-export function mailOf(body: unknown): Mail {
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw usage('a message is an object', body);
+export function parseNewMessage(body: unknown): NewMessage {
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw createUsageFault('a message is an object', body);
   const { to, from, content, urgent } = body as Record<string, unknown>;
-  const mail = { to: nameOf('to', to), from: nameOf('from', from), content: contentOf(content) };
-  if (urgent !== undefined && typeof urgent !== 'boolean') throw usage('"urgent" must be true or false', urgent);
+  const mail = { to: parseName('to', to), from: parseName('from', from), content: parseContent(content) };
+  if (urgent !== undefined && typeof urgent !== 'boolean')
+    throw createUsageFault('"urgent" must be true or false', urgent);
   return { ...mail, urgent: urgent ?? false };
 }
 
 /** The text of a message, checked. @throws Fault `usage` */
-export function contentOf(value: unknown): string {
-  if (typeof value !== 'string') throw usage('"content" must be text', value);
+export function parseContent(value: unknown): string {
+  if (typeof value !== 'string') throw createUsageFault('"content" must be text', value);
   const bytes = Buffer.byteLength(value);
-  if (bytes > MAX_CONTENT) throw usage(`"content" may have ${MAX_CONTENT} bytes at most`, bytes);
+  if (bytes > MAX_CONTENT) throw createUsageFault(`"content" may have ${MAX_CONTENT} bytes at most`, bytes);
   return value.toWellFormed();
 }
 
 /** A name of a persona or producer, checked. @throws Fault `usage` */
-export function nameOf(field: 'to' | 'from' | 'source', value: unknown): string {
-  if (typeof value !== 'string' || value.trim() === '') throw usage(`"${field}" must be a name`, value);
+export function parseName(field: 'to' | 'from' | 'source', value: unknown): string {
+  if (typeof value !== 'string' || value.trim() === '') throw createUsageFault(`"${field}" must be a name`, value);
   if (/[\p{Cc}\u2028\u2029]/u.test(value) || !value.isWellFormed())
-    throw usage(`"${field}" must not contain control characters`, value);
-  if (displayName(value) !== value) throw usage(`"${field}" must not contain characters that cannot be seen`, value);
+    throw createUsageFault(`"${field}" must not contain control characters`, value);
+  if (displayName(value) !== value)
+    throw createUsageFault(`"${field}" must not contain characters that cannot be seen`, value);
   if (value.length > MAX_NAME && [...value].length > MAX_NAME) {
-    throw usage(`"${field}" may have ${MAX_NAME} characters at most`, value);
+    throw createUsageFault(`"${field}" may have ${MAX_NAME} characters at most`, value);
   }
   return value;
 }
 
 /** A mistake of who asks: not an outage, so its key is one no banner is about. */
-export function usage(rule: string, value: unknown): Fault {
-  const shown = value === undefined ? 'nothing' : displayJson(JSON.stringify(value) ?? String(value));
-  const cut = shown.length > 80 ? `${shown.slice(0, 80)}...` : shown;
+export function createUsageFault(rule: string, value: unknown): Fault {
+  const text = value === undefined ? 'nothing' : displayJson(JSON.stringify(value) ?? String(value));
+  const cut = text.length > 80 ? `${text.slice(0, 80)}...` : text;
   return new Fault('usage', `${rule}, not ${cut.toWellFormed()}`, { is: 'machine', key: 'usage' });
 }

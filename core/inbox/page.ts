@@ -1,15 +1,15 @@
-import type { Origin } from './item.ts';
+import type { ItemOrigin } from './item.ts';
 
 /** A row as `GET /api/inbox` shows it, keys in this order (Kijito contract a). */
 export interface InboxRow {
   readonly id: number;
   readonly from: string;
   readonly content: string;
-  /** UTC, see `isoOf`. For people: order is by `id` alone. */
+  /** UTC, see `formatIso`. For people: order is by `id` alone. */
   readonly created: string;
   readonly read: boolean;
   /** Hivebar itself says this, such as the answer of a decision; absent for everything that others send. */
-  readonly origin?: Origin;
+  readonly origin?: ItemOrigin;
 }
 
 /** The answer to `GET /api/inbox`, keys and meanings as Kijito contract a has them. */
@@ -28,7 +28,7 @@ export interface InboxAnswer {
   readonly unread_not_shown: number;
 }
 
-export interface Page {
+export interface RowPage {
   /** Newest first. */
   readonly rows: readonly InboxRow[];
   /** More rows stood ready, but the budget was spent. */
@@ -41,14 +41,14 @@ export interface Page {
  * The newest rows whose JSON fits into `budget` bytes, at least one: a lone row that does not fit has its text cut.
  * Takes from `rows` (newest first) no more than it needs.
  */
-export function pageOf(rows: Iterable<InboxRow>, budget: number): Page {
+export function toRowPage(rows: Iterable<InboxRow>, budget: number): RowPage {
   const page: InboxRow[] = [];
   let left = budget;
   for (const row of rows) {
-    const bytes = jsonBytes(row) + 1; // and a comma
+    const bytes = countJsonBytes(row) + 1; // and a comma
     if (bytes > left) {
       if (page.length > 0) return { rows: page, full: true, clipped: false };
-      const room = left - jsonBytes({ ...row, content: '' }) - 1;
+      const room = left - countJsonBytes({ ...row, content: '' }) - 1;
       return { rows: [{ ...row, content: clip(row.content, Math.max(0, room)) }], full: true, clipped: true };
     }
     left -= bytes;
@@ -63,13 +63,13 @@ function clip(text: string, max: number): string {
   let high = Math.min(text.length, max); // a UTF-16 unit takes a byte at least
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (jsonBytes(text.slice(0, middle)) - 2 <= max) low = middle;
+    if (countJsonBytes(text.slice(0, middle)) - 2 <= max) low = middle;
     else high = middle - 1;
   }
   return text.slice(0, low); // never half a pair: alone, and so escaped, the half is longer than the whole
 }
 
-function jsonBytes(value: unknown): number {
+function countJsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 

@@ -1,5 +1,5 @@
 import { Fault } from '../model/index.ts';
-import { usage } from './mail.ts';
+import { createUsageFault } from './mail.ts';
 
 /** What `GET /api/inbox` asks (Kijito contract a). */
 export interface InboxQuery {
@@ -29,30 +29,31 @@ export const MAX_WAIT_MS = 60_000;
  * the default: reading would consume.
  */
 export function parseInboxQuery(params: URLSearchParams): InboxQuery | Fault {
-  return parsed(() => {
-    const persona = one(params, 'persona');
-    if (persona === null || persona === '') throw usage('"persona" must be a name', persona ?? undefined);
-    const limit = integer(params, 'limit') ?? DEFAULT_LIMIT;
-    if (limit < 1) throw usage('"limit" must be at least 1', limit);
+  return catchFault(() => {
+    const persona = readParam(params, 'persona');
+    if (persona === null || persona === '') throw createUsageFault('"persona" must be a name', persona ?? undefined);
+    const limit = parseInteger(params, 'limit') ?? DEFAULT_LIMIT;
+    if (limit < 1) throw createUsageFault('"limit" must be at least 1', limit);
     return {
       persona,
-      markRead: flag(params, 'mark_read', true),
-      beforeId: integer(params, 'before_id'),
+      markRead: parseFlag(params, 'mark_read', true),
+      beforeId: parseInteger(params, 'before_id'),
       limit: Math.min(limit, MAX_LIMIT),
-      unreadOnly: flag(params, 'unread_only', false),
+      unreadOnly: parseFlag(params, 'unread_only', false),
     };
   });
 }
 
 export function parsePendingQuery(params: URLSearchParams): PendingQuery | Fault {
-  return parsed(() => {
-    const wait = one(params, 'wait');
-    if (wait !== null && !/^\d{1,9}(\.\d{1,9})?$/.test(wait)) throw usage('"wait" must be a number of seconds', wait);
-    return { waitMs: Math.min(Number(wait ?? 0) * 1000, MAX_WAIT_MS), cursor: one(params, 'cursor') };
+  return catchFault(() => {
+    const wait = readParam(params, 'wait');
+    if (wait !== null && !/^\d{1,9}(\.\d{1,9})?$/.test(wait))
+      throw createUsageFault('"wait" must be a number of seconds', wait);
+    return { waitMs: Math.min(Number(wait ?? 0) * 1000, MAX_WAIT_MS), cursor: readParam(params, 'cursor') };
   });
 }
 
-function parsed<T>(read: () => T): T | Fault {
+function catchFault<T>(read: () => T): T | Fault {
   try {
     return read();
   } catch (error) {
@@ -61,22 +62,23 @@ function parsed<T>(read: () => T): T | Fault {
   }
 }
 
-function one(params: URLSearchParams, name: string): string | null {
+function readParam(params: URLSearchParams, name: string): string | null {
   const values = params.getAll(name);
-  if (values.length > 1) throw usage(`"${name}" may be given once`, values);
+  if (values.length > 1) throw createUsageFault(`"${name}" may be given once`, values);
   return values[0] ?? null;
 }
 
-function integer(params: URLSearchParams, name: string): number | null {
-  const text = one(params, name);
+function parseInteger(params: URLSearchParams, name: string): number | null {
+  const text = readParam(params, name);
   if (text === null) return null;
   const value = Number(text);
-  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value)) throw usage(`"${name}" must be a whole number`, text);
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value))
+    throw createUsageFault(`"${name}" must be a whole number`, text);
   return value;
 }
 
-function flag(params: URLSearchParams, name: string, fallback: boolean): boolean {
-  const text = one(params, name);
+function parseFlag(params: URLSearchParams, name: string, fallback: boolean): boolean {
+  const text = readParam(params, name);
   switch (text?.toLowerCase()) {
     case undefined:
       return fallback;
@@ -87,6 +89,6 @@ function flag(params: URLSearchParams, name: string, fallback: boolean): boolean
     case '0':
       return false;
     default:
-      throw usage(`"${name}" must be true or false`, text);
+      throw createUsageFault(`"${name}" must be true or false`, text);
   }
 }

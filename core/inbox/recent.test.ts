@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { exactly, isoOf } from '../model/index.ts';
+import { exactly, formatIso } from '../model/index.ts';
 import { silentLog } from '../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../state/index.ts';
 import { type LocalHive, openLocalHive } from './local-hive.ts';
-import { recentMail } from './recent.ts';
+import { openRecentMessages } from './recent.ts';
 import { INBOX_SCHEMA } from './schema.ts';
-import { headOf } from './statements.ts';
+import { toHeadText } from './statements.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-recent-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));
@@ -48,7 +48,7 @@ function open(db: Database, counts?: { reads: number }): LocalHive {
 const send = (hive: LocalHive, to: string, content = 'text', from = 'zoe'): number =>
   hive.sendNow({ to, from, content, urgent: false }).id;
 const idsAbove = (hive: LocalHive, name: string, cursor: number): number[] =>
-  hive.window(name, cursor, never).rows.map((row) => row.id);
+  hive.window(name, cursor, never).messages.map((row) => row.id);
 
 describe('the newest mail in memory, by itself', () => {
   /** A memory over the real tables, and what it has of an inbox: ids, or null. */
@@ -67,11 +67,11 @@ describe('the newest mail in memory, by itself', () => {
       return ids;
     };
     for (const persona of before) add(persona);
-    const recent = recentMail(db, headBytes, (row) => ({
+    const recent = openRecentMessages(db, headBytes, (row) => ({
       id: row.id,
       from: row.from_,
-      created: isoOf(row.created),
-      content: headOf(row),
+      created: formatIso(row.created),
+      content: toHeadText(row),
       read: row.read_at !== null,
     }));
     const above = (persona: string, after: number) => recent.above(persona, after)?.map((row) => row.id) ?? null;
@@ -116,7 +116,7 @@ describe('the newest mail in memory, by itself', () => {
     it.add('ada', text);
     it.recent.catchUp();
     assert.deepEqual(it.recent.above('ada', 0), [
-      { id: 1, from: 'zoe', created: isoOf(1_750_000_000_000), content: text, read: false },
+      { id: 1, from: 'zoe', created: formatIso(1_750_000_000_000), content: text, read: false },
     ]);
   });
 
@@ -299,11 +299,11 @@ test('mail that another process sent is there in the next turn, before anything 
   await null;
   const second = send(theirs, 'ada');
   const window = ours.window('ada', first, never);
-  assert.deepEqual([window.rows.map((row) => row.id), window.max, window.unread], [[second], second, exactly(2)]);
+  assert.deepEqual([window.messages.map((row) => row.id), window.max, window.unread], [[second], second, exactly(2)]);
   theirs.markRead('ada', 'all');
   ours.changedElsewhere();
   assert.deepEqual(
-    ours.window('ada', 0, never).rows.map((row) => row.read),
+    ours.window('ada', 0, never).messages.map((row) => row.read),
     [true, true],
   );
 });

@@ -1,13 +1,13 @@
 import type { Database } from '../state/index.ts';
-import type { TrimmedRow } from './local-hive.ts';
 import { HEAD, type HeadRow } from './statements.ts';
+import type { TrimmedMessage } from './trimmed-message.ts';
 
 /** The newest mail in memory: what a watcher asks for when it is woken by it is here already, and costs no statement. */
-export interface Recent {
+export interface RecentMessages {
   /** Reads what came since the last call, in one statement however many inboxes got something. */
   catchUp(): void;
   /** Every row of the inbox above `after`, ascending; null when the memory does not go back that far. */
-  above(address: string, after: number): readonly TrimmedRow[] | null;
+  above(address: string, after: number): readonly TrimmedMessage[] | null;
   /** Rows of this inbox, or of all, may not be what they were: only what comes from here on is kept. */
   forget(address: string | null): void;
 }
@@ -18,15 +18,19 @@ const MOST_ROWS = 2000;
 interface Inbox {
   /** Complete above this id. */
   readonly base: number;
-  readonly rows: TrimmedRow[];
+  readonly rows: TrimmedMessage[];
 }
 
-export function recentMail(db: Database, headBytes: number | null, trimmed: (row: HeadRow) => TrimmedRow): Recent {
+export function openRecentMessages(
+  db: Database,
+  headBytes: number | null,
+  trimmed: (row: HeadRow) => TrimmedMessage,
+): RecentMessages {
   const since = db.prepare<HeadRow & { persona: string }>(
     `SELECT persona, ${HEAD} FROM inbox WHERE seq > ? ORDER BY seq LIMIT ${MOST_ROWS + 1}`,
   );
   const newestId = db.prepare<{ id: number }>('SELECT coalesce(max(seq), 0) AS id FROM inbox');
-  const acksOf = db.prepare<{ persona: string; read_at: number | null }>(
+  const acksByItem = db.prepare<{ persona: string; read_at: number | null }>(
     'SELECT persona, read_at FROM broadcast_acks WHERE seq = ?',
   );
   /** A new inbox begins with the broadcasts of before. */
@@ -40,7 +44,7 @@ export function recentMail(db: Database, headBytes: number | null, trimmed: (row
   let inboxes = new Map<string, Inbox>();
   let held = 0;
 
-  function beginAnew(): void {
+  function reset(): void {
     newest = newestId.get()?.id ?? 0;
     last = new Map(lastIds.all().map((row) => [row.name, row.last_id]));
     inboxes = new Map();
@@ -59,7 +63,7 @@ export function recentMail(db: Database, headBytes: number | null, trimmed: (row
   return {
     catchUp() {
       const rows = since.all(headBytes, newest);
-      if (rows.length > MOST_ROWS) return beginAnew();
+      if (rows.length > MOST_ROWS) return reset();
       if (held + rows.length > MOST_ROWS) {
         // What is asked for next is what came just now; `last` says from where on it is complete.
         inboxes = new Map();
@@ -67,10 +71,10 @@ export function recentMail(db: Database, headBytes: number | null, trimmed: (row
       }
       for (const row of rows) {
         if (row.persona !== '') add(row.persona, row);
-        else for (const ack of acksOf.all(row.id)) add(ack.persona, { ...row, read_at: ack.read_at });
+        else for (const ack of acksByItem.all(row.id)) add(ack.persona, { ...row, read_at: ack.read_at });
         newest = row.id;
       }
-      if (held > MOST_ROWS) beginAnew(); // a broadcast has as many rows as there are inboxes
+      if (held > MOST_ROWS) reset(); // a broadcast has as many rows as there are inboxes
     },
     above(address, after) {
       const inbox = inboxes.get(address);
@@ -81,7 +85,7 @@ export function recentMail(db: Database, headBytes: number | null, trimmed: (row
       return after >= inbox.base ? inbox.rows.filter((row) => row.id > after) : null;
     },
     forget(address) {
-      if (address === null) beginAnew();
+      if (address === null) reset();
       else inboxes.delete(address);
     },
   };

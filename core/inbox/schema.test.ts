@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exactly, isoOf } from '../model/index.ts';
+import { exactly, formatIso } from '../model/index.ts';
 import { type Clock, realClock, silentLog } from '../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../state/index.ts';
 import { openItems, openLocalHive } from './index.ts';
@@ -31,9 +31,9 @@ test('a database of version 1 keeps its mail, ids, counts and what was read', as
 
   using hive = openLocalHive({ db, clock, log: silentLog, contentChars: 220 });
   assert.deepEqual(db.prepare(asked).all(), before);
-  const row = { from: 'zoe', created: isoOf(START) };
+  const row = { from: 'zoe', created: formatIso(START) };
   assert.deepEqual(hive.window('ada', 0, never), {
-    rows: [
+    messages: [
       { ...row, id: 1, content: 'one\0é😀', read: true },
       { ...row, id: 2, content: 'two', read: false },
     ],

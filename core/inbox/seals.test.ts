@@ -7,7 +7,7 @@ import { realClock, silentLog } from '../ports/index.ts';
 import { openDatabase } from '../state/index.ts';
 import { openContinuity } from './continuity.ts';
 import { DAMAGED_FROM, openItems, openLocalHive, sealAll } from './index.ts';
-import { outgoingOf } from './relay/outgoing.ts';
+import { openOutgoingItems } from './relay/outgoing.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-seals-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -47,7 +47,7 @@ describe('a message that is not what was sent', () => {
       const shown = [
         hive.show(reader, 1),
         hive.list(reader, 10).at(-1),
-        ...(reader === 'ada' ? [hive.window('ada', 0, going).rows[0]] : []), // nobody told the window of eve
+        ...(reader === 'ada' ? [hive.window('ada', 0, going).messages[0]] : []), // nobody told the window of eve
         hive.inbox(query).result.at(-1),
       ];
       for (const row of shown) {
@@ -55,7 +55,7 @@ describe('a message that is not what was sent', () => {
         assert.match(String(row?.content), /Message 1 is damaged/, change);
       }
       const [item] = hive.items.list(reader, 'all', 10);
-      const [{ item: sent } = { item: null }] = outgoingOf(db).above(0, 1);
+      const [{ item: sent } = { item: null }] = openOutgoingItems(db).above(0, 1);
       for (const each of [item, sent])
         assert.deepEqual([each?.source, /is damaged/.test(String(each?.content))], [DAMAGED_FROM, true], change);
       assert.deepEqual(hive.show('ada', 2), whole, 'its neighbour is served as it is');

@@ -1,4 +1,4 @@
-import { crc32, type Database, laterTransaction } from '../state/index.ts';
+import { crc32, type Database, runLaterTransaction } from '../state/index.ts';
 
 /**
  * A checksum per message, so that what the disk or a stray write changed is not served as what somebody sent. It covers
@@ -11,7 +11,7 @@ export interface Seals {
   isWhole(id: number): boolean;
 }
 
-/** What stands in the place of a message that is not whole: its sender can not be trusted either. */
+/** What stands in the place of a message that is not whole: its sender cannot be trusted either. */
 export const DAMAGED_FROM = '(damaged)';
 
 export function formatDamaged(id: number): string {
@@ -58,13 +58,13 @@ export function sealAll(db: Database): void {
     `SELECT seq FROM inbox WHERE sum IS NULL AND seq > ? ORDER BY seq LIMIT ${SEALED_AT_ONCE}`,
   );
   const { seal } = openSeals(db);
-  for (let above = 0, more = true; more; ) {
+  for (let above = 0, hasMore = true; hasMore; ) {
     const rows = next.all(above);
-    laterTransaction(db, () => {
+    runLaterTransaction(db, () => {
       for (const { seq } of rows) seal(seq);
     });
     above = rows.at(-1)?.seq ?? above;
-    more = rows.length === SEALED_AT_ONCE;
+    hasMore = rows.length === SEALED_AT_ONCE;
   }
   db.exec("INSERT OR IGNORE INTO schema_versions (owner, version) VALUES ('inbox-sums', 1)");
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../model/index.ts';
 import type { NewItem } from './item.ts';
 import { parsePriority, parseTtl, parseType } from './item-fields.ts';
-import { mailOf, usage } from './mail.ts';
+import { createUsageFault, parseNewMessage } from './mail.ts';
 
 /** What makes a message more than plain mail; each with the meaning that `hivebar inbox push` gives it. */
 const FIELDS = ['type', 'priority', 'ttl', 'dedup_key', 'session'] as const;
@@ -13,29 +13,30 @@ const FIELDS = ['type', 'priority', 'ttl', 'dedup_key', 'session'] as const;
  * @throws Fault `usage`, naming the field and its value
  */
 export function parseSentItem(body: unknown, now: Instant): NewItem | null {
-  const given = (body !== null && typeof body === 'object' ? body : {}) as Readonly<Record<string, unknown>>;
-  if (given.origin !== undefined) throw usage('"origin" can not be sent: only Hivebar itself has one', given.origin);
-  const isSaid = (field: (typeof FIELDS)[number]): boolean => given[field] !== undefined && given[field] !== null;
-  if (!FIELDS.some(isSaid)) return null;
-  const { to, from: source, content, urgent } = mailOf(body);
-  const priority = isSaid('priority') ? parsePriority('"priority"', given.priority) : urgent ? 1 : 2;
-  if (given.urgent !== undefined && isSaid('priority') && urgent !== priority <= 1)
-    throw usage('"urgent" is priority 0 or 1: give one of the two, or both alike', given.urgent);
+  const fields = (body !== null && typeof body === 'object' ? body : {}) as Readonly<Record<string, unknown>>;
+  if (fields.origin !== undefined)
+    throw createUsageFault('"origin" cannot be sent: only Hivebar itself has one', fields.origin);
+  const hasField = (field: (typeof FIELDS)[number]): boolean => fields[field] !== undefined && fields[field] !== null;
+  if (!FIELDS.some(hasField)) return null;
+  const { to, from: source, content, urgent } = parseNewMessage(body);
+  const priority = hasField('priority') ? parsePriority('"priority"', fields.priority) : urgent ? 1 : 2;
+  if (fields.urgent !== undefined && hasField('priority') && urgent !== priority <= 1)
+    throw createUsageFault('"urgent" is priority 0 or 1: give one of the two, or both alike', fields.urgent);
   return {
     to: { is: 'persona', name: to },
-    type: isSaid('type') ? parseType('"type"', given.type) : 'mail',
+    type: hasField('type') ? parseType('"type"', fields.type) : 'mail',
     source,
     content,
     priority,
-    session: textIn(given, 'session'),
+    session: parseText(fields, 'session'),
     created: now,
-    expires: isSaid('ttl') ? now + parseTtl('"ttl"', given.ttl) : null,
-    dedupKey: textIn(given, 'dedup_key'),
+    expires: hasField('ttl') ? now + parseTtl('"ttl"', fields.ttl) : null,
+    dedupKey: parseText(fields, 'dedup_key'),
   };
 }
 
-function textIn(given: Readonly<Record<string, unknown>>, field: 'session' | 'dedup_key'): string | null {
-  const value = given[field] ?? null;
+function parseText(fields: Readonly<Record<string, unknown>>, field: 'session' | 'dedup_key'): string | null {
+  const value = fields[field] ?? null;
   if (value === null || typeof value === 'string') return value;
-  throw usage(`"${field}" must be text`, value);
+  throw createUsageFault(`"${field}" must be text`, value);
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../state/index.ts';
-import type { Origin } from './item.ts';
-import { newKey } from './item-statements.ts';
+import type { ItemOrigin } from './item.ts';
+import { formatNewKeySql } from './item-statements.ts';
 
 /** A message as the table has it; instants in milliseconds. */
 export interface StoredRow {
@@ -10,7 +10,7 @@ export interface StoredRow {
   readonly urgent: number;
   readonly created: number;
   readonly read_at: number | null;
-  readonly origin: Origin | null;
+  readonly origin: ItemOrigin | null;
 }
 
 /** A row with its text when that is short, else the first bytes of it; neither when none of it is wanted. */
@@ -25,22 +25,22 @@ export type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & {
  */
 const head = (
   row: string,
-  marks: string,
-): string => `${marks}.seq AS id, ${row}.from_, ${row}.created, ${marks}.read_at, ${row}.origin,
+  stateAlias: string,
+): string => `${stateAlias}.seq AS id, ${row}.from_, ${row}.created, ${stateAlias}.read_at, ${row}.origin,
   iif(octet_length(${row}.content) <= ?1, ${row}.content, NULL) AS short,
   iif(octet_length(${row}.content) > ?1, substr(CAST(${row}.content AS BLOB), 1, ?1), NULL) AS head`;
 
 export const HEAD = head('inbox', 'inbox');
 
 /** What a `HeadRow` has of the text; null when none of it was wanted. */
-export function headOf({ short, head }: HeadRow): string | null {
+export function toHeadText({ short, head }: HeadRow): string | null {
   return short ?? (head === null ? null : Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8'));
 }
 
 /** Everything the local hive asks of its tables, beside the counts and the items. */
-export function statementsOf(db: Database) {
-  const whole = (row: string, marks: string): string =>
-    `${marks}.seq AS id, ${row}.from_, ${row}.content, ${row}.urgent, ${row}.created, ${marks}.read_at, ${row}.origin`;
+export function prepareHiveStatements(db: Database) {
+  const whole = (row: string, stateAlias: string): string =>
+    `${stateAlias}.seq AS id, ${row}.from_, ${row}.content, ${row}.urgent, ${row}.created, ${stateAlias}.read_at, ${row}.origin`;
   const own = whole('inbox', 'inbox');
   const toAll = whole('i', 'a');
   const acks = 'FROM broadcast_acks AS a CROSS JOIN inbox AS i ON i.seq = a.seq WHERE a.persona';
@@ -48,7 +48,7 @@ export function statementsOf(db: Database) {
   return {
     insert: db.prepare(`
       INSERT INTO inbox (persona, from_, priority, urgent, created, read_at, dedup_key, content)
-      VALUES (?1, ?2, iif(?3, 1, 2), ?3, ?4, ?5, ${newKey("'mail'", '?4')}, ?6)`),
+      VALUES (?1, ?2, iif(?3, 1, 2), ?3, ?4, ?5, ${formatNewKeySql("'mail'", '?4')}, ?6)`),
     personas: db.prepare<{ name: string; created: number }>(
       'SELECT name, created FROM personas WHERE elsewhere = 0 ORDER BY name',
     ),

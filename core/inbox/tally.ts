@@ -3,7 +3,7 @@ import type { Priority } from './item.ts';
 /** So many of one priority are counted; it stands for as many or more. */
 export const MOST_COUNTED = 1000;
 
-export interface Tally {
+export interface PriorityTally {
   readonly priority: Priority;
   readonly n: number;
 }
@@ -18,7 +18,7 @@ export const tally = (from: string, priority: string) => `
   FROM (SELECT 0 AS priority UNION ALL VALUES (1), (2), (3), (4)) AS p`;
 
 /** Their sums, 0 first. */
-export function byPriority(tallies: readonly Tally[]): readonly [number, number, number, number, number] {
+export function sumByPriority(tallies: readonly PriorityTally[]): readonly [number, number, number, number, number] {
   const counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
   for (const { priority, n } of tallies) counts[priority] = Math.min(counts[priority] + n, MOST_COUNTED);
   return counts;

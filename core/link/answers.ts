@@ -1,5 +1,5 @@
-import { objectIn } from './request.ts';
-import { type DaemonStatus, ERROR_CLASSES, type RingAnswer, type RingWhy } from './words.ts';
+import { type DaemonStatus, ERROR_CLASSES, type RingAnswer, type RingWhy } from './protocol.ts';
+import { parseObject } from './request.ts';
 
 /** What is answered to each verb. */
 export interface Answers {
@@ -11,52 +11,52 @@ export interface Answers {
 
 /** Why a request was not done. */
 export const REFUSALS = ['unknown_verb', 'ipc_auth_failed', 'bad_request', 'surface_unavailable'] as const;
-export type Refusal = (typeof REFUSALS)[number];
+export type LinkRefusal = (typeof REFUSALS)[number];
 
 /** One line of the server, read. `bad`: not what this version answers. */
-export type Told =
+export type AnswerParseResult =
   | { readonly is: 'good'; readonly payload: Readonly<Record<string, unknown>> }
-  | { readonly is: 'refused'; readonly error: Refusal; readonly message: string }
+  | { readonly is: 'refused'; readonly error: LinkRefusal; readonly message: string }
   | { readonly is: 'bad' };
 
-export function answerLine(payload: object): string {
+export function formatAnswerLine(payload: object): string {
   return `${JSON.stringify({ ok: true, ...payload })}\n`;
 }
 
-export function refusalLine(error: Refusal, message: string): string {
+export function formatRefusalLine(error: LinkRefusal, message: string): string {
   return `${JSON.stringify({ ok: false, error, message })}\n`;
 }
 
-export function toldIn(line: string): Told {
-  const { ok, error: said, message, ...payload } = objectIn(line) ?? {};
+export function parseAnswerLine(line: string): AnswerParseResult {
+  const { ok, error: code, message, ...payload } = parseObject(line) ?? {};
   if (ok === true) return { is: 'good', payload };
-  const error = REFUSALS.find((one) => one === said);
+  const error = REFUSALS.find((refusal) => refusal === code);
   if (ok !== false || error === undefined || typeof message !== 'string') return { is: 'bad' };
   return { is: 'refused', error, message };
 }
 
-type Check = (value: unknown) => boolean;
+type ValueCheck = (value: unknown) => boolean;
 
-const text: Check = (value) => typeof value === 'string';
-const number: Check = (value) => typeof value === 'number' && Number.isFinite(value);
-const flag: Check = (value) => typeof value === 'boolean';
+const text: ValueCheck = (value) => typeof value === 'string';
+const number: ValueCheck = (value) => typeof value === 'number' && Number.isFinite(value);
+const flag: ValueCheck = (value) => typeof value === 'boolean';
 const orNull =
-  (check: Check): Check =>
+  (check: ValueCheck): ValueCheck =>
   (value) =>
     value === null || check(value);
 const among =
-  (words: readonly string[]): Check =>
+  (words: readonly string[]): ValueCheck =>
   (value) =>
-    words.some((one) => one === value);
+    words.some((word) => word === value);
 const shape =
-  (checks: Readonly<Record<string, Check>>): Check =>
+  (checks: Readonly<Record<string, ValueCheck>>): ValueCheck =>
   (value) => {
     if (typeof value !== 'object' || value === null) return false;
-    const said: Readonly<Record<string, unknown>> = { ...value };
-    return Object.entries(checks).every(([key, check]) => check(said[key]));
+    const fields: Readonly<Record<string, unknown>> = { ...value };
+    return Object.entries(checks).every(([key, check]) => check(fields[key]));
   };
 const list =
-  (check: Check): Check =>
+  (check: ValueCheck): ValueCheck =>
   (value) =>
     Array.isArray(value) && value.every(check);
 
@@ -82,7 +82,7 @@ const STATUS = {
   last_error_class: orNull(among(ERROR_CLASSES)),
   transitions: list(shape({ at: text, from: fsm, to: fsm, why: text })),
   metrics: text,
-} satisfies Record<keyof DaemonStatus, Check>;
+} satisfies Record<keyof DaemonStatus, ValueCheck>;
 
 const isStatus = shape(STATUS);
 
@@ -92,11 +92,11 @@ const WHYS = [
 ] satisfies readonly RingWhy[];
 
 /** A status as a daemon answers it; null: another version's, or none. */
-export function statusIn(payload: Readonly<Record<string, unknown>>): DaemonStatus | null {
+export function parseStatus(payload: Readonly<Record<string, unknown>>): DaemonStatus | null {
   return isStatus(payload) ? (payload as unknown as DaemonStatus) : null;
 }
 
-export function ringIn({ emitted, why }: Readonly<Record<string, unknown>>): RingAnswer | null {
-  const known = WHYS.find((one) => one === why);
+export function parseRingAnswer({ emitted, why }: Readonly<Record<string, unknown>>): RingAnswer | null {
+  const known = WHYS.find((ringWhy) => ringWhy === why);
   return typeof emitted === 'boolean' && known !== undefined ? { emitted, why: known } : null;
 }

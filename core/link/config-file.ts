@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Random } from '../ports/index.ts';
-import { type Disk, ensurePrivateDir, errnoOf, readPrivate, writeAtomically } from '../state/index.ts';
-import { type DaemonConfig, daemonConfigFault, daemonConfigText, parseDaemonConfig } from './config.ts';
-import { type DaemonPlaces, joinedName } from './places.ts';
+import { type Disk, ensurePrivateDir, getErrno, readPrivate, writeAtomically } from '../state/index.ts';
+import { createDaemonConfigFault, type DaemonConfig, formatDaemonConfig, parseDaemonConfig } from './config.ts';
+import { type DaemonPlaces, toJoinedName } from './places.ts';
 
 /** A configuration has a few hundred bytes, a token 64. */
 const MOST_BYTES = 64 * 1024;
@@ -10,7 +10,7 @@ const MOST_BYTES = 64 * 1024;
 const TOKEN = /^[A-Za-z0-9._~+/-]{16,4096}=*$/;
 
 /** A daemon as it was installed, or why nobody can say. */
-export type Installed =
+export type DaemonInstallation =
   | { readonly is: 'good'; readonly name: string; readonly config: DaemonConfig }
   | { readonly is: 'bad'; readonly name: string; readonly why: string };
 
@@ -19,7 +19,7 @@ export type Installed =
  * @throws Fault `daemon-config` when it is not what it must be, `unreadable` when it is not ours to read
  */
 export function readDaemonConfig(disk: Disk, { config: path }: Pick<DaemonPlaces, 'config'>): DaemonConfig | null {
-  const text = textAt(disk, path);
+  const text = readTextFile(disk, path);
   return text === null ? null : parseDaemonConfig(text, path);
 }
 
@@ -31,13 +31,13 @@ export function writeDaemonConfig(
   config: DaemonConfig,
 ): void {
   ensurePrivateDir(disk, dir);
-  writeAtomically(disk, random, path, daemonConfigText(config));
+  writeAtomically(disk, random, path, formatDaemonConfig(config));
 }
 
 /** What a token file holds; null: it is not there. @throws Fault `daemon-config` or `unreadable` */
 export function readDaemonToken(disk: Disk, path: string): string | null {
-  const token = textAt(disk, path)?.trim() ?? null;
-  if (token !== null && !TOKEN.test(token)) throw daemonConfigFault(path, 'holds no token');
+  const token = readTextFile(disk, path)?.trim() ?? null;
+  if (token !== null && !TOKEN.test(token)) throw createDaemonConfigFault(path, 'holds no token');
   return token;
 }
 
@@ -48,32 +48,32 @@ export function writeDaemonToken(disk: Disk, random: Random, path: string): stri
   return token;
 }
 
-/** Everything installed under `daemonsDir`, by name. One that can not be read is there too, with the reason. */
-export function installedDaemons(disk: Disk, dir: string): readonly Installed[] {
-  return namesIn(disk, dir).flatMap((name): readonly Installed[] => {
+/** Everything installed under `toDaemonsDir`, by name. One that cannot be read is there too, with the reason. */
+export function loadInstalledDaemons(disk: Disk, dir: string): readonly DaemonInstallation[] {
+  return listNames(disk, dir).flatMap((name): readonly DaemonInstallation[] => {
     try {
       const config = readDaemonConfig(disk, { config: join(dir, name, 'daemon.json') });
       if (config === null) return [];
-      if (joinedName(config) === name) return [{ is: 'good', name, config }];
-      return [{ is: 'bad', name, why: `${join(dir, name)} holds the daemon ${joinedName(config)}` }];
+      if (toJoinedName(config) === name) return [{ is: 'good', name, config }];
+      return [{ is: 'bad', name, why: `${join(dir, name)} holds the daemon ${toJoinedName(config)}` }];
     } catch (error) {
       return [{ is: 'bad', name, why: error instanceof Error ? error.message : String(error) }];
     }
   });
 }
 
-function namesIn(disk: Disk, dir: string): readonly string[] {
+function listNames(disk: Disk, dir: string): readonly string[] {
   try {
     return disk.files.readdir(dir).toSorted();
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
+    if (getErrno(error) === 'ENOENT') return [];
     throw error;
   }
 }
 
-function textAt(disk: Disk, path: string): string | null {
+function readTextFile(disk: Disk, path: string): string | null {
   const bytes = readPrivate(disk, path, MOST_BYTES);
   if (bytes === null) return null;
-  if (bytes.length > MOST_BYTES) throw daemonConfigFault(path, `is longer than ${MOST_BYTES} bytes`);
+  if (bytes.length > MOST_BYTES) throw createDaemonConfigFault(path, `is longer than ${MOST_BYTES} bytes`);
   return Buffer.from(bytes).toString('utf8');
 }

@@ -5,12 +5,12 @@ import { placesIn } from '../../test/kit/daemon-link.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { Fault } from '../model/index.ts';
 import { realRandom, silentLog } from '../ports/index.ts';
-import { realDisk } from '../state/index.ts';
+import { createRealDisk } from '../state/index.ts';
 import {
   type DaemonConfig,
-  daemonConfigText,
-  doorbellLine,
-  installedDaemons,
+  formatDaemonConfig,
+  formatDoorbellLine,
+  loadInstalledDaemons,
   parseDaemonConfig,
   readDaemonConfig,
   readDaemonToken,
@@ -18,10 +18,10 @@ import {
   writeDaemonToken,
 } from './index.ts';
 
-const disk = realDisk(silentLog);
+const disk = createRealDisk(silentLog);
 const FULL: DaemonConfig = {
   ...{ tenant: 'acme', identity: 'ada', address: 'Ada', project: '/p/x', surface: 'codex', autonomy: 'high' },
-  ...{ upstream: 'https://prism.example/base', wakeIdle: true, owner: 'tray', shim: { command: ['codex', 'shim'] } },
+  ...{ upstream: 'https://upstream.example/base', wakeIdle: true, owner: 'tray', shim: { command: ['codex', 'shim'] } },
   ...{ installDeps: true, activateVenv: true, paused: true },
 };
 const LEAST = {
@@ -41,7 +41,7 @@ const refusal = (text: string): string => {
 
 describe('what was installed', () => {
   test('is read as it was written, and what may be left out has its default', () => {
-    assert.deepEqual(parseDaemonConfig(daemonConfigText(FULL), 'x'), FULL);
+    assert.deepEqual(parseDaemonConfig(formatDaemonConfig(FULL), 'x'), FULL);
     assert.deepEqual(parseDaemonConfig(JSON.stringify(LEAST), 'x'), {
       ...LEAST,
       ...{ autonomy: null, wakeIdle: false, shim: null, installDeps: false, activateVenv: false, paused: false },
@@ -60,7 +60,7 @@ describe('what was installed', () => {
       [{ autonomy: 1 }, /autonomy is 1, must be a text/],
       [{ upstream: 'ftp://x' }, /upstream is "ftp:\/\/x"/],
       [{ upstream: 'https://user@x' }, /upstream is/],
-      [{ upstream: 'prism' }, /upstream is/],
+      [{ upstream: 'daemon' }, /upstream is/],
       [{ wakeIdle: 'yes' }, /wakeIdle is "yes", must be true or false/],
       [{ owner: 'root' }, /owner is "root", must be launcher or tray/],
       [{ shim: { command: [] } }, /shim is \{"command":\[\]\}/],
@@ -94,7 +94,7 @@ describe('what was installed', () => {
 
   test('is found by name, also when it is damaged or lies under the name of another', () => {
     using at = scratch();
-    assert.deepEqual(installedDaemons(disk, at.at('daemons')), []);
+    assert.deepEqual(loadInstalledDaemons(disk, at.at('daemons')), []);
     const bo = { ...FULL, identity: 'bo' };
     writeDaemonConfig(disk, realRandom, placesIn(at.dir), FULL);
     writeDaemonConfig(disk, realRandom, placesIn(at.dir, 'acme', 'bo'), bo);
@@ -103,7 +103,7 @@ describe('what was installed', () => {
     fs.mkdirSync(at.at('daemons/acme-bad'));
     at.write('daemons/acme-bad/daemon.json', '{');
     at.write('daemons/a-file', '');
-    const found = installedDaemons(disk, at.at('daemons'));
+    const found = loadInstalledDaemons(disk, at.at('daemons'));
     assert.deepEqual(
       found.map(({ is, name }) => `${is} ${name}`),
       ['bad a-file', 'good acme-ada', 'bad acme-bad', 'good acme-bo', 'bad acme-cy'],
@@ -115,22 +115,22 @@ describe('what was installed', () => {
 describe('the one line of a doorbell', () => {
   test('names who it is for and the drain that fits its upstream', () => {
     assert.equal(
-      doorbellLine({ ...FULL, upstream: 'local' }),
+      formatDoorbellLine({ ...FULL, upstream: 'local' }),
       'hivebar: work waits for acme/ada; fetch it now: hivebar inbox drain Ada',
     );
     assert.equal(
-      doorbellLine(FULL),
+      formatDoorbellLine(FULL),
       'hivebar: work waits for acme/ada; fetch it now: hivebar daemon drain --tenant acme --identity ada',
     );
   });
 
   test('holds no name that a shell or a model would act on', () => {
     const last = (address: string): string =>
-      doorbellLine({ ...FULL, upstream: 'local', address }).split('hivebar inbox drain ')[1] ?? '';
+      formatDoorbellLine({ ...FULL, upstream: 'local', address }).split('hivebar inbox drain ')[1] ?? '';
     assert.equal(last('Ada Lovelace'), "'Ada Lovelace'");
     assert.equal(last('Éve'), "'Éve'");
     for (const bad of ['-x', "a'b", 'a\nb', '$(x)', 'a;b', '', 'x'.repeat(65), 'a\u202eb', '<item>'])
       assert.equal(last(bad), 'PERSONA', bad);
-    assert.equal(doorbellLine({ ...FULL, address: 'a\nb' }).includes('\n'), false);
+    assert.equal(formatDoorbellLine({ ...FULL, address: 'a\nb' }).includes('\n'), false);
   });
 });

@@ -31,48 +31,51 @@ const LONGEST = 1024;
 
 /** @param path for the message @throws Fault `daemon-config`, naming the file, the key and the value */
 export function parseDaemonConfig(text: string, path: string): DaemonConfig {
-  const wrong = (what: string): Fault => daemonConfigFault(path, what);
-  const read = objectOf(text);
-  if (read === null) throw wrong('is no JSON object');
-  const at = (key: string): unknown => (Object.hasOwn(read, key) ? read[key] : undefined);
-  const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 80) ?? 'missing';
-  const string = (key: string, isGood: (text: string) => boolean, must: string): string => {
-    const value = at(key);
+  const createFault = (problem: string): Fault => createDaemonConfigFault(path, problem);
+  const read = parseObject(text);
+  if (read === null) throw createFault('is no JSON object');
+  const readKey = (key: string): unknown => (Object.hasOwn(read, key) ? read[key] : undefined);
+  const formatValue = (value: unknown): string => JSON.stringify(value)?.slice(0, 80) ?? 'missing';
+  const readString = (key: string, isGood: (text: string) => boolean, must: string): string => {
+    const value = readKey(key);
     if (typeof value === 'string' && value.length <= LONGEST && isGood(value)) return value;
-    throw wrong(`${key} is ${shown(value)}, must be ${must}`);
+    throw createFault(`${key} is ${formatValue(value)}, must be ${must}`);
   };
-  const flag = (key: string): boolean => {
-    const value = at(key) ?? false;
+  const readFlag = (key: string): boolean => {
+    const value = readKey(key) ?? false;
     if (typeof value === 'boolean') return value;
-    throw wrong(`${key} is ${shown(value)}, must be true or false`);
+    throw createFault(`${key} is ${formatValue(value)}, must be true or false`);
   };
-  const isSome = (text: string): boolean => text !== '' && !text.includes('\0');
+  const isPresent = (text: string): boolean => text !== '' && !text.includes('\0');
   const slug = 'of 1 to 32 letters a-z, digits and dashes';
-  const autonomy = at('autonomy') ?? null;
-  if (autonomy !== null && typeof autonomy !== 'string') throw wrong(`autonomy is ${shown(autonomy)}, must be a text`);
-  const shim = at('shim') ?? null;
-  const command = shim === null ? null : commandOf(shim);
-  if (shim !== null && command === null) throw wrong(`shim is ${shown(shim)}, must be {"command": ["PROGRAM", ...]}`);
-  const owner = at('owner');
-  if (owner !== 'launcher' && owner !== 'tray') throw wrong(`owner is ${shown(owner)}, must be launcher or tray`);
+  const autonomy = readKey('autonomy') ?? null;
+  if (autonomy !== null && typeof autonomy !== 'string')
+    throw createFault(`autonomy is ${formatValue(autonomy)}, must be a text`);
+  const shim = readKey('shim') ?? null;
+  const command = shim === null ? null : parseCommand(shim);
+  if (shim !== null && command === null)
+    throw createFault(`shim is ${formatValue(shim)}, must be {"command": ["PROGRAM", ...]}`);
+  const owner = readKey('owner');
+  if (owner !== 'launcher' && owner !== 'tray')
+    throw createFault(`owner is ${formatValue(owner)}, must be launcher or tray`);
   return {
-    tenant: string('tenant', isSlug, slug),
-    identity: string('identity', isSlug, slug),
-    address: string('address', isSome, 'a name'),
-    project: string('project', isSome, 'a text'),
-    surface: string('surface', isSome, 'a text'),
+    tenant: readString('tenant', isSlug, slug),
+    identity: readString('identity', isSlug, slug),
+    address: readString('address', isPresent, 'a name'),
+    project: readString('project', isPresent, 'a text'),
+    surface: readString('surface', isPresent, 'a text'),
     autonomy,
-    upstream: string('upstream', isUpstream, `${LOCAL}, or an http, https, ws or wss URL without a user name`),
-    wakeIdle: flag('wakeIdle'),
+    upstream: readString('upstream', isUpstream, `${LOCAL}, or an http, https, ws or wss URL without a user name`),
+    wakeIdle: readFlag('wakeIdle'),
     owner,
     shim: command === null ? null : { command },
-    installDeps: flag('installDeps'),
-    activateVenv: flag('activateVenv'),
-    paused: flag('paused'),
+    installDeps: readFlag('installDeps'),
+    activateVenv: readFlag('activateVenv'),
+    paused: readFlag('paused'),
   };
 }
 
-export function daemonConfigText(config: DaemonConfig): string {
+export function formatDaemonConfig(config: DaemonConfig): string {
   return `${JSON.stringify(config, null, 2)}\n`;
 }
 
@@ -83,11 +86,11 @@ export function isUpstream(text: string): boolean {
   return url !== null && /^(https?|wss?):$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-export function daemonConfigFault(path: string, what: string): Fault {
-  return new Fault('daemon-config', `${path}: ${what}`, { is: 'machine', key: `file:${path}` });
+export function createDaemonConfigFault(path: string, problem: string): Fault {
+  return new Fault('daemon-config', `${path}: ${problem}`, { is: 'machine', key: `file:${path}` });
 }
 
-function objectOf(text: string): Record<string, unknown> | null {
+function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
@@ -96,7 +99,7 @@ function objectOf(text: string): Record<string, unknown> | null {
   }
 }
 
-function commandOf(shim: unknown): readonly string[] | null {
+function parseCommand(shim: unknown): readonly string[] | null {
   const command: unknown = typeof shim === 'object' && shim !== null && 'command' in shim ? shim.command : null;
   if (!Array.isArray(command) || command.length === 0) return null;
   const words = command.filter((word) => typeof word === 'string' && !word.includes('\0'));

@@ -1,45 +1,45 @@
-export type { Answers, Refusal } from './answers.ts';
-export { type Asked, askLink, isThere } from './ask.node.ts';
-export { type DaemonConfig, daemonConfigText, LOCAL, parseDaemonConfig } from './config.ts';
+export type { Answers, LinkRefusal } from './answers.ts';
+export { type AskResult, askDaemon, isListening } from './client.node.ts';
+export { type DaemonConfig, formatDaemonConfig, LOCAL, parseDaemonConfig } from './config.ts';
 export {
-  type Installed,
-  installedDaemons,
+  type DaemonInstallation,
+  loadInstalledDaemons,
   readDaemonConfig,
   readDaemonToken,
   writeDaemonConfig,
   writeDaemonToken,
 } from './config-file.ts';
-export type { Handlers } from './conversation.node.ts';
-export { doorbellLine, drainOf, inboxDrain, workWaits } from './doorbell-line.ts';
-export { ownDaemonPlaces, ownSurroundings } from './places.node.ts';
+export type { Handlers } from './connection.node.ts';
+export { formatDoorbellLine, formatDrainCommand, formatInboxDrainCommand, formatWorkNotice } from './doorbell-line.ts';
+export { findOwnDaemonPlaces, readOwnSurroundings } from './places.node.ts';
 export {
+  computeDaemonPlaces,
   type DaemonName,
   type DaemonPlaces,
   type DaemonSurroundings,
-  daemonPlaces,
-  daemonsDir,
   isSlug,
-  joinedName,
   LONGEST_SOCKET,
   PREFIX,
-  slugOf,
+  toDaemonsDir,
+  toJoinedName,
+  toSlug,
 } from './places.ts';
-export { type LinkRequest, MOST_DEADLINE_MS } from './request.ts';
-export { type Link, openLink } from './server.node.ts';
-export { noteWake, wakeAt, wakeFile } from './wake-file.ts';
 export {
-  BOUNDARY_KINDS,
-  type Boundary,
-  type BoundaryKind,
   type DaemonStatus,
   type Doorbell,
   ERROR_CLASSES,
   type ErrorClass,
   type Fsm,
+  type LinkVerb,
   type RingAnswer,
   type RingWhy,
   type Taxonomy,
   type Transition,
+  TURN_BOUNDARY_KINDS,
+  type TurnBoundary,
+  type TurnBoundaryKind,
   VERBS,
-  type Verb,
-} from './words.ts';
+} from './protocol.ts';
+export { type LinkRequest, MOST_DEADLINE_MS } from './request.ts';
+export { type ControlSocket, openControlSocket } from './server.node.ts';
+export { readWake, toWakeFile, writeWake } from './wake-file.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { lineCutter } from './lines.ts';
+import { createLineCutter } from './lines.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
@@ -10,7 +10,7 @@ test('however a stream is cut into chunks, its lines come whole, each once and i
   fc.assert(
     fc.property(fc.array(piece), fc.array(fc.nat(40)), (lines, cuts) => {
       const all = bytes(lines.map((line) => `${line}\n`).join(''));
-      const cut = lineCutter(1000);
+      const cut = createLineCutter(1000);
       const at = [0, ...cuts.map((one) => Math.min(one, all.length)).toSorted((a, b) => a - b), all.length];
       const got = at.slice(1).flatMap((end, i) => {
         const { lines: found, isOver } = cut(all.subarray(at[i], end));
@@ -26,9 +26,9 @@ test('however a stream is cut into chunks, its lines come whole, each once and i
 });
 
 test('a line may be as long as was said, also in pieces; a byte more is too long, behind the lines before it', () => {
-  const whole = lineCutter(4);
+  const whole = createLineCutter(4);
   assert.deepEqual(whole(bytes('ab')), { lines: [], isOver: false });
   assert.deepEqual(whole(bytes('cd\nabcd')), { lines: ['abcd'], isOver: false });
   assert.deepEqual(whole(bytes('e')), { lines: [], isOver: true });
-  assert.deepEqual(lineCutter(4)(bytes('a\nb\nabcde\nc\n')), { lines: ['a', 'b'], isOver: true });
+  assert.deepEqual(createLineCutter(4)(bytes('a\nb\nabcde\nc\n')), { lines: ['a', 'b'], isOver: true });
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  computeDaemonPlaces,
   type DaemonSurroundings,
-  daemonPlaces,
-  daemonsDir,
   isSlug,
-  joinedName,
-  ownSurroundings,
-  slugOf,
+  readOwnSurroundings,
+  toDaemonsDir,
+  toJoinedName,
+  toSlug,
 } from './index.ts';
 
 const ADA = { tenant: 'acme', identity: 'ada' };
@@ -19,7 +19,7 @@ const WINDOWS: DaemonSurroundings = {
 
 describe('where a daemon has its things', () => {
   test('Linux: the truth in the state directory, the process in the runtime directory of the session', () => {
-    const places = daemonPlaces(ADA, { ...LINUX, env: { XDG_RUNTIME_DIR: '/run/user/1000' } });
+    const places = computeDaemonPlaces(ADA, { ...LINUX, env: { XDG_RUNTIME_DIR: '/run/user/1000' } });
     assert.deepEqual(places, {
       name: 'acme-ada',
       unit: 'prism-daemon-acme-ada',
@@ -40,7 +40,7 @@ describe('where a daemon has its things', () => {
 
   test('Linux: without a runtime directory, or with one that is relative, below the state directory', () => {
     for (const env of [{}, { XDG_RUNTIME_DIR: 'run' }]) {
-      const { runtime } = daemonPlaces(ADA, { ...LINUX, env });
+      const { runtime } = computeDaemonPlaces(ADA, { ...LINUX, env });
       assert.equal(runtime, '/h/u/.local/state/hivebar/run/prism-daemon/acme-ada');
     }
   });
@@ -48,33 +48,33 @@ describe('where a daemon has its things', () => {
   test('HIVEBAR_HOME moves all of it, whatever else is set', () => {
     for (const around of [LINUX, MAC]) {
       const env = { HIVEBAR_HOME: '/x', XDG_RUNTIME_DIR: '/run/user/1000' };
-      const { dir, socket } = daemonPlaces(ADA, { ...around, env });
+      const { dir, socket } = computeDaemonPlaces(ADA, { ...around, env });
       assert.deepEqual([dir, socket], ['/x/daemons/acme-ada', '/x/run/prism-daemon/acme-ada/ctl.sock']);
     }
   });
 
   test('macOS, by its text alone: a folder of the user under the temporary one', () => {
-    const { dir, socket } = daemonPlaces(ADA, MAC);
+    const { dir, socket } = computeDaemonPlaces(ADA, MAC);
     assert.equal(dir, '/Users/u/Library/Application Support/hivebar/daemons/acme-ada');
     assert.equal(socket, '/var/folders/x/T/prism-daemon-501/acme-ada/ctl.sock');
   });
 
   test('Windows, by its text alone: a pipe that is named after the user and the daemon', () => {
-    const { config, socket } = daemonPlaces(ADA, WINDOWS);
+    const { config, socket } = computeDaemonPlaces(ADA, WINDOWS);
     assert.equal(config, 'C:\\Users\\U\\AppData\\Local\\hivebar\\daemons\\acme-ada\\daemon.json');
     assert.equal(socket, '\\\\.\\pipe\\prism-daemon.955b2ad618d328d7.acme-ada');
-    const same = daemonPlaces(ADA, { ...WINDOWS, home: 'c:\\users\\u' });
+    const same = computeDaemonPlaces(ADA, { ...WINDOWS, home: 'c:\\users\\u' });
     assert.equal(same.socket, socket);
-    assert.notEqual(daemonPlaces(ADA, { ...WINDOWS, home: 'C:\\Users\\V' }).socket, socket);
+    assert.notEqual(computeDaemonPlaces(ADA, { ...WINDOWS, home: 'C:\\Users\\V' }).socket, socket);
   });
 
   test('a hook that has no XDG_RUNTIME_DIR looks where the unit of the daemon is', () => {
-    const { env, uid } = ownSurroundings({ XDG_RUNTIME_DIR: '/elsewhere' });
+    const { env, uid } = readOwnSurroundings({ XDG_RUNTIME_DIR: '/elsewhere' });
     assert.equal(env.XDG_RUNTIME_DIR, '/elsewhere');
-    const found = ownSurroundings({}).env.XDG_RUNTIME_DIR;
+    const found = readOwnSurroundings({}).env.XDG_RUNTIME_DIR;
     assert.ok(found === undefined || found === `/run/user/${uid}`);
-    assert.equal(ownSurroundings({ HIVEBAR_HOME: '/x' }).env.XDG_RUNTIME_DIR, undefined);
-    assert.equal(daemonsDir({ ...LINUX, env: { HIVEBAR_HOME: '/x' } }), '/x/daemons');
+    assert.equal(readOwnSurroundings({ HIVEBAR_HOME: '/x' }).env.XDG_RUNTIME_DIR, undefined);
+    assert.equal(toDaemonsDir({ ...LINUX, env: { HIVEBAR_HOME: '/x' } }), '/x/daemons');
   });
 });
 
@@ -87,11 +87,11 @@ describe('names of daemons', () => {
 
   test('a slug of any name is one, or empty when nothing is left', () => {
     const cases = { 'Ada Lovelace': 'ada-lovelace', Éve__2: 'eve-2', '../../etc': 'etc', 日本: '', '': '' };
-    for (const [name, slug] of Object.entries(cases)) assert.equal(slugOf(name), slug);
-    assert.equal(slugOf(`${'a'.repeat(31)} b`), 'a'.repeat(31));
+    for (const [name, slug] of Object.entries(cases)) assert.equal(toSlug(name), slug);
+    assert.equal(toSlug(`${'a'.repeat(31)} b`), 'a'.repeat(31));
   });
 
   test('two pairs may have one joined name', () => {
-    assert.equal(joinedName({ tenant: 'a-b', identity: 'c' }), joinedName({ tenant: 'a', identity: 'b-c' }));
+    assert.equal(toJoinedName({ tenant: 'a-b', identity: 'c' }), toJoinedName({ tenant: 'a', identity: 'b-c' }));
   });
 });

@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path';
-import { dirsOf, type Surroundings } from '../state/index.ts';
+import { computeDirs, type Surroundings } from '../state/index.ts';
 
 /** In the name of every unit, task, pipe and directory of a daemon. */
 export const PREFIX = 'prism-daemon';
@@ -58,7 +58,7 @@ export function isSlug(text: string): boolean {
  * A slug for any name: what no slug may hold becomes a dash. Empty when nothing is left of it, which is no slug. Two names may
  * have one slug: who installs looks whether it is taken.
  */
-export function slugOf(text: string): string {
+export function toSlug(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()
@@ -69,20 +69,20 @@ export function slugOf(text: string): string {
 }
 
 /** `TENANT-IDENTITY`: two pairs may have one, so it is taken by who was installed first (persona daemon, contract 1). */
-export function joinedName({ tenant, identity }: DaemonName): string {
+export function toJoinedName({ tenant, identity }: DaemonName): string {
   return `${tenant}-${identity}`;
 }
 
 /** Where what was installed stands, a directory a daemon. */
-export function daemonsDir(around: Surroundings): string {
-  return pathOf(around).join(dirsOf(around).state, 'daemons');
+export function toDaemonsDir(around: Surroundings): string {
+  return getPathModule(around).join(computeDirs(around).state, 'daemons');
 }
 
 /** Where the processes have their sockets, a directory a daemon. */
-export function runtimeDir(around: DaemonSurroundings): string {
+export function toRuntimeDir(around: DaemonSurroundings): string {
   const { platform, env, uid, temp } = around;
-  const path = pathOf(around);
-  const own = path.join(dirsOf(around).run, PREFIX);
+  const path = getPathModule(around);
+  const own = path.join(computeDirs(around).run, PREFIX);
   if (env.HIVEBAR_HOME) return own;
   const xdg = env.XDG_RUNTIME_DIR;
   if (platform === 'linux' && xdg && path.isAbsolute(xdg)) return path.join(xdg, PREFIX);
@@ -90,12 +90,12 @@ export function runtimeDir(around: DaemonSurroundings): string {
   return own;
 }
 
-export function daemonPlaces(daemon: DaemonName, around: DaemonSurroundings): DaemonPlaces {
-  const path = pathOf(around);
-  const name = joinedName(daemon);
-  const dir = path.join(daemonsDir(around), name);
-  const runtime = path.join(runtimeDir(around), name);
-  const socket = around.platform === 'win32' ? pipeOf(name, around.home) : path.join(runtime, 'ctl.sock');
+export function computeDaemonPlaces(daemon: DaemonName, around: DaemonSurroundings): DaemonPlaces {
+  const path = getPathModule(around);
+  const name = toJoinedName(daemon);
+  const dir = path.join(toDaemonsDir(around), name);
+  const runtime = path.join(toRuntimeDir(around), name);
+  const socket = around.platform === 'win32' ? toPipeName(name, around.home) : path.join(runtime, 'ctl.sock');
   return {
     ...{ name, unit: `${PREFIX}-${name}`, dir, runtime, socket },
     config: path.join(dir, 'daemon.json'),
@@ -114,15 +114,15 @@ export function daemonPlaces(daemon: DaemonName, around: DaemonSurroundings): Da
  * Pipes stand in one space of names for all users: the profile directory says whose it is, and its case tells nothing. The
  * name is no secret. Not run on Windows.
  */
-function pipeOf(name: string, home: string): string {
-  return `\\\\.\\pipe\\${PREFIX}.${hashOf(home.toLowerCase())}.${name}`;
+function toPipeName(name: string, home: string): string {
+  return `\\\\.\\pipe\\${PREFIX}.${computeHash(home.toLowerCase())}.${name}`;
 }
 
 /** FNV-1a with 64 bits, in hex: to load `node:crypto` takes longer than a hook has. */
-function hashOf(text: string): string {
+function computeHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   return hash.toString(16).padStart(16, '0');
 }
 
-const pathOf = ({ platform }: Surroundings) => (platform === 'win32' ? win32 : posix);
+const getPathModule = ({ platform }: Surroundings) => (platform === 'win32' ? win32 : posix);

@@ -1,5 +1,5 @@
 import { parseJson } from '../model/index.ts';
-import { BOUNDARY_KINDS, type Boundary, VERBS, type Verb } from './words.ts';
+import { type LinkVerb, TURN_BOUNDARY_KINDS, type TurnBoundary, VERBS } from './protocol.ts';
 
 /** The version of the lines. */
 export const PROTOCOL = 1;
@@ -11,12 +11,12 @@ const LONGEST_NAME = 512;
 export type LinkRequest =
   | { readonly verb: 'status' }
   /** Null: asked for by a person, for the next boundary. */
-  | { readonly verb: 'notify_surface'; readonly boundary: Boundary | null }
+  | { readonly verb: 'notify_surface'; readonly boundary: TurnBoundary | null }
   | { readonly verb: 'resume_surface' }
   | { readonly verb: 'shutdown'; readonly reason: string; readonly deadlineMs: number };
 
 /** One line that was read. */
-export type Heard =
+export type RequestParseResult =
   | { readonly is: 'request'; readonly request: LinkRequest }
   | { readonly is: 'unknown-verb' }
   | { readonly is: 'bad-request'; readonly why: string }
@@ -24,15 +24,15 @@ export type Heard =
   | { readonly is: 'stranger' };
 
 /** How a request is written. */
-export function requestLine(request: LinkRequest, token: string): string {
+export function formatRequestLine(request: LinkRequest, token: string): string {
   const head = { v: PROTOCOL, token, verb: request.verb };
-  const more =
+  const details =
     request.verb === 'notify_surface' && request.boundary !== null
       ? { boundary: request.boundary }
       : request.verb === 'shutdown'
         ? { reason: request.reason, deadline_ms: request.deadlineMs }
         : {};
-  return `${JSON.stringify({ ...head, ...more })}\n`;
+  return `${JSON.stringify({ ...head, ...details })}\n`;
 }
 
 /**
@@ -41,30 +41,34 @@ export function requestLine(request: LinkRequest, token: string): string {
  * @param isToken compares in constant time
  * @param isKnown this connection has given the token before, so the line may leave it out
  */
-export function heard(line: string, isToken: (given: string) => boolean, isKnown: boolean): Heard {
-  const said = objectIn(line);
-  if (said === null) return { is: 'stranger' };
-  const { token } = said;
+export function parseRequestLine(
+  line: string,
+  isToken: (candidate: string) => boolean,
+  isKnown: boolean,
+): RequestParseResult {
+  const fields = parseObject(line);
+  if (fields === null) return { is: 'stranger' };
+  const { token } = fields;
   const mayPass = token === undefined ? isKnown : typeof token === 'string' && isToken(token);
   if (!mayPass) return { is: 'stranger' };
-  if (said.v !== PROTOCOL) return { is: 'bad-request', why: `v must be ${PROTOCOL}` };
-  const verb = VERBS.find((one) => one === said.verb);
-  return verb === undefined ? { is: 'unknown-verb' } : requestOf(verb, said);
+  if (fields.v !== PROTOCOL) return { is: 'bad-request', why: `v must be ${PROTOCOL}` };
+  const verb = VERBS.find((known) => known === fields.verb);
+  return verb === undefined ? { is: 'unknown-verb' } : parseRequest(verb, fields);
 }
 
-function requestOf(verb: Verb, said: Readonly<Record<string, unknown>>): Heard {
+function parseRequest(verb: LinkVerb, fields: Readonly<Record<string, unknown>>): RequestParseResult {
   switch (verb) {
     case 'status':
     case 'resume_surface':
       return { is: 'request', request: { verb } };
     case 'notify_surface': {
-      if (said.boundary === undefined) return { is: 'request', request: { verb, boundary: null } };
-      const boundary = boundaryOf(said.boundary);
-      if (boundary !== null) return { is: 'request', request: { verb, boundary } };
-      return { is: 'bad-request', why: `boundary must be {kind: ${BOUNDARY_KINDS.join('|')}, session, turn}` };
+      if (fields.boundary === undefined) return { is: 'request', request: { verb, boundary: null } };
+      const turnBoundary = parseTurnBoundary(fields.boundary);
+      if (turnBoundary !== null) return { is: 'request', request: { verb, boundary: turnBoundary } };
+      return { is: 'bad-request', why: `boundary must be {kind: ${TURN_BOUNDARY_KINDS.join('|')}, session, turn}` };
     }
     case 'shutdown': {
-      const { reason = '', deadline_ms: deadlineMs = MOST_DEADLINE_MS } = said;
+      const { reason = '', deadline_ms: deadlineMs = MOST_DEADLINE_MS } = fields;
       if (typeof reason !== 'string' || reason.length > LONGEST_NAME) {
         return { is: 'bad-request', why: `reason must be a text of at most ${LONGEST_NAME} characters` };
       }
@@ -76,11 +80,11 @@ function requestOf(verb: Verb, said: Readonly<Record<string, unknown>>): Heard {
   }
 }
 
-function boundaryOf(value: unknown): Boundary | null {
+function parseTurnBoundary(value: unknown): TurnBoundary | null {
   if (typeof value !== 'object' || value === null) return null;
-  const said: Readonly<Record<string, unknown>> = { ...value };
-  const { session, turn = null } = said;
-  const kind = BOUNDARY_KINDS.find((one) => one === said.kind);
+  const fields: Readonly<Record<string, unknown>> = { ...value };
+  const { session, turn = null } = fields;
+  const kind = TURN_BOUNDARY_KINDS.find((known) => known === fields.kind);
   if (kind === undefined || !isName(session)) return null;
   return turn === null || isName(turn) ? { kind, session, turn } : null;
 }
@@ -89,7 +93,7 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= LONGEST_NAME;
 }
 
-export function objectIn(line: string): Readonly<Record<string, unknown>> | null {
+export function parseObject(line: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;

@@ -2,11 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { Fault } from '../model/index.ts';
 import type { Clock, Random } from '../ports/index.ts';
-import { type Disk, ensurePrivateDir, errnoOf, type Lock, lockFile, writeAtomically } from '../state/index.ts';
-import { type Handlers, talk } from './conversation.node.ts';
+import { type Disk, ensurePrivateDir, getErrno, type Lock, lockFile, writeAtomically } from '../state/index.ts';
+import { type Handlers, serveConnection } from './connection.node.ts';
 import { type DaemonPlaces, LONGEST_SOCKET } from './places.ts';
 
-export interface LinkOptions {
+export interface ControlSocketOptions {
   readonly places: DaemonPlaces;
   readonly disk: Disk;
   readonly random: Random;
@@ -15,7 +15,7 @@ export interface LinkOptions {
 }
 
 /** The open control socket of the one daemon of its name. Disposing it closes every connection and lets go of the name. */
-export interface Link extends AsyncDisposable {
+export interface ControlSocket extends AsyncDisposable {
   readonly places: DaemonPlaces;
 }
 
@@ -31,28 +31,34 @@ const OWNER_ONLY = 0o177;
  * gone; then what a killed daemon left is removed; then a new token, and the socket, 0600 in a directory 0700.
  *
  * @throws Fault `daemon-runs`: another process is this daemon; `daemon-socket`, which is class `ipc_bind_failed`: the path is
- * too long or can not be bound; `unwritable` or `no-space`
+ * too long or cannot be bound; `unwritable` or `no-space`
  */
-export async function openLink({ places, disk, random, clock, handlers }: LinkOptions): Promise<Link> {
+export async function openControlSocket({
+  places,
+  disk,
+  random,
+  clock,
+  handlers,
+}: ControlSocketOptions): Promise<ControlSocket> {
   const { socket, token: tokenPath, pid: pidPath, runtime } = places;
   const isPipe = socket.startsWith('\\\\');
   if (!isPipe) checkLength(socket);
   ensurePrivateDir(disk, runtime);
-  const lock = await locked(disk, places, clock);
+  const lock = await acquireLock(disk, places, clock);
   try {
     writeAtomically(disk, random, pidPath, `${process.pid}\n`); // who has to end it finds it also when it does not answer
     if (!isPipe) remove(disk, socket);
     const token = random.hex(32);
     writeAtomically(disk, random, tokenPath, `${token}\n`);
-    const isToken = sameAs(token);
+    const isToken = createTokenCheck(token);
     const open = new Set<Socket>();
     const server = createServer({ allowHalfOpen: true }, (peer) => {
       open.add(peer);
       peer.once('close', () => open.delete(peer));
-      void talk(peer, { isToken, clock, handlers });
+      void serveConnection(peer, { isToken, clock, handlers });
     });
     server.maxConnections = MOST_CONNECTIONS;
-    await listening(server, socket);
+    await listen(server, socket);
     // Out of descriptors for one more connection: those that are open go on.
     server.on('error', (error) => disk.log.warn(`${socket}: ${error.message}`, { path: socket }));
     return {
@@ -79,11 +85,11 @@ export async function openLink({ places, disk, random, clock, handlers }: LinkOp
 function checkLength(socket: string): void {
   const bytes = Buffer.byteLength(socket);
   if (bytes > LONGEST_SOCKET)
-    throw socketFault(socket, `the path has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}`);
+    throw createSocketFault(socket, `the path has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}`);
 }
 
 /** Who only looks whether a daemon lives holds its lock for a moment: so it is asked for more than once. */
-async function locked(disk: Disk, { locked: path, name, runtime }: DaemonPlaces, clock: Clock): Promise<Lock> {
+async function acquireLock(disk: Disk, { locked: path, name, runtime }: DaemonPlaces, clock: Clock): Promise<Lock> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return lockFile(disk, path);
@@ -100,7 +106,7 @@ async function locked(disk: Disk, { locked: path, name, runtime }: DaemonPlaces,
 }
 
 /** The mask is that of the whole process, but binding is done when `listen` returns: nothing else is made with it. */
-async function listening(server: Server, path: string): Promise<void> {
+async function listen(server: Server, path: string): Promise<void> {
   const before = process.platform === 'win32' ? null : process.umask(OWNER_ONLY);
   try {
     await new Promise<void>((resolve, reject) => {
@@ -113,7 +119,7 @@ async function listening(server: Server, path: string): Promise<void> {
     });
   } catch (error) {
     if (before !== null) process.umask(before);
-    throw socketFault(path, errnoOf(error) || String(error), error);
+    throw createSocketFault(path, getErrno(error) || String(error), error);
   }
 }
 
@@ -121,17 +127,17 @@ function remove(disk: Disk, path: string): void {
   try {
     disk.files.unlink(path);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw socketFault(path, `can not be removed: ${errnoOf(error)}`, error);
+    if (getErrno(error) !== 'ENOENT') throw createSocketFault(path, `cannot be removed: ${getErrno(error)}`, error);
   }
 }
 
-function socketFault(path: string, why: string, cause?: unknown): Fault {
+function createSocketFault(path: string, why: string, cause?: unknown): Fault {
   return new Fault('daemon-socket', `${path}: ${why}`, { is: 'machine', key: `file:${path}` }, { cause });
 }
 
 /** Takes the same time whatever is given, also of another length. */
-function sameAs(token: string): (given: string) => boolean {
+function createTokenCheck(token: string): (candidate: string) => boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   const own = hash(token);
-  return (given) => timingSafeEqual(hash(given), own);
+  return (candidate) => timingSafeEqual(hash(candidate), own);
 }

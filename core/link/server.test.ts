@@ -10,7 +10,7 @@ import { needs } from '../../test/kit/require.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { until } from '../../test/kit/until.ts';
 import { Fault } from '../model/index.ts';
-import { askLink } from './index.ts';
+import { askDaemon } from './index.ts';
 import { LONGEST_LINE } from './lines.ts';
 
 const isPosix = process.platform === 'win32' ? 'named pipes have other names and rights' : null;
@@ -118,7 +118,7 @@ describe('the control socket of a daemon', () => {
         [true, 'ipc_auth_failed'],
       );
       assert.deepEqual(calls, ['ipc_auth_failed', 'resume', 'ipc_auth_failed']);
-      assert.equal((await askLink(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
+      assert.equal((await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
     });
   }
 
@@ -136,7 +136,7 @@ describe('the control socket of a daemon', () => {
     await using link = await linkIn(at.dir, notingHandlers().handlers);
     using silent = wireTo(link.places.socket);
     silent.say('{"v":1,');
-    assert.equal((await askLink(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
+    assert.equal((await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
     await silent.over();
     assert.equal(silent.text(), '');
   });
@@ -156,7 +156,7 @@ describe('the control socket of a daemon', () => {
     wire.say(line(tokenOf(at.dir), { verb: 'status' }).repeat(2000));
     await until('the first answers', () => asked > 0);
     for (let i = 0; i < 5; i += 1) {
-      assert.equal((await askLink(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
+      assert.equal((await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
     }
     assert.ok(asked < 100, `${asked} answers were made for nobody`);
   });
@@ -175,13 +175,13 @@ describe('the control socket of a daemon', () => {
     }
   });
 
-  test('a surface that can not be bound is a refusal, and what the plugin said stays inside', async () => {
+  test('a surface that cannot be bound is a refusal, and what the plugin said stays inside', async () => {
     using at = scratch();
     const resume = async (): Promise<void> => {
       throw new Error('secret words');
     };
     await using link = await linkIn(at.dir, notingHandlers({ resume }).handlers);
-    const asked = await askLink(link.places, { verb: 'resume_surface' }, { timeoutMs: 10_000 });
+    const asked = await askDaemon(link.places, { verb: 'resume_surface' }, { timeoutMs: 10_000 });
     assert.ok(asked.is === 'refused' && asked.error === 'surface_unavailable');
     assert.doesNotMatch(asked.message, /secret/);
   });
@@ -195,7 +195,7 @@ describe('one daemon of a name', () => {
     const second = linkIn(at.dir, notingHandlers().handlers);
     await assert.rejects(second, (error) => error instanceof Fault && error.code === 'daemon-runs');
     assert.equal(tokenOf(at.dir), token);
-    assert.equal((await askLink(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
+    assert.equal((await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
     await using _ = await linkIn(at.dir, notingHandlers().handlers, 'eve');
   });
 
@@ -215,10 +215,10 @@ describe('one daemon of a name', () => {
     child.kill('SIGKILL');
     await once(child, 'close');
     assert.equal(fs.lstatSync(places.socket).isSocket(), true);
-    assert.deepEqual(await askLink(places, { verb: 'status' }, { timeoutMs: 10_000 }), { is: 'not-running' });
+    assert.deepEqual(await askDaemon(places, { verb: 'status' }, { timeoutMs: 10_000 }), { is: 'not-running' });
 
     await using link = await linkIn(at.dir, notingHandlers().handlers);
-    assert.equal((await askLink(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
+    assert.equal((await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
     using wire = wireTo(places.socket);
     wire.say(line(old, { verb: 'status' }));
     await wire.over();
@@ -253,10 +253,10 @@ describe('one daemon of a name', () => {
     assert.equal(fs.existsSync(home), false);
     const longest = deep(103 - bare);
     await using link = await linkIn(longest, notingHandlers().handlers);
-    assert.equal((await askLink(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
+    assert.equal((await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
   });
 
-  test('a socket that can not be bound lets go of the lock', async (t) => {
+  test('a socket that cannot be bound lets go of the lock', async (t) => {
     if (needs(t, isPosix)) return;
     using at = scratch();
     const places = placesIn(at.dir);
@@ -274,7 +274,7 @@ describe('whether an answer was read', () => {
     const { handlers, calls } = notingHandlers();
     await using link = await linkIn(at.dir, handlers);
     const request = { verb: 'notify_surface', boundary: { kind: 'Stop', session: 's', turn: null } } as const;
-    const asked = await askLink(link.places, request, { timeoutMs: 10_000 });
+    const asked = await askDaemon(link.places, request, { timeoutMs: 10_000 });
     assert.deepEqual(asked, { is: 'answered', answer: { emitted: true, why: 'rung' } });
     await until('what became of it', () => calls.length === 2);
     assert.equal(calls[1], 'read true');
@@ -304,7 +304,7 @@ describe('whether an answer was read', () => {
         await wire.over();
         gone.resolve();
       } else {
-        await askLink(link.places, { verb: 'status' }, { timeoutMs: 10_000 });
+        await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 });
         wire[Symbol.dispose]();
       }
       await until('what became of it', () => calls.length === 2);
@@ -317,7 +317,7 @@ describe('asking a daemon', () => {
   test('nobody there, and somebody who says something else, are told apart', async () => {
     using at = scratch();
     const places = placesIn(at.dir);
-    const ask = (timeoutMs = 10_000) => askLink(places, { verb: 'status' }, { timeoutMs });
+    const ask = (timeoutMs = 10_000) => askDaemon(places, { verb: 'status' }, { timeoutMs });
     assert.deepEqual(await ask(), { is: 'not-running' });
     fs.mkdirSync(places.runtime, { recursive: true, mode: 0o700 });
     fs.writeFileSync(places.token, 'a\n');
@@ -357,7 +357,7 @@ describe('asking a daemon', () => {
     });
     server.listen(places.socket);
     await once(server, 'listening');
-    assert.deepEqual(await askLink(places, { verb: 'status' }, { timeoutMs: 10_000 }), { is: 'not-running' });
+    assert.deepEqual(await askDaemon(places, { verb: 'status' }, { timeoutMs: 10_000 }), { is: 'not-running' });
   });
 
   test('a stop ends it', async () => {
@@ -366,7 +366,7 @@ describe('asking a daemon', () => {
     await using link = await linkIn(at.dir, handlers);
     const request = { verb: 'notify_surface', boundary: null } as const;
     const signal = AbortSignal.timeout(20);
-    assert.deepEqual(await askLink(link.places, request, { timeoutMs: 60_000, signal }), { is: 'silent' });
-    assert.deepEqual(await askLink(link.places, request, { timeoutMs: 60_000, signal }), { is: 'silent' });
+    assert.deepEqual(await askDaemon(link.places, request, { timeoutMs: 60_000, signal }), { is: 'silent' });
+    assert.deepEqual(await askDaemon(link.places, request, { timeoutMs: 60_000, signal }), { is: 'silent' });
   });
 });

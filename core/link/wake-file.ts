@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import type { PersonaId } from '../model/index.ts';
 import type { Random } from '../ports/index.ts';
-import { type Disk, errnoOf, readPrivate, stemOf, writeAtomically } from '../state/index.ts';
+import { type Disk, getErrno, readPrivate, toStem, writeAtomically } from '../state/index.ts';
 
 const MOST_BYTES = 4096;
 
 /** Where the address stands at which the runner of a persona can be told to wake it, for a daemon, which opens no database. */
-export function wakeFile(run: string, persona: PersonaId): string {
-  return join(run, 'wakes', stemOf(persona));
+export function toWakeFile(run: string, persona: PersonaId): string {
+  return join(run, 'wakes', toStem(persona));
 }
 
 /** Null: there is none any more. @throws Fault `unwritable` or `no-space` */
-export function noteWake(disk: Disk, random: Random, path: string, url: string | null): void {
+export function writeWake(disk: Disk, random: Random, path: string, url: string | null): void {
   if (url !== null) {
     writeAtomically(disk, random, path, `${url}\n`);
     return;
@@ -19,12 +19,12 @@ export function noteWake(disk: Disk, random: Random, path: string, url: string |
   try {
     disk.files.unlink(path);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    if (getErrno(error) !== 'ENOENT') throw error;
   }
 }
 
 /** The address as it was noted; null: there is none. @throws Fault `unreadable` */
-export function wakeAt(disk: Disk, path: string): string | null {
+export function readWake(disk: Disk, path: string): string | null {
   const bytes = readPrivate(disk, path, MOST_BYTES);
   const url = bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim();
   return url === '' ? null : url;

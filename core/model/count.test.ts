@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Count, exactly, sumOf, UNKNOWN } from './count.ts';
+import { addCounts, type Count, exactly, UNKNOWN } from './count.ts';
 
 const atLeast = (n: number): Count => ({ is: 'atLeast', n });
 
 test('exact parts have an exact sum, also when there are none', () => {
-  assert.deepEqual(sumOf([]), exactly(0));
-  assert.deepEqual(sumOf([exactly(2), exactly(3)]), exactly(5));
+  assert.deepEqual(addCounts([]), exactly(0));
+  assert.deepEqual(addCounts([exactly(2), exactly(3)]), exactly(5));
 });
 
 test('one lower bound, or one unknown part, makes the sum a lower bound', () => {
-  assert.deepEqual(sumOf([exactly(2), atLeast(3)]), atLeast(5));
-  assert.deepEqual(sumOf([exactly(2), UNKNOWN]), atLeast(2));
+  assert.deepEqual(addCounts([exactly(2), atLeast(3)]), atLeast(5));
+  assert.deepEqual(addCounts([exactly(2), UNKNOWN]), atLeast(2));
 });
 
 test('only unknown parts are an unknown sum, never 0', () => {
-  assert.deepEqual(sumOf([UNKNOWN, UNKNOWN]), UNKNOWN);
+  assert.deepEqual(addCounts([UNKNOWN, UNKNOWN]), UNKNOWN);
 });

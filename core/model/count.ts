@@ -7,12 +7,12 @@ export function exactly(n: number): Count {
   return { is: 'exact', n };
 }
 
-export function sameCount(a: Count, b: Count): boolean {
+export function isSameCount(a: Count, b: Count): boolean {
   return a.is === b.is && (a.is === 'unknown' || (b.is !== 'unknown' && a.n === b.n));
 }
 
 /** Adds counts; an unknown part makes the sum a lower bound, and only unknown parts make it unknown. */
-export function sumOf(counts: Iterable<Count>): Count {
+export function addCounts(counts: Iterable<Count>): Count {
   let n = 0;
   let known = 0;
   let exact = true;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FAULTS, Fault, type FaultCode, faultOf } from './fault.ts';
+import { FAULTS, Fault, type FaultCode, toFault } from './fault.ts';
 
 const scope = { is: 'persona', key: 'ada' } as const;
 
@@ -18,14 +18,14 @@ test('every code has a next step', () => {
 
 test('a fault passes through as it is; anything else thrown is an internal one with its cause', () => {
   const fault = new Fault('timeout', 'no answer in 5 s', scope);
-  assert.equal(faultOf(fault, { is: 'machine', key: 'x' }), fault);
+  assert.equal(toFault(fault, { is: 'machine', key: 'x' }), fault);
   const error = new TypeError('x is not a function');
-  const wrapped = faultOf(error, scope);
+  const wrapped = toFault(error, scope);
   assert.deepEqual(
     [wrapped.code, wrapped.message, wrapped.cause],
     ['internal', 'TypeError: x is not a function', error],
   );
-  assert.equal(faultOf('text', scope).message, 'text');
+  assert.equal(toFault('text', scope).message, 'text');
 });
 
 test('B11 given any fault, its next step is one a person can take, and no promise of a program that may have ended', () => {

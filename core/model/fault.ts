@@ -79,16 +79,16 @@ export class Fault extends Error {
 }
 
 /** Any thrown value as a Fault, so that no failure leaves a loop unexplained. */
-export function faultOf(error: unknown, scope: Scope): Fault {
+export function toFault(error: unknown, scope: Scope): Fault {
   if (error instanceof Fault) return error;
-  const removed = removedFolderFault(error);
+  const removed = toRemovedFolderFault(error);
   if (removed !== null) return removed;
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new Fault('internal', text, scope, { cause: error });
 }
 
 /** What is relative to a folder that somebody removed can be found by nobody: no fault of ours. Null for any other error. */
-export function removedFolderFault(error: unknown): Fault | null {
+export function toRemovedFolderFault(error: unknown): Fault | null {
   if (!(error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')) return null;
   const words = 'the current folder was removed: change into one that is there, or give absolute paths';
   return new Fault('usage', words, { is: 'machine', key: 'cwd' });

@@ -7,11 +7,11 @@ const DAY = 86_400_000;
  * The UTC form that every event carries: `2026-06-20T10:00:00.123000+00:00`, always six decimals.
  * Pure arithmetic (proleptic Gregorian calendar), so that the core needs no wall clock to print one.
  */
-export function isoOf(at: Instant): string {
+export function formatIso(at: Instant): string {
   const micros = Math.round(at * 1000); // the nearest: a double holds today's microseconds only to about a quarter
   const days = Math.floor(micros / (DAY * 1000));
   const rest = micros - days * DAY * 1000;
-  const { year, month, day } = civil(days);
+  const { year, month, day } = toCalendarDate(days);
   const seconds = Math.floor(rest / 1_000_000);
   const date = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
   const time = `${pad(Math.floor(seconds / 3600), 2)}:${pad(Math.floor(seconds / 60) % 60, 2)}:${pad(seconds % 60, 2)}`;
@@ -20,11 +20,11 @@ export function isoOf(at: Instant): string {
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{6})\+00:00$/;
 
-/** The instant of a text that `isoOf` made; null for any other. */
-export function instantOfIso(text: string): Instant | null {
-  const found = ISO.exec(text);
-  if (found === null) return null;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, micros = 0] = found.slice(1).map(Number);
+/** The instant of a text that `formatIso` made; null for any other. */
+export function parseIso(text: string): Instant | null {
+  const match = ISO.exec(text);
+  if (match === null) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, micros = 0] = match.slice(1).map(Number);
   return Date.UTC(year, month - 1, day, hour, minute, second) + micros / 1000;
 }
 
@@ -32,17 +32,17 @@ const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:
 
 /** The instant of an ISO 8601 timestamp as sources write it; without an offset it is UTC. Null for any other text. */
 export function parseTimestamp(text: string): Instant | null {
-  const found = TIMESTAMP.exec(text.trim());
-  if (found === null) return null;
-  const [, , , , , , , fraction, sign] = found;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map(Number);
-  const offset = (Number(found[9] ?? 0) * 60 + Number(found[10] ?? 0)) * 60_000 * (sign === '-' ? -1 : 1);
+  const match = TIMESTAMP.exec(text.trim());
+  if (match === null) return null;
+  const [, , , , , , , fraction, sign] = match;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
+  const offset = (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0)) * 60_000 * (sign === '-' ? -1 : 1);
   const at = Date.UTC(year, month - 1, day, hour, minute, second) + Number(`0${fraction ?? ''}`) * 1000 - offset;
   return Number.isFinite(at) ? at : null;
 }
 
 /** Days since 1970-01-01 to a calendar date; eras of 400 years of 146,097 days, years that begin in March. */
-function civil(days: number): { year: number; month: number; day: number } {
+function toCalendarDate(days: number): { year: number; month: number; day: number } {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
   const dayOfEra = shifted - era * 146_097;

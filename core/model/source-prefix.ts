@@ -8,7 +8,7 @@ export const SOURCE_PREFIXES = {
   local: 'local-',
   garden: 'garden-',
   brainclaw: 'bc-',
-  prism: 'prism-',
+  daemon: 'daemon-',
 } as const;
 
 export type PrefixedSource = keyof typeof SOURCE_PREFIXES;

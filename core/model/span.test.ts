@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { merged, type Span, spanAround } from './span.ts';
+import { findSpan, mergeSpans, type Span } from './span.ts';
 
 const spans: fc.Arbitrary<Span[]> = fc.array(
   fc
@@ -12,10 +12,10 @@ const spans: fc.Arbitrary<Span[]> = fc.array(
 test('merged spans hold the same numbers, ascending, and none touches the next', () => {
   fc.assert(
     fc.property(spans, (given) => {
-      const all = merged(given);
+      const all = mergeSpans(given);
       for (let n = 0; n <= 50; n += 1) {
         const isIn = given.some(({ from, to }) => from <= n && n <= to);
-        const span = spanAround(all, n);
+        const span = findSpan(all, n);
         assert.equal(span !== null, isIn);
         assert.ok(span === null || (span.from <= n && n <= span.to));
       }

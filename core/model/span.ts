@@ -5,18 +5,18 @@ export interface Span {
 }
 
 /** The same numbers as few spans, ascending, none touching the next. */
-export function merged(spans: readonly Span[]): readonly Span[] {
-  const all: { from: number; to: number }[] = [];
+export function mergeSpans(spans: readonly Span[]): readonly Span[] {
+  const result: { from: number; to: number }[] = [];
   for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
-    const last = all.at(-1);
+    const last = result.at(-1);
     if (last !== undefined && from <= last.to + 1) last.to = Math.max(last.to, to);
-    else all.push({ from, to });
+    else result.push({ from, to });
   }
-  return all;
+  return result;
 }
 
 /** The span that holds a number; `spans` as `merged` gives them. */
-export function spanAround(spans: readonly Span[], n: number): Span | null {
+export function findSpan(spans: readonly Span[], n: number): Span | null {
   let low = 0;
   let high = spans.length;
   while (low < high) {

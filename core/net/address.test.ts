@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type AddressClass, bytesOf, classOf } from './address.ts';
-import { hostOf } from './policy.ts';
+import { type AddressClass, classifyAddress, parseAddressBytes } from './address.ts';
+import { toHost } from './policy.ts';
 
 const CLASSES: readonly (readonly [AddressClass, readonly string[]])[] = [
   [
@@ -103,7 +103,7 @@ const CLASSES: readonly (readonly [AddressClass, readonly string[]])[] = [
 
 for (const [is, addresses] of CLASSES) {
   for (const address of addresses)
-    test(`${JSON.stringify(address)} is ${is}`, () => assert.equal(classOf(address), is));
+    test(`${JSON.stringify(address)} is ${is}`, () => assert.equal(classifyAddress(address), is));
 }
 
 /** Every way an IPv6 address may carry 127.0.0.1, 169.254.169.254 and 10.0.0.1. */
@@ -116,15 +116,15 @@ const CARRIED: readonly (readonly [AddressClass, string])[] = [
 for (const [is, tail] of CARRIED) {
   for (const prefix of ['::ffff:', '::', '::ffff:0:', '64:ff9b::', '64:ff9b:1::']) {
     test(`D14: ${prefix}${tail} has the ${is} class of what it carries`, () =>
-      assert.equal(classOf(prefix + tail), is));
+      assert.equal(classifyAddress(prefix + tail), is));
   }
-  test(`D14: 2002:${tail}:: (6to4) is ${is}`, () => assert.equal(classOf(`2002:${tail}::`), is));
-  test(`D14: Teredo by a ${is} server is ${is}`, () => assert.equal(classOf(`2001:0:${tail}::f7f7:f7f7`), is));
+  test(`D14: 2002:${tail}:: (6to4) is ${is}`, () => assert.equal(classifyAddress(`2002:${tail}::`), is));
+  test(`D14: Teredo by a ${is} server is ${is}`, () => assert.equal(classifyAddress(`2001:0:${tail}::f7f7:f7f7`), is));
 }
 
 test('D14: Teredo of an inner client is the class of that client, which it carries inverted', () => {
-  assert.equal(classOf('2001:0:808:808::80ff:fffe'), 'loopback');
-  assert.equal(classOf('2001:0:808:808::f7f7:f7f7'), 'public');
+  assert.equal(classifyAddress('2001:0:808:808::80ff:fffe'), 'loopback');
+  assert.equal(classifyAddress('2001:0:808:808::f7f7:f7f7'), 'public');
 });
 
 /** What the contracts list as spellings, as a URL has them. */
@@ -154,9 +154,9 @@ const SPELLINGS: readonly (readonly [host: string, AddressClass])[] = [
 
 for (const [spelling, is] of SPELLINGS) {
   test(`http://${spelling}/ leads to a ${is} address`, () => {
-    const host = hostOf(new URL(`http://${spelling}:8080/`));
+    const host = toHost(new URL(`http://${spelling}:8080/`));
     assert.equal(host.is, 'literal');
-    assert.equal(host.is === 'literal' && classOf(host.address), is);
+    assert.equal(host.is === 'literal' && classifyAddress(host.address), is);
   });
 }
 
@@ -168,7 +168,7 @@ test('exactly what node takes for an address has bytes, and they survive being w
   );
   fc.assert(
     fc.property(text, (address) => {
-      const bytes = bytesOf(address);
+      const bytes = parseAddressBytes(address);
       assert.equal(bytes !== null, isIP(address) !== 0, address);
       if (bytes === null) return;
       const full = Array.from({ length: 8 }, (_, i) =>
@@ -176,8 +176,8 @@ test('exactly what node takes for an address has bytes, and they survive being w
           .readUInt16BE(2 * i)
           .toString(16),
       ).join(':');
-      assert.deepEqual(bytesOf(full), bytes);
-      assert.equal(classOf(full), classOf(address), `${full} and ${address}`);
+      assert.deepEqual(parseAddressBytes(full), bytes);
+      assert.equal(classifyAddress(full), classifyAddress(address), `${full} and ${address}`);
     }),
     { numRuns: 3000 },
   );

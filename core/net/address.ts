@@ -15,9 +15,9 @@ export type AddressClass =
   | 'reserved'
   | 'invalid';
 
-type Range = readonly [prefix: readonly number[], bits: number, is: AddressClass];
+type AddressRange = readonly [prefix: readonly number[], bits: number, is: AddressClass];
 
-const IPV4: readonly Range[] = [
+const IPV4: readonly AddressRange[] = [
   [[0, 0, 0, 0], 32, 'unspecified'],
   [[0], 8, 'reserved'],
   [[10], 8, 'private'],
@@ -36,7 +36,7 @@ const IPV4: readonly Range[] = [
   [[240], 4, 'reserved'],
 ];
 
-const IPV6: readonly Range[] = [
+const IPV6: readonly AddressRange[] = [
   [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 128, 'unspecified'],
   [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], 128, 'loopback'],
   [[0x20, 0x01, 0x00, 0x02, 0x00, 0x00], 48, 'benchmarking'],
@@ -57,7 +57,7 @@ const IPV6: readonly Range[] = [
 const CARRIERS: readonly {
   readonly prefix: readonly number[];
   readonly bits: number;
-  readonly at: readonly Carried[];
+  readonly at: readonly CarriedAddress[];
 }[] = [
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], bits: 96, at: [{ offset: 12 }] }, // mapped
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0], bits: 96, at: [{ offset: 12 }] }, // translated, RFC 2765
@@ -68,7 +68,7 @@ const CARRIERS: readonly {
   { prefix: [0x20, 0x02], bits: 16, at: [{ offset: 2 }] }, // 6to4
 ];
 
-interface Carried {
+interface CarriedAddress {
   readonly offset: number;
   readonly inverted?: true;
 }
@@ -78,19 +78,19 @@ interface Carried {
  * that no spelling of 127.0.0.1 passes as public (Kijito contract f, loopback-and-files 2). Fails closed: what is not
  * understood is `invalid`, what no registry hands out is `reserved`.
  */
-export function classOf(address: string): AddressClass {
-  const bytes = bytesOf(address);
+export function classifyAddress(address: string): AddressClass {
+  const bytes = parseAddressBytes(address);
   if (bytes === null) return 'invalid';
-  return bytesAreIPv4(address) ? lookUp(IPV4, bytes.subarray(12)) : classOfIPv6(bytes);
+  return isIPv4Text(address) ? findClass(IPV4, bytes.subarray(12)) : classifyIPv6(bytes);
 }
 
-function classOfIPv6(bytes: Uint8Array): AddressClass {
-  const own = IPV6.slice(0, 2).find(([prefix, bits]) => startsWith(bytes, prefix, bits));
+function classifyIPv6(bytes: Uint8Array): AddressClass {
+  const own = IPV6.slice(0, 2).find(([prefix, bits]) => isPrefixedWith(bytes, prefix, bits));
   if (own !== undefined) return own[2];
-  const carrier = CARRIERS.find(({ prefix, bits }) => startsWith(bytes, prefix, bits));
-  if (carrier === undefined) return lookUp(IPV6, bytes);
+  const carrier = CARRIERS.find(({ prefix, bits }) => isPrefixedWith(bytes, prefix, bits));
+  if (carrier === undefined) return findClass(IPV6, bytes);
   const classes = carrier.at.map(({ offset, inverted }) =>
-    lookUp(
+    findClass(
       IPV4,
       bytes.subarray(offset, offset + 4).map((byte) => (inverted ? byte ^ 0xff : byte)),
     ),
@@ -99,12 +99,12 @@ function classOfIPv6(bytes: Uint8Array): AddressClass {
 }
 
 /** The first range that holds the bytes; IPv4 outside every range is public, IPv6 outside every range is not. */
-function lookUp(ranges: readonly Range[], bytes: Uint8Array): AddressClass {
-  const found = ranges.find(([prefix, bits]) => startsWith(bytes, prefix, bits));
-  return found?.[2] ?? (ranges === IPV4 ? 'public' : 'reserved');
+function findClass(ranges: readonly AddressRange[], bytes: Uint8Array): AddressClass {
+  const range = ranges.find(([prefix, bits]) => isPrefixedWith(bytes, prefix, bits));
+  return range?.[2] ?? (ranges === IPV4 ? 'public' : 'reserved');
 }
 
-function startsWith(bytes: Uint8Array, prefix: readonly number[], bits: number): boolean {
+function isPrefixedWith(bytes: Uint8Array, prefix: readonly number[], bits: number): boolean {
   for (let bit = 0; bit < bits; bit += 8) {
     const at = bit / 8;
     const mask = bits - bit >= 8 ? 0xff : (0xff << (8 - (bits - bit))) & 0xff;
@@ -113,7 +113,7 @@ function startsWith(bytes: Uint8Array, prefix: readonly number[], bits: number):
   return true;
 }
 
-function bytesAreIPv4(address: string): boolean {
+function isIPv4Text(address: string): boolean {
   return !address.includes(':');
 }
 
@@ -121,15 +121,15 @@ function bytesAreIPv4(address: string): boolean {
  * The 16 bytes of an IP literal, IPv4 as `::ffff:a.b.c.d`; null when it is none. Strict: four plain decimal numbers, or
  * the text forms of RFC 4291. Shorthands such as `127.1` and `0x7f000001` are the URL parser's to resolve.
  */
-export function bytesOf(address: string): Uint8Array | null {
-  if (bytesAreIPv4(address)) {
-    const four = fourBytesOf(address);
+export function parseAddressBytes(address: string): Uint8Array | null {
+  if (isIPv4Text(address)) {
+    const four = parseIPv4Bytes(address);
     return four === null ? null : Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ...four);
   }
   const sides = address.split('::');
   if (sides.length > 2) return null;
-  const head = groupsOf(sides[0] ?? '', sides.length === 1);
-  const tail = sides.length === 2 ? groupsOf(sides[1] ?? '', true) : [];
+  const head = parseGroups(sides[0] ?? '', sides.length === 1);
+  const tail = sides.length === 2 ? parseGroups(sides[1] ?? '', true) : [];
   if (head === null || tail === null) return null;
   const missing = 16 - head.length - tail.length;
   if (sides.length === 2 ? missing < 2 : missing !== 0) return null;
@@ -137,13 +137,13 @@ export function bytesOf(address: string): Uint8Array | null {
 }
 
 /** `7f00:1` as bytes; the last group may be a dotted IPv4 address where it ends the whole literal. */
-function groupsOf(text: string, isEnd: boolean): number[] | null {
+function parseGroups(text: string, isEnd: boolean): number[] | null {
   if (text === '') return [];
   const groups = text.split(':');
   const bytes: number[] = [];
   for (const [index, group] of groups.entries()) {
     if (group.includes('.')) {
-      const four = isEnd && index === groups.length - 1 ? fourBytesOf(group) : null;
+      const four = isEnd && index === groups.length - 1 ? parseIPv4Bytes(group) : null;
       if (four === null) return null;
       bytes.push(...four);
     } else {
@@ -155,7 +155,7 @@ function groupsOf(text: string, isEnd: boolean): number[] | null {
   return bytes;
 }
 
-function fourBytesOf(text: string): number[] | null {
+function parseIPv4Bytes(text: string): number[] | null {
   const parts = text.split('.');
   if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part))) return null;
   const bytes = parts.map(Number);

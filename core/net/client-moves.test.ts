@@ -4,13 +4,13 @@ import { setTimeout } from 'node:timers/promises';
 import { type FakeHive, fakeHive } from '../../test/kit/fake-hive.ts';
 import { until } from '../../test/kit/until.ts';
 import { Fault, type FaultCode } from '../model/index.ts';
-import { AS_WRITTEN, type HttpClient, httpClient, type Resolve } from './index.ts';
+import { AS_WRITTEN, createHttpClient, type HttpClient, type Resolve } from './index.ts';
 
 /** The address of a hive that changes while it is watched, by a resolver of the test's own and a server that moves. */
 const never = new AbortController().signal;
 
 function clientOf(hive: FakeHive, resolve: Resolve, deadlineMs = 5000): HttpClient {
-  return httpClient({
+  return createHttpClient({
     url: `http://hive.test:${hive.port}`,
     policy: AS_WRITTEN,
     scope: { is: 'source', key: 'team' },

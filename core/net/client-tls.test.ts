@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { CERTIFICATE, KEY } from '../../test/kit/fake-hive-tls.ts';
-import { AS_WRITTEN, httpClient, onlyPublicAnd } from './index.ts';
+import { AS_WRITTEN, createHttpClient, createPublicPolicy } from './index.ts';
 
 const server = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end('{"result":[]}'));
 const trusted = getCACertificates('default');
@@ -24,7 +24,7 @@ after(() => {
 });
 
 const clientOf = (host: string) =>
-  httpClient({
+  createHttpClient({
     url: `https://${host}:${port}`,
     policy: AS_WRITTEN,
     scope: { is: 'source', key: host },
@@ -48,9 +48,9 @@ test('the name in the URL is what the certificate must be for, although the conn
 });
 
 test('a name of the wrong class is blocked before any handshake', async () => {
-  await using client = httpClient({
+  await using client = createHttpClient({
     url: `https://hive.test:${port}`,
-    policy: onlyPublicAnd({ loopback: false, private: true }),
+    policy: createPublicPolicy({ loopback: false, private: true }),
     scope: { is: 'source', key: 'hive.test' },
     userAgent: 'hivebar/0',
     credential: null,
@@ -62,7 +62,7 @@ test('a name of the wrong class is blocked before any handshake', async () => {
 test('plain HTTP where TLS was asked for is the fault tls', async () => {
   const { fakeHive } = await import('../../test/kit/fake-hive.ts');
   await using hive = await fakeHive();
-  await using client = httpClient({
+  await using client = createHttpClient({
     url: `https://127.0.0.1:${hive.port}`,
     policy: AS_WRITTEN,
     scope: { is: 'source', key: 'k' },

@@ -5,7 +5,7 @@ import { type FakeHive, fakeHive } from '../../test/kit/fake-hive.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { Fault } from '../model/index.ts';
 import { silentLog } from '../ports/index.ts';
-import { AS_WRITTEN, type HttpClient, httpClient, tokenFileCredentials } from './index.ts';
+import { AS_WRITTEN, createHttpClient, createTokenFileCredentials, type HttpClient } from './index.ts';
 
 const never = new AbortController().signal;
 const SCOPE = { is: 'source', key: 'team' } as const;
@@ -15,13 +15,13 @@ function rig(hive: FakeHive, files: Scratch) {
   const warnings: string[] = [];
   let now = 0;
   const path = files.at('token');
-  const credential = tokenFileCredentials({
+  const credential = createTokenFileCredentials({
     path,
     scope: SCOPE,
     clock: { monotonic: () => now },
     log: { ...silentLog, warn: (line) => void warnings.push(line) },
   });
-  const client: HttpClient = httpClient({
+  const client: HttpClient = createHttpClient({
     url: hive.url,
     policy: AS_WRITTEN,
     scope: SCOPE,
@@ -50,7 +50,7 @@ test('a token file that is not there yet is a fault of its hive that names it, a
   await using hive = await fakeHive({ personas: ['ada'], token: 's3cret1' });
   const { client, path, outcome, later } = rig(hive, files);
   await using _ = client;
-  assert.match(await outcome(), /^unreadable: token file ".*token" can not be read \(ENOENT/);
+  assert.match(await outcome(), /^unreadable: token file ".*token" cannot be read \(ENOENT/);
   files.write('token', 's3cret1\n');
   assert.match(await outcome(), /^unreadable/, 'looked at once a second');
   assert.equal(hive.requests.length, 0, 'nothing is asked without the token');

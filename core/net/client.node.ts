@@ -6,19 +6,19 @@ import type BuildConnector from 'undici/lib/core/connect.js';
 import type UndiciPool from 'undici/lib/dispatcher/pool.js';
 import { Fault, type Scope } from '../model/index.ts';
 import { startTimer } from '../ports/index.ts';
-import { type Credentials, fixedCredentials, type Header } from './credentials.ts';
-import { type Answer, Exchange } from './exchange.ts';
+import { type Credentials, createFixedCredentials, type Header } from './credentials.ts';
+import { HttpExchange, type HttpResponse } from './exchange.ts';
+import { formatUrl } from './format-url.ts';
 import {
   type AddressPolicy,
   type Admission,
   admit,
+  type HttpTarget,
   LOCAL_ADDRESSES,
-  proxyOf,
-  type Target,
-  targetOf,
+  parseProxy,
+  parseTarget,
 } from './policy.ts';
-import { shownUrl } from './shown-url.ts';
-import { tunnels } from './tunnel.node.ts';
+import { createTunnels } from './tunnel.node.ts';
 
 /** All addresses of a host name, in the order they should be tried. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
@@ -50,7 +50,7 @@ export interface HttpClient extends AsyncDisposable {
    * @throws Fault for everything that is not a whole 2xx answer, and for credentials that are not there; `signal.reason`
    *   as soon as the signal aborts
    */
-  get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<Answer>;
+  get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<HttpResponse>;
   /**
    * Drops every connection and look-up; requests under way fail with `broken`, later ones connect anew. For when the
    * machine slept: a connection may be dead without anybody having said so.
@@ -61,7 +61,7 @@ export interface HttpClient extends AsyncDisposable {
 const require = createRequire(import.meta.url);
 
 /** Loaded with the first client: a process that watches only its own hive does not carry these 10 MiB. */
-function undici(): { readonly Pool: typeof UndiciPool; readonly buildConnector: typeof BuildConnector } {
+function loadUndici(): { readonly Pool: typeof UndiciPool; readonly buildConnector: typeof BuildConnector } {
   return {
     Pool: require('undici/lib/dispatcher/pool.js'),
     buildConnector: require('undici/lib/core/connect.js'),
@@ -79,16 +79,16 @@ const ATTEMPT_MS = 1000;
  * D7, D11, D24). A connection that is lost is made anew from a new look-up.
  * @throws Fault `bad-url`, `blocked` or `usage` for what is known to be wrong without asking anybody
  */
-export function httpClient(options: HttpOptions): HttpClient {
-  const target = targetOf(options.url, options.policy, options.scope);
+export function createHttpClient(options: HttpOptions): HttpClient {
+  const target = parseTarget(options.url, options.policy, options.scope);
   const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES, scope, userAgent, credential } = options;
-  const credentials = credentialsOf(credential);
+  const credentials = toCredentials(credential);
   const common = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'identity' };
   // Not limited in number: who asks limits how much it asks at once, and a request that waits for a connection behind
   // hanging ones would fail with them.
-  const { Pool, buildConnector } = undici();
-  const proxy = options.proxy === undefined ? null : proxyOf(options.proxy, target, scope);
-  const names = guardedLookup(proxy ?? target, scope, options.resolve ?? resolveBySystem);
+  const { Pool, buildConnector } = loadUndici();
+  const proxy = options.proxy === undefined ? null : parseProxy(options.proxy, target, scope);
+  const names = createGuardedLookup(proxy ?? target, scope, options.resolve ?? resolveBySystem);
   const direct = buildConnector({
     lookup: names.lookup,
     autoSelectFamily: true,
@@ -99,7 +99,7 @@ export function httpClient(options: HttpOptions): HttpClient {
   const through =
     proxy === null
       ? null
-      : tunnels({
+      : createTunnels({
           ...{ target, proxy, scope, userAgent, lookup: names.lookup },
           ...{ secure: direct, timeoutMs: deadlineMs, attemptMs: ATTEMPT_MS },
         });
@@ -119,17 +119,17 @@ export function httpClient(options: HttpOptions): HttpClient {
     return closing;
   };
 
-  function ask(path: string, header: Header | null, withinMs: number, signal: AbortSignal): Promise<Answer> {
+  function ask(path: string, header: Header | null, withinMs: number, signal: AbortSignal): Promise<HttpResponse> {
     if (signal.aborted) return Promise.reject(signal.reason);
     const url = new URL(path, target.url.origin);
-    const settled = (): void => {
+    const cleanUp = (): void => {
       late[Symbol.dispose]();
       signal.removeEventListener('abort', stop);
     };
-    const exchange = new Exchange({ url, scope }, maxBytes, settled, names.answered);
+    const exchange = new HttpExchange({ url, scope }, maxBytes, cleanUp, names.answered);
     const stop = (): void => exchange.cut(signal.reason);
     const late = startTimer(withinMs, () =>
-      exchange.cut(new Fault('timeout', `${shownUrl(url)}: no whole answer within ${withinMs} ms`, scope)),
+      exchange.cut(new Fault('timeout', `${formatUrl(url)}: no whole answer within ${withinMs} ms`, scope)),
     );
     signal.addEventListener('abort', stop, { once: true });
     const headers = header === null ? common : { ...common, [header.name]: header.value };
@@ -150,7 +150,7 @@ export function httpClient(options: HttpOptions): HttpClient {
         return await ask(path, header, within, signal);
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        if (!credentials.replaced(header)) throw withToken(error, credentials);
+        if (!credentials.refresh(header)) throw withToken(error, credentials);
       }
       try {
         return await ask(path, credentials.header(), Math.max(1, within - (performance.now() - start)), signal);
@@ -170,8 +170,8 @@ export function httpClient(options: HttpOptions): HttpClient {
   };
 }
 
-function credentialsOf(given: Header | Credentials | null): Credentials {
-  return given !== null && 'header' in given ? given : fixedCredentials(given);
+function toCredentials(credential: Header | Credentials | null): Credentials {
+  return credential !== null && 'header' in credential ? credential : createFixedCredentials(credential);
 }
 
 function isRefusal(error: unknown): error is Fault {
@@ -193,15 +193,15 @@ interface GuardedLookup {
 
 /**
  * The look-up of every connection that is made by name: resolve, check all addresses, connect to no other. Requests that
- * ask at the same moment share one resolution. (A literal never comes here: `targetOf` has checked it.) A class holds
+ * ask at the same moment share one resolution. (A literal never comes here: `parseTarget` has checked it.) A class holds
  * only when somebody answered from there: the network of a hotel says an address of its own for every name until one has
  * logged in, and would shut out the real one for as long as the process lives.
  */
-function guardedLookup(target: Target, scope: Scope, resolve: Resolve): GuardedLookup {
+function createGuardedLookup(target: HttpTarget, scope: Scope, resolve: Resolve): GuardedLookup {
   let admission: Admission = target.admission;
   let admitted: Admission = admission;
   let underWay: Promise<readonly string[]> | null = null;
-  const addressesOf = async (name: string): Promise<readonly string[]> => {
+  const resolveAddresses = async (name: string): Promise<readonly string[]> => {
     const addresses = target.host.is === 'local' ? LOCAL_ADDRESSES : await resolve(name);
     admitted = admit(admission, name, addresses, scope);
     return addresses;
@@ -209,10 +209,10 @@ function guardedLookup(target: Target, scope: Scope, resolve: Resolve): GuardedL
   return {
     lookup(name, _options, done) {
       if (underWay === null) {
-        const asked = addressesOf(name).finally(() => {
-          if (underWay === asked) underWay = null;
+        const resolution = resolveAddresses(name).finally(() => {
+          if (underWay === resolution) underWay = null;
         });
-        underWay = asked;
+        underWay = resolution;
       }
       underWay.then(
         (addresses) =>
@@ -233,6 +233,6 @@ function guardedLookup(target: Target, scope: Scope, resolve: Resolve): GuardedL
 }
 
 async function resolveBySystem(name: string): Promise<readonly string[]> {
-  const found = await resolveByHost(name, { all: true, order: 'verbatim' });
-  return found.map(({ address }) => address);
+  const addresses = await resolveByHost(name, { all: true, order: 'verbatim' });
+  return addresses.map(({ address }) => address);
 }

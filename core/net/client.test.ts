@@ -7,13 +7,13 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fakeHive, type HiveFault } from '../../test/kit/fake-hive.ts';
 import { Fault, type FaultCode } from '../model/index.ts';
-import { AS_WRITTEN, type HttpClient, type HttpOptions, httpClient, onlyPublicAnd } from './index.ts';
+import { AS_WRITTEN, createHttpClient, createPublicPolicy, type HttpClient, type HttpOptions } from './index.ts';
 
 const PATH = '/api/inbox?persona=ada&mark_read=false';
 const never = new AbortController().signal;
 
 function clientOf(url: string, more: Partial<HttpOptions> = {}): HttpClient {
-  return httpClient({
+  return createHttpClient({
     url,
     policy: AS_WRITTEN,
     scope: { is: 'source', key: url },
@@ -370,7 +370,7 @@ test('a name that resolves to nothing is the fault dns', async () => {
 
 test('a name with one inner address among its addresses is blocked, and nobody is connected', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
-  const policy = onlyPublicAnd({ loopback: false, private: false });
+  const policy = createPublicPolicy({ loopback: false, private: false });
   for (const addresses of [['1.1.1.1', '127.0.0.1'], ['127.0.0.1', '1.1.1.1'], ['::ffff:127.0.0.1']]) {
     await using client = clientOf(`http://hive.test:${hive.port}`, { policy, resolve: async () => addresses });
     const found = await outcome(client);
@@ -397,12 +397,12 @@ test('a hive whose name moves to another class between two connections is blocke
 });
 
 test('a literal is judged before anything is sent', () => {
-  const policy = onlyPublicAnd({ loopback: false, private: false });
+  const policy = createPublicPolicy({ loopback: false, private: false });
   assert.throws(() => clientOf('http://127.0.0.1:1/', { policy }), { code: 'blocked' });
   assert.throws(() => clientOf('http://0x7f000001:1/', { policy }), { code: 'blocked' });
 });
 
-test('a path can not lead to another host, and messages hide what may be secret', async () => {
+test('a path cannot lead to another host, and messages hide what may be secret', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   await using client = clientOf(hive.url);
   const found = await outcome(client, '//evil.test/x?key=s3cret&persona=ada');
@@ -421,8 +421,8 @@ test('S14: proxy variables are not read: the recorder behind them sees nothing (
   await once(recorder, 'listening');
   const proxy = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`;
   const script = `
-    import { AS_WRITTEN, httpClient } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
-    await using client = httpClient({
+    import { AS_WRITTEN, createHttpClient } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
+    await using client = createHttpClient({
       url: ${JSON.stringify(hive.url)}, policy: AS_WRITTEN, scope: { is: 'source', key: 'k' },
       userAgent: 'hivebar/0', credential: { name: 'authorization', value: 'Bearer s3cret' },
     });

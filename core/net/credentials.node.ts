@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { Fault, type Scope } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
-import { type Credentials, type Header, headerOf } from './credentials.ts';
+import { type Credentials, type Header, toTokenHeader } from './credentials.ts';
 
 export interface CredentialSources {
   /** `--token-file`; wins over the variable. */
@@ -17,18 +17,18 @@ const LONGEST = 64 * 1024;
 /**
  * The header to send, or null when no token is configured. A token file that others may read, or that somebody else
  * owns, is used and warned of (Kijito contract D22).
- * @throws Fault `unreadable` when the file can not be read or holds no token; `usage` when no header can carry it
+ * @throws Fault `unreadable` when the file cannot be read or holds no token; `usage` when no header can carry it
  */
 export function readCredential(from: CredentialSources, log: Log): Header | null {
   const scope: Scope = { is: 'machine', key: 'token' };
   const warn = (flaw: string): void => log.warn(flaw);
-  const token = from.tokenFile === null ? (from.tokenVariable ?? '').trim() : tokenIn(from.tokenFile, warn, scope);
-  return token === '' ? null : headerOf(token, from.authHeader, scope);
+  const token = from.tokenFile === null ? (from.tokenVariable ?? '').trim() : readToken(from.tokenFile, warn, scope);
+  return token === '' ? null : toTokenHeader(token, from.authHeader, scope);
 }
 
 export interface TokenFile {
   readonly path: string;
-  /** What a file that can not be used is about: the hive, and never the whole machine. */
+  /** What a file that cannot be used is about: the hive, and never the whole machine. */
   readonly scope: Scope;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
@@ -45,11 +45,18 @@ const REREAD_MS = 1000;
  * The token of a file that may come later, and may be replaced: it is read with the first request, after that only when
  * there is none or the hive refused it, and at most once a second. What is doubtful about the file is warned of once.
  */
-export function tokenFileCredentials({ path, scope, clock, log, authHeader = null, held }: TokenFile): Credentials {
-  const told = new Set<string>();
+export function createTokenFileCredentials({
+  path,
+  scope,
+  clock,
+  log,
+  authHeader = null,
+  held,
+}: TokenFile): Credentials {
+  const warned = new Set<string>();
   const warn = (flaw: string): void => {
-    if (!told.has(flaw)) log.warn(`${scope.key}: ${flaw}`);
-    told.add(flaw);
+    if (!warned.has(flaw)) log.warn(`${scope.key}: ${flaw}`);
+    warned.add(flaw);
   };
   let now:
     | { readonly is: 'held'; readonly header: Header }
@@ -59,7 +66,7 @@ export function tokenFileCredentials({ path, scope, clock, log, authHeader = nul
   const read = (): void => {
     readAt = clock.monotonic();
     try {
-      const header = headerOf(tokenIn(path, warn, scope), authHeader, scope);
+      const header = toTokenHeader(readToken(path, warn, scope), authHeader, scope);
       if (now?.is !== 'held' || now.header.value !== header.value) now = { is: 'held', header };
     } catch (fault) {
       now = { is: 'unusable', fault };
@@ -74,40 +81,40 @@ export function tokenFileCredentials({ path, scope, clock, log, authHeader = nul
   return {
     about: `the token in ${JSON.stringify(path)}`,
     header,
-    replaced(refused) {
+    refresh(refused) {
       if (now?.is === 'held' && now.header === refused && isDue()) read();
       return now?.is === 'held' && now.header !== refused;
     },
   };
 }
 
-function tokenIn(path: string, warn: (flaw: string) => void, scope: Scope): string {
+function readToken(path: string, warn: (flaw: string) => void, scope: Scope): string {
   const name = JSON.stringify(path);
-  const unreadable = (what: string, cause?: unknown): Fault =>
-    new Fault('unreadable', `token file ${name} ${what}`, scope, { cause });
+  const createUnreadableFault = (problem: string, cause?: unknown): Fault =>
+    new Fault('unreadable', `token file ${name} ${problem}`, scope, { cause });
   let text: string;
   try {
     const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stat = fstatSync(fd);
-      if (!stat.isFile()) throw unreadable('is not a regular file');
-      if (stat.size > LONGEST) throw unreadable(`is ${stat.size} bytes long, which is no token`);
-      for (const flaw of flawsOf(stat)) warn(`token file ${name} ${flaw}`);
+      if (!stat.isFile()) throw createUnreadableFault('is not a regular file');
+      if (stat.size > LONGEST) throw createUnreadableFault(`is ${stat.size} bytes long, which is no token`);
+      for (const flaw of findFlaws(stat)) warn(`token file ${name} ${flaw}`);
       text = readFileSync(fd, 'utf8');
     } finally {
       closeSync(fd);
     }
   } catch (error) {
     if (error instanceof Fault) throw error;
-    throw unreadable(`can not be read (${error instanceof Error ? error.message : String(error)})`, error);
+    throw createUnreadableFault(`cannot be read (${error instanceof Error ? error.message : String(error)})`, error);
   }
   const token = text.replace(/^\ufeff/, '').trim();
-  if (token === '') throw unreadable('holds no token');
+  if (token === '') throw createUnreadableFault('holds no token');
   return token;
 }
 
 /** What makes a secret of this file doubtful. Windows keeps access lists instead of modes: nothing is said there. */
-function flawsOf(stat: Stats): string[] {
+function findFlaws(stat: Stats): string[] {
   const me = process.getuid?.();
   if (me === undefined) return [];
   const flaws: string[] = [];

@@ -13,20 +13,20 @@ export interface Credentials {
   /** To send now. @throws Fault `unreadable` or `usage` while there is none to send */
   header(): Header | null;
   /** Told which header was refused. True: there is another one now, and it is worth asking again with. */
-  replaced(refused: Header | null): boolean;
+  refresh(refused: Header | null): boolean;
 }
 
 /** One header, or none, for ever. */
-export function fixedCredentials(header: Header | null): Credentials {
+export function createFixedCredentials(header: Header | null): Credentials {
   return {
     about: header === null ? 'a request without a token' : 'the token',
     header: () => header,
-    replaced: () => false,
+    refresh: () => false,
   };
 }
 
 /** Headers that frame or route a request: a token under such a name would change what is sent, not who sends it. */
-const TAKEN: ReadonlySet<string> = new Set([
+const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
   'connection',
@@ -43,15 +43,15 @@ const TAKEN: ReadonlySet<string> = new Set([
 
 /**
  * `Authorization: Bearer TOKEN`, or with a header name of the user's own `NAME: TOKEN` (Kijito contract a).
- * @throws Fault `usage` when the name or the token can not stand in a header; the token is never in the message
+ * @throws Fault `usage` when the name or the token cannot stand in a header; the token is never in the message
  */
-export function headerOf(token: string, authHeader: string | null, scope: Scope): Header {
+export function toTokenHeader(token: string, authHeader: string | null, scope: Scope): Header {
   if (!/^[\x20-\x7e\x80-\xff]+$/.test(token)) {
     throw new Fault('usage', 'the token has a line break or another character that no header can carry', scope);
   }
   if (authHeader === null) return { name: 'authorization', value: `Bearer ${token}` };
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(authHeader) || TAKEN.has(authHeader.toLowerCase())) {
-    throw new Fault('usage', `--auth-header ${JSON.stringify(authHeader)} can not carry a token`, scope);
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(authHeader) || FRAMING_HEADERS.has(authHeader.toLowerCase())) {
+    throw new Fault('usage', `--auth-header ${JSON.stringify(authHeader)} cannot carry a token`, scope);
   }
   return { name: authHeader, value: token };
 }

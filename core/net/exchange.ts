@@ -1,12 +1,12 @@
 import { Fault } from '../model/index.ts';
-import { type About, faultOfFailure, faultOfStatus } from './failure.ts';
-import { shownUrl } from './shown-url.ts';
+import { type RequestContext, toNetworkFault, toStatusFault } from './failure.ts';
+import { formatUrl } from './format-url.ts';
 
 /** Names in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** A whole 2xx answer. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
@@ -16,7 +16,7 @@ export interface Answer {
 const CUT = new Error('the exchange is settled');
 
 /** What undici hands to a handler, as far as it is used here. */
-interface Controller {
+interface UndiciController {
   abort(reason: Error): void;
 }
 
@@ -24,27 +24,27 @@ interface Controller {
  * One request from dispatch to its whole answer: an undici dispatch handler that settles exactly once. Whoever settles
  * it first (answer, failure, deadline, abort) wins; a connection that is still busy with it is then cut.
  */
-export class Exchange {
-  readonly answer: Promise<Answer>;
-  readonly #about: About;
+export class HttpExchange {
+  readonly answer: Promise<HttpResponse>;
+  readonly #about: RequestContext;
   readonly #maxBytes: number;
-  readonly #settle: { resolve(answer: Answer): void; reject(why: unknown): void };
+  readonly #settle: { resolve(answer: HttpResponse): void; reject(why: unknown): void };
   readonly #settled: () => void;
   readonly #answered: () => void;
   #isSettled = false;
-  #controller: Controller | null = null;
+  #controller: UndiciController | null = null;
   #status = 0;
   #headers: Headers = {};
   #chunks: Buffer[] = [];
   #size = 0;
 
   /** `settled` is called once, just before the answer is there or refused; `answered` only for a whole answer. */
-  constructor(about: About, maxBytes: number, settled: () => void, answered: () => void) {
+  constructor(about: RequestContext, maxBytes: number, onSettled: () => void, onAnswered: () => void) {
     this.#about = about;
     this.#maxBytes = maxBytes;
-    this.#settled = settled;
-    this.#answered = answered;
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    this.#settled = onSettled;
+    this.#answered = onAnswered;
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     this.answer = promise;
     this.#settle = { resolve, reject };
   }
@@ -57,21 +57,21 @@ export class Exchange {
     this.#controller?.abort(CUT);
   }
 
-  onRequestStart(controller: Controller): void {
+  onRequestStart(controller: UndiciController): void {
     this.#controller = controller;
     if (this.#isSettled) controller.abort(CUT);
   }
 
-  onResponseStart(_controller: Controller, status: number, headers: Headers): void {
+  onResponseStart(_controller: UndiciController, status: number, headers: Headers): void {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    const fault = faultOfStatus(status, one(headers.location), this.#about) ?? this.#faultOfCoding(headers);
+    const fault = toStatusFault(status, getFirstValue(headers.location), this.#about) ?? this.#faultOfCoding(headers);
     if (fault !== null) this.cut(fault);
     else if (Number(headers['content-length'] ?? 0) > this.#maxBytes) this.cut(this.#tooLarge());
   }
 
-  onResponseData(_controller: Controller, chunk: Buffer): void {
+  onResponseData(_controller: UndiciController, chunk: Buffer): void {
     if (this.#isSettled) return;
     this.#size += chunk.length;
     if (this.#size > this.#maxBytes) this.cut(this.#tooLarge());
@@ -86,9 +86,9 @@ export class Exchange {
     this.#settle.resolve({ status: this.#status, headers: this.#headers, body });
   }
 
-  onResponseError(_controller: Controller | null, error: Error): void {
+  onResponseError(_controller: UndiciController | null, error: Error): void {
     if (!this.#begin()) return;
-    this.#settle.reject(faultOfFailure(error, this.#about));
+    this.#settle.reject(toNetworkFault(error, this.#about));
   }
 
   /** True for the one who settles it. */
@@ -100,18 +100,18 @@ export class Exchange {
   }
 
   #faultOfCoding(headers: Headers): Fault | null {
-    const coding = one(headers['content-encoding']) ?? 'identity';
+    const coding = getFirstValue(headers['content-encoding']) ?? 'identity';
     if (coding === 'identity') return null;
-    const what = `answered in ${JSON.stringify(coding.slice(0, 40))}, though only identity was asked for`;
-    return new Fault('not-json', `${shownUrl(this.#about.url)}: ${what}`, this.#about.scope);
+    const problem = `answered in ${JSON.stringify(coding.slice(0, 40))}, though only identity was asked for`;
+    return new Fault('not-json', `${formatUrl(this.#about.url)}: ${problem}`, this.#about.scope);
   }
 
   #tooLarge(): Fault {
-    const what = `the answer is larger than ${this.#maxBytes} bytes`;
-    return new Fault('too-large', `${shownUrl(this.#about.url)}: ${what}`, this.#about.scope);
+    const problem = `the answer is larger than ${this.#maxBytes} bytes`;
+    return new Fault('too-large', `${formatUrl(this.#about.url)}: ${problem}`, this.#about.scope);
   }
 }
 
-function one(value: string | string[] | undefined): string | null {
+function getFirstValue(value: string | string[] | undefined): string | null {
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }

@@ -1,17 +1,17 @@
-export { type AddressClass, classOf } from './address.ts';
-export { type HttpClient, type HttpOptions, httpClient, type Resolve } from './client.node.ts';
-export { type CredentialSources, readCredential, tokenFileCredentials } from './credentials.node.ts';
-export { type Credentials, fixedCredentials, type Header } from './credentials.ts';
-export type { Answer } from './exchange.ts';
-export { type NatsTarget, natsTarget } from './nats-url.ts';
+export { type AddressClass, classifyAddress } from './address.ts';
+export { createHttpClient, type HttpClient, type HttpOptions, type Resolve } from './client.node.ts';
+export { type CredentialSources, createTokenFileCredentials, readCredential } from './credentials.node.ts';
+export { type Credentials, createFixedCredentials, type Header } from './credentials.ts';
+export type { HttpResponse } from './exchange.ts';
+export { formatUrl } from './format-url.ts';
+export { type NatsTarget, parseNatsTarget } from './nats-url.ts';
 export {
   type AddressPolicy,
   type Admission,
   AS_WRITTEN,
   admit,
+  createPublicPolicy,
   LOCAL_ADDRESSES,
-  onlyPublicAnd,
-  proxyOf,
-  targetOf,
+  parseProxy,
+  parseTarget,
 } from './policy.ts';
-export { shownUrl } from './shown-url.ts';

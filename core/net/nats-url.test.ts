@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { natsTarget } from './nats-url.ts';
+import { parseNatsTarget } from './nats-url.ts';
 
 const scope = { is: 'source', key: 'nats' } as const;
 
@@ -12,20 +12,23 @@ test('the address of a NATS server: scheme, host and port, 4222 when none is giv
     ['nats://[::1]:14222', 'nats://[::1]:14222', 14222, false],
     ['nats://[::1]', 'nats://[::1]:4222', 4222, false],
   ] as const) {
-    const found = natsTarget(text, scope);
-    assert.deepEqual([found.shown, found.port, found.tls], [shown, port, tls], text);
+    const found = parseNatsTarget(text, scope);
+    assert.deepEqual([found.display, found.port, found.tls], [shown, port, tls], text);
   }
 });
 
 test('it is held to its class as a hive is: a literal to its own, and none that no server has', () => {
-  assert.deepEqual(natsTarget('nats://10.1.2.3', scope).target.admission, { is: 'classes', of: new Set(['private']) });
-  assert.deepEqual(natsTarget('nats://localhost', scope).target.admission, {
+  assert.deepEqual(parseNatsTarget('nats://10.1.2.3', scope).target.admission, {
+    is: 'classes',
+    of: new Set(['private']),
+  });
+  assert.deepEqual(parseNatsTarget('nats://localhost', scope).target.admission, {
     is: 'classes',
     of: new Set(['loopback']),
   });
-  assert.deepEqual(natsTarget('nats://hub', scope).target.admission, { is: 'first-seen' });
+  assert.deepEqual(parseNatsTarget('nats://hub', scope).target.admission, { is: 'first-seen' });
   for (const text of ['nats://0.0.0.0', 'nats://224.0.0.1:4222', 'tls://192.0.2.1']) {
-    assert.throws(() => natsTarget(text, scope), { code: 'blocked' }, text);
+    assert.throws(() => parseNatsTarget(text, scope), { code: 'blocked' }, text);
   }
 });
 
@@ -41,11 +44,11 @@ test('what is none is refused, and no secret is in the message', () => {
     'nats://hub:99999',
     'nats://a b',
   ]) {
-    assert.throws(() => natsTarget(text, scope), { code: 'bad-nats-url' }, text);
+    assert.throws(() => parseNatsTarget(text, scope), { code: 'bad-nats-url' }, text);
   }
   for (const text of ['nats://s3cret@hub', 'http://s3cret@hub', 'nats://me:s3cret@hub:4222/x']) {
     assert.throws(
-      () => natsTarget(text, scope),
+      () => parseNatsTarget(text, scope),
       (error: Error) => !error.message.includes('s3cret'),
       text,
     );

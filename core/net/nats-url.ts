@@ -1,14 +1,14 @@
 import { Fault, type Scope } from '../model/index.ts';
-import { AS_WRITTEN, type Target, targetOf } from './policy.ts';
+import { AS_WRITTEN, type HttpTarget, parseTarget } from './policy.ts';
 
 /** A checked address of a NATS server. It has a class as written, as a hive has. */
 export interface NatsTarget {
-  readonly target: Target;
+  readonly target: HttpTarget;
   readonly port: number;
   /** Only with a trusted certificate for the host. */
   readonly tls: boolean;
   /** As messages may show it. */
-  readonly shown: string;
+  readonly display: string;
 }
 
 const PORT = 4222;
@@ -17,11 +17,11 @@ const PORT = 4222;
  * Checks `nats://HOST[:PORT]` or, with TLS, `tls://HOST[:PORT]`, without any look-up.
  * @throws Fault `bad-nats-url` for anything else, also with a user name or token in it, `blocked` for an address no server has
  */
-export function natsTarget(text: string, scope: Scope): NatsTarget {
-  const found = /^(nats|tls):\/\/([^/?#\s]+)\/?$/.exec(text);
-  if (found === null)
-    throw new Fault('bad-nats-url', `${quoted(text)} is not nats://HOST:PORT or tls://HOST:PORT`, scope);
-  const [, scheme = '', place = ''] = found;
+export function parseNatsTarget(text: string, scope: Scope): NatsTarget {
+  const match = /^(nats|tls):\/\/([^/?#\s]+)\/?$/.exec(text);
+  if (match === null)
+    throw new Fault('bad-nats-url', `${formatQuoted(text)} is not nats://HOST:PORT or tls://HOST:PORT`, scope);
+  const [, scheme = '', place = ''] = match;
   if (place.includes('@')) {
     throw new Fault(
       'bad-nats-url',
@@ -30,26 +30,26 @@ export function natsTarget(text: string, scope: Scope): NatsTarget {
     );
   }
   const tls = scheme === 'tls';
-  const given = /:(\d{1,5})$/.exec(place)?.[1];
+  const portText = /:(\d{1,5})$/.exec(place)?.[1];
   // With a port always: the URL parser leaves out the one of its scheme.
-  const target = hostOf(`http://${given === undefined ? `${place}:${PORT}` : place}`, text, scope);
-  const port = given === undefined ? PORT : Number(given);
-  return { target, port, tls, shown: `${scheme}://${target.url.hostname}:${port}` };
+  const target = parseHost(`http://${portText === undefined ? `${place}:${PORT}` : place}`, text, scope);
+  const port = portText === undefined ? PORT : Number(portText);
+  return { target, port, tls, display: `${scheme}://${target.url.hostname}:${port}` };
 }
 
 /** The rules for the host of a hive hold here too; what is said of it is of this kind of URL. */
-function hostOf(url: string, text: string, scope: Scope): NatsTarget['target'] {
+function parseHost(url: string, text: string, scope: Scope): NatsTarget['target'] {
   try {
-    return targetOf(url, AS_WRITTEN, scope);
+    return parseTarget(url, AS_WRITTEN, scope);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'bad-url') throw error;
-    throw new Fault('bad-nats-url', `${quoted(text)} is not nats://HOST:PORT or tls://HOST:PORT`, scope, {
+    throw new Fault('bad-nats-url', `${formatQuoted(text)} is not nats://HOST:PORT or tls://HOST:PORT`, scope, {
       cause: error,
     });
   }
 }
 
-function quoted(text: string): string {
+function formatQuoted(text: string): string {
   // What stands before an @ may be a secret.
   return JSON.stringify(text.replace(/\/\/[^/]*@/, '//***@').slice(0, 200));
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Fault, type FaultCode } from '../model/index.ts';
-import { type AddressPolicy, AS_WRITTEN, admit, onlyPublicAnd, proxyOf, targetOf } from './policy.ts';
+import { type AddressPolicy, AS_WRITTEN, admit, createPublicPolicy, parseProxy, parseTarget } from './policy.ts';
 
 const SCOPE = { is: 'source', key: 'kijito' } as const;
-const PUBLIC = onlyPublicAnd({ loopback: false, private: false });
-const LOOPBACK = onlyPublicAnd({ loopback: true, private: false });
-const PRIVATE = onlyPublicAnd({ loopback: false, private: true });
-const BOTH = onlyPublicAnd({ loopback: true, private: true });
+const PUBLIC = createPublicPolicy({ loopback: false, private: false });
+const LOOPBACK = createPublicPolicy({ loopback: true, private: false });
+const PRIVATE = createPublicPolicy({ loopback: false, private: true });
+const BOTH = createPublicPolicy({ loopback: true, private: true });
 
 function verdict(run: () => unknown): FaultCode | 'admitted' {
   try {
@@ -19,9 +19,9 @@ function verdict(run: () => unknown): FaultCode | 'admitted' {
   }
 }
 
-const literal = (policy: AddressPolicy, host: string) => verdict(() => targetOf(`http://${host}/`, policy, SCOPE));
+const literal = (policy: AddressPolicy, host: string) => verdict(() => parseTarget(`http://${host}/`, policy, SCOPE));
 const resolved = (policy: AddressPolicy, ...addresses: string[]) =>
-  verdict(() => admit(targetOf('http://hive.test/', policy, SCOPE).admission, 'hive.test', addresses, SCOPE));
+  verdict(() => admit(parseTarget('http://hive.test/', policy, SCOPE).admission, 'hive.test', addresses, SCOPE));
 
 const REFUSED_BY_DEFAULT = [
   '127.0.0.1',
@@ -115,7 +115,7 @@ test('a --hive is never at an address that no server has', () => {
 });
 
 test('the name of a --hive has the class of its first resolution for the life of the process', () => {
-  const { admission } = targetOf('https://hive.test/', AS_WRITTEN, SCOPE);
+  const { admission } = parseTarget('https://hive.test/', AS_WRITTEN, SCOPE);
   const held = admit(admission, 'hive.test', ['1.1.1.1'], SCOPE);
   assert.deepEqual(admit(held, 'hive.test', ['8.8.8.8', '2606:4700::1111'], SCOPE), held);
   for (const moved of ['127.0.0.1', '10.0.0.1', '169.254.169.254']) {
@@ -128,11 +128,14 @@ test('the name of a --hive has the class of its first resolution for the life of
 });
 
 test('a refusal names the host, the address, its class, and what is allowed', () => {
-  assert.throws(() => admit(targetOf('http://hive.test/', PUBLIC, SCOPE).admission, 'hive.test', ['10.1.2.3'], SCOPE), {
-    code: 'blocked',
-    message: 'hive.test (10.1.2.3) is a private address, and only public is allowed here',
-    scope: SCOPE,
-  });
+  assert.throws(
+    () => admit(parseTarget('http://hive.test/', PUBLIC, SCOPE).admission, 'hive.test', ['10.1.2.3'], SCOPE),
+    {
+      code: 'blocked',
+      message: 'hive.test (10.1.2.3) is a private address, and only public is allowed here',
+      scope: SCOPE,
+    },
+  );
 });
 
 for (const [url, why] of [
@@ -148,7 +151,7 @@ for (const [url, why] of [
 ] as const) {
   test(`${JSON.stringify(url)} is a bad URL: ${why}`, () => {
     assert.throws(
-      () => targetOf(url, PUBLIC, SCOPE),
+      () => parseTarget(url, PUBLIC, SCOPE),
       (error: unknown) => {
         assert.ok(error instanceof Fault);
         assert.equal(error.code, 'bad-url');
@@ -161,12 +164,12 @@ for (const [url, why] of [
 }
 
 test('what stands behind # is no part of the host', () => {
-  assert.deepEqual(targetOf('http://evil.test#@127.0.0.1/', PUBLIC, SCOPE).host, { is: 'name', name: 'evil.test' });
+  assert.deepEqual(parseTarget('http://evil.test#@127.0.0.1/', PUBLIC, SCOPE).host, { is: 'name', name: 'evil.test' });
 });
 
 test('a proxy is scheme, host and port, and no proxy leads to a hive on this machine', () => {
   const proxied = (proxy: string, hive: string) =>
-    verdict(() => proxyOf(proxy, targetOf(hive, AS_WRITTEN, SCOPE), SCOPE));
+    verdict(() => parseProxy(proxy, parseTarget(hive, AS_WRITTEN, SCOPE), SCOPE));
   for (const proxy of ['http://127.0.0.1:3128', 'http://proxy.test:3128/', 'https://proxy.test', 'http://[::1]:1']) {
     assert.equal(proxied(proxy, 'https://hive.test'), 'admitted', proxy);
   }

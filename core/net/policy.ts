@@ -1,5 +1,5 @@
 import { Fault, type Scope } from '../model/index.ts';
-import { type AddressClass, bytesOf, classOf } from './address.ts';
+import { type AddressClass, classifyAddress, parseAddressBytes } from './address.ts';
 
 /**
  * Where a target may lie.
@@ -15,7 +15,7 @@ export type AddressPolicy =
 
 export const AS_WRITTEN: AddressPolicy = { is: 'as-written' };
 
-export function onlyPublicAnd(allowed: { readonly loopback: boolean; readonly private: boolean }): AddressPolicy {
+export function createPublicPolicy(allowed: { readonly loopback: boolean; readonly private: boolean }): AddressPolicy {
   const classes = new Set<AddressClass>(['public']);
   if (allowed.loopback) classes.add('loopback');
   if (allowed.private) classes.add('private');
@@ -39,7 +39,7 @@ export type Host =
 export const LOCAL_ADDRESSES: readonly string[] = ['127.0.0.1', '::1'];
 
 /** A checked URL: http or https, no user name in it, and no literal address of a class the policy refuses. */
-export interface Target {
+export interface HttpTarget {
   readonly url: URL;
   readonly host: Host;
   readonly admission: Admission;
@@ -49,17 +49,17 @@ export interface Target {
  * Checks what the user wrote, without any look-up.
  * @throws Fault `bad-url` when it is no http(s) URL or carries a user name or password; `blocked` for a refused literal
  */
-export function targetOf(text: string, policy: AddressPolicy, scope: Scope): Target {
+export function parseTarget(text: string, policy: AddressPolicy, scope: Scope): HttpTarget {
   const url = URL.parse(text);
-  if (url === null) throw new Fault('bad-url', `${quoted(text)} is not a URL`, scope);
+  if (url === null) throw new Fault('bad-url', `${formatQuoted(text)} is not a URL`, scope);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new Fault('bad-url', `${quoted(`${url.protocol}...`)} is neither http nor https`, scope);
+    throw new Fault('bad-url', `${formatQuoted(`${url.protocol}...`)} is neither http nor https`, scope);
   }
   if (url.username !== '' || url.password !== '') {
     throw new Fault('bad-url', `a user name or password stands in the URL of ${url.host}`, scope);
   }
-  const host = hostOf(url);
-  const target: Target = { url, host, admission: admissionOf(policy, host) };
+  const host = toHost(url);
+  const target: HttpTarget = { url, host, admission: toAdmission(policy, host) };
   const known = host.is === 'literal' ? [host.address] : host.is === 'local' ? LOCAL_ADDRESSES : [];
   if (known.length > 0) admit(target.admission, url.hostname, known, scope);
   return target;
@@ -71,63 +71,63 @@ export function targetOf(text: string, policy: AddressPolicy, scope: Scope): Tar
  * @throws Fault `bad-url` or `blocked` as for a hive, `usage` when it has a path, or the hive is on this machine: at a proxy
  *   that address would be another machine
  */
-export function proxyOf(text: string, hive: Target, scope: Scope): Target {
-  const proxy = targetOf(text, AS_WRITTEN, scope);
+export function parseProxy(text: string, hive: HttpTarget, scope: Scope): HttpTarget {
+  const proxy = parseTarget(text, AS_WRITTEN, scope);
   if (proxy.url.pathname !== '/' || proxy.url.search !== '' || proxy.url.hash !== '') {
-    throw new Fault('usage', `a proxy is scheme, host and port only: ${quoted(text)}`, scope);
+    throw new Fault('usage', `a proxy is scheme, host and port only: ${formatQuoted(text)}`, scope);
   }
   const { host, url } = hive;
-  if (host.is === 'local' || (host.is === 'literal' && classOf(host.address) === 'loopback')) {
+  if (host.is === 'local' || (host.is === 'literal' && classifyAddress(host.address) === 'loopback')) {
     throw new Fault('usage', `${url.host} is this machine, where no proxy leads to`, scope);
   }
   return proxy;
 }
 
-export function hostOf(url: URL): Host {
+export function toHost(url: URL): Host {
   const bare = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (bytesOf(bare) !== null) return { is: 'literal', address: bare };
+  if (parseAddressBytes(bare) !== null) return { is: 'literal', address: bare };
   if (/^(.*\.)?localhost\.?$/.test(bare)) return { is: 'local' };
   return { is: 'name', name: bare };
 }
 
-function admissionOf(policy: AddressPolicy, host: Host): Admission {
+function toAdmission(policy: AddressPolicy, host: Host): Admission {
   if (policy.is === 'only') return { is: 'classes', of: policy.classes };
   switch (host.is) {
     case 'literal':
-      return pinnedTo(classOf(host.address));
+      return admitOnly(classifyAddress(host.address));
     case 'local':
-      return pinnedTo('loopback');
+      return admitOnly('loopback');
     case 'name':
       return { is: 'first-seen' };
   }
 }
 
-function pinnedTo(is: AddressClass): Admission & { readonly is: 'classes' } {
+function admitOnly(is: AddressClass): Admission & { readonly is: 'classes' } {
   return { is: 'classes', of: new Set(NEVER.has(is) ? [] : [is]) };
 }
 
 /**
- * Checks every address a host resolved to: one that is refused refuses them all, so that a name can not hide an inner
+ * Checks every address a host resolved to: one that is refused refuses them all, so that a name cannot hide an inner
  * address behind a public one. Returns what the next resolution is held to.
  * @throws Fault `blocked` naming host, address and class; `dns` when there is no address at all
  */
 export function admit(admission: Admission, host: string, addresses: readonly string[], scope: Scope): Admission {
   const [first] = addresses;
   if (first === undefined) throw new Fault('dns', `${host} has no address`, scope);
-  const held = admission.is === 'classes' ? admission : pinnedTo(classOf(first));
+  const held = admission.is === 'classes' ? admission : admitOnly(classifyAddress(first));
   for (const address of addresses) {
-    const is = classOf(address);
-    if (NEVER.has(is) || !held.of.has(is)) throw new Fault('blocked', refusal(host, address, is, held.of), scope);
+    const is = classifyAddress(address);
+    if (NEVER.has(is) || !held.of.has(is)) throw new Fault('blocked', formatRefusal(host, address, is, held.of), scope);
   }
   return held;
 }
 
-function refusal(host: string, address: string, is: AddressClass, allowed: ReadonlySet<AddressClass>): string {
+function formatRefusal(host: string, address: string, is: AddressClass, allowed: ReadonlySet<AddressClass>): string {
   const where = host === address || host === `[${address}]` ? host : `${host} (${address})`;
   const only = [...allowed].join(', ');
   return `${where} is a ${is} address${only === '' ? '' : `, and only ${only} is allowed here`}`;
 }
 
-function quoted(text: string): string {
+function formatQuoted(text: string): string {
   return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}...` : text);
 }

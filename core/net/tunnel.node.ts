@@ -3,14 +3,14 @@ import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { Fault, type Scope } from '../model/index.ts';
 import { startTimer } from '../ports/index.ts';
-import { faultOfFailure } from './failure.ts';
-import type { Target } from './policy.ts';
-import { shownUrl } from './shown-url.ts';
+import { toNetworkFault } from './failure.ts';
+import { formatUrl } from './format-url.ts';
+import type { HttpTarget } from './policy.ts';
 
 export interface TunnelOptions {
   /** Where requests go in the end; plain http too, so that no proxy is handed a request, and a token with it. */
-  readonly target: Target;
-  readonly proxy: Target;
+  readonly target: HttpTarget;
+  readonly proxy: HttpTarget;
   readonly scope: Scope;
   readonly userAgent: string;
   /** Of the proxy's own name. */
@@ -32,17 +32,17 @@ export interface Tunnels {
  * Opens each connection by CONNECT. undici's own ProxyAgent is not used: it hands plain http to the proxy as a request,
  * token and all, puts no limit on the answer to CONNECT, and loads two more dispatchers and a SOCKS client.
  */
-export function tunnels(options: TunnelOptions): Tunnels {
+export function createTunnels(options: TunnelOptions): Tunnels {
   const { target, proxy, scope, secure, timeoutMs } = options;
   const { url } = target;
   const authority = `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`;
-  const through = `the proxy ${shownUrl(proxy.url)}`;
+  const through = `the proxy ${formatUrl(proxy.url)}`;
   const underWay = new Set<ClientRequest>();
 
   function open(done: (socket: Socket | Fault) => void): void {
     // Loaded by who has a proxy: most have none.
     const { request: ask } = process.getBuiltinModule(proxy.url.protocol === 'https:' ? 'node:https' : 'node:http');
-    const wanted = {
+    const requestOptions = {
       method: 'CONNECT',
       host: proxy.url.hostname.replace(/^\[(.*)\]$/, '$1'),
       port: proxy.url.port || (proxy.url.protocol === 'https:' ? 443 : 80),
@@ -53,43 +53,43 @@ export function tunnels(options: TunnelOptions): Tunnels {
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: options.attemptMs,
     } as const;
-    const request = ask(wanted);
+    const request = ask(requestOptions);
     const late = startTimer(timeoutMs, () => {
       request.destroy(new Fault('timeout', `${through} opened no way to ${authority} within ${timeoutMs} ms`, scope));
     });
-    const settle = (socket: Socket | Fault): void => {
+    const finish = (socket: Socket | Fault): void => {
       if (!underWay.delete(request)) return;
       late[Symbol.dispose]();
       done(socket);
     };
     underWay.add(request);
-    request.on('error', (error) => settle(ofProxy(error)));
+    request.on('error', (error) => finish(toProxyFault(error)));
     request.on('connect', ({ statusCode = 0 }, socket, head) => {
       const isOpen = statusCode >= 200 && statusCode < 300;
       if (!isOpen || !underWay.has(request))
         socket.on('error', () => {}).destroy(); // nobody waits for it
       else if (head.length > 0) socket.unshift(head);
-      settle(isOpen ? (socket as Socket) : refused(statusCode));
+      finish(isOpen ? (socket as Socket) : toRefusedFault(statusCode));
     });
     request.end();
   }
 
-  function ofProxy(error: Error): Fault {
+  function toProxyFault(error: Error): Fault {
     if (error instanceof Fault) return error;
-    const { code, message } = faultOfFailure(error, { url: proxy.url, scope });
+    const { code, message } = toNetworkFault(error, { url: proxy.url, scope });
     return new Fault(code, `proxy ${message}`, scope, { cause: error });
   }
 
-  function refused(status: number): Fault {
-    const why = status === 407 ? ' (it asks for a password, which can not be given here)' : '';
+  function toRefusedFault(status: number): Fault {
+    const why = status === 407 ? ' (it asks for a password, which cannot be given here)' : '';
     return new Fault('status', `${through} answered ${status}${why} to CONNECT ${authority}`, scope);
   }
 
   return {
-    connect(wanted, callback) {
+    connect(connectOptions, callback) {
       open((socket) => {
         if (socket instanceof Fault) callback(socket, null);
-        else if (wanted.protocol === 'https:') secure({ ...wanted, httpSocket: socket }, callback);
+        else if (connectOptions.protocol === 'https:') secure({ ...connectOptions, httpSocket: socket }, callback);
         else callback(null, socket);
       });
     },

@@ -10,12 +10,12 @@ import { fakeProxy, type ProxyFault } from '../../test/kit/fake-hive-proxy.ts';
 import { CERTIFICATE, tlsFront } from '../../test/kit/fake-hive-tls.ts';
 import { until } from '../../test/kit/until.ts';
 import { Fault } from '../model/index.ts';
-import { AS_WRITTEN, type HttpClient, type HttpOptions, httpClient } from './index.ts';
+import { AS_WRITTEN, createHttpClient, type HttpClient, type HttpOptions } from './index.ts';
 
 const never = new AbortController().signal;
 
 function clientOf(url: string, proxy: string, more: Partial<HttpOptions> = {}): HttpClient {
-  return httpClient({
+  return createHttpClient({
     url,
     policy: AS_WRITTEN,
     scope: { is: 'source', key: 'hosted' },
@@ -146,8 +146,8 @@ test('D11: proxy variables change nothing where a proxy is configured', async ()
   const at = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`;
   const { spawn } = await import('node:child_process');
   const script = `
-    import { AS_WRITTEN, httpClient } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
-    await using client = httpClient({
+    import { AS_WRITTEN, createHttpClient } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
+    await using client = createHttpClient({
       url: 'http://hive.test', policy: AS_WRITTEN, scope: { is: 'source', key: 'k' }, userAgent: 'hivebar/0',
       credential: { name: 'authorization', value: 'Bearer s3cret' }, proxy: ${JSON.stringify(proxy.url)},
     });

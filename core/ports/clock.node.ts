@@ -26,14 +26,18 @@ export const realClock: Clock = {
  * `setTimeout` for any span: one timer after the other, each no longer than Node can wait. Keeps the process alive, unless `made`
  * says otherwise of each.
  */
-export function startTimer(ms: number, run: () => void, made: (timer: NodeJS.Timeout) => void = () => {}): Disposable {
+export function startTimer(
+  ms: number,
+  run: () => void,
+  onTimer: (timer: NodeJS.Timeout) => void = () => {},
+): Disposable {
   let left = ms;
   let timer: NodeJS.Timeout;
   const next = (): void => {
     const part = Math.min(left, LONGEST_MS);
     left -= part;
     timer = setTimeout(left > 0 ? next : run, part);
-    made(timer);
+    onTimer(timer);
   };
   next();
   return { [Symbol.dispose]: () => clearTimeout(timer) };

@@ -3,15 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { needs } from '../../test/kit/require.ts';
-import { type ClockCalls, clocksOf, type GetTime } from './clocks.node.ts';
-import { koffi, realClocks } from './index.ts';
+import { type ClockCalls, createClocks, type GetTime } from './clocks.node.ts';
+import { loadKoffi, realClocks } from './index.ts';
 
 /** Every clock says its own id as seconds, and a nanosecond less than the next microsecond. */
 const each: GetTime = (id) => [id, 500_000_999];
 const calls: ClockCalls = { now: () => 77, hrtime: () => [900, 250_000_001], getTime: () => each };
 
 test('trap 66: the clocks of Darwin are read by what they mean, not by what they are called, and named', () => {
-  assert.deepEqual(clocksOf('darwin', calls).read(), {
+  assert.deepEqual(createClocks('darwin', calls).read(), {
     wall: 77,
     monotonic: { seconds: 8.5, src: 'CLOCK_UPTIME_RAW' },
     boottime: { seconds: 4.5, src: 'CLOCK_MONOTONIC_RAW' },
@@ -19,21 +19,21 @@ test('trap 66: the clocks of Darwin are read by what they mean, not by what they
 });
 
 test("Linux: Node's own clock is the one that stops in a sleep; the other one is asked of the system", () => {
-  assert.deepEqual(clocksOf('linux', calls).read(), {
+  assert.deepEqual(createClocks('linux', calls).read(), {
     wall: 77,
     monotonic: { seconds: 900.25, src: 'CLOCK_MONOTONIC' },
     boottime: { seconds: 7.5, src: 'CLOCK_BOOTTIME' },
   });
 });
 
-test('a clock that the machine does not have, or that can not be asked for, is not there', () => {
+test('a clock that the machine does not have, or that cannot be asked for, is not there', () => {
   const nothing = { wall: 77, monotonic: null, boottime: null };
-  assert.deepEqual(clocksOf('win32', calls).read(), nothing);
-  assert.deepEqual(clocksOf('darwin', { ...calls, getTime: () => null }).read(), nothing);
-  const { monotonic, boottime } = clocksOf('linux', { ...calls, getTime: () => null }).read();
+  assert.deepEqual(createClocks('win32', calls).read(), nothing);
+  assert.deepEqual(createClocks('darwin', { ...calls, getTime: () => null }).read(), nothing);
+  const { monotonic, boottime } = createClocks('linux', { ...calls, getTime: () => null }).read();
   assert.deepEqual([monotonic?.seconds, boottime], [900.25, null]);
   assert.equal(
-    clocksOf('darwin', { ...calls, getTime: () => (id) => (id === 4 ? null : [id, 0]) }).read().boottime,
+    createClocks('darwin', { ...calls, getTime: () => (id) => (id === 4 ? null : [id, 0]) }).read().boottime,
     null,
   );
 });
@@ -42,13 +42,14 @@ test('the clock of sleep is read last: on a sound machine it is never behind the
   let turn = 0;
   const counting = { now: () => ++turn, hrtime: () => [++turn, 0] as const, getTime: () => () => [++turn, 0] as const };
   for (const os of ['linux', 'darwin'] as const) {
-    const { wall, monotonic, boottime } = clocksOf(os, counting).read();
+    const { wall, monotonic, boottime } = createClocks(os, counting).read();
     assert.ok(wall < (monotonic?.seconds ?? 0) && (monotonic?.seconds ?? 0) < (boottime?.seconds ?? 0), os);
   }
 });
 
 test('seconds have six decimals, whatever the clock gives', () => {
-  const at = (seconds: number, nanos: number) => clocksOf('linux', { ...calls, hrtime: () => [seconds, nanos] }).read();
+  const at = (seconds: number, nanos: number) =>
+    createClocks('linux', { ...calls, hrtime: () => [seconds, nanos] }).read();
   for (let micros = 0; micros < 1_000_000; micros += 7919) {
     const text = String(at(31_536_000, micros * 1000 + 999).monotonic?.seconds);
     assert.equal(Number(text).toFixed(6), `31536000.${String(micros).padStart(6, '0')}`);
@@ -58,7 +59,7 @@ test('seconds have six decimals, whatever the clock gives', () => {
 
 test('real clocks of Linux, once there is a way to call them: the names say what was read', (t) => {
   if (needs(t, process.platform === 'linux' ? null : 'only Linux tells its clocks in /proc')) return;
-  const { load, out, pointer, struct } = koffi();
+  const { load, out, pointer, struct } = loadKoffi();
   const timespec = pointer(struct({ sec: 'long', nsec: 'long' }));
   const getTime = load(null).func('clock_gettime', 'int', ['int', out(timespec)]);
   const monotonicNow = (): number => {
@@ -82,10 +83,10 @@ test('real clocks of Linux, once there is a way to call them: the names say what
 test('reading the clocks loads nothing: a process that locks no file starts as fast as before', (t) => {
   if (needs(t, process.platform === 'linux' ? null : 'only Linux has a clock of its own without a call')) return;
   const script = `
-    const { realClocks, koffi } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
+    const { realClocks, loadKoffi } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
     const first = realClocks.read();
-    const loaded = Object.keys((await import('node:module')).default._cache).some((path) => path.includes('koffi'));
-    koffi();
+    const loaded = Object.keys((await import('node:module')).default._cache).some((path) => path.includes('loadKoffi'));
+    loadKoffi();
     console.log(JSON.stringify([loaded, first.boottime, realClocks.read().boottime.src]));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   assert.equal(stdout.trim(), '[false,null,"CLOCK_BOOTTIME"]', stderr);

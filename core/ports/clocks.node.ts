@@ -1,5 +1,5 @@
 import type { Clocks, Tick } from './clocks.ts';
-import { koffiIfLoaded } from './koffi.node.ts';
+import { findLoadedKoffi } from './koffi.node.ts';
 
 interface ClockId {
   readonly src: string;
@@ -26,7 +26,7 @@ export interface ClockCalls {
 }
 
 /** The clocks of a platform. Node's own clock is known to be CLOCK_MONOTONIC on Linux only. */
-export function clocksOf(os: NodeJS.Platform, { now, hrtime, getTime }: ClockCalls): Clocks {
+export function createClocks(os: NodeJS.Platform, { now, hrtime, getTime }: ClockCalls): Clocks {
   const clocks = BY_MEANING[os];
   if (clocks === undefined) return { read: () => ({ wall: now(), monotonic: null, boottime: null }) };
   const { monotonic, boottime } = clocks;
@@ -35,22 +35,22 @@ export function clocksOf(os: NodeJS.Platform, { now, hrtime, getTime }: ClockCal
       const get = getTime();
       return {
         wall: now(),
-        monotonic: os === 'linux' ? tick(monotonic, hrtime()) : tick(monotonic, get?.(monotonic.id) ?? null),
-        boottime: tick(boottime, get?.(boottime.id) ?? null),
+        monotonic: os === 'linux' ? toTick(monotonic, hrtime()) : toTick(monotonic, get?.(monotonic.id) ?? null),
+        boottime: toTick(boottime, get?.(boottime.id) ?? null),
       };
     },
   };
 }
 
-function tick({ src }: ClockId, time: readonly [number, number] | null): Tick | null {
+function toTick({ src }: ClockId, time: readonly [number, number] | null): Tick | null {
   return time === null ? null : { seconds: (time[0] * 1e6 + Math.floor(time[1] / 1000)) / 1e6, src };
 }
 
 let getTime: GetTime | null | undefined;
 
-/** clock_gettime(2) where the process can call C already; null where it can not (any more). */
-function clockGetTime(): GetTime | null {
-  const koffi = koffiIfLoaded();
+/** clock_gettime(2) where the process can call C already; null where it cannot (any more). */
+function findClockGetTime(): GetTime | null {
+  const koffi = findLoadedKoffi();
   if (koffi === null) return null;
   if (getTime === undefined) {
     try {
@@ -71,8 +71,8 @@ function clockGetTime(): GetTime | null {
  * The clocks of this machine. Those that need a call into the C library are there only once another part of the process needed
  * it (the lock of a state file or of the tray process): loading it costs more than a start may.
  */
-export const realClocks: Clocks = clocksOf(process.platform, {
+export const realClocks: Clocks = createClocks(process.platform, {
   now: () => Date.now(),
   hrtime: () => process.hrtime(),
-  getTime: clockGetTime,
+  getTime: findClockGetTime,
 });

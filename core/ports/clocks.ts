@@ -8,7 +8,7 @@ export interface Tick {
   readonly src: string;
 }
 
-/** All clocks of the machine, read one right after the other. Null: this machine has no such clock, or it can not be asked. */
+/** All clocks of the machine, read one right after the other. Null: this machine has no such clock, or it cannot be asked. */
 export interface ClockReading {
   readonly wall: Instant;
   /** Stands still while the machine sleeps. */

@@ -19,7 +19,7 @@ export const O: OpenFlags = {
   DIRECTORY: c.O_DIRECTORY ?? 0,
 };
 
-function statOf(s: fs.Stats): Stat {
+function toStat(s: fs.Stats): Stat {
   const kind = s.isFile() ? 'file' : s.isDirectory() ? 'directory' : s.isSymbolicLink() ? 'symlink' : 'other';
   return { kind, size: s.size, mode: s.mode & 0o7777, uid: s.uid, dev: s.dev, ino: s.ino, ctimeMs: s.ctimeMs };
 }
@@ -68,7 +68,7 @@ export const realFiles: Files = {
   open: (path, flags, mode) => fs.openSync(path, flags, mode),
   read: (fd, into, position) => fs.readSync(fd, into, 0, into.length, position),
   write: (fd, bytes) => fs.writeSync(fd, bytes),
-  fstat: (fd) => statOf(fs.fstatSync(fd)),
+  fstat: (fd) => toStat(fs.fstatSync(fd)),
   fchmod: (fd, mode) => fs.fchmodSync(fd, mode),
   ftruncate: (fd, size) => fs.ftruncateSync(fd, size),
   fsync: (fd) => fs.fsyncSync(fd),
@@ -81,6 +81,6 @@ export const realFiles: Files = {
   readdir: (path) => fs.readdirSync(path),
   lstat: (path) => {
     const s = fs.lstatSync(path, { throwIfNoEntry: false });
-    return s === undefined ? null : statOf(s);
+    return s === undefined ? null : toStat(s);
   },
 };

@@ -11,9 +11,9 @@ const STARTABLE: readonly string[] = ['.com', '.exe', '.bat', '.cmd'];
  */
 export function readVariable(env: Variables, name: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'win32' || env[name] !== undefined) return env[name];
-  const wanted = name.toUpperCase();
-  const found = Object.entries(env).find(([key, value]) => value !== undefined && key.toUpperCase() === wanted);
-  return found?.[1];
+  const upperName = name.toUpperCase();
+  const match = Object.entries(env).find(([key, value]) => value !== undefined && key.toUpperCase() === upperName);
+  return match?.[1];
 }
 
 /**

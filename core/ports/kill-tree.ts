@@ -1,5 +1,5 @@
 import type { Variables } from './find-program.ts';
-import { inSystem32 } from './windows-command.ts';
+import { toSystem32Path } from './windows-command.ts';
 
 /** A child that we started. */
 export interface Child {
@@ -28,7 +28,7 @@ export function killTreeWith(calls: KillCalls, child: Child, signal: NodeJS.Sign
   if (calls.platform === 'win32') {
     if (child.exitCode !== null || child.signalCode !== null) return;
     // Not the child first: without it nothing would lead to what it started.
-    calls.run(inSystem32('taskkill.exe', calls.env), ['/T', '/F', '/PID', String(pid)], (isDone) => {
+    calls.run(toSystem32Path('taskkill.exe', calls.env), ['/T', '/F', '/PID', String(pid)], (isDone) => {
       if (!isDone) child.kill(signal);
     });
     return;

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { until } from '../../test/kit/until.ts';
-import { type Ended, realSpawn } from './index.ts';
+import { type ProcessEnd, realSpawn } from './index.ts';
 
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-spawn-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const sh = (script: string, more: { input?: string; timeoutMs?: number } = {}, signal = never): Promise<Ended> =>
+const sh = (script: string, more: { input?: string; timeoutMs?: number } = {}, signal = never): Promise<ProcessEnd> =>
   realSpawn.run(
     { file: '/bin/sh', args: ['-c', script], env: { PATH: process.env.PATH ?? '' }, timeoutMs: 30_000, ...more },
     signal,
@@ -51,7 +51,7 @@ describe('a program that is run to its end', { skip: process.platform === 'win32
     }
   });
 
-  test('never rejects: what can not be started says why, also what can not be an argument', async () => {
+  test('never rejects: what cannot be started says why, also what cannot be an argument', async () => {
     const none = await realSpawn.run({ file: join(folder, 'none'), args: [], env: {}, timeoutMs: 1000 }, never);
     assert.ok(none.is === 'not-started' && /ENOENT/.test(none.why));
     const nul = await realSpawn.run({ file: '/bin/sh', args: ['a\0b'], env: {}, timeoutMs: 1000 }, never);

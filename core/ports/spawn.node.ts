@@ -2,24 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { startTimer } from './clock.node.ts';
 import { resolveProgram } from './find-program.node.ts';
 import { killTree } from './kill-tree.node.ts';
-import type { Command, Ended, Spawn } from './spawn.ts';
+import type { ChildCommand, ProcessEnd, Spawn } from './spawn.ts';
 import { toInvocation } from './windows-command.ts';
 
-const STDERR_KEPT = 2000;
+const MAX_STDERR_CHARS = 2000;
 
 export const realSpawn: Spawn = {
   async run(command, signal) {
     if (signal.aborted) return { is: 'not-started', why: 'stopped before it ran' };
     try {
-      return await ended(started(command), command, signal);
+      return await waitForEnd(startChild(command), command, signal);
     } catch (error) {
-      // What can not be an argument or a variable is refused before there is a process.
+      // What cannot be an argument or a variable is refused before there is a process.
       return { is: 'not-started', why: error instanceof Error ? error.message : String(error) };
     }
   },
 };
 
-function started(command: Command): ChildProcess {
+function startChild(command: ChildCommand): ChildProcess {
   const { env, input, cwd, stdout } = command;
   const program = resolveProgram(command.file, env, process.platform);
   if (program === null) throw new Error(`there is no program ${command.file} on PATH`);
@@ -36,7 +36,7 @@ function started(command: Command): ChildProcess {
   });
 }
 
-function ended(child: ChildProcess, { input, timeoutMs }: Command, signal: AbortSignal): Promise<Ended> {
+function waitForEnd(child: ChildProcess, { input, timeoutMs }: ChildCommand, signal: AbortSignal): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     let stderr = '';
     let timedOut = false;
@@ -55,7 +55,7 @@ function ended(child: ChildProcess, { input, timeoutMs }: Command, signal: Abort
     child.stdin?.on('error', () => {}); // it does not read: how it ends is what counts
     child.stdin?.end(input);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      stderr = (stderr + text).slice(-STDERR_KEPT); // the end is where programs say what was wrong
+      stderr = (stderr + text).slice(-MAX_STDERR_CHARS); // the end is where programs say what was wrong
     });
     child.on('error', (error) => {
       cleanUp();

@@ -2,7 +2,7 @@
  * A command to run to its end. A `file` without a slash is looked for on the PATH of `env`, never in the current folder; there is no
  * shell unless `file` is one, or a batch file of Windows, which cmd.exe starts.
  */
-export interface Command {
+export interface ChildCommand {
   readonly file: string;
   readonly args: readonly string[];
   /** The whole environment of the child; nothing is inherited beside it. */
@@ -19,7 +19,7 @@ export interface Command {
 }
 
 /** How it ended; `stderr` is the end of what it wrote there. */
-export type Ended =
+export type ProcessEnd =
   | { readonly is: 'exited'; readonly code: number; readonly stderr: string }
   | { readonly is: 'killed'; readonly signal: string; readonly stderr: string }
   | { readonly is: 'timeout' }
@@ -27,5 +27,5 @@ export type Ended =
 
 export interface Spawn {
   /** Runs in a process group of its own. On time-out or abort everything that it started is killed with it. Never rejects. */
-  run(command: Command, signal: AbortSignal): Promise<Ended>;
+  run(command: ChildCommand, signal: AbortSignal): Promise<ProcessEnd>;
 }

@@ -37,10 +37,10 @@ export function runByCmd(line: string, env: Variables, delayed: '/v:on' | '/v:of
 /** By its absolute path: nothing is looked for in the current folder. */
 function findCmd(env: Variables): string {
   const named = readVariable(env, 'ComSpec', 'win32');
-  return named !== undefined && win32.isAbsolute(named) ? named : inSystem32('cmd.exe', env);
+  return named !== undefined && win32.isAbsolute(named) ? named : toSystem32Path('cmd.exe', env);
 }
 
-export function inSystem32(program: string, env: Variables): string {
+export function toSystem32Path(program: string, env: Variables): string {
   return win32.join(readVariable(env, 'SystemRoot', 'win32') ?? 'C:\\Windows', 'System32', program);
 }
 
@@ -48,12 +48,12 @@ export function inSystem32(program: string, env: Variables): string {
 const UNQUOTABLE = /["%\r\n\0]/;
 
 function quoteForBatch(word: string, file: string): string {
-  const found = UNQUOTABLE.exec(word)?.[0];
-  if (found !== undefined) {
-    const what = { '"': 'a double quote', '%': 'a percent sign', '\0': 'a NUL' }[found] ?? 'a line break';
-    const shown = JSON.stringify(word.length > 60 ? `${word.slice(0, 60)}...` : word);
+  const character = UNQUOTABLE.exec(word)?.[0];
+  if (character !== undefined) {
+    const characterName = { '"': 'a double quote', '%': 'a percent sign', '\0': 'a NUL' }[character] ?? 'a line break';
+    const wordExcerpt = JSON.stringify(word.length > 60 ? `${word.slice(0, 60)}...` : word);
     throw new Error(
-      `${file} is a batch file, and cmd.exe cannot pass ${shown} on to it, which has ${what}: name the .exe behind it (for npm: node and the script), or pass the text on stdin or in a variable`,
+      `${file} is a batch file, and cmd.exe cannot pass ${wordExcerpt} on to it, which has ${characterName}: name the .exe behind it (for npm: node and the script), or pass the text on stdin or in a variable`,
     );
   }
   return `"${word.replace(/\\+$/, '$&$&')}"`; // the program behind the batch file reads \" as a quote

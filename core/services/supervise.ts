@@ -1,4 +1,4 @@
-import { type Fault, faultOf } from '../model/index.ts';
+import { type Fault, toFault } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import type { Service } from './service.ts';
 
@@ -77,7 +77,7 @@ async function runAgainAndAgain(
     } catch (error) {
       if (stop.aborted) return; // what it says of its own end helps nobody
       if (clock.monotonic() - startedAt >= SOUND_AFTER_MS) restartMs = FIRST_RESTART_MS;
-      const fault = faultOf(error, { is: 'machine', key: `service:${name}` });
+      const fault = toFault(error, { is: 'machine', key: `service:${name}` });
       if (fault.message !== cause) {
         cause = fault.message;
         log.warn(`${name}: ${fault.explain()}: tried again in ${restartMs / 1000} s`, toDetails(error));

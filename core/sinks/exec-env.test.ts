@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Event, type NewEvent, nonceOf } from '../events/index.ts';
-import { execEnv } from './exec-env.ts';
+import { computeNonce, type Event, type MailEvent } from '../events/index.ts';
+import { toExecEnv } from './exec-env.ts';
 
 const common = {
   source: 'kijito-inbox',
@@ -49,9 +49,9 @@ test('each event sets exactly its row of the table, whatever was inherited', () 
   );
   for (const event of EVENTS) {
     const { source: SOURCE, ts: TS } = common;
-    const expected = { EVENT: event.event, SOURCE, TS, EVENT_ID: 'e', NONCE: nonceOf('e'), PERSONA: 'ada' };
+    const expected = { EVENT: event.event, SOURCE, TS, EVENT_ID: 'e', NONCE: computeNonce('e'), PERSONA: 'ada' };
     assert.deepEqual(
-      kijitomon(execEnv(event, everything)),
+      kijitomon(toExecEnv(event, everything)),
       Object.fromEntries(
         Object.entries({ ...expected, ...TABLE[event.event] }).map(([name, value]) => [`KIJITOMON_${name}`, value]),
       ),
@@ -60,15 +60,15 @@ test('each event sets exactly its row of the table, whatever was inherited', () 
 });
 
 test('what does not apply is absent: no content with --no-content, no cursor before the baseline, no persona of a --url', () => {
-  const { content: _, persona: __, ...bare } = EVENTS[0] as NewEvent;
-  const env = execEnv(bare, {});
+  const { content: _, persona: __, ...bare } = EVENTS[0] as MailEvent;
+  const env = toExecEnv(bare, {});
   assert.ok(!('KIJITOMON_CONTENT' in env) && !('KIJITOMON_PERSONA' in env));
-  assert.ok(!('KIJITOMON_CURSOR' in execEnv({ ...common, event: 'heartbeat', event_id: 'e', cursor: null }, {})));
-  assert.equal(execEnv({ ...bare, content: '' }, {}).KIJITOMON_CONTENT, '');
+  assert.ok(!('KIJITOMON_CURSOR' in toExecEnv({ ...common, event: 'heartbeat', event_id: 'e', cursor: null }, {})));
+  assert.equal(toExecEnv({ ...bare, content: '' }, {}).KIJITOMON_CONTENT, '');
 });
 
 test('the rest of the environment is inherited, the token is not, in whatever case', () => {
-  const env = execEnv(EVENTS[1] as Event, {
+  const env = toExecEnv(EVENTS[1] as Event, {
     PATH: '/bin',
     KIJITOMON_TOKEN: 'secret',
     kijitomon_token: 'secret',
@@ -82,15 +82,15 @@ test('the rest of the environment is inherited, the token is not, in whatever ca
 });
 
 test('trap 8: NUL is removed, a lone surrogate replaced, a value over 100,000 bytes cut at a character', () => {
-  const env = execEnv({ ...(EVENTS[0] as NewEvent), content: 'a\0b\ud800c', from: '😀'.repeat(40_000) }, {});
+  const env = toExecEnv({ ...(EVENTS[0] as MailEvent), content: 'a\0b\ud800c', from: '😀'.repeat(40_000) }, {});
   assert.equal(env.KIJITOMON_CONTENT, 'ab\ufffdc');
   assert.equal(env.KIJITOMON_FROM, '😀'.repeat(25_000));
-  const odd = execEnv({ ...(EVENTS[0] as NewEvent), content: `x${'😀'.repeat(40_000)}` }, {});
+  const odd = toExecEnv({ ...(EVENTS[0] as MailEvent), content: `x${'😀'.repeat(40_000)}` }, {});
   assert.equal(odd.KIJITOMON_CONTENT, `x${'😀'.repeat(24_999)}`);
 });
 
 test('a command is told the nonce of its event, and neither its clocks nor its class', () => {
-  const env = execEnv({ ...(EVENTS[0] as NewEvent), event_id: 'ada:new:2' }, {});
+  const env = toExecEnv({ ...(EVENTS[0] as MailEvent), event_id: 'ada:new:2' }, {});
   assert.equal(env.KIJITOMON_NONCE, 'VUZRfrYFvqH');
   assert.ok(!('KIJITOMON_EMITTED' in env) && !('KIJITOMON_WAKE_CLASS' in env));
 });
@@ -99,7 +99,7 @@ test('stranded and dormant inboxes come with commas between them; urgent mail ha
   const head = { ...common, event: 'alert', event_id: 'e' } as const;
   const own = /_(REASON|FAILURES|STRANDED|DORMANT|URGENT\w*)$/;
   const of = (event: Event) => {
-    const env = kijitomon(execEnv(event, { KIJITOMON_DORMANT: 'inherited' }));
+    const env = kijitomon(toExecEnv(event, { KIJITOMON_DORMANT: 'inherited' }));
     return Object.fromEntries(Object.entries(env).filter(([name]) => own.test(name)));
   };
   const stranded = { ...head, reason: 'stranded', stranded_inboxes: ['adda', 'all'] } as const;

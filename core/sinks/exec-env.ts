@@ -1,4 +1,4 @@
-import { type Event, nonceOf } from '../events/index.ts';
+import { computeNonce, type Event } from '../events/index.ts';
 
 const PREFIX = 'KIJITOMON_';
 const TOKEN = 'KIJITOMON_TOKEN';
@@ -41,7 +41,10 @@ const MOST_BYTES = 100_000;
  * `KIJITOMON_EVENT`, `_SOURCE`, `_TS`, `_EVENT_ID`, `_NONCE`, `_PERSONA` and what applies to the event. A variable that does not
  * apply is not there, also when it was inherited. NUL is removed, a lone surrogate replaced, a huge value cut.
  */
-export function execEnv(event: Event, inherited: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function toExecEnv(
+  event: Event,
+  inherited: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(inherited)) {
     const upper = name.toUpperCase(); // Windows knows no case in these names
@@ -51,7 +54,7 @@ export function execEnv(event: Event, inherited: Readonly<Record<string, string 
     const value = (event as unknown as Record<string, unknown>)[key];
     if (value !== undefined && value !== null) env[PREFIX + name] = clean(String(value));
   }
-  env[PREFIX + NONCE] = nonceOf(event.event_id);
+  env[PREFIX + NONCE] = computeNonce(event.event_id);
   return env;
 }
 

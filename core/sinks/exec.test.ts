@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { NewEvent } from '../events/index.ts';
+import type { MailEvent } from '../events/index.ts';
 import { realSpawn, type Spawn, silentLog } from '../ports/index.ts';
-import { createExecSink, refuseShellCommand, shellCommand } from './exec.ts';
+import { createExecSink, refuseShellCommand, toShellCommand } from './exec.ts';
 import type { Sink } from './sink.ts';
 
 const never = new AbortController().signal;
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-function mail(id: number, content = `mail ${id}`): NewEvent {
+function mail(id: number, content = `mail ${id}`): MailEvent {
   return {
     event: 'new',
     source: 'kijito-inbox',
@@ -136,13 +136,13 @@ test('an abort ends the running command and starts no further one', async () => 
 
 test('G3 on Windows the command is one command line for cmd.exe, with its quotes as they are', () => {
   const command = '"C:\\Program Files\\notify.exe" --text "a b" & exit /b 3';
-  const run = shellCommand(command, { COMSPEC: 'D:\\Windows\\System32\\cmd.exe' }, 'win32');
+  const run = toShellCommand(command, { COMSPEC: 'D:\\Windows\\System32\\cmd.exe' }, 'win32');
   assert.equal(run.file, 'D:\\Windows\\System32\\cmd.exe');
   assert.equal(run.windowsVerbatimArguments, true);
   // What Node hands to CreateProcess: the arguments with spaces between them.
   assert.equal(run.args.join(' '), `/d /v:on /s /c "${command}"`);
-  assert.equal(shellCommand('x', { ComSpec: 'cmd.exe' }, 'win32').file, 'C:\\Windows\\System32\\cmd.exe');
-  assert.deepEqual(shellCommand('x "y"', {}, 'linux').args, ['-c', 'x "y"']);
+  assert.equal(toShellCommand('x', { ComSpec: 'cmd.exe' }, 'win32').file, 'C:\\Windows\\System32\\cmd.exe');
+  assert.deepEqual(toShellCommand('x "y"', {}, 'linux').args, ['-c', 'x "y"']);
 });
 
 test('G3 on Windows a command in which cmd.exe would replace %KIJITOMON_FROM% before it parses is refused', () => {

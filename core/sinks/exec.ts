@@ -1,10 +1,10 @@
 import type { Event } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
-import { type Command, type Ended, type Log, runByCmd, type Spawn } from '../ports/index.ts';
-import { execEnv } from './exec-env.ts';
+import { type ChildCommand, type Log, type ProcessEnd, runByCmd, type Spawn } from '../ports/index.ts';
+import { toExecEnv } from './exec-env.ts';
 import { createSerial } from './serial.ts';
-import { EMPTY_TAIL, type Sink, type Taken } from './sink.ts';
-import { createTrouble } from './trouble.ts';
+import { type Ack, EMPTY_TAIL, type Sink } from './sink.ts';
+import { createTroubleLog } from './trouble-log.ts';
 
 export interface ExecSinkOptions {
   /** What the user gave to `--exec`; goes to the shell as it is. Event text reaches it only as environment. */
@@ -24,16 +24,16 @@ const TIMEOUT_MS = 10_000;
  */
 export function createExecSink({ command, spawn, log, env, os }: ExecSinkOptions): Sink<unknown> {
   const serial = createSerial();
-  const trouble = createTrouble(log);
+  const trouble = createTroubleLog(log);
   const scope: Scope = { is: 'machine', key: `exec:${command}` };
 
-  async function takeAll(events: readonly Event[], signal: AbortSignal): Promise<Taken> {
+  async function takeAll(events: readonly Event[], signal: AbortSignal): Promise<Ack> {
     let count = 0;
     for (const event of events) {
       if (signal.aborted)
         return { is: 'stopped', count, fault: new Fault('exec-failed', 'stopped before it ran', scope) };
-      const ended = await spawn.run(shellCommand(command, execEnv(event, env), os), signal);
-      const fault = faultOfEnd(ended, command, event, scope);
+      const ended = await spawn.run(toShellCommand(command, toExecEnv(event, env), os), signal);
+      const fault = toExecFault(ended, command, event, scope);
       if (fault !== null) {
         // The line names the event and the command's last words; the trouble is the same while it ends the same way.
         if (!signal.aborted) trouble.raise(fault.explain(), ended.is === 'exited' ? `exit ${ended.code}` : ended.is);
@@ -46,9 +46,9 @@ export function createExecSink({ command, spawn, log, env, os }: ExecSinkOptions
   }
 
   return {
-    keeps: false,
+    savesState: false,
     open: async () => EMPTY_TAIL,
-    take: (events, _kept, signal) => serial(() => takeAll(events, signal)),
+    take: (events, _saved, signal) => serial(() => takeAll(events, signal)),
     async [Symbol.asyncDispose]() {},
   };
 }
@@ -57,7 +57,7 @@ export function createExecSink({ command, spawn, log, env, os }: ExecSinkOptions
  * The platform's shell with the command as it is. On Windows cmd.exe gets a command line, so that quotes in the command stay
  * quotes, and `/v:on`: `!KIJITOMON_FROM!` is replaced after cmd.exe has parsed the line, so no value is ever a part of the command.
  */
-export function shellCommand(command: string, env: Record<string, string>, platform: NodeJS.Platform): Command {
+export function toShellCommand(command: string, env: Record<string, string>, platform: NodeJS.Platform): ChildCommand {
   const shell = platform === 'win32' ? runByCmd(command, env, '/v:on') : { file: '/bin/sh', args: ['-c', command] };
   return { ...shell, env, timeoutMs: TIMEOUT_MS };
 }
@@ -67,29 +67,33 @@ export function shellCommand(command: string, env: Record<string, string>, platf
  * so a sender named `x & del y` would be a command.
  */
 export function refuseShellCommand(command: string, platform: NodeJS.Platform): string | null {
-  const found = platform === 'win32' ? /%(KIJITOMON_\w+)/i.exec(command) : null;
-  if (found === null) return null;
-  return `--exec ${command}: cmd.exe would run what the sender wrote into %${found[1]}%; write !${found[1]}! instead, which is replaced after the line is parsed`;
+  const match = platform === 'win32' ? /%(KIJITOMON_\w+)/i.exec(command) : null;
+  if (match === null) return null;
+  return `--exec ${command}: cmd.exe would run what the sender wrote into %${match[1]}%; write !${match[1]}! instead, which is replaced after the line is parsed`;
 }
 
-function faultOfEnd(ended: Ended, command: string, event: Event, scope: Scope): Fault | null {
-  const what = `--exec ${command}`;
+function toExecFault(ended: ProcessEnd, command: string, event: Event, scope: Scope): Fault | null {
+  const subject = `--exec ${command}`;
   const about = `for ${event.event_id}`;
   switch (ended.is) {
     case 'exited':
       if (ended.code === 0) return null;
-      return new Fault('exec-failed', `${what}: exit ${ended.code} ${about}${said(ended.stderr)}`, scope);
+      return new Fault('exec-failed', `${subject}: exit ${ended.code} ${about}${formatLastLine(ended.stderr)}`, scope);
     case 'killed':
-      return new Fault('exec-failed', `${what}: killed by ${ended.signal} ${about}${said(ended.stderr)}`, scope);
+      return new Fault(
+        'exec-failed',
+        `${subject}: killed by ${ended.signal} ${about}${formatLastLine(ended.stderr)}`,
+        scope,
+      );
     case 'timeout':
-      return new Fault('exec-timeout', `${what}: timed out after ${TIMEOUT_MS / 1000} s ${about}`, scope);
+      return new Fault('exec-timeout', `${subject}: timed out after ${TIMEOUT_MS / 1000} s ${about}`, scope);
     case 'not-started':
-      return new Fault('exec-failed', `${what}: not started ${about}: ${ended.why}`, scope);
+      return new Fault('exec-failed', `${subject}: not started ${about}: ${ended.why}`, scope);
   }
 }
 
 /** The last line the command wrote to stderr, where programs put what was wrong. */
-function said(stderr: string): string {
+function formatLastLine(stderr: string): string {
   const line = (stderr.trim().split('\n').at(-1) ?? '').replace(/\p{Cc}/gu, ' ');
   return line === '' ? '' : ` (${line.slice(0, 200)})`;
 }

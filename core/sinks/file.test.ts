@@ -8,9 +8,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { needs } from '../../test/kit/require.ts';
 import { stillClocks, takenLine } from '../../test/kit/still-clocks.ts';
-import { type Event, eventOf, newEventId, nonceOf } from '../events/index.ts';
+import { computeNonce, type Event, parseEventLine, toMailEventId } from '../events/index.ts';
 import { type Clocks, silentLog } from '../ports/index.ts';
-import { realDisk } from '../state/index.ts';
+import { createRealDisk } from '../state/index.ts';
 import { createFileSink } from './file.ts';
 import type { Sink } from './sink.ts';
 
@@ -37,7 +37,7 @@ function mail(id: number, content = `mail ${id}`): Event {
     from: 'bo',
     created: '',
     content,
-    event_id: newEventId('ada', id),
+    event_id: toMailEventId('ada', id),
     wake_class: 'mail',
   };
 }
@@ -52,7 +52,7 @@ const armed: Event = {
 };
 
 function sinkAt(where: string, maxBytes = 0, keep = 5): Sink<unknown> {
-  const sink = createFileSink({ disk: realDisk(silentLog), clocks: stillClocks, path: where, maxBytes, keep });
+  const sink = createFileSink({ disk: createRealDisk(silentLog), clocks: stillClocks, path: where, maxBytes, keep });
   sinks.push(sink);
   return sink;
 }
@@ -62,7 +62,7 @@ const idsOf = (text: string): number[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
-      const event = eventOf(line);
+      const event = parseEventLine(line);
       assert.ok(event !== null && 'id' in event, `not a whole event: ${line}`);
       return event.id;
     });
@@ -103,17 +103,17 @@ test('trap 56: a refused file is tried again until the cause is gone; trap 54: a
 test('an event that is offered again is stamped with when it was really taken, under the same id and nonce', async () => {
   let reads = 0;
   const clocks: Clocks = { read: () => ({ wall: ++reads * 1000, monotonic: null, boottime: null }) };
-  const sink = createFileSink({ disk: realDisk(silentLog), clocks, path, maxBytes: 0, keep: 5 });
+  const sink = createFileSink({ disk: createRealDisk(silentLog), clocks, path, maxBytes: 0, keep: 5 });
   sinks.push(sink);
   fs.mkdirSync(path);
   assert.equal((await sink.take([mail(1)], null, never)).is, 'stopped');
   fs.rmdirSync(path);
   assert.deepEqual(await sink.take([mail(1), mail(2)], null, never), { is: 'all' });
-  const events = fs.readFileSync(path, 'utf8').trimEnd().split('\n').map(eventOf);
+  const events = fs.readFileSync(path, 'utf8').trimEnd().split('\n').map(parseEventLine);
   const wall = '1970-01-01T00:00:02.000000+00:00';
   assert.deepEqual(
     events.map((event) => [event?.event_id, event?.nonce, event?.emitted]),
-    ['ada:new:1', 'ada:new:2'].map((id) => [id, nonceOf(id), { wall, src: {} }]),
+    ['ada:new:1', 'ada:new:2'].map((id) => [id, computeNonce(id), { wall, src: {} }]),
   );
 });
 
@@ -164,7 +164,7 @@ test('trap 3: a full disk: whole lines that fit are kept, nothing is torn, and i
   const small = join(dir, 'small');
   fs.mkdirSync(small);
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'tmpfs', small]).status === 0;
-  if (needs(t, mounted ? null : 'a tmpfs can not be mounted here: run as root')) return;
+  if (needs(t, mounted ? null : 'a tmpfs cannot be mounted here: run as root')) return;
   try {
     const ballast = join(small, 'ballast');
     fs.writeFileSync(ballast, Buffer.alloc(40_000));
@@ -197,9 +197,9 @@ test('E4 trap 5: kill -9 in the middle of writing: every line is whole or torn a
   const script = `
     const { createFileSink } = await import(${JSON.stringify(import.meta.resolve('./file.ts'))});
     const { realClocks } = await import(${JSON.stringify(import.meta.resolve('../ports/index.ts'))});
-    const { realDisk } = await import(${JSON.stringify(import.meta.resolve('../state/index.ts'))});
+    const { createRealDisk } = await import(${JSON.stringify(import.meta.resolve('../state/index.ts'))});
     const log = { info() {}, warn() {}, error() {} };
-    const sink = createFileSink({ disk: realDisk(log), clocks: realClocks, path: ${JSON.stringify(path)}, maxBytes: 60000, keep: 5 });
+    const sink = createFileSink({ disk: createRealDisk(log), clocks: realClocks, path: ${JSON.stringify(path)}, maxBytes: 60000, keep: 5 });
     const { eventIds } = await sink.open();
     let id = Math.max(0, ...[...eventIds].map((e) => Number(e.split(':')[2])));
     for (;;) {
@@ -226,7 +226,7 @@ test('E4 trap 5: kill -9 in the middle of writing: every line is whole or torn a
     fs.existsSync(path + n) ? fs.readFileSync(path + n, 'utf8') : '',
   );
   const lines = texts.join('').split('\n');
-  const torn = lines.filter((line) => line !== '' && eventOf(line) === null);
+  const torn = lines.filter((line) => line !== '' && parseEventLine(line) === null);
   assert.ok(torn.length >= 1 && torn.length <= 5, `at most one torn line for each kill: ${torn.length}`);
   assert.deepEqual(
     torn.filter((line) => !line.startsWith('{"event":"new"')),

@@ -1,5 +1,5 @@
-import { type Event, isMail, stamper } from '../events/index.ts';
-import { faultOf } from '../model/index.ts';
+import { createStamper, type Event, isMail } from '../events/index.ts';
+import { toFault } from '../model/index.ts';
 import type { Clocks } from '../ports/index.ts';
 import type { Disk } from '../state/index.ts';
 import { createRotatingFile } from './rotating-file.ts';
@@ -28,7 +28,7 @@ export function createFileSink({ disk, clocks, path, maxBytes, keep }: FileSinkO
   const file = createRotatingFile({ disk, path, maxBytes, keep });
   let tail: Tail | null = null;
   return {
-    keeps: false,
+    savesState: false,
     async open() {
       if (tail !== null) return tail;
       file.tighten();
@@ -37,15 +37,15 @@ export function createFileSink({ disk, clocks, path, maxBytes, keep }: FileSinkO
         tail = { eventIds: new Set(mail.map((event) => event.event_id)) };
       } catch (error) {
         // A refused file fails its `take` and says why there; until then nothing is known to be in it.
-        const fault = faultOf(error, { is: 'machine', key: `file:${path}` });
+        const fault = toFault(error, { is: 'machine', key: `file:${path}` });
         disk.log.warn(`${fault.message}: events it holds already may be written once more`);
         tail = EMPTY_TAIL;
       }
       return tail;
     },
     async take(events: readonly Event[]) {
-      const textOf = stamper(clocks.read());
-      return file.append(events.map((event) => `${textOf(event)}\n`));
+      const formatStamped = createStamper(clocks.read());
+      return file.append(events.map((event) => `${formatStamped(event)}\n`));
     },
     async [Symbol.asyncDispose]() {
       file[Symbol.dispose]();

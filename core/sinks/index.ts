@@ -1,8 +1,8 @@
-export { tryEachOnce } from './each-once.ts';
 export { createExecSink, type ExecSinkOptions, refuseShellCommand } from './exec.ts';
-export { execEnv } from './exec-env.ts';
+export { toExecEnv } from './exec-env.ts';
 export { createFileSink, type FileSinkOptions } from './file.ts';
 export { createRotatingFile, type RotatingFile, type RotatingFileOptions } from './rotating-file.ts';
-export { EMPTY_TAIL, type Lost, type Sink, type Tail, type Taken } from './sink.ts';
+export { type Ack, EMPTY_TAIL, type LostEvents, type Sink, type Tail } from './sink.ts';
 export { createStdoutSink, type StdoutSinkOptions } from './stdout.node.ts';
-export { createTrouble, type Trouble } from './trouble.ts';
+export { createTroubleLog, type TroubleLog } from './trouble-log.ts';
+export { tryEachOnce } from './try-each-once.ts';

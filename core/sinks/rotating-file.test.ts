@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Call, type FakeFiles, fakeFiles, type Mishap, UID } from '../../test/kit/fake-files.ts';
-import { eventOf, lineOf, type NewEvent, newEventId } from '../events/index.ts';
+import { formatEventLine, type MailEvent, parseEventLine, toMailEventId } from '../events/index.ts';
 import { createRotatingFile, type RotatingFile } from './rotating-file.ts';
-import type { Taken } from './sink.ts';
+import type { Ack } from './sink.ts';
 
 const PATH = '/d/events.ada.ndjson';
 
-function event(id: number, content = `mail ${id} 😀`): NewEvent {
+function event(id: number, content = `mail ${id} 😀`): MailEvent {
   return {
     event: 'new',
     source: 'kijito-inbox',
@@ -16,12 +16,12 @@ function event(id: number, content = `mail ${id} 😀`): NewEvent {
     from: 'bo',
     created: '',
     content,
-    event_id: newEventId('ada', id),
+    event_id: toMailEventId('ada', id),
     wake_class: 'mail',
   };
 }
 
-const line = (id: number): string => lineOf(event(id));
+const line = (id: number): string => formatEventLine(event(id));
 const SIZE = Buffer.byteLength(line(1));
 
 interface Bench {
@@ -45,7 +45,7 @@ function idsIn(files: FakeFiles): number[] {
     assert.ok(text === '' || text.endsWith('\n'), `${name} ends in a torn line: ${text.slice(-20)}`);
     for (const one of text.split('\n').slice(0, -1)) {
       if (JSON.parse(one).event === 'torn') continue;
-      const found = eventOf(one);
+      const found = parseEventLine(one);
       assert.ok(found?.event === 'new', `${name} holds a line that is no event: ${one}`);
       ids.push(found.id);
     }
@@ -54,7 +54,7 @@ function idsIn(files: FakeFiles): number[] {
 }
 
 /** Offers lines as a watcher does: what was not taken is offered again, in order, until all is in. */
-function deliver(file: RotatingFile, ids: readonly number[], between: (taken: Taken) => void = () => {}): void {
+function deliver(file: RotatingFile, ids: readonly number[], between: (taken: Ack) => void = () => {}): void {
   let rest = ids;
   for (let round = 0; rest.length > 0; round += 1) {
     assert.ok(round < 20, 'never recovers');
@@ -163,7 +163,7 @@ describe('one mishap at any call', () => {
     }
   });
 
-  test('a torn line that can not be cut back is repaired before anything is written behind it', () => {
+  test('a torn line that cannot be cut back is repaired before anything is written behind it', () => {
     const { files, file } = bench();
     file.append([1].map(line));
     let wrote = false;
@@ -243,7 +243,7 @@ describe('rotation (Kijito contract e)', () => {
     files.mishaps((call) => (call.name === 'rename' && call.path === PATH ? { is: 'fails', code: 'EPERM' } : null));
     for (const id of [4, 5, 6, 7]) assert.deepEqual(file.append([id].map(line)), { is: 'all' });
     assert.deepEqual(idsIn(files), [2, 3, 4, 5, 6, 7]);
-    assert.equal(said.filter((text) => /can not be rotated/.test(text)).length, 1);
+    assert.equal(said.filter((text) => /cannot be rotated/.test(text)).length, 1);
     files.mishaps(null);
     file.append([8].map(line));
     assert.deepEqual(idsIn(files), [2, 3, 4, 5, 6, 7, 8]);

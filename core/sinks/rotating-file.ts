@@ -1,9 +1,9 @@
 import { basename, dirname, join } from 'node:path';
 import { type Event, readTail, repairTail } from '../events/index.ts';
 import type { Fault } from '../model/index.ts';
-import { type Disk, ioFault, openForAppend, openForRead, syncDirectory } from '../state/index.ts';
-import type { Taken } from './sink.ts';
-import { createTrouble } from './trouble.ts';
+import { type Disk, openForAppend, openForRead, syncDirectory, toIoFault } from '../state/index.ts';
+import type { Ack } from './sink.ts';
+import { createTroubleLog } from './trouble-log.ts';
 
 export interface RotatingFileOptions {
   readonly disk: Disk;
@@ -22,14 +22,14 @@ export interface RotatingFile extends Disposable {
    * cut back, so nothing is ever written behind half a line. Every call tries anew, so a file that was refused (symlink,
    * pipe, foreign owner), a full disk or a deleted file is mended at the first call after its cause is gone.
    */
-  append(lines: readonly string[]): Taken;
+  append(lines: readonly string[]): Ack;
   /** Tightens the modes of the file and of every archive, also of those beyond `keep`. What is refused is said, not thrown. */
   tighten(): void;
   /** The events in the last `maxBytes` of the file and its archives. @throws Fault `unreadable` */
   tail(maxBytes: number): readonly Event[];
 }
 
-interface Live {
+interface LiveFile {
   readonly fd: number;
   readonly dev: number;
   readonly ino: number;
@@ -38,17 +38,17 @@ interface Live {
 }
 
 /** How far one write came: lines that are in, and why it stopped. */
-type Put = { readonly is: 'all' } | { readonly is: 'stopped'; readonly lines: number; readonly error: unknown };
+type WriteResult = { readonly is: 'all' } | { readonly is: 'stopped'; readonly lines: number; readonly error: unknown };
 
 export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileOptions): RotatingFile {
   const { files, log } = disk;
   const directory = dirname(path);
-  const trouble = createTrouble(log);
-  const rotationTrouble = createTrouble(log);
-  let live: Live | null = null;
+  const trouble = createTroubleLog(log);
+  const rotationTrouble = createTroubleLog(log);
+  let live: LiveFile | null = null;
 
   /** The file that has the name now; a deleted or replaced one is let go (D10). */
-  function current(): Live {
+  function openCurrent(): LiveFile {
     if (live !== null) {
       const named = files.lstat(path);
       if (named?.ino === live.ino && named.dev === live.dev) {
@@ -56,7 +56,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
         return live;
       }
       log.warn(`${path} was deleted or replaced; opening it again by its name`);
-      letGo();
+      closeCurrent();
     }
     const { fd, stat, created } = openForAppend(disk, path);
     try {
@@ -76,13 +76,13 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
   /** Before its end is read: a line of which only the newline was missing is one from now on. */
   function mend(): void {
     try {
-      if (files.lstat(path) !== null) current();
+      if (files.lstat(path) !== null) openCurrent();
     } catch (error) {
-      log.info(`${ioFault(error, path, 'unwritable').message}: its end is mended with its next event`);
+      log.info(`${toIoFault(error, path, 'unwritable').message}: its end is mended with its next event`);
     }
   }
 
-  function letGo(): void {
+  function closeCurrent(): void {
     const fd = live?.fd;
     live = null;
     if (fd === undefined) return;
@@ -90,11 +90,11 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
       files.close(fd);
     } catch (error) {
       // The descriptor is gone all the same, and every acknowledged line was synced before.
-      log.warn(ioFault(error, path, 'unwritable').message);
+      log.warn(toIoFault(error, path, 'unwritable').message);
     }
   }
 
-  function put(file: Live, lines: readonly Uint8Array[]): Put {
+  function put(file: LiveFile, lines: readonly Uint8Array[]): WriteResult {
     const bytes = Buffer.concat(lines);
     let done = 0;
     try {
@@ -108,13 +108,13 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
       return { is: 'all' };
     } catch (error) {
       // After a failed sync the kernel may have dropped any of the bytes and call the rest clean: none of them counts.
-      const whole = done < bytes.length ? wholeLines(lines, done) : { lines: 0, bytes: 0 };
+      const whole = done < bytes.length ? countWholeLines(lines, done) : { lines: 0, bytes: 0 };
       return { is: 'stopped', lines: cutBack(file, whole), error };
     }
   }
 
   /** Leaves only the whole lines of a short write; returns how many of them are in. */
-  function cutBack(file: Live, whole: { lines: number; bytes: number }): number {
+  function cutBack(file: LiveFile, whole: { lines: number; bytes: number }): number {
     try {
       files.ftruncate(file.fd, file.size + whole.bytes);
       if (whole.lines > 0) files.fdatasync(file.fd);
@@ -122,24 +122,24 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
       return whole.lines;
     } catch (error) {
       // Reopening repairs the torn end. Lines that may be in are offered again: twice is better than never.
-      log.warn(`${ioFault(error, path, 'unwritable').message}; its end is repaired when it is opened again`);
-      letGo();
+      log.warn(`${toIoFault(error, path, 'unwritable').message}; its end is repaired when it is opened again`);
+      closeCurrent();
       return 0;
     }
   }
 
   /** Kijito contract e. The lines are in already, so a failure here stops nothing: the file grows on and it is tried again. */
-  function rotate(file: Live): void {
+  function rotate(file: LiveFile): void {
     try {
       files.fsync(file.fd);
-      letGo();
+      closeCurrent();
       // Without a `.1` a rotation failed half-way: shifting again would push archives out for nothing.
       if (files.lstat(`${path}.1`) !== null) shiftArchives();
       files.rename(path, `${path}.1`);
-      current(); // at once: followers look for the name
+      openCurrent(); // at once: followers look for the name
       rotationTrouble.clear(`${path} is rotated again`);
     } catch (error) {
-      rotationTrouble.raise(`${path} can not be rotated: ${ioFault(error, path, 'unwritable').message}`);
+      rotationTrouble.raise(`${path} cannot be rotated: ${toIoFault(error, path, 'unwritable').message}`);
     }
   }
 
@@ -150,8 +150,8 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
   }
 
   /** One write a file: as many lines as go in until one reaches the limit. Returns the lines that are in. */
-  function appendSome(lines: readonly string[]): Put & { readonly tried: number } {
-    const file = current();
+  function appendSome(lines: readonly string[]): WriteResult & { readonly tried: number } {
+    const file = openCurrent();
     const chunk: Uint8Array[] = [];
     let size = file.size;
     for (const line of lines) {
@@ -165,8 +165,8 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     return { ...result, tried: chunk.length };
   }
 
-  function stopped(count: number, error: unknown): Taken {
-    const fault: Fault = ioFault(error, path, 'unwritable');
+  function toStoppedAck(count: number, error: unknown): Ack {
+    const fault: Fault = toIoFault(error, path, 'unwritable');
     trouble.raise(fault.explain());
     return { is: 'stopped', count, fault };
   }
@@ -177,10 +177,10 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
       while (count < lines.length) {
         try {
           const result = appendSome(lines.slice(count));
-          if (result.is === 'stopped') return stopped(count + result.lines, result.error);
+          if (result.is === 'stopped') return toStoppedAck(count + result.lines, result.error);
           count += result.tried;
         } catch (error) {
-          return stopped(count, error);
+          return toStoppedAck(count, error);
         }
       }
       if (count > 0) trouble.clear(`${path} takes events again`);
@@ -189,13 +189,13 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
 
     tighten() {
       const own = basename(path);
-      for (const name of namesIn(disk, directory)) {
+      for (const name of readNames(disk, directory)) {
         if (!name.startsWith(own) || !/^(\.[0-9]+)?$/.test(name.slice(own.length))) continue;
         try {
           const opened = openForRead(disk, join(directory, name));
           if (opened !== null) files.close(opened.fd);
         } catch (error) {
-          trouble.raise(ioFault(error, join(directory, name), 'unreadable').explain());
+          trouble.raise(toIoFault(error, join(directory, name), 'unreadable').explain());
         }
       }
     },
@@ -212,17 +212,17 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
           newestFirst.push([...readTail(files, name, left)]);
           left -= stat.size;
         } catch (error) {
-          throw ioFault(error, name, 'unreadable');
+          throw toIoFault(error, name, 'unreadable');
         }
       }
       return newestFirst.reverse().flat();
     },
 
-    [Symbol.dispose]: letGo,
+    [Symbol.dispose]: closeCurrent,
   };
 }
 
-function wholeLines(lines: readonly Uint8Array[], done: number): { lines: number; bytes: number } {
+function countWholeLines(lines: readonly Uint8Array[], done: number): { lines: number; bytes: number } {
   let count = 0;
   let bytes = 0;
   for (const line of lines) {
@@ -233,7 +233,7 @@ function wholeLines(lines: readonly Uint8Array[], done: number): { lines: number
   return { lines: count, bytes };
 }
 
-function namesIn(disk: Disk, directory: string): readonly string[] {
+function readNames(disk: Disk, directory: string): readonly string[] {
   try {
     return disk.files.readdir(directory);
   } catch {

@@ -5,12 +5,12 @@ import type { Fault } from '../model/index.ts';
  * What a sink took: everything, or the first `count` events and then a failure. `lost`: of these events some were tried
  * once and will not be tried again.
  */
-export type Taken =
-  | { readonly is: 'all'; readonly lost?: Lost }
-  | { readonly is: 'stopped'; readonly count: number; readonly fault: Fault; readonly lost?: Lost };
+export type Ack =
+  | { readonly is: 'all'; readonly lost?: LostEvents }
+  | { readonly is: 'stopped'; readonly count: number; readonly fault: Fault; readonly lost?: LostEvents };
 
 /** Events that a sink was offered and did not take, by their index in the offer, and why the last of them failed. */
-export interface Lost {
+export interface LostEvents {
   readonly indexes: ReadonlySet<number>;
   readonly fault: Fault;
 }
@@ -29,10 +29,10 @@ export const EMPTY_TAIL: Tail = { eventIds: new Set() };
  * rejects. `Kept` is what the watch wants remembered with the events: a sink that keeps it (the outbox) makes both
  * durable as one, any other sink ignores it and the watcher saves it elsewhere.
  */
-export interface Sink<Kept> extends AsyncDisposable {
+export interface Sink<Saved> extends AsyncDisposable {
   /** True when `take` also makes `kept` durable. */
-  readonly keeps: boolean;
+  readonly savesState: boolean;
   /** @throws Fault when the sink can never work. A sink that is only refused for now opens, and fails its `take`. */
   open(): Promise<Tail>;
-  take(events: readonly Event[], kept: Kept, signal: AbortSignal): Promise<Taken>;
+  take(events: readonly Event[], saved: Saved, signal: AbortSignal): Promise<Ack>;
 }

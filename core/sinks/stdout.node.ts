@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
-import { type Event, stamper } from '../events/index.ts';
+import { createStamper, type Event } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
 import type { Clock, Clocks, Log } from '../ports/index.ts';
-import { errnoOf, ioFault } from '../state/index.ts';
+import { getErrno, toIoFault } from '../state/index.ts';
 import { createSerial } from './serial.ts';
-import { EMPTY_TAIL, type Sink, type Taken } from './sink.ts';
-import { createTrouble } from './trouble.ts';
+import { type Ack, EMPTY_TAIL, type Sink } from './sink.ts';
+import { createTroubleLog } from './trouble-log.ts';
 
 export interface StdoutSinkOptions {
   readonly clock: Clock;
@@ -17,7 +17,7 @@ export interface StdoutSinkOptions {
 
 const SCOPE: Scope = { is: 'machine', key: 'stdout' };
 const WAIT_MS = 10;
-const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO', 'EBADF']);
+const READER_GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO', 'EBADF']);
 
 /**
  * Events as lines on stdout, each written at once (Kijito spec 6.1). A reader that does not read is waited for without
@@ -26,21 +26,21 @@ const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO'
  */
 export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptions): Sink<unknown> {
   const serial = createSerial();
-  const trouble = createTrouble(log);
+  const trouble = createTroubleLog(log);
   let ready = false;
   /** A line that an abort cut: it is completed before anything else is written. */
   let torn: { readonly eventId: string; rest: Uint8Array } | null = null;
 
   /** Returns what could not be written before the abort; empty when all was. */
   async function write(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-    if (!ready) unblock(fd);
+    if (!ready) makeNonBlocking(fd);
     ready = true;
     let rest = bytes;
     while (rest.length > 0) {
       try {
         rest = rest.subarray(fs.writeSync(fd, rest));
       } catch (error) {
-        if (errnoOf(error) !== 'EAGAIN') throw error;
+        if (getErrno(error) !== 'EAGAIN') throw error;
         if (signal.aborted) break;
         await clock.sleep(WAIT_MS, signal);
       }
@@ -63,18 +63,18 @@ export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptio
     return rest.length === 0;
   }
 
-  async function takeAll(events: readonly Event[], signal: AbortSignal): Promise<Taken> {
-    const textOf = stamper(clocks.read());
+  async function takeAll(events: readonly Event[], signal: AbortSignal): Promise<Ack> {
+    const formatStamped = createStamper(clocks.read());
     let count = 0;
     try {
       for (const event of events) {
-        if (!(await put(event, textOf(event), signal))) {
+        if (!(await put(event, formatStamped(event), signal))) {
           return { is: 'stopped', count, fault: new Fault('timeout', 'stdout: its reader does not read', SCOPE) };
         }
         count += 1;
       }
     } catch (error) {
-      const fault = faultAt(error);
+      const fault = toStdoutFault(error);
       trouble.raise(fault.explain());
       return { is: 'stopped', count, fault };
     }
@@ -83,18 +83,18 @@ export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptio
   }
 
   return {
-    keeps: false,
+    savesState: false,
     open: async () => EMPTY_TAIL,
-    take: (events, _kept, signal) => serial(() => takeAll(events, signal)),
+    take: (events, _saved, signal) => serial(() => takeAll(events, signal)),
     async [Symbol.asyncDispose]() {}, // stdout is not ours to close
   };
 }
 
-function faultAt(error: unknown): Fault {
-  if (GONE.has(errnoOf(error))) {
-    return new Fault('reader-gone', `stdout: nobody reads it (${errnoOf(error)})`, SCOPE, { cause: error });
+function toStdoutFault(error: unknown): Fault {
+  if (READER_GONE.has(getErrno(error))) {
+    return new Fault('reader-gone', `stdout: nobody reads it (${getErrno(error)})`, SCOPE, { cause: error });
   }
-  const { code, message } = ioFault(error, 'stdout', 'unwritable');
+  const { code, message } = toIoFault(error, 'stdout', 'unwritable');
   return new Fault(code, message, SCOPE, { cause: error });
 }
 
@@ -102,7 +102,7 @@ function faultAt(error: unknown): Fault {
  * Makes a write to a full pipe or socket answer EAGAIN instead of blocking the process: Node does that to its own stdout when it
  * is first asked for, and undoes it at exit, since whoever started us shares the flag.
  */
-function unblock(fd: number): void {
+function makeNonBlocking(fd: number): void {
   const stat = fs.fstatSync(fd);
   if (fd !== 1 || !(stat.isFIFO() || stat.isSocket())) return;
   process.stdout.on('error', () => {}); // nothing is written through the stream; the writes here report it

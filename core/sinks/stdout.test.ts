@@ -8,7 +8,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { needs } from '../../test/kit/require.ts';
 import { stillClocks, takenLine } from '../../test/kit/still-clocks.ts';
-import { eventOf, type NewEvent } from '../events/index.ts';
+import { type MailEvent, parseEventLine } from '../events/index.ts';
 import { realClock, silentLog } from '../ports/index.ts';
 import { createStdoutSink } from './stdout.node.ts';
 
@@ -33,7 +33,7 @@ function killGroup(pid: number): void {
   }
 }
 
-function mail(id: number, content = `mail ${id}`): NewEvent {
+function mail(id: number, content = `mail ${id}`): MailEvent {
   return {
     event: 'new',
     source: 'kijito-inbox',
@@ -52,7 +52,7 @@ const idsOf = (text: string): number[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
-      const event = eventOf(line);
+      const event = parseEventLine(line);
       assert.ok(event !== null && 'id' in event, `not a whole line: ${line.slice(0, 100)}`);
       return event.id;
     });

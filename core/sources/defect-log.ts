@@ -10,21 +10,21 @@ export interface StoreDefect {
 /** What is wrong in a store and about nobody's mail: said once each, and once more when it is mended. */
 export interface DefectLog {
   /** Everything that is wrong now with one part of the store. */
-  now(part: string, defects: readonly StoreDefect[]): void;
+  report(part: string, defects: readonly StoreDefect[]): void;
   /** Every line, sorted. */
-  readonly all: readonly string[];
+  readonly lines: readonly string[];
 }
 
 /** Of one part at one time. */
 const MOST_LINES = 20;
-const NONE: ReadonlySet<string> = new Set();
+const NO_LINES: ReadonlySet<string> = new Set();
 
 /** @param kind of the store, which is also the command that examines it */
-export function defectLog(log: Log, kind: string): DefectLog {
+export function createDefectLog(log: Log, kind: string): DefectLog {
   const parts = new Map<string, ReadonlySet<string>>();
   return {
-    now(part, defects) {
-      const before = parts.get(part) ?? NONE;
+    report(part, defects) {
+      const before = parts.get(part) ?? NO_LINES;
       if (defects.length === 0 && before.size === 0) return;
       const lines = new Set(defects.map(({ filename, message }) => `${filename}: ${message}`));
       const fresh = [...lines].filter((line) => !before.has(line));
@@ -37,7 +37,7 @@ export function defectLog(log: Log, kind: string): DefectLog {
       if (lines.size === 0) parts.delete(part);
       else parts.set(part, lines);
     },
-    get all() {
+    get lines() {
       return [...parts.values()].flatMap((lines) => [...lines]).sort();
     },
   };

@@ -14,24 +14,24 @@ export interface Directories extends Disposable {
    * @param tell the name in it that may have changed, null for any; `change`: where it stands, else it came, went or was renamed
    * @param sweep what the timer looks at: `always`, whether another directory stands there now; `deaf`, only what no notice comes of
    */
-  add(path: string, tell: (name: string | null, event: string) => void, sweep: 'always' | 'deaf'): Directory;
+  add(path: string, tell: (name: string | null, event: string) => void, sweep: 'always' | 'deaf'): DirectoryWatch;
 }
 
 /** One of them. Disposed, it is not watched any more. */
-export interface Directory extends Disposable {
+export interface DirectoryWatch extends Disposable {
   /** Looks at what stands under the name, watches that, and tells when it is something else than before. */
   renew(): void;
 }
 
 /** What no notice came for is looked at so often (garden contract 7, brainclaw contract 9). */
-const LOOK_EVERY_MS = 10_000;
+const SWEEP_EVERY_MS = 10_000;
 
-/** A directory that is not there, or can not be watched, is asked for every 10 s. */
+/** A directory that is not there, or cannot be watched, is asked for every 10 s. */
 export function watchDirectories({ clock, statOnly }: DirectoriesOptions): Directories {
-  const all = new Set<Watched>();
+  const entries = new Set<WatchedDirectory>();
   let isOver = false;
 
-  interface Watched {
+  interface WatchedDirectory {
     readonly path: string;
     readonly tell: (name: string | null, event: string) => void;
     readonly sweep: 'always' | 'deaf';
@@ -40,27 +40,27 @@ export function watchDirectories({ clock, statOnly }: DirectoriesOptions): Direc
     stamp: string;
   }
 
-  function renew(one: Watched, isFirst = false): void {
-    const { ino, stamp } = inodeAt(one.path);
-    const isSame = ino === one.ino;
-    const hasChanged = stamp !== one.stamp;
-    Object.assign(one, { ino, stamp });
+  function renew(entry: WatchedDirectory, isFirst = false): void {
+    const { ino, stamp } = readInode(entry.path);
+    const isSame = ino === entry.ino;
+    const hasChanged = stamp !== entry.stamp;
+    Object.assign(entry, { ino, stamp });
     if (!isSame) {
-      one.watcher?.close();
-      one.watcher = null;
+      entry.watcher?.close();
+      entry.watcher = null;
     }
-    const isDeaf = one.watcher === null;
-    if (isDeaf && ino !== '' && !statOnly && !isOver && all.has(one)) one.watcher = watcherOf(one);
+    const isDeaf = entry.watcher === null;
+    if (isDeaf && ino !== '' && !statOnly && !isOver && entries.has(entry)) entry.watcher = openWatcher(entry);
     if (isFirst || (isSame && !(isDeaf && hasChanged))) return;
-    one.tell(null, 'rename');
+    entry.tell(null, 'rename');
   }
 
-  function watcherOf(one: Watched): FSWatcher | null {
+  function openWatcher(entry: WatchedDirectory): FSWatcher | null {
     try {
-      const watcher = watch(one.path, { persistent: false }, (event, name) => one.tell(name, event));
+      const watcher = watch(entry.path, { persistent: false }, (event, name) => entry.tell(name, event));
       watcher.on('error', () => {
         watcher.close();
-        if (one.watcher === watcher) one.watcher = null; // the timer looks, and watches again
+        if (entry.watcher === watcher) entry.watcher = null; // the timer looks, and watches again
       });
       return watcher;
     } catch {
@@ -68,42 +68,40 @@ export function watchDirectories({ clock, statOnly }: DirectoriesOptions): Direc
     }
   }
 
-  let timer = clock.after(LOOK_EVERY_MS, sweep);
+  let timer = clock.after(SWEEP_EVERY_MS, sweep);
   function sweep(): void {
-    for (const one of [...all]) if (one.sweep === 'always' || one.watcher === null) renew(one); // of the others every poll looks
-    timer = clock.after(LOOK_EVERY_MS, sweep);
+    for (const entry of [...entries]) if (entry.sweep === 'always' || entry.watcher === null) renew(entry); // of the others every poll looks
+    timer = clock.after(SWEEP_EVERY_MS, sweep);
   }
 
   return {
     add(path, tell, sweep) {
-      const one: Watched = { path, tell, sweep, watcher: null, ino: '', stamp: '' };
-      if (!isOver) all.add(one);
-      renew(one, true);
+      const entry: WatchedDirectory = { path, tell, sweep, watcher: null, ino: '', stamp: '' };
+      if (!isOver) entries.add(entry);
+      renew(entry, true);
       return {
-        renew: () => renew(one),
+        renew: () => renew(entry),
         [Symbol.dispose]() {
-          all.delete(one);
-          one.watcher?.close();
-          one.watcher = null;
+          entries.delete(entry);
+          entry.watcher?.close();
+          entry.watcher = null;
         },
       };
     },
     [Symbol.dispose]() {
       isOver = true;
       timer[Symbol.dispose]();
-      for (const { watcher } of all) watcher?.close();
-      all.clear();
+      for (const { watcher } of entries) watcher?.close();
+      entries.clear();
     },
   };
 }
 
 /** What stands under a name: '' for nothing, or nothing that can be looked at. */
-function inodeAt(path: string): { readonly ino: string; readonly stamp: string } {
+function readInode(path: string): { readonly ino: string; readonly stamp: string } {
   try {
-    const there = lstatSync(path, { throwIfNoEntry: false });
-    return there === undefined
-      ? { ino: '', stamp: '' }
-      : { ino: `${there.dev}:${there.ino}`, stamp: `${there.ctimeMs}` };
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? { ino: '', stamp: '' } : { ino: `${stat.dev}:${stat.ino}`, stamp: `${stat.ctimeMs}` };
   } catch (error) {
     return { ino: '', stamp: String(error) };
   }

@@ -16,7 +16,7 @@ export interface SetItem {
   /** Stands for this thing in every look: the name under which it is remembered for as long as it is there. */
   readonly key: string;
   /** Compared with what was told last; another one is a change, told as `changed` says. */
-  readonly mark: string;
+  readonly fingerprint: string;
   /** The event when it is seen for the first time. `quiet`: it is remembered, and nothing is ever told of it. */
   readonly appeared: MailName | 'quiet';
   /** The event of a change to this mark; null: none. */

@@ -1,4 +1,4 @@
-import type { Count, Instant, KnownSet, PersonaId, SourceId, Span, Vital } from '../model/index.ts';
+import type { AgentState, Count, Instant, KnownSet, PersonaId, SourceId, Span } from '../model/index.ts';
 import type { SetEvidence } from './set.ts';
 
 /** One inbox as its source announces it. */
@@ -17,7 +17,7 @@ export interface Persona {
  * How far a watch has handed over. A log's is a cursor: every row up to and with `id` was handed over. `done`: of what lies
  * above it, as `merged` gives spans, every row of these too; absent for none. A set's is what was told of it.
  */
-export type Mark =
+export type Checkpoint =
   | { readonly is: 'unset' }
   | { readonly is: 'at'; readonly id: number; readonly done?: readonly Span[] }
   | ({ readonly is: 'known' } & KnownSet);
@@ -25,13 +25,13 @@ export type Mark =
 /** What a look says of the messages themselves. */
 export type Evidence = LogEvidence | SetEvidence | LevelEvidence;
 
-/** Nothing but how many there are: no message is ever told, and no position is kept (prism). */
+/** Nothing but how many there are: no message is ever told, and no position is kept (daemon). */
 export interface LevelEvidence {
   readonly is: 'level';
 }
 
 /** One message, trimmed at the edge: `content` is already cut and cleaned, null when content was not asked for. */
-export interface Row {
+export interface Message {
   readonly id: number;
   readonly from: string;
   readonly created: string;
@@ -48,16 +48,16 @@ export interface Row {
  */
 export interface LogEvidence {
   readonly is: 'log';
-  readonly rows: readonly Row[];
+  readonly messages: readonly Message[];
   readonly max: number;
   /** Absent: nothing is missing. */
-  readonly hole?: Hole;
+  readonly gap?: Gap;
   /** What the newest rows leave out, as the source says. Absent: it says nothing of it. */
-  readonly hidden?: Hidden;
+  readonly hidden?: HiddenMessages;
 }
 
 /** Somewhere above the mark there are, or may be, rows that could not be had (Kijito contract, traps 14 to 21). */
-export interface Hole {
+export interface Gap {
   /** Why, for a person. */
   readonly why: string;
   /** Of what lies above the mark, every row of these spans is in the look, as `merged` gives them. */
@@ -70,7 +70,7 @@ export interface Hole {
   readonly walked: number;
 }
 
-export interface Hidden {
+export interface HiddenMessages {
   /** Unread rows that are not among the newest. */
   readonly unread: number;
   /** The oldest of the newest rows; null: there are none. */
@@ -78,41 +78,41 @@ export interface Hidden {
 }
 
 /** One peek. It never consumes: looking twice gives the same. */
-export interface Look {
+export interface PollResult {
   readonly at: Instant;
   readonly unread: Count;
   readonly urgent: Count;
-  readonly vital: Vital;
+  readonly agentState: AgentState;
   readonly evidence: Evidence;
 }
 
-export interface Level {
+export interface UnreadCounts {
   readonly unread: Count;
   readonly urgent: Count;
 }
 
 /** Counts of a whole source in one answer. A persona that is absent has none unread. */
-export interface Levels {
+export interface PendingCounts {
   readonly at: Instant;
-  readonly of: ReadonlyMap<string, Level>; // by address
+  readonly byAddress: ReadonlyMap<string, UnreadCounts>; // by address
   /** Opaque; given back to `hold`. Null when the server does not long-poll. */
   readonly cursor: string | null;
 }
 
-export interface Pending {
+export interface PendingCountsReader {
   /** @throws Fault `not-found` when the source has no such endpoint. */
-  once(signal: AbortSignal): Promise<Levels>;
+  once(signal: AbortSignal): Promise<PendingCounts>;
   /** Waits up to `ms` for a change after `cursor`. */
-  hold?(cursor: string, ms: number, signal: AbortSignal): Promise<Levels>;
+  hold?(cursor: string, ms: number, signal: AbortSignal): Promise<PendingCounts>;
   /** Nothing but the list tells of a change, and counts that are as before may hide one: a message read, another one come. */
   readonly hidesChanges?: boolean;
 }
 
 /** Messages of one inbox: these, every one, or every one up to an id. */
-export type Messages = readonly number[] | 'all' | { readonly upTo: number };
+export type MarkReadSelection = readonly number[] | 'all' | { readonly upTo: number };
 
 /** What a directory says of one of its members. */
-export interface Member {
+export interface DirectoryMember {
   /** Memories it owns; null: the directory does not say. */
   readonly memories: number | null;
   /** Nobody works under this name any more, or the name is reserved. */
@@ -124,11 +124,11 @@ export interface Member {
 }
 
 /** A directory as it was answered. */
-export interface Roll {
+export interface PersonaDirectory {
   /** When the question was asked, monotonic. */
-  readonly asked: number;
+  readonly requestedAt: number;
   /** By address, in the source's own spelling. */
-  readonly of: ReadonlyMap<string, Member>;
+  readonly byAddress: ReadonlyMap<string, DirectoryMember>;
 }
 
 /** An adapter to one inbox system. */
@@ -144,16 +144,16 @@ export interface Source extends AsyncDisposable {
    *
    * @throws Fault, or rejects with it; never an empty answer for "don't know".
    */
-  look(persona: Persona, from: Mark, signal: AbortSignal): Look | Promise<Look>;
+  poll(persona: Persona, from: Checkpoint, signal: AbortSignal): PollResult | Promise<PollResult>;
   /** What the last answer to `personas` says of each; null before the first. It asks nothing. Presence is the capability. */
-  roll?(): Roll | null;
+  directory?(): PersonaDirectory | null;
   /** Presence is the capability. */
-  readonly pending?: Pending;
+  readonly pending?: PendingCountsReader;
   /**
    * Marks messages as read: the one act of a source, done only because a person asked for it.
    * Returns how many were marked. Presence is the capability.
    */
-  markRead?(persona: Persona, which: Messages): number;
+  markRead?(persona: Persona, which: MarkReadSelection): number;
   /**
    * Drops every connection: after a sleep they may be dead, and nothing says so. What is under way on them fails, so it is
    * aborted before. Presence is the capability.

@@ -1,5 +1,5 @@
 /** Without what would wedge a spawn or a file write later: a lone surrogate, or NUL (Kijito contract, trap 8). */
-export function cleaned(text: string): string {
+export function sanitizeText(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed();
 }
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { keepTimers } from './timers.ts';
+import { createTimers } from './timers.ts';
 
 test('what is asked for twice is done once, at the sooner time, and can be asked for again', async () => {
   const clock = fakeClock();
-  const timers = keepTimers(clock);
+  const timers = createTimers(clock);
   const done: string[] = [];
   const ask = (ms: number, what: string): void =>
-    timers.in(ms, what, () => void done.push(`${what} ${clock.monotonic()}`));
+    timers.schedule(ms, what, () => void done.push(`${what} ${clock.monotonic()}`));
   ask(10, 'a');
   ask(50, 'a');
   ask(20, 'b');
@@ -22,8 +22,8 @@ test('what is asked for twice is done once, at the sooner time, and can be asked
 
 test('nothing is done once they are over', async () => {
   const clock = fakeClock();
-  const timers = keepTimers(clock);
-  timers.in(1, 'a', () => assert.fail('it was over'));
+  const timers = createTimers(clock);
+  timers.schedule(1, 'a', () => assert.fail('it was over'));
   timers[Symbol.dispose]();
   assert.equal(clock.waiting, 0);
   await clock.advance(10);

@@ -2,22 +2,22 @@ import type { Clock } from '../ports/index.ts';
 
 /** One timer for each thing that is to be done: asked for again meanwhile, the sooner of both. */
 export interface Timers extends Disposable {
-  in(ms: number, what: string, run: () => void): void;
+  schedule(ms: number, key: string, run: () => void): void;
 }
 
-export function keepTimers(clock: Clock): Timers {
+export function createTimers(clock: Clock): Timers {
   const timers = new Map<string, { readonly at: number; readonly timer: Disposable }>();
   return {
-    in(ms, what, run) {
+    schedule(ms, key, run) {
       const at = clock.monotonic() + ms;
-      const known = timers.get(what);
+      const known = timers.get(key);
       if (known !== undefined && known.at <= at) return;
       known?.timer[Symbol.dispose]();
       const timer = clock.after(ms, () => {
-        timers.delete(what);
+        timers.delete(key);
         run();
       });
-      timers.set(what, { at, timer });
+      timers.set(key, { at, timer });
     },
     [Symbol.dispose]() {
       for (const { timer } of timers.values()) timer[Symbol.dispose]();

@@ -7,7 +7,7 @@ import { type FakeFiles, fakeFiles, UID } from '../../test/kit/fake-files.ts';
 import { Fault } from '../model/index.ts';
 import { realRandom, silentLog } from '../ports/index.ts';
 import { createAtomically, sweepTemps, writeAtomically } from './atomic-write.ts';
-import { realDisk } from './disk.node.ts';
+import { createRealDisk } from './disk.node.ts';
 import type { Disk } from './disk.ts';
 
 const PATH = '/d/hive.json';
@@ -61,7 +61,7 @@ test('a call that fails, whichever it is, leaves the old text or the new, no tem
   }
 });
 
-test('trap 5: a directory that can not be flushed leaves the new text, and a fault that says what a power cut may do', () => {
+test('trap 5: a directory that cannot be flushed leaves the new text, and a fault that says what a power cut may do', () => {
   const files = fakeFiles();
   files.put(PATH, 'old');
   files.mishaps((call) => (call.name === 'fsync' && call.path === '/d' ? { is: 'fails', code: 'EIO' } : null));
@@ -126,12 +126,12 @@ test('on the real disk: replaced, private, nothing left over', () => {
   const dir = fs.mkdtempSync(join(tmpdir(), 'hivebar-atomic-'));
   try {
     const path = join(dir, 'x', 'hive.json');
-    for (const text of ['one', 'two']) writeAtomically(realDisk(silentLog), realRandom, path, text);
+    for (const text of ['one', 'two']) writeAtomically(createRealDisk(silentLog), realRandom, path, text);
     assert.equal(fs.readFileSync(path, 'utf8'), 'two');
     assert.deepEqual(fs.readdirSync(join(dir, 'x')), ['hive.json']);
     assert.equal(fs.statSync(path).mode & 0o777, 0o600);
     fs.mkdirSync(join(dir, 'folder'));
-    assert.throws(() => writeAtomically(realDisk(silentLog), realRandom, join(dir, 'folder'), 'x'), {
+    assert.throws(() => writeAtomically(createRealDisk(silentLog), realRandom, join(dir, 'folder'), 'x'), {
       code: 'unwritable',
     });
     assert.deepEqual(fs.readdirSync(dir).sort(), ['folder', 'x']);
@@ -183,8 +183,8 @@ describe('a file that must be new', () => {
   test('on the real disk', () => {
     const directory = fs.mkdtempSync(join(tmpdir(), 'hivebar-create-'));
     const path = join(directory, 'a', 'record.json');
-    assert.equal(createAtomically(realDisk(silentLog), realRandom, path, 'one'), true);
-    assert.equal(createAtomically(realDisk(silentLog), realRandom, path, 'two'), false);
+    assert.equal(createAtomically(createRealDisk(silentLog), realRandom, path, 'one'), true);
+    assert.equal(createAtomically(createRealDisk(silentLog), realRandom, path, 'two'), false);
     assert.equal(fs.readFileSync(path, 'utf8'), 'one');
     assert.deepEqual(fs.readdirSync(join(directory, 'a')), ['record.json']);
     fs.rmSync(directory, { recursive: true });

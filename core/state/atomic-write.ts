@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { O, type Random } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
-import { errnoOf, ioFault } from './io-fault.ts';
+import { getErrno, toIoFault } from './io-fault.ts';
 import { syncDirectory } from './private-dir.ts';
-import { PRIVATE_FILE, withDirectories } from './safe-open.ts';
+import { PRIVATE_FILE, retryWithDirectories } from './safe-open.ts';
 
 /**
  * Replaces a file so that a reader, a kill or a power cut sees the old text or the new, never a mix: temporary file in the
@@ -15,11 +15,11 @@ import { PRIVATE_FILE, withDirectories } from './safe-open.ts';
  */
 export function writeAtomically(disk: Disk, random: Random, path: string, content: string | Uint8Array): void {
   const { files } = disk;
-  throughTemp(disk, random, path, content, (temp) => files.rename(temp, path));
+  writeThroughTemp(disk, random, path, content, (temp) => files.rename(temp, path));
   try {
     syncDirectory(disk, dirname(path));
   } catch (error) {
-    throw ioFault(
+    throw toIoFault(
       error,
       `${path}: written, but a power cut may bring the old one back: ${dirname(path)}`,
       'unwritable',
@@ -36,11 +36,11 @@ export function writeAtomically(disk: Disk, random: Random, path: string, conten
 export function createAtomically(disk: Disk, random: Random, path: string, text: string): boolean {
   const { files } = disk;
   let created = true;
-  throughTemp(disk, random, path, text, (temp) => {
+  writeThroughTemp(disk, random, path, text, (temp) => {
     try {
       files.link(temp, path);
     } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') throw error;
+      if (getErrno(error) !== 'EEXIST') throw error;
       created = false;
     }
     discard(disk, temp);
@@ -49,24 +49,24 @@ export function createAtomically(disk: Disk, random: Random, path: string, text:
   try {
     syncDirectory(disk, dirname(path));
   } catch (error) {
-    throw ioFault(error, `${path}: written, but a power cut may take it away: ${dirname(path)}`, 'unwritable');
+    throw toIoFault(error, `${path}: written, but a power cut may take it away: ${dirname(path)}`, 'unwritable');
   }
   return true;
 }
 
 /** The content in a temporary file beside `path`, on the disk, for `place` to put under its name. */
-function throughTemp(
+function writeThroughTemp(
   disk: Disk,
   random: Random,
   path: string,
   content: string | Uint8Array,
   place: (temp: string) => void,
 ): void {
-  const temp = join(dirname(path), `${tempPrefix(path)}${random.hex(6)}.tmp`);
+  const temp = join(dirname(path), `${toTempPrefix(path)}${random.hex(6)}.tmp`);
   const { files } = disk;
   try {
     const flags = O.WRONLY | O.CREAT | O.EXCL | O.NOFOLLOW;
-    const fd = withDirectories(disk, temp, () => files.open(temp, flags, PRIVATE_FILE));
+    const fd = retryWithDirectories(disk, temp, () => files.open(temp, flags, PRIVATE_FILE));
     try {
       try {
         writeAll(disk, fd, typeof content === 'string' ? Buffer.from(content, 'utf8') : content);
@@ -80,7 +80,7 @@ function throughTemp(
       throw error;
     }
   } catch (error) {
-    throw ioFault(error, path, 'unwritable');
+    throw toIoFault(error, path, 'unwritable');
   }
 }
 
@@ -90,7 +90,7 @@ function throughTemp(
  */
 export function sweepTemps(disk: Disk, path: string): number {
   const directory = dirname(path);
-  const prefix = tempPrefix(path);
+  const prefix = toTempPrefix(path);
   let swept = 0;
   try {
     for (const name of disk.files.readdir(directory)) {
@@ -100,13 +100,13 @@ export function sweepTemps(disk: Disk, path: string): number {
     }
   } catch (error) {
     // Litter, not a failure: the next start tries again.
-    if (errnoOf(error) !== 'ENOENT') disk.log.warn(ioFault(error, directory, 'unwritable').message, { path });
+    if (getErrno(error) !== 'ENOENT') disk.log.warn(toIoFault(error, directory, 'unwritable').message, { path });
   }
   return swept;
 }
 
 /** Names the file the temporary one is for, so that a sweep knows its own. */
-function tempPrefix(path: string): string {
+function toTempPrefix(path: string): string {
   return `.kijmon-${createHash('sha256').update(basename(path)).digest('hex').slice(0, 8)}-`;
 }
 

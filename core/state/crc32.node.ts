@@ -13,7 +13,7 @@ let native: Sum | null = null;
 export function crc32(content: string | Uint8Array): number {
   if (native !== null) return native(content);
   summed += content.length;
-  if (summed <= SUMMED_HERE) return sumByTable(content);
+  if (summed <= SUMMED_HERE) return computeByTable(content);
   native = process.getBuiltinModule('node:zlib').crc32;
   return native(content);
 }
@@ -22,7 +22,7 @@ const POLYNOMIAL = 0xedb88320;
 let table: Int32Array | null = null;
 
 /** The same by a table of what each byte does. */
-export function sumByTable(content: string | Uint8Array): number {
+export function computeByTable(content: string | Uint8Array): number {
   table ??= buildTable();
   const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   let sum = -1;

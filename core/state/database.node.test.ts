@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { Fault } from '../model/index.ts';
-import { migrate, openDatabase, transaction } from './database.node.ts';
+import { migrate, openDatabase, runTransaction } from './database.node.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-database-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));
@@ -84,7 +84,7 @@ describe('opening the database', () => {
     {
       using db = openDatabase(path);
       migrate(db, 'notes', NOTES);
-      transaction(db, () => {
+      runTransaction(db, () => {
         const insert = db.prepare('INSERT INTO notes (who) VALUES (?)');
         for (let i = 0; i < 2000; i += 1) insert.run(`somebody with a long name ${i}`);
       });
@@ -165,14 +165,14 @@ describe('transactions', () => {
     const insert = db.prepare('INSERT INTO notes (who) VALUES (?)');
     assert.throws(
       () =>
-        transaction(db, () => {
+        runTransaction(db, () => {
           insert.run('ada');
           throw new Error('changed my mind');
         }),
       /changed my mind/,
     );
     assert.equal(
-      transaction(db, () => insert.run('bo').lastInsertRowid),
+      runTransaction(db, () => insert.run('bo').lastInsertRowid),
       1,
     );
     assert.equal(db.isTransaction, false);
@@ -184,7 +184,7 @@ describe('transactions', () => {
     db.exec('PRAGMA max_page_count = 8');
     const insert = db.prepare('INSERT INTO notes (who) VALUES (?)');
     assert.throws(
-      () => transaction(db, () => Array.from({ length: 1000 }, () => insert.run('x'.repeat(100)))),
+      () => runTransaction(db, () => Array.from({ length: 1000 }, () => insert.run('x'.repeat(100)))),
       (error: unknown) => error instanceof Fault && error.code === 'no-space' && /hivebar\.sqlite/.test(error.message),
     );
     assert.equal(db.isTransaction, false);
@@ -197,11 +197,11 @@ describe('several processes', () => {
 
   function child(path: string, who: string, count: number): ChildProcess {
     const script = `
-      const { openDatabase, migrate, transaction } = await import(${MODULE});
+      const { openDatabase, migrate, runTransaction } = await import(${MODULE});
       const db = openDatabase(${JSON.stringify(path)});
       migrate(db, 'notes', ${JSON.stringify(NOTES)});
       const insert = db.prepare('INSERT INTO notes (who) VALUES (?)');
-      for (let i = 0; i < ${count}; i += 1) transaction(db, () => insert.run('${who}'));
+      for (let i = 0; i < ${count}; i += 1) runTransaction(db, () => insert.run('${who}'));
       db[Symbol.dispose]();
     `;
     return spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'inherit', 'inherit'] });

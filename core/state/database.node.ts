@@ -6,16 +6,16 @@ import { realFiles } from '../ports/index.ts';
 import { crc32 } from './crc32.node.ts';
 
 /** What a column holds and a parameter may be. */
-export type Value = string | number | bigint | Uint8Array | null;
+export type SqlValue = string | number | bigint | Uint8Array | null;
 
 /** A compiled statement. `Row` is what its SQL selects, stated beside the SQL and not checked again. */
 export interface Statement<Row = never> {
   /** @throws Fault `database` or `no-space`, as every method here. */
-  run(...values: Value[]): { readonly changes: number; readonly lastInsertRowid: number };
-  get(...values: Value[]): Row | undefined;
-  all(...values: Value[]): Row[];
+  run(...values: SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number };
+  get(...values: SqlValue[]): Row | undefined;
+  all(...values: SqlValue[]): Row[];
   /** Reads row by row; leaving the loop early ends the read. */
-  iterate(...values: Value[]): Iterable<Row>;
+  iterate(...values: SqlValue[]): Iterable<Row>;
 }
 
 /**
@@ -54,7 +54,7 @@ const SQLITE_BUSY = 5;
  */
 export function openDatabase(path: string, busyMs = BUSY_MS, compiles: 'at once' | 'when used' = 'at once'): Database {
   if (path !== ':memory:') claim(path);
-  return guarded(path, () => {
+  return runGuarded(path, () => {
     // Loaded when first used: a headless watch passes through the door of this folder and has no database.
     const sqlite = process.getBuiltinModule('node:sqlite');
     const connection = new sqlite.DatabaseSync(path, { timeout: busyMs, enableForeignKeyConstraints: true });
@@ -74,11 +74,11 @@ export function openDatabase(path: string, busyMs = BUSY_MS, compiles: 'at once'
  *
  * @throws Fault `database` or `no-space`, and whatever `work` throws.
  */
-export function transaction<T>(db: Database, work: () => T): T {
+export function runTransaction<T>(db: Database, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
     if (!db.isInPlace())
-      throw databaseFault(`${db.path} was replaced or deleted while it is in use: start Hivebar again`);
+      throw createDatabaseFault(`${db.path} was replaced or deleted while it is in use: start Hivebar again`);
     const result = work();
     db.exec('COMMIT');
     return result;
@@ -92,10 +92,10 @@ export function transaction<T>(db: Database, work: () => T): T {
  * The same, but the commit reaches the disk with the next one that is flushed. A power cut can take it back, never part
  * of it and never something that was committed before it: for work that is done again when it is found undone.
  */
-export function laterTransaction<T>(db: Database, work: () => T): T {
+export function runLaterTransaction<T>(db: Database, work: () => T): T {
   db.exec('PRAGMA synchronous = NORMAL');
   try {
-    return transaction(db, work);
+    return runTransaction(db, work);
   } finally {
     db.exec('PRAGMA synchronous = FULL');
   }
@@ -108,23 +108,23 @@ export function laterTransaction<T>(db: Database, work: () => T): T {
  * @throws Fault `database` when a newer Hivebar has already taken the tables further than these steps.
  */
 export function migrate(db: Database, owner: string, steps: readonly string[]): void {
-  const done = migrated.get(db) ?? new Set();
-  migrated.set(db, done);
+  const done = migratedBy.get(db) ?? new Set();
+  migratedBy.set(db, done);
   if (done.has(steps)) return;
-  bringUp(db, owner, steps);
+  migrateTables(db, owner, steps);
   done.add(steps);
 }
 
 /** What each connection has seen to; nobody takes tables back to a version before. */
-const migrated = new WeakMap<Database, Set<readonly string[]>>();
+const migratedBy = new WeakMap<Database, Set<readonly string[]>>();
 
-function bringUp(db: Database, owner: string, steps: readonly string[]): void {
+function migrateTables(db: Database, owner: string, steps: readonly string[]): void {
   db.exec('CREATE TABLE IF NOT EXISTS schema_versions (owner TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
   const read = db.prepare<{ version: number }>('SELECT version FROM schema_versions WHERE owner = ?');
   const versionNow = (): number => read.get(owner)?.version ?? 0;
   const refuseNewer = (version: number): void => {
     if (version <= steps.length) return;
-    throw databaseFault(
+    throw createDatabaseFault(
       `${db.path} was written by a newer Hivebar (${owner} is at version ${version}, this one knows ${steps.length}): ` +
         'start that Hivebar or a newer one, or set HIVEBAR_HOME to another directory',
     );
@@ -132,7 +132,7 @@ function bringUp(db: Database, owner: string, steps: readonly string[]): void {
   const version = versionNow();
   refuseNewer(version);
   if (version === steps.length) return;
-  transaction(db, () => {
+  runTransaction(db, () => {
     const from = versionNow(); // another process may have been faster
     refuseNewer(from);
     for (const step of steps.slice(from)) db.exec(step);
@@ -149,14 +149,14 @@ const SCHEMA = '=schema';
 function recordSchema(db: Database): void {
   db.prepare(
     'INSERT INTO schema_versions (owner, version) VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET version = excluded.version',
-  ).run(SCHEMA, sumOfSchema(db));
+  ).run(SCHEMA, computeSchemaSum(db));
 }
 
-function sumOfSchema(db: Database): number {
-  const all = db
+function computeSchemaSum(db: Database): number {
+  const rows = db
     .prepare<{ sql: string }>('SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name')
     .all();
-  return crc32(all.map(({ sql }) => sql).join('\n'));
+  return crc32(rows.map(({ sql }) => sql).join('\n'));
 }
 
 /** False: somebody or something changed a table, an index or a trigger, so that it does something else than it did. */
@@ -164,7 +164,7 @@ export function isSchemaWhole(db: Database): boolean {
   const tables = db.prepare<{ n: number }>("SELECT count(*) AS n FROM sqlite_master WHERE name = 'schema_versions'");
   if (tables.get()?.n !== 1) return true;
   const recorded = db.prepare<{ version: number }>('SELECT version FROM schema_versions WHERE owner = ?').get(SCHEMA);
-  return recorded === undefined || recorded.version === sumOfSchema(db);
+  return recorded === undefined || recorded.version === computeSchemaSum(db);
 }
 
 function wrap(connection: DatabaseSync, path: string, compiles: 'at once' | 'when used'): Database {
@@ -178,11 +178,11 @@ function wrap(connection: DatabaseSync, path: string, compiles: 'at once' | 'whe
     get isTransaction() {
       return connection.isTransaction;
     },
-    exec: (sql) => guarded(path, () => connection.exec(sql)),
+    exec: (sql) => runGuarded(path, () => connection.exec(sql)),
     prepare: <Row>(sql: string) => {
       const compile = (): StatementSync => connection.prepare(sql);
       if (compiles === 'when used') return wrapStatement<Row>(compile, path);
-      const compiled = guarded(path, compile);
+      const compiled = runGuarded(path, compile);
       return wrapStatement<Row>(() => compiled, path);
     },
     [Symbol.dispose]: () => {
@@ -204,28 +204,28 @@ function wrapStatement<Row>(compile: () => StatementSync, path: string): Stateme
         const { changes, lastInsertRowid } = statement().run(...values);
         return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
       } catch (error) {
-        throw faultFrom(error, path);
+        throw toSqliteFault(error, path);
       }
     },
     get(...values) {
       try {
         return statement().get(...values) as Row | undefined;
       } catch (error) {
-        throw faultFrom(error, path);
+        throw toSqliteFault(error, path);
       }
     },
     all(...values) {
       try {
         return statement().all(...values) as Row[];
       } catch (error) {
-        throw faultFrom(error, path);
+        throw toSqliteFault(error, path);
       }
     },
     *iterate(...values) {
-      const rows = guarded(path, () => statement().iterate(...values));
+      const rows = runGuarded(path, () => statement().iterate(...values));
       try {
         for (;;) {
-          const next = guarded(path, () => rows.next());
+          const next = runGuarded(path, () => rows.next());
           if (next.done === true) return;
           yield next.value as Row;
         }
@@ -236,25 +236,25 @@ function wrapStatement<Row>(compile: () => StatementSync, path: string): Stateme
   };
 }
 
-function guarded<T>(path: string, call: () => T): T {
+function runGuarded<T>(path: string, call: () => T): T {
   try {
     return call();
   } catch (error) {
-    throw faultFrom(error, path);
+    throw toSqliteFault(error, path);
   }
 }
 
 /** What SQLite reports as a Fault that names the file; anything else is a mistake of ours and stays what it is. */
-function faultFrom(error: unknown, path: string): unknown {
+function toSqliteFault(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error;
-  if (isDamageCode(primaryCode(error))) damageListeners.get(path)?.();
-  if (primaryCode(error) === SQLITE_FULL) {
+  if (isDamageCode(getPrimaryCode(error))) damageListeners.get(path)?.();
+  if (getPrimaryCode(error) === SQLITE_FULL) {
     return new Fault('no-space', `no space left for ${path}`, { is: 'machine', key: 'database' }, { cause: error });
   }
-  return databaseFault(`${path}: ${error.message}`, error);
+  return createDatabaseFault(`${path}: ${error.message}`, error);
 }
 
-function databaseFault(message: string, cause?: unknown): Fault {
+function createDatabaseFault(message: string, cause?: unknown): Fault {
   return new Fault('database', message, { is: 'machine', key: 'database' }, { cause });
 }
 
@@ -265,7 +265,7 @@ const isDamageCode = (code: number): boolean => code === SQLITE_CORRUPT || code 
 
 /** Whether SQLite says that the file is not as it wrote it. */
 export function isDamage({ cause }: Fault): boolean {
-  return isSqliteError(cause) && isDamageCode(primaryCode(cause));
+  return isSqliteError(cause) && isDamageCode(getPrimaryCode(cause));
 }
 
 /** By path, who is told when a statement meets damage. */
@@ -286,7 +286,7 @@ function isSqliteError(error: unknown): error is SqliteError {
 }
 
 /** The low byte; the rest of an extended code says where it happened. */
-function primaryCode(error: SqliteError): number {
+function getPrimaryCode(error: SqliteError): number {
   return error.errcode & 0xff;
 }
 
@@ -298,9 +298,9 @@ function enterWal(connection: DatabaseSync, path: string, busyMs: number): void 
     try {
       const mode = connection.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
       if (mode === 'wal') return;
-      throw databaseFault(`${path} can not be kept in WAL mode (it stays in ${String(mode)}): use a local disk`);
+      throw createDatabaseFault(`${path} cannot be kept in WAL mode (it stays in ${String(mode)}): use a local disk`);
     } catch (error) {
-      if (!isSqliteError(error) || primaryCode(error) !== SQLITE_BUSY || isOver()) throw error;
+      if (!isSqliteError(error) || getPrimaryCode(error) !== SQLITE_BUSY || isOver()) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }
@@ -317,19 +317,22 @@ function claim(path: string): void {
   try {
     realFiles.mkdirAll(directory, 0o700);
     const around = fs.statSync(directory);
-    if (uid !== undefined && around.uid !== uid) throw databaseFault(`${directory} belongs to another user`);
+    if (uid !== undefined && around.uid !== uid) throw createDatabaseFault(`${directory} belongs to another user`);
     if (uid !== undefined && (around.mode & 0o022) !== 0) {
-      throw databaseFault(`${directory} can be written to by others (chmod go-w it)`);
+      throw createDatabaseFault(`${directory} can be written to by others (chmod go-w it)`);
     }
-    const found = create(path) ? undefined : fs.lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return;
-    if (found.isSymbolicLink()) throw databaseFault(`${path} is a symbolic link, which is refused`);
-    if (!found.isFile()) throw databaseFault(`${path} is not a regular file`);
-    if (uid !== undefined && found.uid !== uid) throw databaseFault(`${path} belongs to another user`);
-    if (uid !== undefined && (found.mode & 0o777) !== 0o600) fs.chmodSync(path, 0o600);
+    const stats = create(path) ? undefined : fs.lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return;
+    if (stats.isSymbolicLink()) throw createDatabaseFault(`${path} is a symbolic link, which is refused`);
+    if (!stats.isFile()) throw createDatabaseFault(`${path} is not a regular file`);
+    if (uid !== undefined && stats.uid !== uid) throw createDatabaseFault(`${path} belongs to another user`);
+    if (uid !== undefined && (stats.mode & 0o777) !== 0o600) fs.chmodSync(path, 0o600);
   } catch (error) {
     if (error instanceof Fault) throw error;
-    throw databaseFault(`${path} can not be opened: ${error instanceof Error ? error.message : String(error)}`, error);
+    throw createDatabaseFault(
+      `${path} cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
   }
 }
 

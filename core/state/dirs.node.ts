@@ -1,14 +1,14 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { Fault } from '../model/index.ts';
-import { type Dirs, dirsOf } from './dirs.ts';
+import { computeDirs, type Dirs } from './dirs.ts';
 
-/** The directories of this process. Nothing is created; see `ensurePrivateDir`. @throws Fault `usage` as `startFolder` and `ownHome` do */
-export function ownDirs(env: NodeJS.ProcessEnv = process.env): Dirs {
+/** The directories of this process. Nothing is created; see `ensurePrivateDir`. @throws Fault `usage` as `requireCurrentFolder` and `findOwnHome` do */
+export function findOwnDirs(env: NodeJS.ProcessEnv = process.env): Dirs {
   const platform = process.platform === 'darwin' || process.platform === 'win32' ? process.platform : 'linux';
-  const given = env.HIVEBAR_HOME;
-  const cwd = given && !isAbsolute(given) ? startFolder(`HIVEBAR_HOME is ${given}`) : '/';
-  return dirsOf({ platform, env, home: given ? '/' : ownHome(), cwd });
+  const homeVariable = env.HIVEBAR_HOME;
+  const cwd = homeVariable && !isAbsolute(homeVariable) ? requireCurrentFolder(`HIVEBAR_HOME is ${homeVariable}`) : '/';
+  return computeDirs({ platform, env, home: homeVariable ? '/' : findOwnHome(), cwd });
 }
 
 /**
@@ -17,16 +17,16 @@ export function ownDirs(env: NodeJS.ProcessEnv = process.env): Dirs {
  *
  * @throws Fault `usage` when there is none
  */
-export function ownHome(): string {
-  const said = homedir();
-  if (isAbsolute(said)) return said;
-  const known = systemHome();
+export function findOwnHome(): string {
+  const systemAnswer = homedir();
+  if (isAbsolute(systemAnswer)) return systemAnswer;
+  const known = findSystemHome();
   if (known !== null && isAbsolute(known)) return known;
-  const words = `there is no home directory (HOME is ${JSON.stringify(said)}): set HOME or HIVEBAR_HOME to an absolute path`;
+  const words = `there is no home directory (HOME is ${JSON.stringify(systemAnswer)}): set HOME or HIVEBAR_HOME to an absolute path`;
   throw new Fault('usage', words, { is: 'machine', key: 'home' });
 }
 
-function systemHome(): string | null {
+function findSystemHome(): string | null {
   try {
     return userInfo().homedir;
   } catch {
@@ -35,7 +35,7 @@ function systemHome(): string | null {
 }
 
 /** The folder this process stands in; null when somebody has removed it, as happens to a git worktree under an agent. */
-export function currentFolder(): string | null {
+export function findCurrentFolder(): string | null {
   try {
     return process.cwd();
   } catch {
@@ -48,9 +48,9 @@ export function currentFolder(): string | null {
  * @param what names the relative value, as `HIVEBAR_HOME is x`
  * @throws Fault `usage`
  */
-export function startFolder(what: string): string {
-  const folder = currentFolder();
+export function requireCurrentFolder(subject: string): string {
+  const folder = findCurrentFolder();
   if (folder !== null) return folder;
-  const words = `${what}, and the current folder was removed: give an absolute path, or change into a folder that is there`;
+  const words = `${subject}, and the current folder was removed: give an absolute path, or change into a folder that is there`;
   throw new Fault('usage', words, { is: 'machine', key: 'cwd' });
 }

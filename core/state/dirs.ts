@@ -22,29 +22,29 @@ export interface Surroundings {
 const NAME = 'hivebar';
 
 /** `HIVEBAR_HOME` moves everything; without it each platform's own place for state and for settings. */
-export function dirsOf({ platform, env, home, cwd }: Surroundings): Dirs {
+export function computeDirs({ platform, env, home, cwd }: Surroundings): Dirs {
   const path = platform === 'win32' ? win32 : posix;
   if (env.HIVEBAR_HOME) {
     const root = path.resolve(cwd, env.HIVEBAR_HOME);
     return { state: root, run: path.join(root, 'run'), config: path.join(root, 'config') };
   }
   // The base directory specification: a relative value is to be ignored.
-  const given = (name: string, fallback: string): string => {
+  const resolveXdg = (name: string, fallback: string): string => {
     const value = env[name];
     return value && path.isAbsolute(value) ? value : path.join(home, fallback);
   };
   switch (platform) {
     case 'linux': {
-      const state = path.join(given('XDG_STATE_HOME', '.local/state'), NAME);
-      return { state, run: path.join(state, 'run'), config: path.join(given('XDG_CONFIG_HOME', '.config'), NAME) };
+      const state = path.join(resolveXdg('XDG_STATE_HOME', '.local/state'), NAME);
+      return { state, run: path.join(state, 'run'), config: path.join(resolveXdg('XDG_CONFIG_HOME', '.config'), NAME) };
     }
     case 'darwin': {
       const state = path.join(home, 'Library/Application Support', NAME);
       return { state, run: path.join(state, 'run'), config: path.join(state, 'config') };
     }
     case 'win32': {
-      const state = path.join(given('LOCALAPPDATA', 'AppData/Local'), NAME);
-      return { state, run: path.join(state, 'run'), config: path.join(given('APPDATA', 'AppData/Roaming'), NAME) };
+      const state = path.join(resolveXdg('LOCALAPPDATA', 'AppData/Local'), NAME);
+      return { state, run: path.join(state, 'run'), config: path.join(resolveXdg('APPDATA', 'AppData/Roaming'), NAME) };
     }
   }
 }

@@ -2,6 +2,6 @@ import { type Log, realFiles } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
 
 /** The disk of this machine, as this process's user. */
-export function realDisk(log: Log): Disk {
+export function createRealDisk(log: Log): Disk {
   return { files: realFiles, log, uid: process.geteuid?.() ?? null };
 }

@@ -5,11 +5,11 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { atOnceOrAfterInput, groupCommit } from './group-commit.node.ts';
+import { createCommitSchedule, createGroupCommit } from './group-commit.node.ts';
 
 test('the first job of a turn is committed at once, the others of the turn together; all are answered in order', async () => {
   const commits: number[] = [];
-  const group = groupCommit((jobs: readonly number[]) => {
+  const group = createGroupCommit((jobs: readonly number[]) => {
     commits.push(jobs.length);
     return jobs.map((job) => job * 2);
   });
@@ -29,7 +29,7 @@ test('the first job of a turn is committed at once, the others of the turn toget
 
 test('what arrives after a commit forms the next group', async () => {
   const commits: string[][] = [];
-  const group = groupCommit((jobs: readonly string[]) => {
+  const group = createGroupCommit((jobs: readonly string[]) => {
     commits.push([...jobs]);
     return jobs;
   });
@@ -40,7 +40,7 @@ test('what arrives after a commit forms the next group', async () => {
 
 test('a commit that throws fails its own group only', async () => {
   let broken = true;
-  const group = groupCommit((jobs: readonly string[]) => {
+  const group = createGroupCommit((jobs: readonly string[]) => {
     if (broken) throw new Error('disk');
     return jobs;
   });
@@ -55,7 +55,7 @@ test('a commit that throws fails its own group only', async () => {
 
 test('flush commits at once, and the turn that follows commits nothing twice', async () => {
   const commits: string[][] = [];
-  const group = groupCommit((jobs: readonly string[]) => {
+  const group = createGroupCommit((jobs: readonly string[]) => {
     commits.push([...jobs]);
     return jobs;
   });
@@ -71,7 +71,7 @@ describe('by default', () => {
   /** A group that writes down what is committed. */
   function recorded() {
     const seen: string[] = [];
-    const group = groupCommit((jobs: readonly string[]) => {
+    const group = createGroupCommit((jobs: readonly string[]) => {
       seen.push(`commit ${jobs.join(' ')}`);
       return jobs;
     });
@@ -198,7 +198,7 @@ describe('by default', () => {
   test('a job that the commit itself adds is committed after it, with the others of the turn', async () => {
     const seen: string[] = [];
     const inner: Promise<string>[] = [];
-    const group = groupCommit((jobs: readonly string[]) => {
+    const group = createGroupCommit((jobs: readonly string[]) => {
       seen.push(`begin ${jobs.join(' ')}`);
       if (jobs.includes('a')) inner.push(group.add('from a'));
       seen.push(`end ${jobs.join(' ')}`);
@@ -211,7 +211,7 @@ describe('by default', () => {
 
   test('a first commit that throws rejects, and the rest of the turn is committed as ever', async () => {
     const seen: string[] = [];
-    const group = groupCommit((jobs: readonly string[]) => {
+    const group = createGroupCommit((jobs: readonly string[]) => {
       if (jobs.includes('bad')) throw new Error('disk');
       seen.push(jobs.join(' '));
       return jobs;
@@ -235,10 +235,10 @@ describe('by default', () => {
 describe('with patience', () => {
   function recorded(patienceMs: number) {
     const seen: string[] = [];
-    const group = groupCommit((jobs: readonly string[]) => {
+    const group = createGroupCommit((jobs: readonly string[]) => {
       seen.push(jobs.join(' '));
       return jobs;
-    }, atOnceOrAfterInput(patienceMs));
+    }, createCommitSchedule(patienceMs));
     return { seen, add: group.add };
   }
   const turns = async (): Promise<void> => {
@@ -278,7 +278,7 @@ describe('with patience', () => {
 
 test('a group is full with as many as the largest of the last eight had', async () => {
   const begun: { readonly run: () => void; readonly isFull: () => boolean }[] = [];
-  const group = groupCommit(
+  const group = createGroupCommit(
     (jobs: readonly string[]) => jobs,
     (run, { isFull }) => begun.push({ run, isFull }),
   );
@@ -299,7 +299,7 @@ test('a group is full with as many as the largest of the last eight had', async 
 test('with a schedule of its own nothing is committed before that says so, and it is asked once a group', async () => {
   const runs: (() => void)[] = [];
   const commits: string[][] = [];
-  const group = groupCommit(
+  const group = createGroupCommit(
     (jobs: readonly string[]) => {
       commits.push([...jobs]);
       return jobs;
@@ -319,7 +319,7 @@ test('with a schedule of its own nothing is committed before that says so, and i
 
 test('flush takes what waits for the end of the turn, which then commits what came after it', async () => {
   const commits: string[][] = [];
-  const group = groupCommit((jobs: readonly string[]) => {
+  const group = createGroupCommit((jobs: readonly string[]) => {
     commits.push([...jobs]);
     return jobs;
   });

@@ -7,7 +7,7 @@ export interface GroupCommit<Job, Answer> {
 }
 
 /** When a group that gathers is committed: `run` does it. Called with the first job of each group. */
-export type Later = (run: () => void, group: { readonly isCrowd: boolean; isFull(): boolean }) => void;
+export type CommitSchedule = (run: () => void, group: { readonly isCrowd: boolean; isFull(): boolean }) => void;
 
 /** Of so many groups the largest says how many may come. */
 const REMEMBERED = 8;
@@ -22,11 +22,11 @@ const REMEMBERED = 8;
  * group fails with the same error, so check a job before adding it. `later` runs the commit, by default at the end of the
  * turn, as said.
  */
-export function groupCommit<Job, Answer>(
+export function createGroupCommit<Job, Answer>(
   commit: (jobs: readonly Job[]) => readonly Answer[],
-  later: Later = atOnceOrAfterInput(),
+  later: CommitSchedule = createCommitSchedule(),
 ): GroupCommit<Job, Answer> {
-  let waiting: { job: Job; settle: PromiseWithResolvers<Answer> }[] = [];
+  let waiting: { job: Job; deferred: PromiseWithResolvers<Answer> }[] = [];
   let isCrowd = false;
   const sizes: number[] = [];
   const isFull = (): boolean => waiting.length >= Math.max(1, ...sizes);
@@ -42,20 +42,20 @@ export function groupCommit<Job, Answer>(
     try {
       answers = commit(group.map((member) => member.job));
     } catch (error) {
-      for (const member of group) member.settle.reject(error);
+      for (const member of group) member.deferred.reject(error);
       return;
     }
     group.forEach((member, i) => {
-      member.settle.resolve(answers[i] as Answer);
+      member.deferred.resolve(answers[i] as Answer);
     });
   }
 
   return {
     add(job) {
-      const settle = Promise.withResolvers<Answer>();
-      waiting.push({ job, settle });
+      const deferred = Promise.withResolvers<Answer>();
+      waiting.push({ job, deferred });
       if (waiting.length === 1) later(flush, { isCrowd, isFull });
-      return settle.promise;
+      return deferred.promise;
     },
     flush,
   };
@@ -67,7 +67,7 @@ export function groupCommit<Job, Answer>(
  * @param patienceMs how long a crowd waits for those who came with it before: whoever has an answer comes again a moment
  *   later, and a commit of half of them costs as much as one of all. 0: not beyond the turn
  */
-export function atOnceOrAfterInput(patienceMs = 0): Later {
+export function createCommitSchedule(patienceMs = 0): CommitSchedule {
   let isFirst = true;
   return (run, { isCrowd, isFull }) => {
     if (!isFirst || isCrowd) {

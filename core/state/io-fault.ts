@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** The `code` of an error of node:fs, '' for anything else. */
-export function errnoOf(error: unknown): string {
+export function getErrno(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
@@ -26,9 +26,9 @@ export function errnoOf(error: unknown): string {
  * A failed file operation as a Fault that names the path and the reason. A full or read-only disk is one cause for every
  * file in that directory, anything else is about the one file.
  */
-export function ioFault(error: unknown, path: string, is: 'unreadable' | 'unwritable'): Fault {
+export function toIoFault(error: unknown, path: string, is: 'unreadable' | 'unwritable'): Fault {
   if (error instanceof Fault) return error;
-  const code = errnoOf(error);
+  const code = getErrno(error);
   const why = WORDS[code] ?? (error instanceof Error ? error.message : String(error));
   const full = code === 'ENOSPC' || code === 'EDQUOT';
   const scope: Scope = { is: 'machine', key: full || code === 'EROFS' ? `disk:${dirname(path)}` : `file:${path}` };
@@ -36,6 +36,6 @@ export function ioFault(error: unknown, path: string, is: 'unreadable' | 'unwrit
 }
 
 /** A path that is refused for what it is, not for what the system said. */
-export function refusal(path: string, why: string, is: 'unreadable' | 'unwritable'): Fault {
+export function createRefusal(path: string, why: string, is: 'unreadable' | 'unwritable'): Fault {
   return new Fault(is, `${path}: ${why}`, { is: 'machine', key: `file:${path}` });
 }

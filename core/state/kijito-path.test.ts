@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { kijitoEventsPaths, kijitoStatePaths } from './kijito-path.ts';
+import { computeEventsPaths, computeStatePaths } from './kijito-path.ts';
 
-const one = (base: string, persona: string): string | undefined => kijitoStatePaths(base, [persona]).get(persona);
+const one = (base: string, persona: string): string | undefined => computeStatePaths(base, [persona]).get(persona);
 
 test('BASE.json and a persona become BASE.PERSONA.json', () => {
   assert.equal(one('/s/hive.json', 'argus'), '/s/hive.argus.json');
@@ -21,7 +21,7 @@ test('a base that ends in .PERSONA or is PERSONA is used as it is', () => {
 
 test('folded, a name is in lower case and finds the base that ends in it; two that fall together are still two files', () => {
   const folded = (base: string, ...personas: readonly string[]): Map<string, string> =>
-    kijitoStatePaths(base, personas, new Map(), (name) => name.toLowerCase());
+    computeStatePaths(base, personas, new Map(), (name) => name.toLowerCase());
   assert.equal(folded('/s/hive.json', 'Argus').get('Argus'), '/s/hive.argus.json');
   assert.equal(folded('/s/hive.Argus.json', 'Argus').get('Argus'), '/s/hive.Argus.json');
   const both = folded('/s/hive.json', 'Argus', 'argus');
@@ -37,14 +37,14 @@ test('Unicode letters and digits stay, everything else becomes _', () => {
 });
 
 test('every {persona} of a template is replaced, and no persona is a way out of the folder', () => {
-  const paths = kijitoEventsPaths('/e/{persona}/events.{persona}.ndjson', ['ada', '..', '$&']);
+  const paths = computeEventsPaths('/e/{persona}/events.{persona}.ndjson', ['ada', '..', '$&']);
   assert.equal(paths.get('ada'), '/e/ada/events.ada.ndjson');
   assert.match(paths.get('..') ?? '', /^\/e\/\.\.~[0-9a-f]{6}\//);
   assert.equal(paths.get('$&'), '/e/__/events.__.ndjson');
 });
 
 test('D21: where two names fall together, the plainly spelled one keeps the name and the others get a hash', () => {
-  const paths = kijitoStatePaths('/s/hive.json', ['Claude-chat', 'claude-chat', 'a b', 'a_b', 'solo']);
+  const paths = computeStatePaths('/s/hive.json', ['Claude-chat', 'claude-chat', 'a b', 'a_b', 'solo']);
   assert.equal(paths.get('claude-chat'), '/s/hive.claude-chat.json');
   assert.match(paths.get('Claude-chat') ?? '', /^\/s\/hive\.Claude-chat~[0-9a-f]{6}\.json$/);
   assert.equal(paths.get('a_b'), '/s/hive.a_b.json');
@@ -54,15 +54,15 @@ test('D21: where two names fall together, the plainly spelled one keeps the name
 
 test('the answer does not depend on the order of the directory', () => {
   const names = ['A b', 'a_B', 'a b', 'Ab'];
-  const there = kijitoStatePaths('/s/hive.json', names);
-  const back = kijitoStatePaths('/s/hive.json', names.toReversed());
+  const there = computeStatePaths('/s/hive.json', names);
+  const back = computeStatePaths('/s/hive.json', names.toReversed());
   for (const name of names) assert.equal(there.get(name), back.get(name));
 });
 
 test('a persona that joins later never takes a path that is in use', () => {
-  const kept = kijitoStatePaths('/s/hive.json', ['Alice']);
+  const kept = computeStatePaths('/s/hive.json', ['Alice']);
   assert.equal(kept.get('Alice'), '/s/hive.Alice.json');
-  const more = kijitoStatePaths('/s/hive.json', ['Alice', 'alice'], kept);
+  const more = computeStatePaths('/s/hive.json', ['Alice', 'alice'], kept);
   assert.equal(more.get('Alice'), '/s/hive.Alice.json');
   assert.match(more.get('alice') ?? '', /^\/s\/hive\.alice~[0-9a-f]{6}\.json$/);
 });
@@ -77,7 +77,7 @@ test('trap 41: two personas never get one file, also on a case-blind or normalis
   const names = fc.uniqueArray(fc.string({ unit, maxLength: 4 }), { maxLength: 12 });
   fc.assert(
     fc.property(names, fc.constantFrom('/s/hive.json', '/s/a', '/s/hive.a.b.json', '/s/b.json'), (personas, base) => {
-      const paths = [...kijitoStatePaths(base, personas).values()].map((p) => p.normalize('NFKD').toLowerCase());
+      const paths = [...computeStatePaths(base, personas).values()].map((p) => p.normalize('NFKD').toLowerCase());
       assert.equal(new Set(paths).size, personas.length);
     }),
     { numRuns: 2000 },

@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import { shortHash } from './stem.ts';
+import { computeShortHash } from './stem.ts';
 
 const NAME_BYTES = 180; // leaves room for a base name, an extension, `.lock` and an archive number in 255 bytes
 
@@ -8,37 +8,37 @@ const NAME_BYTES = 180; // leaves room for a base name, an extension, `.lock` an
  * that already ends in `.PERSONA` or is `PERSONA` is used as it is (Kijito contract d). Two personas never get one file:
  * see `distinct`. `kept` are the paths in use, which stay as they are when a persona joins later.
  */
-export function kijitoStatePaths(
+export function computeStatePaths(
   base: string,
   personas: Iterable<string>,
-  kept: Paths = NONE,
-  spelled: Spelling = AS_IS,
+  pathsInUse: PersonaPaths = NO_PATHS,
+  spell: Spelling = AS_IS,
 ): Map<string, string> {
-  return distinct(personas, kept, (name) => statePath(base, spelled(name), spelled));
+  return toDistinctPaths(personas, pathsInUse, (name) => toStatePath(base, spell(name), spell));
 }
 
 /** The event file of each persona of `--events-file-template`, every `{persona}` in it replaced (Kijito spec 14.3). */
-export function kijitoEventsPaths(
+export function computeEventsPaths(
   template: string,
   personas: Iterable<string>,
-  kept: Paths = NONE,
-  spelled: Spelling = AS_IS,
+  pathsInUse: PersonaPaths = NO_PATHS,
+  spell: Spelling = AS_IS,
 ): Map<string, string> {
-  return distinct(personas, kept, (name) => template.replaceAll('{persona}', () => spelled(name)));
+  return toDistinctPaths(personas, pathsInUse, (name) => template.replaceAll('{persona}', () => spell(name)));
 }
 
-type Paths = ReadonlyMap<string, string>;
-const NONE: Paths = new Map();
+type PersonaPaths = ReadonlyMap<string, string>;
+const NO_PATHS: PersonaPaths = new Map();
 
 /** How a name is written in a path: as it is, or folded, as the later monitor does (Kijito contract b). */
 type Spelling = (name: string) => string;
 const AS_IS: Spelling = (name) => name;
 
-function statePath(base: string, name: string, spelled: Spelling): string {
+function toStatePath(base: string, name: string, spell: Spelling): string {
   const ext = extname(base);
   const root = ext === '' ? base : base.slice(0, -ext.length);
-  for (const given of [base, root].map(spelled))
-    if (basename(given) === name || given.endsWith(`.${name}`)) return base;
+  for (const candidate of [base, root].map(spell))
+    if (basename(candidate) === name || candidate.endsWith(`.${name}`)) return base;
   return `${root}.${name}${ext || '.json'}`;
 }
 
@@ -47,42 +47,46 @@ function statePath(base: string, name: string, spelled: Spelling): string {
  * them get a short hash behind the name, except the one that is spelled as the folded name itself and one whose path is
  * in use already (trap 41, D21). So the answer does not depend on the order in which a directory lists them.
  */
-function distinct(personas: Iterable<string>, kept: Paths, pathOf: (name: string) => string): Map<string, string> {
-  const given = [...new Set(personas)];
-  const taken = new Set([...kept.values()].map(fold));
+function toDistinctPaths(
+  personas: Iterable<string>,
+  pathsInUse: PersonaPaths,
+  toPath: (name: string) => string,
+): Map<string, string> {
+  const names = [...new Set(personas)];
+  const takenPaths = new Set([...pathsInUse.values()].map(foldPath));
   const claims = new Map<string, string[]>();
-  for (const persona of given) {
-    if (kept.has(persona)) continue;
-    const key = fold(pathOf(safeName(persona)));
+  for (const persona of names) {
+    if (pathsInUse.has(persona)) continue;
+    const key = foldPath(toPath(toSafeName(persona)));
     claims.set(key, [...(claims.get(key) ?? []), persona]);
   }
   const paths = new Map<string, string>();
-  for (const persona of given) {
-    const name = safeName(persona);
-    const plain = pathOf(name);
-    const key = fold(plain);
+  for (const persona of names) {
+    const name = toSafeName(persona);
+    const plain = toPath(name);
+    const key = foldPath(plain);
     const rivals = (claims.get(key) ?? []).toSorted();
-    const alone = rivals.length === 1 || persona === rivals.find((r) => r === safeName(r) && r === fold(r));
-    const hashed = pathOf(`${name}~${shortHash(persona)}`);
-    paths.set(persona, kept.get(persona) ?? (alone && !taken.has(key) ? plain : hashed));
+    const alone = rivals.length === 1 || persona === rivals.find((r) => r === toSafeName(r) && r === foldPath(r));
+    const hashed = toPath(`${name}~${computeShortHash(persona)}`);
+    paths.set(persona, pathsInUse.get(persona) ?? (alone && !takenPaths.has(key) ? plain : hashed));
   }
   return paths;
 }
 
 /** Characters other than Unicode letters, digits, `.`, `_` and `-` become `_`. */
-function safeName(persona: string): string {
+function toSafeName(persona: string): string {
   const name = persona.replace(/[^\p{L}\p{N}._-]/gu, '_');
-  if (/^\.*$/.test(name)) return `${name}~${shortHash(persona)}`; // no name, or a way out of the folder
+  if (/^\.*$/.test(name)) return `${name}~${computeShortHash(persona)}`; // no name, or a way out of the folder
   if (Buffer.byteLength(name) <= NAME_BYTES) return name;
   let cut = '';
   for (const char of name) {
     if (Buffer.byteLength(cut + char) > NAME_BYTES) break;
     cut += char;
   }
-  return `${cut}~${shortHash(persona)}`;
+  return `${cut}~${computeShortHash(persona)}`;
 }
 
 /** What a case-blind, normalising disk makes of a path, or more: folding too much only costs a hash in a name. */
-function fold(path: string): string {
+function foldPath(path: string): string {
   return path.normalize('NFKD').toUpperCase().toLowerCase().normalize('NFKD');
 }

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { Fault } from '../model/index.ts';
-import { koffi } from '../ports/index.ts';
+import { loadKoffi } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
-import { errnoOf, ioFault } from './io-fault.ts';
+import { getErrno, toIoFault } from './io-fault.ts';
 import { openForAppend } from './safe-open.ts';
 
 /** Held until it is disposed or the process dies in whatever way; there is nothing stale to clean up. */
@@ -29,15 +29,15 @@ const ATTEMPTS = 3;
  *
  * `ways` are tried in this order, and the first that works here decides.
  *
- * @throws Fault `lock-held` when another holder lives, `unwritable` or `no-space` when the sidecar can not be used; no
+ * @throws Fault `lock-held` when another holder lives, `unwritable` or `no-space` when the sidecar cannot be used; no
  * descriptor is left open (trap 39).
  */
-export function lockFile(disk: Disk, path: string, ways: readonly LockWay[] = platformWays()): Lock {
+export function lockFile(disk: Disk, path: string, ways: readonly LockWay[] = getPlatformWays()): Lock {
   const sidecar = `${path}.lock`;
   for (let attempt = 1; ; attempt += 1) {
     const { fd, stat } = openForAppend(disk, sidecar);
     try {
-      const answer = firstThatWorks(ways, fd, sidecar);
+      const answer = tryWays(ways, fd, sidecar);
       if (answer.is === 'held') {
         throw new Fault('lock-held', `${path} is in use by another process, which holds ${sidecar}`, {
           is: 'machine',
@@ -47,19 +47,19 @@ export function lockFile(disk: Disk, path: string, ways: readonly LockWay[] = pl
       // Somebody may have replaced the sidecar between open and lock: a lock on a nameless file excludes nobody.
       const named = disk.files.lstat(sidecar);
       if (named?.ino === stat.ino && named.dev === stat.dev)
-        return { path: sidecar, [Symbol.dispose]: closing(disk, fd, answer.by) };
+        return { path: sidecar, [Symbol.dispose]: createClose(disk, fd, answer.by) };
       if (answer.by !== fd) disk.files.close(answer.by);
       if (attempt === ATTEMPTS) throw new Error('its lock file keeps being replaced');
       disk.files.close(fd);
     } catch (error) {
       disk.files.close(fd);
-      throw ioFault(error, sidecar, 'unwritable');
+      throw toIoFault(error, sidecar, 'unwritable');
     }
   }
 }
 
 /** Closes each descriptor once, however often it is called: the number may belong to another file by then. */
-function closing(disk: Disk, ...fds: readonly number[]): () => void {
+function createClose(disk: Disk, ...fds: readonly number[]): () => void {
   const open = new Set(fds);
   return () => {
     for (const fd of open) disk.files.close(fd);
@@ -67,7 +67,7 @@ function closing(disk: Disk, ...fds: readonly number[]): () => void {
   };
 }
 
-export function firstThatWorks(ways: readonly LockWay[], fd: number, path: string): LockAnswer {
+export function tryWays(ways: readonly LockWay[], fd: number, path: string): LockAnswer {
   const failures: string[] = [];
   for (const way of ways) {
     try {
@@ -79,7 +79,7 @@ export function firstThatWorks(ways: readonly LockWay[], fd: number, path: strin
   throw new Error(`no way to lock a file works here (${failures.join('; ')})`);
 }
 
-export function platformWays(): readonly LockWay[] {
+export function getPlatformWays(): readonly LockWay[] {
   switch (process.platform) {
     case 'linux':
       return [flockByKoffi, flockByUtilLinux];
@@ -96,7 +96,7 @@ let flock: ((fd: number, operation: number) => number) | undefined;
 
 /** The system call itself, found in the C library this process already has. */
 export function flockByKoffi(fd: number): LockAnswer {
-  const { load, errno, os } = koffi();
+  const { load, errno, os } = loadKoffi();
   flock ??= load(null).func('int flock(int fd, int operation)') as unknown as (fd: number, op: number) => number;
   for (;;) {
     if (flock(fd, LOCK_EX | LOCK_NB) === 0) return { is: 'got', by: fd };
@@ -131,7 +131,7 @@ function flockByOpenFlag(fd: number, path: string): LockAnswer {
     fs.closeSync(locked);
     throw new Error('its lock file was replaced while it was locked');
   } catch (error) {
-    if (errnoOf(error) === 'EAGAIN' || errnoOf(error) === 'EWOULDBLOCK') return { is: 'held' };
+    if (getErrno(error) === 'EAGAIN' || getErrno(error) === 'EWOULDBLOCK') return { is: 'held' };
     throw error;
   }
 }
@@ -142,15 +142,15 @@ const ERROR_LOCK_VIOLATION = 33;
 
 /** Windows; not verified on a machine. The handle comes from libuv, whose symbols node.exe exports. */
 function lockFileExByKoffi(fd: number): LockAnswer {
-  const { load } = koffi();
-  const handleOf = load(null).func('void *uv_get_osfhandle(int fd)');
+  const { load } = loadKoffi();
+  const getOsHandle = load(null).func('void *uv_get_osfhandle(int fd)');
   const kernel = load('kernel32.dll');
   const lockFileEx = kernel.func(
     'bool __stdcall LockFileEx(void *file, uint32_t flags, uint32_t reserved, uint32_t low, uint32_t high, void *overlapped)',
   );
   const lastError = kernel.func('uint32_t __stdcall GetLastError()');
   const flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-  if (lockFileEx(handleOf(fd), flags, 0, 1, 0, Buffer.alloc(32))) return { is: 'got', by: fd }; // 32 bytes: an OVERLAPPED at offset 0
+  if (lockFileEx(getOsHandle(fd), flags, 0, 1, 0, Buffer.alloc(32))) return { is: 'got', by: fd }; // 32 bytes: an OVERLAPPED at offset 0
   const code = Number(lastError());
   if (code === ERROR_LOCK_VIOLATION) return { is: 'held' };
   throw new Error(`LockFileEx failed with error ${code}`);

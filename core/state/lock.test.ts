@@ -9,10 +9,10 @@ import { FLOCK_HOLDER, NO_FLOCK, NO_PYTHON } from '../../test/kit/flock-holder.t
 import { needs } from '../../test/kit/require.ts';
 import { Fault } from '../model/index.ts';
 import { silentLog } from '../ports/index.ts';
-import { realDisk } from './disk.node.ts';
+import { createRealDisk } from './disk.node.ts';
 import { flockByKoffi, flockByUtilLinux, type LockWay, lockFile } from './lock.node.ts';
 
-const disk = realDisk(silentLog);
+const disk = createRealDisk(silentLog);
 let dir: string;
 let path: string;
 const children: ChildProcess[] = [];
@@ -137,11 +137,11 @@ test('a sidecar that is replaced between open and lock is not taken for the lock
 
 test('koffi is not loaded before the first lock', () => {
   const script = `
-    const { lockFile, realDisk } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
+    const { lockFile, createRealDisk } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
     const { createRequire } = await import('node:module');
     const loaded = () => Object.keys(createRequire(import.meta.url).cache ?? {}).some((f) => f.includes('koffi'));
     const before = loaded();
-    lockFile(realDisk({ info() {}, warn() {}, error() {} }), ${JSON.stringify(path)});
+    lockFile(createRealDisk({ info() {}, warn() {}, error() {} }), ${JSON.stringify(path)});
     console.log(before, loaded());
   `;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });

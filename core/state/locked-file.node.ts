@@ -1,8 +1,8 @@
 import { pause } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
-import { ioFault } from './io-fault.ts';
-import { firstThatWorks, type LockAnswer, type LockWay, platformWays } from './lock.node.ts';
-import { type Opened, openForAppend, openToChange } from './safe-open.ts';
+import { toIoFault } from './io-fault.ts';
+import { getPlatformWays, type LockAnswer, type LockWay, tryWays } from './lock.node.ts';
+import { type OpenedFile, openForAppend, openToChange } from './safe-open.ts';
 
 /** A file that carries its own lock. Disposing it lets go of the lock and closes the descriptor. */
 export interface LockedFile extends Disposable {
@@ -11,7 +11,7 @@ export interface LockedFile extends Disposable {
   readonly created: boolean;
 }
 
-export type Locked =
+export type LockResult =
   | { readonly is: 'got'; readonly file: LockedFile }
   /** Somebody else had it all the time. */
   | { readonly is: 'held' }
@@ -36,8 +36,8 @@ export function openLocked(
   path: string,
   how: 'create' | 'existing',
   waitMs: number,
-  ways: readonly LockWay[] = platformWays(),
-): Locked {
+  ways: readonly LockWay[] = getPlatformWays(),
+): LockResult {
   const until = performance.now() + waitMs;
   for (let attempt = 1; ; attempt += 1) {
     const opened = how === 'create' ? openForAppend(disk, path) : openToChange(disk, path);
@@ -45,13 +45,13 @@ export function openLocked(
     const { fd, created } = opened;
     const open = new Set([fd]);
     const close = (): void => {
-      for (const one of [...open]) {
-        open.delete(one); // first: it is gone even if closing fails
-        disk.files.close(one);
+      for (const descriptor of [...open]) {
+        open.delete(descriptor); // first: it is gone even if closing fails
+        disk.files.close(descriptor);
       }
     };
     try {
-      const answer = asked(ways, fd, path, until);
+      const answer = waitForLock(ways, fd, path, until);
       if (answer.is === 'held') {
         close();
         return { is: 'held' };
@@ -62,19 +62,19 @@ export function openLocked(
       close();
     } catch (error) {
       close();
-      throw ioFault(error, path, 'unwritable');
+      throw toIoFault(error, path, 'unwritable');
     }
   }
 }
 
-function hasTheName({ files }: Disk, path: string, { stat }: Opened): boolean {
+function hasTheName({ files }: Disk, path: string, { stat }: OpenedFile): boolean {
   const named = files.lstat(path);
   return named?.ino === stat.ino && named.dev === stat.dev;
 }
 
-function asked(ways: readonly LockWay[], fd: number, path: string, until: number): LockAnswer {
+function waitForLock(ways: readonly LockWay[], fd: number, path: string, until: number): LockAnswer {
   for (;;) {
-    const answer = firstThatWorks(ways, fd, path);
+    const answer = tryWays(ways, fd, path);
     if (answer.is === 'got' || performance.now() >= until) return answer;
     pause(ASK_EVERY_MS);
   }

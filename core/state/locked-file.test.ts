@@ -8,11 +8,11 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { FLOCK_HOLDER, NO_FLOCK, NO_PYTHON } from '../../test/kit/flock-holder.ts';
 import { needs } from '../../test/kit/require.ts';
 import { silentLog } from '../ports/index.ts';
-import { realDisk } from './disk.node.ts';
+import { createRealDisk } from './disk.node.ts';
 import { flockByKoffi, flockByUtilLinux, type LockWay } from './lock.node.ts';
 import { openLocked } from './locked-file.node.ts';
 
-const disk = realDisk(silentLog);
+const disk = createRealDisk(silentLog);
 let dir: string;
 let path: string;
 const children: ChildProcess[] = [];

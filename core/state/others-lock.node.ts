@@ -1,6 +1,6 @@
 import { O } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
-import { errnoOf, ioFault } from './io-fault.ts';
+import { getErrno, toIoFault } from './io-fault.ts';
 import { flockByKoffi, flockByUtilLinux } from './lock.node.ts';
 
 /**
@@ -10,33 +10,33 @@ import { flockByKoffi, flockByUtilLinux } from './lock.node.ts';
  * @param sidecar the lock file itself, `STATEFILE.lock`
  * @throws Fault `unreadable`
  */
-export function lockOfOthers({ files }: Disk, sidecar: string): Disposable | null {
+export function takeOthersLock({ files }: Disk, sidecar: string): Disposable | null {
   const nobody: Disposable = { [Symbol.dispose]: () => {} };
   if (process.platform === 'win32' || files.lstat(sidecar)?.kind !== 'file') return nobody;
   let fd: number;
   try {
     fd = files.open(sidecar, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return nobody;
-    throw ioFault(error, sidecar, 'unreadable');
+    if (getErrno(error) === 'ENOENT') return nobody;
+    throw toIoFault(error, sidecar, 'unreadable');
   }
   try {
-    if (locked(fd)) return { [Symbol.dispose]: () => files.close(fd) };
+    if (tryFlock(fd)) return { [Symbol.dispose]: () => files.close(fd) };
     files.close(fd);
     return null;
   } catch (error) {
     files.close(fd);
-    throw ioFault(error, sidecar, 'unreadable');
+    throw toIoFault(error, sidecar, 'unreadable');
   }
 }
 
 /** Whether its owner holds this lock file now. @throws Fault `unreadable` */
 export function isLocked(disk: Disk, sidecar: string): boolean {
-  using taken = lockOfOthers(disk, sidecar);
-  return taken === null;
+  using lock = takeOthersLock(disk, sidecar);
+  return lock === null;
 }
 
-function locked(fd: number): boolean {
+function tryFlock(fd: number): boolean {
   try {
     return flockByKoffi(fd).is === 'got';
   } catch {

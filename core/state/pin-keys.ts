@@ -1,5 +1,5 @@
-import { merged } from '../model/index.ts';
-import type { Json } from './state-file.ts';
+import { mergeSpans } from '../model/index.ts';
+import type { JsonValue } from './json-value.ts';
 
 /** What a state file holds beside the position, each key only while it is in force (Kijito contract d). */
 export interface SavedPin {
@@ -41,9 +41,9 @@ export interface SavedBaseline {
 
 export type PinRead =
   | { readonly is: 'pin'; readonly pin: SavedPin }
-  | { readonly is: 'odd'; readonly key: string; readonly value: Json };
+  | { readonly is: 'odd'; readonly key: string; readonly value: JsonValue };
 
-type Keys = Readonly<Record<string, Json | undefined>>;
+type StateFileKeys = Readonly<Record<string, JsonValue | undefined>>;
 
 /** So many ids are also written one by one, for the Python monitor; of more it is told as forgotten. */
 const MOST_IDS = 1000;
@@ -53,14 +53,14 @@ const UNSAID = 'the position was given up in an earlier run';
  * Reads the keys of a pin, ours and those of the Python monitor. Strictly: `1` is no `true`, and a key that is odd in any
  * way makes the whole file unusable, since what it protected is not known any more (trap 31). null is as absent.
  */
-export function readPin(keys: Keys, cursor: number | null): PinRead {
-  const odd = oddKey(keys);
+export function readPin(keys: StateFileKeys, cursor: number | null): PinRead {
+  const odd = findOddKey(keys);
   if (odd !== null) return { is: 'odd', key: odd, value: keys[odd] ?? null };
   const pin: { -readonly [K in keyof SavedPin]: SavedPin[K] } = { ...readLog(keys) };
-  const spans = [...pairsOf(keys.delivered_above), ...idsOf(keys.emitted_above).map((id) => [id, id] as const)];
+  const spans = [...toPairs(keys.delivered_above), ...toIds(keys.emitted_above).map((id) => [id, id] as const)];
   if (spans.length > 0) {
-    const all = merged(spans.map(([from, to]) => ({ from, to })));
-    pin.delivered_above = all.map(({ from, to }) => [from, to] as const);
+    const mergedSpans = mergeSpans(spans.map(([from, to]) => ({ from, to })));
+    pin.delivered_above = mergedSpans.map(({ from, to }) => [from, to] as const);
   }
   if (isInteger(keys.gap_alerted)) pin.gap_alerted = keys.gap_alerted;
   if (isInteger(keys.pin_release_at)) pin.pin_release_at = keys.pin_release_at;
@@ -77,9 +77,9 @@ export function readPin(keys: Keys, cursor: number | null): PinRead {
 }
 
 /** The keys to write: those of the Python monitor, and ours where it has none. */
-export function pinKeys(pin: SavedPin): Keys {
+export function toPinKeys(pin: SavedPin): StateFileKeys {
   const { delivered_above: spans, pin_release_at: release, state_corrupt: why } = pin;
-  const ids = spans === undefined ? null : fewIds(spans);
+  const ids = spans === undefined ? null : toFewIds(spans);
   return {
     ...(spans === undefined ? {} : { delivered_above: spans }),
     ...(ids === null ? {} : { emitted_above: ids }),
@@ -90,27 +90,27 @@ export function pinKeys(pin: SavedPin): Keys {
     ...(pin.unread_hidden === undefined ? {} : { unread_hidden: true }),
     ...(pin.persona_added === undefined ? {} : { persona_added: true }),
     ...(pin.baseline_skipped === undefined ? {} : { baseline_skipped: { ...pin.baseline_skipped } }),
-    ...logKey(pin),
+    ...toLogKeys(pin),
     ...(pin.seeded_ahead === undefined ? {} : { seeded_ahead: true }),
   };
 }
 
-export function readLog(keys: Keys): Pick<SavedPin, 'log'> {
+export function readLog(keys: StateFileKeys): Pick<SavedPin, 'log'> {
   return isLog(keys.log) ? { log: keys.log } : {};
 }
 
-export function logKey({ log }: SavedPin): Keys {
+export function toLogKeys({ log }: SavedPin): StateFileKeys {
   return log === undefined ? {} : { log: { ...log } };
 }
 
-function fewIds(spans: readonly (readonly [number, number])[]): readonly number[] | null {
+function toFewIds(spans: readonly (readonly [number, number])[]): readonly number[] | null {
   let many = 0;
   for (const [from, to] of spans) many += to - from + 1;
   if (many > MOST_IDS) return null;
   return spans.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, n) => from + n));
 }
 
-const FORMS: Readonly<Record<string, (value: Json) => boolean>> = {
+const FORMS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   delivered_above: (value) => Array.isArray(value) && value.every(isPair),
   emitted_above: (value) => Array.isArray(value) && value.every(isInteger),
   gap_alerted: isInteger,
@@ -126,7 +126,7 @@ const FORMS: Readonly<Record<string, (value: Json) => boolean>> = {
   seeded_ahead: isBoolean,
 };
 
-function oddKey(keys: Keys): string | null {
+function findOddKey(keys: StateFileKeys): string | null {
   for (const [key, fits] of Object.entries(FORMS)) {
     const value = keys[key] ?? null;
     if (value !== null && !fits(value)) return key;
@@ -134,40 +134,40 @@ function oddKey(keys: Keys): string | null {
   return null;
 }
 
-function pairsOf(value: Json | undefined): readonly (readonly [number, number])[] {
+function toPairs(value: JsonValue | undefined): readonly (readonly [number, number])[] {
   return Array.isArray(value) ? value.filter(isPair) : [];
 }
 
-function idsOf(value: Json | undefined): readonly number[] {
+function toIds(value: JsonValue | undefined): readonly number[] {
   return Array.isArray(value) ? value.filter(isInteger) : [];
 }
 
-function isPair(value: Json): value is readonly [number, number] {
+function isPair(value: JsonValue): value is readonly [number, number] {
   if (!Array.isArray(value) || value.length !== 2) return false;
-  const [from, to] = value as readonly Json[];
+  const [from, to] = value as readonly JsonValue[];
   return isInteger(from) && isInteger(to) && from <= to;
 }
 
-function isBaseline(value: Json | undefined): value is Json & SavedBaseline {
+function isBaseline(value: JsonValue | undefined): value is JsonValue & SavedBaseline {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const { armed_at, skipped, id_range, unread_held, reason } = value as { readonly [key: string]: Json };
+  const { armed_at, skipped, id_range, unread_held, reason } = value as { readonly [key: string]: JsonValue };
   const isUnread = unread_held === 'unknown' || isInteger(unread_held);
   return (
     isInteger(armed_at) && isInteger(skipped) && isPair(id_range ?? null) && isUnread && typeof reason === 'string'
   );
 }
 
-function isLog(value: Json | undefined): value is Json & NonNullable<SavedPin['log']> {
+function isLog(value: JsonValue | undefined): value is JsonValue & NonNullable<SavedPin['log']> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const { name, read_to, untold = null } = value as { readonly [key: string]: Json };
-  const isTold = untold === null || (Array.isArray(untold) && untold.length === 2 && untold.every(isInteger));
-  return typeof name === 'string' && name !== '' && isInteger(read_to) && isTold;
+  const { name, read_to, untold = null } = value as { readonly [key: string]: JsonValue };
+  const isUntoldValid = untold === null || (Array.isArray(untold) && untold.length === 2 && untold.every(isInteger));
+  return typeof name === 'string' && name !== '' && isInteger(read_to) && isUntoldValid;
 }
 
-export function isInteger(value: Json | undefined): value is number {
+export function isInteger(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value);
 }
 
-function isBoolean(value: Json): boolean {
+function isBoolean(value: JsonValue): boolean {
   return typeof value === 'boolean';
 }

@@ -1,7 +1,7 @@
 import { O } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
-import { ioFault, refusal } from './io-fault.ts';
-import { octal, PRIVATE_DIRECTORY } from './safe-open.ts';
+import { createRefusal, toIoFault } from './io-fault.ts';
+import { formatOctal, PRIVATE_DIRECTORY } from './safe-open.ts';
 
 /**
  * Makes sure a directory of Hivebar's own is there: 0700 at every level it creates, ours, not a symlink, exactly 0700 itself
@@ -18,15 +18,16 @@ export function ensurePrivateDir(disk: Disk, path: string): void {
     try {
       const stat = files.fstat(fd);
       if (uid === null) return;
-      if (stat.uid !== uid) throw refusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, 'unwritable');
+      if (stat.uid !== uid)
+        throw createRefusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, 'unwritable');
       if (stat.mode === PRIVATE_DIRECTORY) return;
       files.fchmod(fd, PRIVATE_DIRECTORY);
-      log.warn(`${path} had mode ${octal(stat.mode)}; it is ${octal(PRIVATE_DIRECTORY)} now`, { path });
+      log.warn(`${path} had mode ${formatOctal(stat.mode)}; it is ${formatOctal(PRIVATE_DIRECTORY)} now`, { path });
     } finally {
       files.close(fd);
     }
   } catch (error) {
-    throw ioFault(error, path, 'unwritable');
+    throw toIoFault(error, path, 'unwritable');
   }
 }
 

@@ -27,7 +27,7 @@ test('of one that is too long one byte more than allowed is given, so that it ca
   assert.equal(readPrivate(disk, '/d/f', 4)?.length, 5);
 });
 
-test('nothing there is null; what can not be read is said, and no descriptor stays open', () => {
+test('nothing there is null; what cannot be read is said, and no descriptor stays open', () => {
   const { files, disk } = holding('x');
   assert.equal(readPrivate(disk, '/d/other', 9), null);
   const broken = {

@@ -1,5 +1,5 @@
 import type { Disk } from './disk.ts';
-import { ioFault } from './io-fault.ts';
+import { toIoFault } from './io-fault.ts';
 import { openForRead } from './safe-open.ts';
 
 /**
@@ -21,7 +21,7 @@ export function readPrivate(disk: Disk, path: string, most: number): Uint8Array 
     }
     return bytes.subarray(0, done);
   } catch (error) {
-    throw ioFault(error, path, 'unreadable');
+    throw toIoFault(error, path, 'unreadable');
   } finally {
     disk.files.close(opened.fd);
   }

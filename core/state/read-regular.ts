@@ -1,5 +1,5 @@
 import { type Files, O } from '../ports/index.ts';
-import { errnoOf, ioFault, refusal } from './io-fault.ts';
+import { createRefusal, getErrno, toIoFault } from './io-fault.ts';
 
 /** More than any file that is read whole here. */
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -16,18 +16,18 @@ export function readRegular(files: Files, path: string, most: number = MOST_BYTE
     try {
       const { kind, size } = files.fstat(fd);
       if (kind !== 'file') {
-        const what = kind === 'directory' ? 'directory' : 'pipe, socket or device';
-        const why = `is not a regular file but a ${what}: move it away, and put a file in its place`;
-        throw refusal(path, why, 'unreadable');
+        const kindWord = kind === 'directory' ? 'directory' : 'pipe, socket or device';
+        const why = `is not a regular file but a ${kindWord}: move it away, and put a file in its place`;
+        throw createRefusal(path, why, 'unreadable');
       }
-      if (size > most) throw refusal(path, `has ${size} bytes, and more than ${most} are not read`, 'unreadable');
+      if (size > most) throw createRefusal(path, `has ${size} bytes, and more than ${most} are not read`, 'unreadable');
       return readBytes(files, fd, most, path);
     } finally {
       files.close(fd);
     }
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw ioFault(error, path, 'unreadable');
+    if (getErrno(error) === 'ENOENT') return null;
+    throw toIoFault(error, path, 'unreadable');
   }
 }
 
@@ -39,7 +39,7 @@ function readBytes(files: Files, fd: number, most: number, path: string): Uint8A
     const got = files.read(fd, chunk, at);
     if (got === 0) return Buffer.concat(chunks);
     at += got;
-    if (at > most) throw refusal(path, `has more than the ${most} bytes that are read`, 'unreadable');
+    if (at > most) throw createRefusal(path, `has more than the ${most} bytes that are read`, 'unreadable');
     chunks.push(Buffer.from(chunk.subarray(0, got)));
   }
 }

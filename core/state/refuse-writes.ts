@@ -10,7 +10,7 @@ const SQLITE_READONLY = 8;
  */
 export function refuseWrites(db: Database, why: Fault): Database {
   db.exec('PRAGMA query_only = ON');
-  const told = <T>(work: () => T): T => {
+  const withReason = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
@@ -23,13 +23,13 @@ export function refuseWrites(db: Database, why: Fault): Database {
     get isTransaction() {
       return db.isTransaction;
     },
-    exec: (sql) => told(() => db.exec(sql)),
+    exec: (sql) => withReason(() => db.exec(sql)),
     prepare<Row>(sql: string): Statement<Row> {
-      const statement = told(() => db.prepare<Row>(sql));
+      const statement = withReason(() => db.prepare<Row>(sql));
       return {
-        run: (...values) => told(() => statement.run(...values)),
-        get: (...values) => told(() => statement.get(...values)),
-        all: (...values) => told(() => statement.all(...values)),
+        run: (...values) => withReason(() => statement.run(...values)),
+        get: (...values) => withReason(() => statement.get(...values)),
+        all: (...values) => withReason(() => statement.all(...values)),
         iterate: (...values) => statement.iterate(...values),
       };
     },

@@ -6,12 +6,12 @@ import { advanceTrust, CONFIRM_MS, openDeletionLimit, openRetentionClock, TOLERA
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 10, 1);
 const HOUR_MS = 3_600_000;
-const known = { trusted: START, seen: START, confirmedMs: 0 };
+const known = { trusted: START, lastWall: START, confirmedMs: 0 };
 
 describe('the time that may delete', () => {
   test('A2 given a weekend, a clock that was set back, or one that goes on, the wall clock is believed', () => {
     for (const wall of [START + TOLERATED_MS, START - 400 * DAY_MS, START + 1])
-      assert.deepEqual(advanceTrust(known, wall, 0), { trusted: wall, seen: wall, confirmedMs: 0 });
+      assert.deepEqual(advanceTrust(known, wall, 0), { trusted: wall, lastWall: wall, confirmedMs: 0 });
   });
 
   test('A2 given one start with a clock 40 days ahead, time goes on by what was measured, and is right again after it', () => {

@@ -1,13 +1,13 @@
 import type { Instant } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
-import { type Database, laterTransaction, migrate } from './database.node.ts';
+import { type Database, migrate, runLaterTransaction } from './database.node.ts';
 
 /** The time that may delete, as it was last written down. */
-export interface Trust {
+export interface ClockTrust {
   /** Never ahead of the wall clock by more than that ever was behind a wrong one. */
   readonly trusted: Instant;
   /** The wall clock at the last beat, whether it was believed or not. */
-  readonly seen: Instant;
+  readonly lastWall: Instant;
   /** For so long, in milliseconds of running, a wall clock that is not believed has gone on as clocks do. */
   readonly confirmedMs: number;
 }
@@ -24,12 +24,16 @@ export const CONFIRM_MS = 86_400_000;
  *
  * @param elapsedMs measured since the last beat of this process, 0 at its first
  */
-export function advanceTrust({ trusted, seen, confirmedMs }: Trust, wall: Instant, elapsedMs: number): Trust {
-  if (wall <= trusted + elapsedMs + TOLERATED_MS) return { trusted: wall, seen: wall, confirmedMs: 0 };
-  const goesOn = Math.abs(wall - (seen + elapsedMs)) <= TOLERATED_MS;
+export function advanceTrust(
+  { trusted, lastWall, confirmedMs }: ClockTrust,
+  wall: Instant,
+  elapsedMs: number,
+): ClockTrust {
+  if (wall <= trusted + elapsedMs + TOLERATED_MS) return { trusted: wall, lastWall: wall, confirmedMs: 0 };
+  const goesOn = Math.abs(wall - (lastWall + elapsedMs)) <= TOLERATED_MS;
   const confirmed = goesOn ? confirmedMs + elapsedMs : 0;
-  if (confirmed >= CONFIRM_MS) return { trusted: wall, seen: wall, confirmedMs: 0 };
-  return { trusted: trusted + elapsedMs, seen: wall, confirmedMs: confirmed };
+  if (confirmed >= CONFIRM_MS) return { trusted: wall, lastWall: wall, confirmedMs: 0 };
+  return { trusted: trusted + elapsedMs, lastWall: wall, confirmedMs: confirmed };
 }
 
 /** The time by which mail is too old. It outlives the process in the database. */
@@ -50,7 +54,7 @@ const SCHEMA: readonly string[] = [
   ) STRICT;`,
 ];
 
-interface Row {
+interface RetentionRow {
   readonly trusted: number;
   readonly seen: number;
   readonly confirmed_ms: number;
@@ -64,15 +68,15 @@ export function openRetentionClock(db: Database, clock: Pick<Clock, 'now' | 'mon
     `INSERT INTO retention_clock (one, trusted, seen, confirmed_ms) VALUES (1, ?, ?, ?)
      ON CONFLICT (one) DO UPDATE SET trusted = excluded.trusted, seen = excluded.seen, confirmed_ms = excluded.confirmed_ms`,
   );
-  const row = db.prepare<Row>(SELECT).get();
+  const row = db.prepare<RetentionRow>(SELECT).get();
   let at = clock.monotonic();
   const wall = Math.floor(clock.now());
-  let trust: Trust =
+  let trust: ClockTrust =
     row === undefined
-      ? { trusted: wall, seen: wall, confirmedMs: 0 }
-      : advanceTrust({ trusted: row.trusted, seen: row.seen, confirmedMs: row.confirmed_ms }, wall, 0);
+      ? { trusted: wall, lastWall: wall, confirmedMs: 0 }
+      : advanceTrust({ trusted: row.trusted, lastWall: row.seen, confirmedMs: row.confirmed_ms }, wall, 0);
 
-  function look(): void {
+  function update(): void {
     const now = clock.monotonic();
     trust = advanceTrust(trust, Math.floor(clock.now()), Math.floor(now - at));
     at = now;
@@ -80,14 +84,14 @@ export function openRetentionClock(db: Database, clock: Pick<Clock, 'now' | 'mon
 
   return {
     beat() {
-      look();
-      laterTransaction(db, () => write.run(trust.trusted, trust.seen, trust.confirmedMs));
+      update();
+      runLaterTransaction(db, () => write.run(trust.trusted, trust.lastWall, trust.confirmedMs));
     },
     now() {
-      look();
+      update();
       return trust.trusted;
     },
-    doubtedMs: () => Math.max(0, trust.seen - trust.trusted),
+    doubtedMs: () => Math.max(0, trust.lastWall - trust.trusted),
   };
 }
 
@@ -97,7 +101,7 @@ export function openRetentionClock(db: Database, clock: Pick<Clock, 'now' | 'mon
  */
 export function openDeletionLimit(db: Database): (wall: Instant) => Instant {
   migrate(db, 'retention', SCHEMA);
-  const read = db.prepare<Row>(SELECT);
+  const read = db.prepare<RetentionRow>(SELECT);
   return (wall) => {
     const row = read.get();
     return row === undefined ? wall : Math.min(wall, row.trusted + TOLERATED_MS);

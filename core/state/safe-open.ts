@@ -1,14 +1,14 @@
 import { dirname } from 'node:path';
 import { O, type Stat } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
-import { errnoOf, ioFault, refusal } from './io-fault.ts';
+import { createRefusal, getErrno, toIoFault } from './io-fault.ts';
 
 /** The mode of every file Hivebar writes; message text is in most of them. */
 export const PRIVATE_FILE = 0o600;
 /** The mode of every directory Hivebar creates. */
 export const PRIVATE_DIRECTORY = 0o700;
 
-export interface Opened {
+export interface OpenedFile {
   readonly fd: number;
   /** As it is after its mode was mended. */
   readonly stat: Stat;
@@ -16,7 +16,7 @@ export interface Opened {
   readonly created: boolean;
 }
 
-// A symlink at the last name is refused by the kernel, and a pipe without a reader can not block the open.
+// A symlink at the last name is refused by the kernel, and a pipe without a reader cannot block the open.
 const CAREFUL = O.NOFOLLOW | O.NONBLOCK;
 const ATTEMPTS = 3;
 
@@ -27,12 +27,12 @@ const ATTEMPTS = 3;
  *
  * @throws Fault `unwritable` or `no-space`, naming path and reason; no descriptor is left open.
  */
-export function openForAppend(disk: Disk, path: string): Opened {
+export function openForAppend(disk: Disk, path: string): OpenedFile {
   try {
     const { fd, created } = openOrCreate(disk, path);
-    return { fd, stat: checked(disk, path, fd, 'unwritable', created), created };
+    return { fd, stat: checkOpened(disk, path, fd, 'unwritable', created), created };
   } catch (error) {
-    throw ioFault(error, path, 'unwritable');
+    throw toIoFault(error, path, 'unwritable');
   }
 }
 
@@ -41,13 +41,13 @@ export function openForAppend(disk: Disk, path: string): Opened {
  *
  * @throws Fault `unreadable`
  */
-export function openForRead(disk: Disk, path: string): Omit<Opened, 'created'> | null {
+export function openForRead(disk: Disk, path: string): Omit<OpenedFile, 'created'> | null {
   try {
     const fd = disk.files.open(path, O.RDONLY | CAREFUL, 0);
-    return { fd, stat: checked(disk, path, fd, 'unreadable', false) };
+    return { fd, stat: checkOpened(disk, path, fd, 'unreadable', false) };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw ioFault(error, path, 'unreadable');
+    if (getErrno(error) === 'ENOENT') return null;
+    throw toIoFault(error, path, 'unreadable');
   }
 }
 
@@ -56,22 +56,22 @@ export function openForRead(disk: Disk, path: string): Omit<Opened, 'created'> |
  *
  * @throws Fault `unwritable`
  */
-export function openToChange(disk: Disk, path: string): Opened | null {
+export function openToChange(disk: Disk, path: string): OpenedFile | null {
   try {
     const fd = disk.files.open(path, O.RDWR | O.APPEND | CAREFUL, 0);
-    return { fd, stat: checked(disk, path, fd, 'unwritable', false), created: false };
+    return { fd, stat: checkOpened(disk, path, fd, 'unwritable', false), created: false };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw ioFault(error, path, 'unwritable');
+    if (getErrno(error) === 'ENOENT') return null;
+    throw toIoFault(error, path, 'unwritable');
   }
 }
 
 /** Runs `create`, and once more with the directories made if they were missing. */
-export function withDirectories<T>(disk: Disk, path: string, create: () => T): T {
+export function retryWithDirectories<T>(disk: Disk, path: string, create: () => T): T {
   try {
     return create();
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    if (getErrno(error) !== 'ENOENT') throw error;
     disk.files.mkdirAll(dirname(path), PRIVATE_DIRECTORY);
     return create();
   }
@@ -83,28 +83,29 @@ function openOrCreate(disk: Disk, path: string): { fd: number; created: boolean 
     try {
       return { fd: disk.files.open(path, flags, PRIVATE_FILE), created: false };
     } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
+      if (getErrno(error) !== 'ENOENT') throw error;
     }
     try {
       const create = (): number => disk.files.open(path, flags | O.CREAT | O.EXCL, PRIVATE_FILE);
-      return { fd: withDirectories(disk, path, create), created: true };
+      return { fd: retryWithDirectories(disk, path, create), created: true };
     } catch (error) {
       // Somebody else made it between the two calls: look at what it is.
-      if (errnoOf(error) !== 'EEXIST' || attempt === ATTEMPTS) throw error;
+      if (getErrno(error) !== 'EEXIST' || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-function checked(disk: Disk, path: string, fd: number, is: 'unreadable' | 'unwritable', created: boolean): Stat {
+function checkOpened(disk: Disk, path: string, fd: number, is: 'unreadable' | 'unwritable', created: boolean): Stat {
   const { files, uid, log } = disk;
   try {
     const stat = files.fstat(fd);
-    if (stat.kind !== 'file') throw refusal(path, `is not a regular file but a ${kindWord(stat)}`, is);
+    if (stat.kind !== 'file') throw createRefusal(path, `is not a regular file but a ${formatKind(stat)}`, is);
     if (uid === null) return stat;
-    if (stat.uid !== uid) throw refusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, is);
+    if (stat.uid !== uid) throw createRefusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, is);
     if (stat.mode === PRIVATE_FILE) return stat;
     files.fchmod(fd, PRIVATE_FILE);
-    if (!created) log.warn(`${path} had mode ${octal(stat.mode)}; it is ${octal(PRIVATE_FILE)} now`, { path });
+    if (!created)
+      log.warn(`${path} had mode ${formatOctal(stat.mode)}; it is ${formatOctal(PRIVATE_FILE)} now`, { path });
     return { ...stat, mode: PRIVATE_FILE };
   } catch (error) {
     files.close(fd);
@@ -112,10 +113,10 @@ function checked(disk: Disk, path: string, fd: number, is: 'unreadable' | 'unwri
   }
 }
 
-function kindWord(stat: Stat): string {
+function formatKind(stat: Stat): string {
   return stat.kind === 'other' ? 'pipe, socket or device' : stat.kind;
 }
 
-export function octal(mode: number): string {
+export function formatOctal(mode: number): string {
   return `0${mode.toString(8).padStart(3, '0')}`;
 }

@@ -12,15 +12,15 @@ export interface TableSalvage {
   readonly isBroken: boolean;
 }
 
-interface Schema {
+interface SchemaEntry {
   readonly type: string;
   readonly name: string;
   readonly sql: string;
 }
 
-type Row = Readonly<Record<string, SQLInputValue>>;
+type SalvageRow = Readonly<Record<string, SQLInputValue>>;
 
-/** Ids that are tried behind a place that can not be read, before the rest of a table is given up. */
+/** Ids that are tried behind a place that cannot be read, before the rest of a table is given up. */
 const MOST_SEEKS = 5000;
 const LONGEST_STEP = 16;
 
@@ -29,7 +29,7 @@ const LONGEST_STEP = 16;
  * reading broke off. Knows nothing of what the tables mean. Null: neither file can be read at all, and nothing was made.
  *
  * @param damaged null: there is no such file
- * @param isSchemaBad the text of its tables can not be trusted, so that of the copy is taken
+ * @param isSchemaBad the text of its tables cannot be trusted, so that of the copy is taken
  */
 export function salvage(
   damaged: string | null,
@@ -45,24 +45,24 @@ export function salvage(
   };
   const bad = open(damaged);
   const good = open(copy);
-  const badSchema = bad === null ? null : schemaOf(bad);
-  const goodSchema = good === null ? null : schemaOf(good);
+  const badSchema = bad === null ? null : readSchema(bad);
+  const goodSchema = good === null ? null : readSchema(good);
   const schema = isSchemaBad ? (goodSchema ?? badSchema) : (badSchema ?? goodSchema);
   if (schema === null) return null;
   for (const suffix of ['', '-wal', '-shm', '-journal']) fs.rmSync(target + suffix, { force: true });
   fs.closeSync(fs.openSync(target, 'wx', 0o600));
   const sqlite = process.getBuiltinModule('node:sqlite');
-  const made = new sqlite.DatabaseSync(target, { enableForeignKeyConstraints: false });
-  files.defer(() => made.close());
-  made.exec('PRAGMA synchronous = OFF; BEGIN');
+  const rebuilt = new sqlite.DatabaseSync(target, { enableForeignKeyConstraints: false });
+  files.defer(() => rebuilt.close());
+  rebuilt.exec('PRAGMA synchronous = OFF; BEGIN');
   const tables = schema.filter(({ type, name }) => type === 'table' && !name.startsWith('sqlite_'));
-  for (const { sql } of tables) made.exec(sql);
-  const salvaged = tables.map(({ name }) => salvageTable(name, badSchema === null ? null : bad, good, made));
-  for (const db of [good, badSchema === null ? null : bad]) if (db !== null) takeSequences(db, made);
+  for (const { sql } of tables) rebuilt.exec(sql);
+  const salvaged = tables.map(({ name }) => salvageTable(name, badSchema === null ? null : bad, good, rebuilt));
+  for (const db of [good, badSchema === null ? null : bad]) if (db !== null) takeSequences(db, rebuilt);
   // Triggers only now: what they count was counted when the rows came.
-  for (const { type, sql } of schema) if (type !== 'table') made.exec(sql);
-  made.exec('COMMIT; PRAGMA synchronous = FULL');
-  const flaws = made.prepare('PRAGMA quick_check(1)').all();
+  for (const { type, sql } of schema) if (type !== 'table') rebuilt.exec(sql);
+  rebuilt.exec('COMMIT; PRAGMA synchronous = FULL');
+  const flaws = rebuilt.prepare('PRAGMA quick_check(1)').all();
   if (flaws[0]?.quick_check !== 'ok')
     throw new Error(`what was recovered is damaged itself: ${String(flaws[0]?.quick_check)}`);
   flush(target);
@@ -78,11 +78,11 @@ function tryOpen(path: string): DatabaseSync | null {
   }
 }
 
-function schemaOf(db: DatabaseSync): readonly Schema[] | null {
+function readSchema(db: DatabaseSync): readonly SchemaEntry[] | null {
   try {
     db.exec('PRAGMA cell_size_check = ON');
     const rows = db.prepare('SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid').all();
-    return rows.length === 0 ? null : (rows as unknown as readonly Schema[]);
+    return rows.length === 0 ? null : (rows as unknown as readonly SchemaEntry[]);
   } catch {
     return null; // nothing of the file can be found without it
   }
@@ -92,12 +92,12 @@ function salvageTable(
   name: string,
   bad: DatabaseSync | null,
   good: DatabaseSync | null,
-  made: DatabaseSync,
+  rebuilt: DatabaseSync,
 ): TableSalvage {
   let read = 0;
   let isBroken = bad === null;
   if (bad !== null) {
-    const put = inserter(made, name, 'REPLACE');
+    const put = createInserter(rebuilt, name, 'REPLACE');
     isBroken = !readRows(bad, name, (row) => {
       if (put(row)) read += 1;
       else isBroken = true;
@@ -105,7 +105,7 @@ function salvageTable(
   }
   let fromCopy = 0;
   if (isBroken && good !== null) {
-    const put = inserter(made, name, 'IGNORE');
+    const put = createInserter(rebuilt, name, 'IGNORE');
     readRows(good, name, (row) => {
       if (put(row)) fromCopy += 1;
     });
@@ -114,20 +114,20 @@ function salvageTable(
 }
 
 /** Inserts the columns that both have; false: it was refused, or there already. */
-function inserter(made: DatabaseSync, table: string, or: 'REPLACE' | 'IGNORE'): (row: Row) => boolean {
+function createInserter(rebuilt: DatabaseSync, table: string, or: 'REPLACE' | 'IGNORE'): (row: SalvageRow) => boolean {
   const own = new Set(
-    made
-      .prepare(`SELECT name FROM pragma_table_info(${quoted(table, "'")})`)
+    rebuilt
+      .prepare(`SELECT name FROM pragma_table_info(${quoteName(table, "'")})`)
       .all()
       .map(({ name }) => String(name)),
   );
   const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
   return (row) => {
     const columns = Object.keys(row).filter((column) => own.has(column));
-    const list = columns.map((column) => quoted(column)).join(', ');
+    const list = columns.map((column) => quoteName(column)).join(', ');
     try {
-      const sql = `INSERT OR ${or} INTO ${quoted(table)} (${list}) VALUES (${columns.map(() => '?').join(', ')})`;
-      const statement = statements.get(list) ?? made.prepare(sql);
+      const sql = `INSERT OR ${or} INTO ${quoteName(table)} (${list}) VALUES (${columns.map(() => '?').join(', ')})`;
+      const statement = statements.get(list) ?? rebuilt.prepare(sql);
       statements.set(list, statement);
       return Number(statement.run(...columns.map((column) => row[column] ?? null)).changes) > 0;
     } catch {
@@ -137,64 +137,68 @@ function inserter(made: DatabaseSync, table: string, or: 'REPLACE' | 'IGNORE'): 
 }
 
 /** False: reading broke off. What is behind the place is looked for by id, from both ends. */
-function readRows(db: DatabaseSync, table: string, each: (row: Row) => void): boolean {
-  const name = quoted(table);
-  const hasRowId = succeeds(() => db.prepare(`SELECT rowid FROM ${name} LIMIT 0`).all());
+function readRows(db: DatabaseSync, table: string, each: (row: SalvageRow) => void): boolean {
+  const name = quoteName(table);
+  const hasRowId = isSuccessful(() => db.prepare(`SELECT rowid FROM ${name} LIMIT 0`).all());
   if (!hasRowId) {
-    if (succeeds(() => readAll(db, `SELECT * FROM ${name}`, each))) return true;
-    const key = db.prepare(`SELECT name FROM pragma_table_info(${quoted(table, "'")}) WHERE pk > 0 ORDER BY pk`).all();
-    const order = key.map((column) => `${quoted(String(column.name))} DESC`).join(', ');
-    succeeds(() => readAll(db, `SELECT * FROM ${name} ORDER BY ${order}`, each));
+    if (isSuccessful(() => readAll(db, `SELECT * FROM ${name}`, each))) return true;
+    const key = db
+      .prepare(`SELECT name FROM pragma_table_info(${quoteName(table, "'")}) WHERE pk > 0 ORDER BY pk`)
+      .all();
+    const order = key.map((column) => `${quoteName(String(column.name))} DESC`).join(', ');
+    isSuccessful(() => readAll(db, `SELECT * FROM ${name} ORDER BY ${order}`, each));
     return false;
   }
   let last = Number.MIN_SAFE_INTEGER;
-  const upTo = (row: Row): void => {
+  const takeForward = (row: SalvageRow): void => {
     const { _salvage_id: id, ...rest } = row;
     last = Number(id);
     each(rest);
   };
   const rowsFrom = `SELECT rowid AS _salvage_id, * FROM ${name} NOT INDEXED WHERE rowid >= ? ORDER BY rowid`;
-  if (succeeds(() => readAll(db, rowsFrom, upTo, last))) return true;
+  if (isSuccessful(() => readAll(db, rowsFrom, takeForward, last))) return true;
   let lowest = Number.MAX_SAFE_INTEGER;
-  const down = (row: Row): void => {
+  const takeBackward = (row: SalvageRow): void => {
     const { _salvage_id: id, ...rest } = row;
     if (Number(id) <= last) throw new Error('met the rows from the other end');
     lowest = Number(id);
     each(rest);
   };
-  succeeds(() => readAll(db, `SELECT rowid AS _salvage_id, * FROM ${name} NOT INDEXED ORDER BY rowid DESC`, down));
+  isSuccessful(() =>
+    readAll(db, `SELECT rowid AS _salvage_id, * FROM ${name} NOT INDEXED ORDER BY rowid DESC`, takeBackward),
+  );
   let at = Math.max(last, 0) + 1;
   for (let seeks = 0, step = 1; seeks < MOST_SEEKS && at < lowest; seeks += 1) {
     const before = last;
     const between = `SELECT rowid AS _salvage_id, * FROM ${name} NOT INDEXED WHERE rowid >= ? AND rowid < ${lowest} ORDER BY rowid`;
-    if (succeeds(() => readAll(db, between, upTo, at))) break;
+    if (isSuccessful(() => readAll(db, between, takeForward, at))) break;
     step = last > before ? 1 : Math.min(LONGEST_STEP, step * 2);
     at = Math.max(at, last) + step;
   }
   return false;
 }
 
-function readAll(db: DatabaseSync, sql: string, each: (row: Row) => void, ...values: number[]): void {
-  for (const row of db.prepare(sql).iterate(...values)) each(row as Row);
+function readAll(db: DatabaseSync, sql: string, each: (row: SalvageRow) => void, ...values: number[]): void {
+  for (const row of db.prepare(sql).iterate(...values)) each(row as SalvageRow);
 }
 
-function takeSequences(db: DatabaseSync, made: DatabaseSync): void {
-  const has = (one: DatabaseSync): boolean =>
-    succeeds(() => one.prepare('SELECT 1 FROM sqlite_sequence LIMIT 1').all());
-  if (!has(db) || !has(made)) return;
-  const now = made.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?');
-  succeeds(() =>
+function takeSequences(db: DatabaseSync, rebuilt: DatabaseSync): void {
+  const has = (database: DatabaseSync): boolean =>
+    isSuccessful(() => database.prepare('SELECT 1 FROM sqlite_sequence LIMIT 1').all());
+  if (!has(db) || !has(rebuilt)) return;
+  const now = rebuilt.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?');
+  isSuccessful(() =>
     readAll(db, 'SELECT name, seq FROM sqlite_sequence', ({ name, seq }) => {
       const before = now.get(name ?? '');
       if (before === undefined)
-        made.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name ?? '', seq ?? 0);
+        rebuilt.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name ?? '', seq ?? 0);
       else if (Number(before.seq) < Number(seq))
-        made.prepare('UPDATE sqlite_sequence SET seq = ? WHERE name = ?').run(seq ?? 0, name ?? '');
+        rebuilt.prepare('UPDATE sqlite_sequence SET seq = ? WHERE name = ?').run(seq ?? 0, name ?? '');
     }),
   );
 }
 
-function succeeds(work: () => unknown): boolean {
+function isSuccessful(work: () => unknown): boolean {
   try {
     work();
     return true;
@@ -203,7 +207,7 @@ function succeeds(work: () => unknown): boolean {
   }
 }
 
-function quoted(name: string, quote: '"' | "'" = '"'): string {
+function quoteName(name: string, quote: '"' | "'" = '"'): string {
   return quote + name.replaceAll(quote, quote + quote) + quote;
 }
 

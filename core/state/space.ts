@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { Fault } from '../model/index.ts';
 import { O, type Random } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
-import { ioFault } from './io-fault.ts';
+import { toIoFault } from './io-fault.ts';
 import { PRIVATE_FILE } from './safe-open.ts';
 
 /** Less room than this is none: a commit, its log and a line of an event file want some pages. */
-const WANTED_BYTES = 256 * 1024;
+const PROBE_BYTES = 256 * 1024;
 
 /**
  * Whether something can be written in a directory of ours; null: it can. Found out by writing, which also knows quotas and a disk
@@ -15,7 +15,7 @@ const WANTED_BYTES = 256 * 1024;
 export function probeSpace(disk: Disk, random: Random, directory: string): Fault | null {
   const { files } = disk;
   const path = join(directory, `.space-${random.hex(6)}.tmp`);
-  const bytes = new Uint8Array(WANTED_BYTES);
+  const bytes = new Uint8Array(PROBE_BYTES);
   try {
     const fd = files.open(path, O.WRONLY | O.CREAT | O.EXCL | O.NOFOLLOW, PRIVATE_FILE);
     try {
@@ -26,6 +26,6 @@ export function probeSpace(disk: Disk, random: Random, directory: string): Fault
       files.unlink(path);
     }
   } catch (error) {
-    return ioFault(error, directory, 'unwritable');
+    return toIoFault(error, directory, 'unwritable');
   }
 }

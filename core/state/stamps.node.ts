@@ -1,15 +1,15 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type PersonaId, SOURCE_PREFIXES } from '../model/index.ts';
-import { errnoOf, ioFault } from './io-fault.ts';
-import { stemOf } from './stem.ts';
+import { getErrno, toIoFault } from './io-fault.ts';
+import { toStem } from './stem.ts';
 
 /** In the name of a file that is to become a stamp, and in no stem. */
 export const STAMP_IN_MAKING = '+';
 const LITTER_MS = 60_000;
 
 /** Where it stands what the shell hook need not ask about, a file a persona, for the database in the same state directory. */
-export function pendingDirOf(database: string): string | null {
+export function toPendingDir(database: string): string | null {
   return database === ':memory:' ? null : join(dirname(database), 'run', 'pending');
 }
 
@@ -19,21 +19,21 @@ export function pendingDirOf(database: string): string | null {
  * the local hive is the id of a persona too, or stands behind `local-` in one (ARCHITECTURE, decision 2).
  *
  * @param names in the local hive, or ids
- * @throws Fault `unwritable`: a stamp is there and can not be removed, so nothing may be added
+ * @throws Fault `unwritable`: a stamp is there and cannot be removed, so nothing may be added
  */
 export function clearStamps(dir: string | null, names: Iterable<PersonaId> | 'everyone'): void {
   if (dir === null) return;
   try {
     let removed = false;
-    const stamps = stampsIn(dir);
+    const stamps = readStamps(dir);
     if (stamps.length === 0) return; // in a storm of mail, all of it after the first
-    const cleared = names === 'everyone' ? null : stemsOf(names);
+    const cleared = names === 'everyone' ? null : toStems(names);
     for (const stem of cleared === null ? stamps : stamps.filter((name) => cleared.has(name))) {
       removed = removeStamp(join(dir, stem)) || removed;
     }
     if (removed) syncDir(dir);
   } catch (error) {
-    throw ioFault(error, dir, 'unwritable');
+    throw toIoFault(error, dir, 'unwritable');
   }
 }
 
@@ -43,24 +43,24 @@ export function removeStamp(path: string): boolean {
     fs.unlinkSync(path);
     return true;
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
+    if (getErrno(error) === 'ENOENT') return false;
     throw error;
   }
 }
 
-function stemsOf(names: Iterable<PersonaId>): ReadonlySet<string> {
+function toStems(names: Iterable<PersonaId>): ReadonlySet<string> {
   const stems = new Set<string>();
-  for (const name of names) stems.add(stemOf(name)).add(stemOf(`${SOURCE_PREFIXES.local}${name}`));
+  for (const name of names) stems.add(toStem(name)).add(toStem(`${SOURCE_PREFIXES.local}${name}`));
   return stems;
 }
 
-function stampsIn(dir: string): readonly string[] {
+function readStamps(dir: string): readonly string[] {
   try {
     // Where no hook was ever installed there is no directory: an error would cost more than all else a mail does here.
     if (fs.statSync(dir, { throwIfNoEntry: false }) === undefined) return [];
     return fs.readdirSync(dir).filter((name) => !isInMaking(dir, name));
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
+    if (getErrno(error) === 'ENOENT') return [];
     throw error;
   }
 }

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Fault } from '../model/index.ts';
 import { realRandom, silentLog } from '../ports/index.ts';
-import { realDisk } from './disk.node.ts';
+import { createRealDisk } from './disk.node.ts';
+import type { JsonValue } from './json-value.ts';
 import type { SavedPin } from './pin-keys.ts';
-import { type Json, openStateFile, type StateFile } from './state-file.ts';
+import { openStateFile, type StateFile } from './state-file.ts';
 
-const IDENTITY: Json = ['http', '127.0.0.1', 7474, '/api/inbox', [['persona', 'ada']]];
+const IDENTITY: JsonValue = ['http', '127.0.0.1', 7474, '/api/inbox', [['persona', 'ada']]];
 const GOOD = { identity: IDENTITY, cursor: 7, state: 'UP', consecutive_failures: 0 };
 
 let dir: string;
@@ -21,8 +22,8 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-const file = (identity: Json = IDENTITY, keys: 'rev-6' | 'all' = 'all'): StateFile =>
-  openStateFile({ disk: realDisk(silentLog), random: realRandom, path, identity, keys });
+const file = (identity: JsonValue = IDENTITY, keys: 'rev-6' | 'all' = 'all'): StateFile =>
+  openStateFile({ disk: createRealDisk(silentLog), random: realRandom, path, identity, keys });
 
 const put = (value: unknown): void => fs.writeFileSync(path, JSON.stringify(value));
 
@@ -156,13 +157,13 @@ test('trap 31: pin_forced 1 is no false and no true: whatever is odd in a pin ma
 });
 
 test('trap 34: a persona that is respelled in another case has its position; any other difference is another inbox', () => {
-  const of = (change: Partial<Record<0 | 1 | 2 | 3 | 4, Json>>): Json =>
-    (IDENTITY as readonly Json[]).map((item, n) => change[n as 0] ?? item);
+  const of = (change: Partial<Record<0 | 1 | 2 | 3 | 4, JsonValue>>): JsonValue =>
+    (IDENTITY as readonly JsonValue[]).map((item, n) => change[n as 0] ?? item);
   put({ ...GOOD, identity: of({ 4: [['persona', 'Ada']] }) });
   const read = file().read();
   assert.ok(read.is === 'respelled', read.is);
   assert.deepEqual([read.saved.cursor, read.expected], [7, IDENTITY]);
-  const others: readonly Json[] = [
+  const others: readonly JsonValue[] = [
     of({ 0: 'HTTP' }),
     of({ 1: 'LOCALHOST' }),
     of({ 2: 80 }),
@@ -232,7 +233,7 @@ test('D23: a cursor below 0, as the Python monitor can write it for an empty inb
   assert.ok(read.is === 'valid' && read.saved.cursor === 0);
 });
 
-test('trap 35: what is there but can not be read, a symlink too, is a fault and not an answer', {
+test('trap 35: what is there but cannot be read, a symlink too, is a fault and not an answer', {
   timeout: 5000,
 }, () => {
   const unreadable = (make: () => void, why: RegExp): void => {
@@ -257,7 +258,7 @@ test('D25: opening sweeps what a killed writer of this file left', () => {
   // The name a killed save would have left, learned by failing one at its rename.
   fs.rmSync(path);
   fs.mkdirSync(path);
-  const disk = realDisk(silentLog);
+  const disk = createRealDisk(silentLog);
   const keepsLitter = { ...disk, files: { ...disk.files, unlink: () => {} } };
   const failing = openStateFile({ disk: keepsLitter, random: realRandom, path, identity: IDENTITY, keys: 'all' });
   assert.throws(() => failing.save({ cursor: 2, state: 'UP', consecutive_failures: 0 }));
@@ -271,7 +272,8 @@ test('D25: opening sweeps what a killed writer of this file left', () => {
 
 for (const keys of ['rev-6', 'all'] as const) {
   test(`F5 whose ids the cursor is of is kept, with the keys of ${keys}`, () => {
-    const open = () => openStateFile({ disk: realDisk(silentLog), random: realRandom, path, identity: IDENTITY, keys });
+    const open = () =>
+      openStateFile({ disk: createRealDisk(silentLog), random: realRandom, path, identity: IDENTITY, keys });
     const log = { name: '00ff00ff00ff00ff-3', read_to: 7 };
     open().save({ cursor: 9, state: 'UP', consecutive_failures: 0, log });
     assert.deepEqual(open().read(), { is: 'valid', saved: { cursor: 9, state: 'UP', consecutive_failures: 0, log } });

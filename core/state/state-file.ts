@@ -3,13 +3,12 @@ import type { KnownSet } from '../model/index.ts';
 import type { Random } from '../ports/index.ts';
 import { sweepTemps, writeAtomically } from './atomic-write.ts';
 import type { Disk } from './disk.ts';
-import { isInteger, logKey, pinKeys, readLog, readPin, type SavedPin } from './pin-keys.ts';
+import type { JsonValue } from './json-value.ts';
+import { isInteger, readLog, readPin, type SavedPin, toLogKeys, toPinKeys } from './pin-keys.ts';
 import { readPrivate } from './read-private.ts';
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
 /** What a headless watch remembers across a restart, in the names of the file (Kijito contract d). */
-export interface SavedWatch extends SavedPin {
+export interface SavedWatcherState extends SavedPin {
   /** Null before the first healthy poll. */
   readonly cursor: number | null;
   /** The last edge the agent was told of. */
@@ -21,19 +20,24 @@ export interface SavedWatch extends SavedPin {
 
 export type StateRead =
   | { readonly is: 'absent' }
-  | { readonly is: 'valid'; readonly saved: SavedWatch }
+  | { readonly is: 'valid'; readonly saved: SavedWatcherState }
   /** Of another inbox: its cursor would blind this watch. */
-  | { readonly is: 'mismatch'; readonly found: Json; readonly expected: Json }
+  | { readonly is: 'mismatch'; readonly found: JsonValue; readonly expected: JsonValue }
   /** Of an inbox whose address differs in the case of a query value only: the persona as it was spelled before (trap 34). */
-  | { readonly is: 'respelled'; readonly saved: SavedWatch; readonly found: Json; readonly expected: Json }
+  | {
+      readonly is: 'respelled';
+      readonly saved: SavedWatcherState;
+      readonly found: JsonValue;
+      readonly expected: JsonValue;
+    }
   | { readonly is: 'corrupt'; readonly why: string };
 
 export interface StateFile {
   readonly path: string;
-  /** @throws Fault `unreadable` when something is there that can not be read: a directory, a symlink, no permission. */
+  /** @throws Fault `unreadable` when something is there that cannot be read: a directory, a symlink, no permission. */
   read(): StateRead;
   /** Durable when it returns. @throws Fault `no-space` or `unwritable`; the old file is intact then. */
-  save(saved: SavedWatch): void;
+  save(saved: SavedWatcherState): void;
 }
 
 export interface StateFileOptions {
@@ -41,7 +45,7 @@ export interface StateFileOptions {
   readonly random: Random;
   readonly path: string;
   /** Which inbox the file is for, any JSON value; compared as it is after a JSON round trip. */
-  readonly identity: Json;
+  readonly identity: JsonValue;
   /**
    * `rev-6`: the keys of a pin are neither looked at, as those of any other writer, nor written; but whose ids the cursor
    * is of, which no id of an event may be without.
@@ -57,7 +61,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
  * files that a killed writer of this file left are removed here.
  */
 export function openStateFile({ disk, random, path, identity, keys }: StateFileOptions): StateFile {
-  const expected = JSON.parse(JSON.stringify(identity)) as Json;
+  const expected = JSON.parse(JSON.stringify(identity)) as JsonValue;
   sweepTemps(disk, path);
   return {
     path,
@@ -66,14 +70,14 @@ export function openStateFile({ disk, random, path, identity, keys }: StateFileO
       return bytes === null ? { is: 'absent' } : judge(bytes, expected, keys);
     },
     save({ cursor, state, consecutive_failures, ...pin }) {
-      const more = keys === 'all' ? pinKeys(pin) : logKey(pin);
-      const text = JSON.stringify({ identity: expected, cursor, state, consecutive_failures, ...more });
+      const extraKeys = keys === 'all' ? toPinKeys(pin) : toLogKeys(pin);
+      const text = JSON.stringify({ identity: expected, cursor, state, consecutive_failures, ...extraKeys });
       writeAtomically(disk, random, path, `${text}\n`);
     },
   };
 }
 
-function judge(bytes: Uint8Array, expected: Json, keys: StateFileOptions['keys']): StateRead {
+function judge(bytes: Uint8Array, expected: JsonValue, keys: StateFileOptions['keys']): StateRead {
   if (bytes.length === 0) return { is: 'corrupt', why: 'the file is empty' };
   if (bytes.length > MOST_BYTES) return { is: 'corrupt', why: `the file is over ${MOST_BYTES} bytes long` };
   let value: unknown;
@@ -85,37 +89,37 @@ function judge(bytes: Uint8Array, expected: Json, keys: StateFileOptions['keys']
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     return { is: 'corrupt', why: 'it holds no JSON object' };
   }
-  const record = value as Record<string, Json | undefined>;
+  const record = value as Record<string, JsonValue | undefined>;
   // Strict types: `true` is no number and 2.5 no id (D15, trap 23). Keys of other writers are ignored.
   const { identity, cursor, state, consecutive_failures: failures } = record;
   if (identity === undefined) return { is: 'corrupt', why: 'identity is missing' };
-  if (cursor !== null && !isInteger(cursor)) return wrong('cursor', cursor);
-  if (state !== 'UP' && state !== 'DOWN') return wrong('state', state);
-  if (!isInteger(failures) || failures < 0) return wrong('consecutive_failures', failures);
+  if (cursor !== null && !isInteger(cursor)) return createCorruptRead('cursor', cursor);
+  if (state !== 'UP' && state !== 'DOWN') return createCorruptRead('state', state);
+  if (!isInteger(failures) || failures < 0) return createCorruptRead('consecutive_failures', failures);
   const isOurs = isDeepStrictEqual(identity, expected);
   if (!isOurs && !isRespelled(identity, expected)) return { is: 'mismatch', found: identity, expected };
   // The Python monitor can write -1 for an inbox that was empty (D23); no id is below 1, so 0 says the same.
   const from = cursor === null ? null : Math.max(cursor, 0);
   const read = keys === 'all' ? readPin(record, from) : { is: 'pin' as const, pin: readLog(record) };
-  if (read.is === 'odd') return wrong(read.key, read.value);
-  const saved: SavedWatch = { cursor: from, state, consecutive_failures: failures, ...read.pin };
+  if (read.is === 'odd') return createCorruptRead(read.key, read.value);
+  const saved: SavedWatcherState = { cursor: from, state, consecutive_failures: failures, ...read.pin };
   return isOurs ? { is: 'valid', saved } : { is: 'respelled', saved, found: identity, expected };
 }
 
 /** Two identities `[scheme, host, port, path, [[key, value], ...]]` that differ in the case of a value of the query only. */
-function isRespelled(found: Json, expected: Json): boolean {
-  const folded = (identity: Json): Json => {
+function isRespelled(found: JsonValue, expected: JsonValue): boolean {
+  const fold = (identity: JsonValue): JsonValue => {
     if (!Array.isArray(identity) || identity.length !== 5 || !Array.isArray(identity[4])) return identity;
-    const query = (identity[4] as readonly Json[]).map((pair) => {
+    const query = (identity[4] as readonly JsonValue[]).map((pair) => {
       if (!Array.isArray(pair) || pair.length !== 2) return pair;
-      const [key, value] = pair as readonly Json[];
+      const [key, value] = pair as readonly JsonValue[];
       return [key ?? null, typeof value === 'string' ? value.toLowerCase() : (value ?? null)];
     });
-    return [...(identity as readonly Json[]).slice(0, 4), query];
+    return [...(identity as readonly JsonValue[]).slice(0, 4), query];
   };
-  return isDeepStrictEqual(folded(found), folded(expected));
+  return isDeepStrictEqual(fold(found), fold(expected));
 }
 
-function wrong(key: string, value: Json | undefined): StateRead {
+function createCorruptRead(key: string, value: JsonValue | undefined): StateRead {
   return { is: 'corrupt', why: `${key} is ${value === undefined ? 'missing' : JSON.stringify(value).slice(0, 80)}` };
 }

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isDevice, stemOf } from './stem.ts';
+import { isDevice, toStem } from './stem.ts';
 
 test('an id that every file system takes as it is, is its own stem', () => {
-  for (const id of ['ada', 'a.b_c-d', '0', '.hidden', 'x'.repeat(64)]) assert.equal(stemOf(id), id);
+  for (const id of ['ada', 'a.b_c-d', '0', '.hidden', 'x'.repeat(64)]) assert.equal(toStem(id), id);
 });
 
 test('any other id gets a readable form, ~ and six hex digits', () => {
-  assert.match(stemOf('Alice'), /^alice~[0-9a-f]{6}$/);
-  assert.match(stemOf('../../x'), /^\.\._\.\._x~[0-9a-f]{6}$/);
-  assert.match(stemOf('a/b'), /^a_b~[0-9a-f]{6}$/);
-  assert.match(stemOf('..'), /^\.\.~[0-9a-f]{6}$/);
-  assert.match(stemOf('dot.'), /^dot\.~[0-9a-f]{6}$/);
-  assert.match(stemOf(''), /^_~[0-9a-f]{6}$/);
+  assert.match(toStem('Alice'), /^alice~[0-9a-f]{6}$/);
+  assert.match(toStem('../../x'), /^\.\._\.\._x~[0-9a-f]{6}$/);
+  assert.match(toStem('a/b'), /^a_b~[0-9a-f]{6}$/);
+  assert.match(toStem('..'), /^\.\.~[0-9a-f]{6}$/);
+  assert.match(toStem('dot.'), /^dot\.~[0-9a-f]{6}$/);
+  assert.match(toStem(''), /^_~[0-9a-f]{6}$/);
 });
 
 test('no stem is a device of Windows, with or without an extension', () => {
   for (const id of ['CON', 'con', 'nul.txt', 'com1', 'LPT9.log', 'aux.', 'prn.a.b', `con.${'x'.repeat(80)}`]) {
-    assert.ok(!isDevice(stemOf(id)), `${id} -> ${stemOf(id)}`);
-    assert.match(stemOf(id), /~/);
+    assert.ok(!isDevice(toStem(id)), `${id} -> ${toStem(id)}`);
+    assert.match(toStem(id), /~/);
   }
 });
 
@@ -41,7 +41,7 @@ test('trap 41: two ids never share a file, also on a disk that is blind to case 
   fc.assert(
     fc.property(id, id, (a, b) => {
       fc.pre(a !== b);
-      assert.notEqual(folded(stemOf(a)), folded(stemOf(b)));
+      assert.notEqual(folded(toStem(a)), folded(toStem(b)));
     }),
     { numRuns: 3000 },
   );
@@ -50,10 +50,10 @@ test('trap 41: two ids never share a file, also on a disk that is blind to case 
 test('a stem is at most 64 of [a-z0-9._~-], never a way out of its folder, and does not change from call to call', () => {
   fc.assert(
     fc.property(id, (a) => {
-      assert.match(stemOf(a), /^[a-z0-9._~-]{1,64}$/);
-      assert.ok(!/^\.+$/.test(stemOf(a)));
-      assert.ok(!stemOf(a).endsWith('.'));
-      assert.equal(stemOf(a), stemOf(a));
+      assert.match(toStem(a), /^[a-z0-9._~-]{1,64}$/);
+      assert.ok(!/^\.+$/.test(toStem(a)));
+      assert.ok(!toStem(a).endsWith('.'));
+      assert.equal(toStem(a), toStem(a));
     }),
   );
 });

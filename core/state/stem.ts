@@ -11,14 +11,14 @@ const SAFE_LENGTH = 56; // with a leading `_`, `~` and six digits as long as the
  * six hex digits of its sha256. A plain id has no `~` and a stem has no capitals and no non-ASCII, so two ids never share
  * a file, also not on a disk that is blind to case or normalises Unicode.
  */
-export function stemOf(id: PersonaId): string {
+export function toStem(id: PersonaId): string {
   if (PLAIN.test(id) && !isDevice(id) && !id.endsWith('.')) return id;
   const safe =
     id
       .toLowerCase()
       .replace(/[^a-z0-9._-]/gu, '_')
       .slice(0, SAFE_LENGTH) || '_';
-  return `${isDevice(safe) ? '_' : ''}${safe}~${shortHash(id)}`;
+  return `${isDevice(safe) ? '_' : ''}${safe}~${computeShortHash(id)}`;
 }
 
 /** True for a name Windows would open as a device, such as `con` or `nul.txt`. */
@@ -27,7 +27,7 @@ export function isDevice(name: string): boolean {
 }
 
 /** Six hex digits of the sha256 of a name. */
-export function shortHash(name: string): string {
+export function computeShortHash(name: string): string {
   // Lone surrogates all become the same bytes in UTF-8; hashed as UTF-16 such names stay apart.
   const bytes = Buffer.from(name, name.isWellFormed() ? 'utf8' : 'utf16le');
   return createHash('sha256').update(bytes).digest('hex').slice(0, 6);

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { copyPathOf, copyStore, type Database, migrate, openStore, readStoreReport, transaction } from './index.ts';
+import { copyStore, type Database, migrate, openStore, readStoreReport, runTransaction, toCopyPath } from './index.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hivebar-store-'));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ function fill(db: Database, from: number, to: number): void {
   );
   db.exec('CREATE INDEX IF NOT EXISTS by_persona ON inbox (persona)');
   db.exec('CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, value TEXT) STRICT, WITHOUT ROWID');
-  transaction(db, () => {
+  runTransaction(db, () => {
     for (let n = from; n <= to; n += 1) {
       db.prepare('INSERT INTO inbox (persona, content) VALUES (?, ?)').run('ada', textOf(n));
       db.prepare('INSERT INTO kept VALUES (?, ?)').run(`k${n}`, textOf(n));
@@ -175,20 +175,20 @@ describe('a store that is damaged', () => {
 
   test('A3 given damage, the last good copy stays', () => {
     const path = store(300, 200);
-    const before = readFileSync(copyPathOf(path));
+    const before = readFileSync(toCopyPath(path));
     const bytes = readFileSync(path);
     bytes.fill(0xa5, 8 * 4096, 9 * 4096);
     writeFileSync(path, bytes);
     using db = openStore(path);
     assert.throws(() => copyStore(db));
-    assert.ok(readFileSync(copyPathOf(path)).equals(before));
-    assert.equal(existsSync(`${copyPathOf(path)}.tmp`), false);
-    assert.equal(statSync(copyPathOf(path)).mode & 0o777, 0o600);
+    assert.ok(readFileSync(toCopyPath(path)).equals(before));
+    assert.equal(existsSync(`${toCopyPath(path)}.tmp`), false);
+    assert.equal(statSync(toCopyPath(path)).mode & 0o777, 0o600);
   });
 
   test('A3 given damage that a copy would pass over, the last good copy stays', () => {
     const path = store(300, 200);
-    const before = readFileSync(copyPathOf(path));
+    const before = readFileSync(toCopyPath(path));
     const bytes = readFileSync(path);
     let leaf = 4096;
     while (leaf < bytes.length && bytes[leaf] !== 0x0d) leaf += 4096; // rows of a table
@@ -196,7 +196,7 @@ describe('a store that is damaged', () => {
     writeFileSync(path, bytes);
     using db = openStore(path);
     assert.throws(() => copyStore(db), /is damaged: .*ragmentation/s);
-    assert.ok(readFileSync(copyPathOf(path)).equals(before));
+    assert.ok(readFileSync(toCopyPath(path)).equals(before));
   });
 
   test('A3 given a file that was replaced while it is open, nothing is written where nobody would find it', () => {
@@ -205,6 +205,6 @@ describe('a store that is damaged', () => {
     copyFileSync(path, `${path}.other`);
     rmSync(path);
     copyFileSync(`${path}.other`, path);
-    assert.throws(() => transaction(db, () => {}), { code: 'database', message: /replaced or deleted/ });
+    assert.throws(() => runTransaction(db, () => {}), { code: 'database', message: /replaced or deleted/ });
   });
 });

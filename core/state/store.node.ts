@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { Fault } from '../model/index.ts';
 import { type Log, pause, realFiles, silentLog } from '../ports/index.ts';
 import { type Database, isDamage, isSchemaWhole, listenForDamage, openDatabase } from './database.node.ts';
-import { realDisk } from './disk.node.ts';
+import { createRealDisk } from './disk.node.ts';
 import { type Lock, lockFile } from './lock.node.ts';
 import { readText } from './read-regular.ts';
 import { flush, salvage, type TableSalvage } from './salvage.node.ts';
@@ -23,7 +23,7 @@ export interface StoreReport {
   readonly isFilled: boolean;
 }
 
-export interface StoreOptions {
+export interface OpenStoreOptions {
   readonly busyMs?: number;
   readonly compiles?: 'at once' | 'when used';
   /** The whole file is checked, indexes included, where that takes no second or damage was met before. */
@@ -44,15 +44,15 @@ const REPAIR_WAIT_MS = 30_000;
 const MOST_SET_ASIDE = 5;
 const MOST_REPORT_BYTES = 64 * 1024;
 
-export const copyPathOf = (path: string): string => `${path}.last-good`;
-export const reportPathOf = (path: string): string => `${path}.report.json`;
-const recoveredPathOf = (path: string): string => `${path}.recovered`;
-const suspectPathOf = (path: string): string => `${path}.suspect`;
+export const toCopyPath = (path: string): string => `${path}.last-good`;
+export const toReportPath = (path: string): string => `${path}.report.json`;
+const toRecoveredPath = (path: string): string => `${path}.recovered`;
+const getSuspectPath = (path: string): string => `${path}.suspect`;
 
 /** Damage was met while the store was in use: the next check at start reads all of it, however large it is. */
 export function markSuspect(path: string): void {
   try {
-    fs.writeFileSync(suspectPathOf(path), '', { mode: 0o600 });
+    fs.writeFileSync(getSuspectPath(path), '', { mode: 0o600 });
   } catch {
     // The disk is full: the next start meets the damage again.
   }
@@ -65,10 +65,10 @@ export function markSuspect(path: string): void {
  *
  * @throws Fault `database`
  */
-export function openStore(path: string, options: StoreOptions = {}): Database {
-  const problem = missing(path) ?? damageIn(path, options);
+export function openStore(path: string, options: OpenStoreOptions = {}): Database {
+  const problem = findMissing(path) ?? findDamage(path, options);
   const isOpen = problem !== null && typeof problem !== 'string';
-  const db = isOpen ? problem : problem === null ? opened(path, options) : repaired(path, problem, options);
+  const db = isOpen ? problem : problem === null ? openPlain(path, options) : openRepaired(path, problem, options);
   listenForDamage(path, () => {
     markSuspect(path);
     options.onDamage?.();
@@ -76,12 +76,12 @@ export function openStore(path: string, options: StoreOptions = {}): Database {
   return db;
 }
 
-function opened(path: string, { busyMs, compiles }: StoreOptions): Database {
+function openPlain(path: string, { busyMs, compiles }: OpenStoreOptions): Database {
   return openDatabase(path, busyMs, compiles);
 }
 
 /** Null: a file is there, or nothing ever was. */
-function missing(path: string): string | null {
+function findMissing(path: string): string | null {
   const found = fs.lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined && (!found.isFile() || found.size > 0)) return null;
   return hasPast(path) ? (found === undefined ? 'is missing' : 'is empty') : null;
@@ -91,27 +91,27 @@ function missing(path: string): string | null {
 function hasPast(path: string): boolean {
   const folder = dirname(path);
   const has = (name: string): boolean => (fs.lstatSync(name, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  if (has(copyPathOf(path)) || has(recoveredPathOf(path)) || has(join(folder, 'outbox.journal'))) return true;
+  if (has(toCopyPath(path)) || has(toRecoveredPath(path)) || has(join(folder, 'outbox.journal'))) return true;
   const events = join(folder, 'events');
   return fs.lstatSync(events, { throwIfNoEntry: false })?.isDirectory() === true && fs.readdirSync(events).length > 0;
 }
 
 /** The open database, or what is wrong with it. @throws Fault `database` for anything but damage */
-function damageIn(path: string, options: StoreOptions): Database | string {
+function findDamage(path: string, options: OpenStoreOptions): Database | string {
   let db: Database | null = null;
   try {
-    db = opened(path, options);
+    db = openPlain(path, options);
     db.prepare('SELECT count(*) FROM sqlite_master').get();
     if (options.checks === true && !isSchemaWhole(db)) {
       db[Symbol.dispose]();
       return SCHEMA_CHANGED;
     }
     const size = fs.lstatSync(path).size;
-    if (options.checks !== true || (size > CHECKED_BYTES && !fs.existsSync(suspectPathOf(path)))) return db;
+    if (options.checks !== true || (size > CHECKED_BYTES && !fs.existsSync(getSuspectPath(path)))) return db;
     // `quick_check` passes over indexes, and one damaged entry of them ends whoever writes beside it.
     const [flaw] = db.prepare<{ integrity_check: string }>('PRAGMA integrity_check(1)').all();
     if (flaw === undefined || flaw.integrity_check === 'ok') {
-      fs.rmSync(suspectPathOf(path), { force: true });
+      fs.rmSync(getSuspectPath(path), { force: true });
       return db;
     }
     db[Symbol.dispose]();
@@ -123,19 +123,19 @@ function damageIn(path: string, options: StoreOptions): Database | string {
   }
 }
 
-function repaired(path: string, found: string, options: StoreOptions): Database {
+function openRepaired(path: string, found: string, options: OpenStoreOptions): Database {
   using _lock = waitForLock(path, options.busyMs ?? REPAIR_WAIT_MS);
   // Somebody else may have done it meanwhile.
-  const problem = missing(path) ?? (fs.existsSync(path) ? damageIn(path, options) : found);
+  const problem = findMissing(path) ?? (fs.existsSync(path) ? findDamage(path, options) : found);
   if (typeof problem !== 'string') return problem;
   repair(path, problem);
   const report = readStoreReport(path);
   if (report !== null) options.log?.warn(formatStoreReport(path, report));
-  return opened(path, options);
+  return openPlain(path, options);
 }
 
 function waitForLock(path: string, mostMs: number): Lock {
-  const disk = realDisk(silentLog);
+  const disk = createRealDisk(silentLog);
   for (let waited = 0; ; waited += 50) {
     try {
       return lockFile(disk, `${path}.repair`);
@@ -148,13 +148,13 @@ function waitForLock(path: string, mostMs: number): Lock {
 
 function repair(path: string, problem: string): void {
   const at = new Date().toISOString();
-  const recovered = recoveredPathOf(path);
+  const recovered = toRecoveredPath(path);
   const damaged = fs.lstatSync(path, { throwIfNoEntry: false });
   const hasDamaged = damaged !== undefined && damaged.size > 0;
   const isDone = !hasDamaged && fs.existsSync(recovered); // it was killed between the two names
-  const copy = fs.lstatSync(copyPathOf(path), { throwIfNoEntry: false });
+  const copy = fs.lstatSync(toCopyPath(path), { throwIfNoEntry: false });
   const copyOf = copy === undefined ? null : copy.mtime.toISOString();
-  const tables = isDone ? [] : made(path, problem === SCHEMA_CHANGED, hasDamaged, copy !== undefined, recovered);
+  const tables = isDone ? [] : rebuild(path, problem === SCHEMA_CHANGED, hasDamaged, copy !== undefined, recovered);
   const setAside = hasDamaged ? `${path}.damaged-${at.replaceAll(/[-:]|\.\d+/g, '')}` : null;
   if (!isDone || readStoreReport(path) === null)
     writeStoreReport(path, { at, problem, setAside, copyOf, tables: tables ?? [], isFilled: false });
@@ -165,38 +165,38 @@ function repair(path: string, problem: string): void {
   for (const suffix of ['-wal', '-shm']) fs.rmSync(path + suffix, { force: true });
   if (fs.existsSync(recovered)) realFiles.rename(recovered, path);
   else if (damaged !== undefined && setAside === null) fs.rmSync(path, { force: true });
-  fs.rmSync(suspectPathOf(path), { force: true });
+  fs.rmSync(getSuspectPath(path), { force: true });
   flushDirectory(dirname(path));
   forgetOldest(path);
 }
 
 /** The new file, of what can be read. Null: of nothing. */
-function made(
+function rebuild(
   path: string,
   isSchemaBad: boolean,
   hasDamaged: boolean,
   hasCopy: boolean,
   target: string,
 ): readonly TableSalvage[] | null {
-  const copy = hasCopy ? copyPathOf(path) : null;
+  const copy = hasCopy ? toCopyPath(path) : null;
   // SQLite changes a file that it opens with a log, so it is given a second name set of its own.
-  const looked = `${path}.looked-at`;
-  const source = hasDamaged ? looked : null;
+  const readPath = `${path}.looked-at`;
+  const source = hasDamaged ? readPath : null;
   try {
     if (hasDamaged) {
-      fs.copyFileSync(path, looked);
-      fs.chmodSync(looked, 0o600);
-      if (fs.existsSync(`${path}-wal`)) fs.copyFileSync(`${path}-wal`, `${looked}-wal`);
-      mendHeader(looked, copy);
+      fs.copyFileSync(path, readPath);
+      fs.chmodSync(readPath, 0o600);
+      if (fs.existsSync(`${path}-wal`)) fs.copyFileSync(`${path}-wal`, `${readPath}-wal`);
+      mendHeader(readPath, copy);
     }
     try {
       return salvage(source, copy, target, isSchemaBad);
     } catch {
       // What was read makes no sound database together: the copy is one by itself.
-      return copy === null ? none(target) : orNone(() => salvage(null, copy, target), target);
+      return copy === null ? removeTarget(target) : tryOrRemove(() => salvage(null, copy, target), target);
     }
   } finally {
-    for (const suffix of ['', '-wal', '-shm']) fs.rmSync(looked + suffix, { force: true });
+    for (const suffix of ['', '-wal', '-shm']) fs.rmSync(readPath + suffix, { force: true });
   }
 }
 
@@ -205,9 +205,9 @@ const HEADER_BYTES = 100;
 
 /** A file of which only the first bytes are wrong has all its rows: what they say is the same in the copy. */
 function mendHeader(path: string, copy: string | null): void {
-  const firstBytes = (of: string): Buffer => {
+  const firstBytes = (file: string): Buffer => {
     const bytes = Buffer.alloc(HEADER_BYTES);
-    const fd = fs.openSync(of, 'r');
+    const fd = fs.openSync(file, 'r');
     try {
       fs.readSync(fd, bytes, 0, HEADER_BYTES, 0);
     } finally {
@@ -227,15 +227,15 @@ function mendHeader(path: string, copy: string | null): void {
   }
 }
 
-function orNone(work: () => readonly TableSalvage[] | null, target: string): readonly TableSalvage[] | null {
+function tryOrRemove(work: () => readonly TableSalvage[] | null, target: string): readonly TableSalvage[] | null {
   try {
     return work();
   } catch {
-    return none(target); // the copy is no better: the store begins anew, which the report says
+    return removeTarget(target); // the copy is no better: the store begins anew, which the report says
   }
 }
 
-function none(target: string): null {
+function removeTarget(target: string): null {
   for (const suffix of ['', '-wal', '-shm', '-journal']) fs.rmSync(target + suffix, { force: true });
   return null;
 }
@@ -251,26 +251,26 @@ function forgetOldest(path: string): void {
 /** Null: nothing happened, or a person has moved it away. */
 export function readStoreReport(path: string): StoreReport | null {
   try {
-    return JSON.parse(readText(realFiles, reportPathOf(path), MOST_REPORT_BYTES) ?? '') as StoreReport;
+    return JSON.parse(readText(realFiles, toReportPath(path), MOST_REPORT_BYTES) ?? '') as StoreReport;
   } catch {
     return null; // there is none, or none that can be read: it is told no more
   }
 }
 
 export function writeStoreReport(path: string, report: StoreReport): void {
-  const temp = `${reportPathOf(path)}.tmp`;
+  const temp = `${toReportPath(path)}.tmp`;
   fs.writeFileSync(temp, `${JSON.stringify(report, null, 1)}\n`, { mode: 0o600 });
   flush(temp);
-  realFiles.rename(temp, reportPathOf(path));
+  realFiles.rename(temp, toReportPath(path));
 }
 
 /** What a person is told, in one sentence. */
 export function formatStoreReport(path: string, { at, problem, setAside, copyOf, tables }: StoreReport): string {
   const inbox = tables.find(({ table }) => table === 'inbox');
-  const what = setAside === null ? `${path} ${problem}` : `${path} was damaged (${problem}) and is now ${setAside}`;
+  const subject = setAside === null ? `${path} ${problem}` : `${path} was damaged (${problem}) and is now ${setAside}`;
   const rows = (n: number, where: string): string => `${n} messages were recovered from ${where}`;
   const parts = [
-    `${what} (${at.slice(0, 16).replace('T', ' ')} UTC)`,
+    `${subject} (${at.slice(0, 16).replace('T', ' ')} UTC)`,
     inbox === undefined ? 'no message could be recovered from it' : '',
     inbox === undefined || inbox.read === 0 ? '' : rows(inbox.read, 'the file itself'),
     inbox === undefined || inbox.fromCopy === 0
@@ -289,7 +289,7 @@ export function formatStoreReport(path: string, { at, problem, setAside, copyOf,
  * @throws Fault `database`, and what the disk says
  */
 export function copyStore(db: Database): void {
-  const target = `${copyPathOf(db.path)}.tmp`;
+  const target = `${toCopyPath(db.path)}.tmp`;
   try {
     fs.rmSync(target, { force: true });
     fs.closeSync(fs.openSync(target, 'wx', 0o600));
@@ -297,7 +297,7 @@ export function copyStore(db: Database): void {
     const [flaw] = db.prepare<{ quick_check: string }>('PRAGMA quick_check(1)').all();
     if (flaw?.quick_check !== 'ok') throw new Error(`${db.path} is damaged: ${flaw?.quick_check}`);
     flush(target);
-    realFiles.rename(target, copyPathOf(db.path));
+    realFiles.rename(target, toCopyPath(db.path));
     flushDirectory(dirname(db.path));
   } catch (error) {
     fs.rmSync(target, { force: true });

@@ -1,4 +1,4 @@
-import { type Fault, faultOf } from '../model/index.ts';
+import { type Fault, toFault } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { Persona, Source } from '../sources/index.ts';
 import type { Watcher } from './watcher.ts';
@@ -8,9 +8,9 @@ export interface AdoptOptions {
   /** Opens the watch of a persona that appeared. Null: it can't be opened now; it is tried again on the next rescan. */
   open(persona: Persona): Promise<Watcher | null>;
   /** A name the pending list or a hint spoke of, as a persona. */
-  named(address: string): Persona;
+  toPersona(address: string): Persona;
   /** Told once, until a rescan succeeds or fails in another way. */
-  rescanFailed(fault: Fault): void;
+  onRescanFailed(fault: Fault): void;
 }
 
 /** A rescan that failed is tried again after so long, or after the ordinary time where that is less. */
@@ -24,7 +24,7 @@ export interface Adoption {
    * Calls `found` with every name the source has, every `everyMs`, until the abort. `cut` gives a signal that aborts with
    * the next gap: then it asks at once.
    */
-  rescan(found: (address: string) => void, cut: () => AbortSignal, abort: AbortSignal): Promise<void>;
+  rescan(onAddress: (address: string) => void, cut: () => AbortSignal, abort: AbortSignal): Promise<void>;
 }
 
 export function createAdoption(source: Source, clock: Clock, options: AdoptOptions): Adoption {
@@ -36,16 +36,16 @@ export function createAdoption(source: Source, clock: Clock, options: AdoptOptio
       if (opening.has(address) || refused.has(address)) return;
       opening.add(address);
       try {
-        const watcher = await options.open(options.named(address));
+        const watcher = await options.open(options.toPersona(address));
         if (watcher === null) refused.add(address);
         else enter(watcher);
       } finally {
         opening.delete(address);
       }
     },
-    async rescan(found, cut, abort) {
+    async rescan(onAddress, cut, abort) {
       let wait = options.everyMs;
-      let said = '';
+      let lastMessage = '';
       for (;;) {
         await clock.sleep(wait, cut());
         if (abort.aborted) return;
@@ -53,16 +53,16 @@ export function createAdoption(source: Source, clock: Clock, options: AdoptOptio
         try {
           const personas = await source.personas(asking);
           wait = options.everyMs;
-          said = '';
+          lastMessage = '';
           refused.clear();
-          for (const persona of personas) found(persona.address);
+          for (const persona of personas) onAddress(persona.address);
         } catch (error) {
           if (abort.aborted) return;
           wait = asking.aborted ? 0 : Math.min(options.everyMs, RETRY_MS);
           if (asking.aborted) continue; // a gap cut it: no failure
-          const fault = faultOf(error, { is: 'source', key: source.id });
-          if (fault.message !== said) options.rescanFailed(fault);
-          said = fault.message;
+          const fault = toFault(error, { is: 'source', key: source.id });
+          if (fault.message !== lastMessage) options.onRescanFailed(fault);
+          lastMessage = fault.message;
         }
       }
     },

@@ -1,43 +1,53 @@
 import type { Count } from '../model/index.ts';
-import type { LogEvidence, Look } from '../sources/index.ts';
-import type { Notice, Rules, WatchState } from './state.ts';
+import type { LogEvidence, PollResult } from '../sources/index.ts';
+import type { Notice, WatcherRules, WatcherState } from './watcher-state.ts';
 
 /**
- * The three first-poll branches, a fourth for an inbox born during the run, and a fifth for a position that can not be
+ * The three first-poll branches, a fourth for an inbox born during the run, and a fifth for a position that cannot be
  * read. Sets the cursor before any mail.
  */
-export function decide(state: WatchState, { unread }: Look, evidence: LogEvidence, rules: Rules): WatchState {
-  const { rows, max } = evidence;
-  const armed = (id: number, ...notices: Notice[]): WatchState => ({
+export function decideCursor(
+  state: WatcherState,
+  { unread }: PollResult,
+  evidence: LogEvidence,
+  rules: WatcherRules,
+): WatcherState {
+  const { messages, max } = evidence;
+  const arm = (id: number, ...notices: Notice[]): WatcherState => ({
     ...state,
     arming: 'armed',
-    mark: state.mark.is === 'at' && state.mark.id === id ? state.mark : { is: 'at', id },
+    checkpoint: state.checkpoint.is === 'at' && state.checkpoint.id === id ? state.checkpoint : { is: 'at', id },
     held: state.held.filter((h) => h > id),
     notices: [...state.notices, ...notices, { is: 'armed' }],
   });
   if (state.arming === 'corrupt') {
-    const id = (rows[0]?.id ?? 1) - 1;
-    return { ...armed(id, { is: 'state_corrupt', at: id, why: state.why }), releaseAt: max, wasPinned: true };
+    const id = (messages[0]?.id ?? 1) - 1;
+    return { ...arm(id, { is: 'state_corrupt', at: id, why: state.why }), releaseAt: max, wasPinned: true };
   }
-  if (state.mark.is !== 'at') return armed(max, ...skippedBy(state, unread, evidence, rules));
-  const cursor = state.mark.id;
-  if (state.arming === 'born') return armed(cursor);
-  if (cursor > max) return armed(cursor, { is: 'seed_ahead', seeded: cursor, currentMax: max });
-  if (state.wasPinned) return armed(cursor);
+  if (state.checkpoint.is !== 'at') return arm(max, ...toSkippedNotices(state, unread, evidence, rules));
+  const cursor = state.checkpoint.id;
+  if (state.arming === 'born') return arm(cursor);
+  if (cursor > max) return arm(cursor, { is: 'seed_ahead', seeded: cursor, currentMax: max });
+  if (state.wasPinned) return arm(cursor);
   const held = new Set(state.held);
-  const replay = rows.filter((row) => row.id > cursor && !held.has(row.id)).length;
+  const replay = messages.filter((message) => message.id > cursor && !held.has(message.id)).length;
   if (replay > rules.maxReplay)
-    return armed(max, { is: 'replay_capped', from: state.mark, cappedTo: max, dropped: replay });
-  return armed(cursor);
+    return arm(max, { is: 'replay_capped', from: state.checkpoint, cappedTo: max, dropped: replay });
+  return arm(cursor);
 }
 
 /** A baseline over unread mail says so; over none, or where rev 6 is kept to, it is silent. */
-function skippedBy(state: WatchState, unread: Count, { rows, max }: LogEvidence, rules: Rules): readonly Notice[] {
-  const oldest = rows[0]?.id;
+function toSkippedNotices(
+  state: WatcherState,
+  unread: Count,
+  { messages, max }: LogEvidence,
+  rules: WatcherRules,
+): readonly Notice[] {
+  const oldest = messages[0]?.id;
   if (rules.delivery === 'at-most-once' || oldest === undefined) return [];
   if (unread.is === 'exact' && unread.n === 0) return [];
   const held = unread.is === 'exact' ? unread.n : null;
   return [
-    { is: 'baseline_skipped', at: max, skipped: rows.length, range: [oldest, max], unread: held, why: state.why },
+    { is: 'baseline_skipped', at: max, skipped: messages.length, range: [oldest, max], unread: held, why: state.why },
   ];
 }

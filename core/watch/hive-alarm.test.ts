@@ -6,59 +6,59 @@ import { answer, lookOf, RULES, T0 } from '../../test/kit/transcript.ts';
 import type { Fact } from '../board/index.ts';
 import type { Event, HiveAlarmEvent } from '../events/index.ts';
 import { Fault } from '../model/index.ts';
-import { EMPTY_TAIL, type Taken } from '../sinks/index.ts';
-import type { Levels } from '../sources/index.ts';
-import { openWatch } from './open.ts';
-import { type Rules, savedOf } from './state.ts';
+import { type Ack, EMPTY_TAIL } from '../sinks/index.ts';
+import type { PendingCounts } from '../sources/index.ts';
+import { createInitialState } from './initial-state.ts';
 import { step } from './step.ts';
 import { createWatcher } from './watcher.ts';
+import { toSavedState, type WatcherRules } from './watcher-state.ts';
 
 const ALARM: HiveAlarmEvent = { event: 'alert', reason: 'stranded', stranded_inboxes: ['ghost'] };
-const ONCE_MORE: Rules = { ...RULES, delivery: 'at-least-once' };
+const ONCE_MORE: WatcherRules = { ...RULES, delivery: 'at-least-once' };
 const AT_ONE = { cursor: 1, state: 'UP', consecutive_failures: 0 } as const;
-const FULL: Taken = { is: 'stopped', count: 0, fault: new Fault('no-space', 'full', { is: 'machine', key: 'disk' }) };
+const FULL: Ack = { is: 'stopped', count: 0, fault: new Fault('no-space', 'full', { is: 'machine', key: 'disk' }) };
 
 describe('an alarm of the hive, told in one of its streams', () => {
-  const armed = (rules: Rules) => {
-    const begun = openWatch(T0, { is: 'resume' }, AT_ONE, EMPTY_TAIL, rules);
-    return answer(step(begun, { at: T0, is: 'looked', look: lookOf(['1'], T0) }, rules), 1, T0, rules).state;
+  const armed = (rules: WatcherRules) => {
+    const begun = createInitialState(T0, { is: 'resume' }, AT_ONE, EMPTY_TAIL, rules);
+    return answer(step(begun, { at: T0, is: 'looked', pollResult: lookOf(['1'], T0) }, rules), 1, T0, rules).state;
   };
 
   test('it is an alert event of that persona with an id of its own, and moves nothing', () => {
     const before = armed(ONCE_MORE);
     const out = step(before, { at: T0, is: 'alarm', alarm: ALARM }, ONCE_MORE);
-    const [event] = out.offer;
-    assert.deepEqual(out.offer.length, 1);
+    const [event] = out.batch;
+    assert.deepEqual(out.batch.length, 1);
     assert.ok(event?.event === 'alert' && event.reason === 'stranded');
     assert.deepEqual([event.persona, event.wake_class, event.stranded_inboxes], ['ada', 'diagnostic', ['ghost']]);
     assert.match(event.event_id, /^ada:alert:00ff00ff00ff00ff-\d+$/);
     for (const count of [0, 1]) {
       const { state } = answer(out, count, T0, ONCE_MORE);
-      assert.deepEqual(savedOf(state), savedOf(before), `${count} taken`);
-      assert.equal(state.reach, before.reach);
+      assert.deepEqual(toSavedState(state), toSavedState(before), `${count} taken`);
+      assert.equal(state.health, before.health);
     }
   });
 
   test('rev 6 has none', () => {
-    assert.deepEqual(step(armed(RULES), { at: T0, is: 'alarm', alarm: ALARM }, RULES).offer, []);
+    assert.deepEqual(step(armed(RULES), { at: T0, is: 'alarm', alarm: ALARM }, RULES).batch, []);
   });
 
   function bench() {
     const clock = fakeClock();
     const facts: Fact[] = [];
     const taken: string[] = [];
-    const world = { mail: ['1'], take: (): Taken | Promise<Taken> => ({ is: 'all' }) };
+    const world = { mail: ['1'], take: (): Ack | Promise<Ack> => ({ is: 'all' }) };
     const watcher = createWatcher({
       persona: { id: 'ada', address: 'ada', label: 'ada' },
       source: {
         id: 'kijito',
         kind: 'kijito-inbox',
         personas: async () => [],
-        look: async () => lookOf(world.mail, clock.now()),
+        poll: async () => lookOf(world.mail, clock.now()),
         [Symbol.asyncDispose]: async () => {},
       },
       sink: {
-        keeps: true,
+        savesState: true,
         open: async () => EMPTY_TAIL,
         async take(events: readonly Event[]) {
           const answered = await world.take();
@@ -69,14 +69,14 @@ describe('an alarm of the hive, told in one of its streams', () => {
       },
       saver: null,
       rules: ONCE_MORE,
-      state: openWatch(clock.now(), { is: 'resume' }, AT_ONE, EMPTY_TAIL, ONCE_MORE),
+      state: createInitialState(clock.now(), { is: 'resume' }, AT_ONE, EMPTY_TAIL, ONCE_MORE),
       clock,
       put: (fact) => void facts.push(fact),
       settling: () => false,
     });
     const { signal } = new AbortController();
-    const look = () => watcher.look((run) => run(), signal, signal);
-    return { watcher, world, look, taken, facts, tell: () => watcher.tell(ALARM, signal) };
+    const look = () => watcher.poll((run) => run(), signal, signal);
+    return { watcher, world, look, taken, facts, tell: () => watcher.deliverAlarm(ALARM, signal) };
   }
 
   test('it waits for armed', async () => {
@@ -108,7 +108,7 @@ describe('an alarm of the hive, told in one of its streams', () => {
   test('mail that is on its way to the sink comes before it', async () => {
     const { look, tell, taken, world } = bench();
     await look();
-    const slow = Promise.withResolvers<Taken>();
+    const slow = Promise.withResolvers<Ack>();
     world.mail = ['1', '2'];
     world.take = () => slow.promise;
     const looking = look();
@@ -124,8 +124,8 @@ describe('what a tick heard', () => {
     const heard: string[] = [];
     const { clock, world } = await roundsRig(t, {
       options: {
-        heard: async (levels: Levels | null) =>
-          void heard.push(levels === null ? 'none' : [...levels.of.keys()].join(' ')),
+        onPendingList: async (levels: PendingCounts | null) =>
+          void heard.push(levels === null ? 'none' : [...levels.byAddress.keys()].join(' ')),
       },
     });
     heard.length = 0;

@@ -1,7 +1,18 @@
-export type { Gap } from './gap.ts';
-export { openWatch } from './open.ts';
-export { createRounds, type Rounds, type RoundsOptions } from './rounds.ts';
-export { type Rules, type Saved, type Start, savedOf, type WatchState } from './state.ts';
+export { createInitialState } from './initial-state.ts';
+export type { Interruption } from './interruption.ts';
+export {
+  detectInterruptions,
+  INTERRUPTION_RULES,
+  type InterruptionDetector,
+  type InterruptionRules,
+} from './interruption-detector.ts';
+export { createScheduler, type Scheduler, type SchedulerOptions } from './scheduler.ts';
 export { step } from './step.ts';
-export { GAP_RULES, type GapRules, type Wakefulness, watchGaps } from './wakefulness.ts';
-export { createWatcher, type LookOutcome, type Saver, type Watcher } from './watcher.ts';
+export { createWatcher, type PollOutcome, type Saver, type Watcher } from './watcher.ts';
+export {
+  type SavedState,
+  toSavedState,
+  type WatcherRules,
+  type WatcherStart,
+  type WatcherState,
+} from './watcher-state.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answer, given, lookOf, RULES, resumed, T0, withRules } from '../../test/kit/transcript.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
-import { openWatch } from './open.ts';
-import { type Rules, savedOf, type WatchState } from './state.ts';
+import { createInitialState } from './initial-state.ts';
 import { step } from './step.ts';
+import { toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
 
-const AT_LEAST: Rules = { ...RULES, delivery: 'at-least-once' };
+const AT_LEAST: WatcherRules = { ...RULES, delivery: 'at-least-once' };
 
 test('F5 unread mail below the cursor is another log: one alert, and what is unread there is told once', () =>
   given(withRules(resumed(5), { delivery: 'at-least-once' }))`
@@ -48,7 +48,7 @@ test('F5 revision 6 holds its cursor, as its specification says', () =>
 
 test('F5 no event_id names two messages, what was read there before is no news, and a restart in between changes neither', () => {
   const told: string[] = [];
-  let state: WatchState = openWatch(
+  let state: WatcherState = createInitialState(
     T0,
     { is: 'resume' },
     { cursor: 0, state: 'UP', consecutive_failures: 0 },
@@ -57,22 +57,22 @@ test('F5 no event_id names two messages, what was read there before is no news, 
   );
   const poll = (...words: string[]): void => {
     const look = lookOf(words, T0);
-    const { rows } = look.evidence;
+    const { messages: rows } = look.evidence;
     const evidence = {
       ...look.evidence,
-      rows: rows.map((row) => ({ ...row, read: row.id === 1 && words.includes('1-is-read') })),
+      messages: rows.map((row) => ({ ...row, read: row.id === 1 && words.includes('1-is-read') })),
     };
-    const out = step(state, { at: T0, is: 'looked', look: { ...look, evidence } }, AT_LEAST);
-    for (const event of out.offer) if (event.event === 'new') told.push(event.event_id);
-    state = out.offer.length === 0 ? out.state : answer(out, out.offer.length, T0, AT_LEAST).state;
+    const out = step(state, { at: T0, is: 'looked', pollResult: { ...look, evidence } }, AT_LEAST);
+    for (const event of out.batch) if (event.event === 'new') told.push(event.event_id);
+    state = out.batch.length === 0 ? out.state : answer(out, out.batch.length, T0, AT_LEAST).state;
   };
   poll('1-5');
   poll('1-2');
   const { name } = state.log;
   assert.match(name, /^[0-9a-f]{16}-\d+$/);
-  const saved = JSON.parse(JSON.stringify(savedOf(state)));
+  const saved = JSON.parse(JSON.stringify(toSavedState(state)));
   assert.deepEqual(saved.log, { name, read_to: 2 });
-  state = openWatch(T0, { is: 'resume' }, saved, { eventIds: new Set(['ada:new:2']) }, AT_LEAST);
+  state = createInitialState(T0, { is: 'resume' }, saved, { eventIds: new Set(['ada:new:2']) }, AT_LEAST);
   poll('1-2', '1-is-read');
   poll('1-3');
   const first = [1, 2, 3, 4, 5].map((id) => `ada:new:${id}`);
@@ -81,20 +81,20 @@ test('F5 no event_id names two messages, what was read there before is no news, 
 });
 
 test('F5 an alert that nobody was told of is told after a restart, and mail waits behind it', () => {
-  const begun = openWatch(
+  const begun = createInitialState(
     T0,
     { is: 'resume' },
     { cursor: 5, state: 'UP', consecutive_failures: 0 },
     EMPTY_TAIL,
     AT_LEAST,
   );
-  const out = step(begun, { at: T0, is: 'looked', look: lookOf(['1-3'], T0) }, AT_LEAST);
+  const out = step(begun, { at: T0, is: 'looked', pollResult: lookOf(['1-3'], T0) }, AT_LEAST);
   assert.equal(out.save, true, 'saved before it is told');
-  const saved = JSON.parse(JSON.stringify(savedOf(out.state)));
-  const again = openWatch(T0, { is: 'resume' }, saved, EMPTY_TAIL, AT_LEAST);
-  const next = step(again, { at: T0, is: 'looked', look: lookOf(['1-3'], T0) }, AT_LEAST);
+  const saved = JSON.parse(JSON.stringify(toSavedState(out.state)));
+  const again = createInitialState(T0, { is: 'resume' }, saved, EMPTY_TAIL, AT_LEAST);
+  const next = step(again, { at: T0, is: 'looked', pollResult: lookOf(['1-3'], T0) }, AT_LEAST);
   assert.deepEqual(
-    next.offer.map(({ event }) => event),
+    next.batch.map(({ event }) => event),
     ['alert', 'armed', 'new', 'new', 'new'],
   );
 });

@@ -1,5 +1,5 @@
-import type { LogEvidence, Look } from '../sources/index.ts';
-import { FIRST_LOG, type Notice, type Rules, type WatchState } from './state.ts';
+import type { LogEvidence, PollResult } from '../sources/index.ts';
+import { FIRST_LOG, type Notice, type WatcherRules, type WatcherState } from './watcher-state.ts';
 
 /**
  * Ids rise for ever, so an inbox with unread mail whose newest id is below the cursor holds another log: the hive was
@@ -8,21 +8,21 @@ import { FIRST_LOG, type Notice, type Rules, type WatchState } from './state.ts'
  * log of before.
  */
 export function restartLog(
-  state: WatchState,
-  { unread }: Look,
+  state: WatcherState,
+  { unread }: PollResult,
   evidence: LogEvidence,
-  rules: Rules,
-): WatchState | null {
-  const { mark, arming } = state;
-  if (rules.delivery === 'at-most-once' || mark.is !== 'at' || state.isAhead) return null;
+  rules: WatcherRules,
+): WatcherState | null {
+  const { checkpoint, arming } = state;
+  if (rules.delivery === 'at-most-once' || checkpoint.is !== 'at' || state.isAhead) return null;
   if (arming !== 'armed' && arming !== 'rearm') return null;
-  const { max, hole } = evidence;
-  if (hole !== undefined || max >= mark.id || unread.is === 'unknown' || unread.n === 0) return null;
-  const restarted: Notice = { is: 'log_restarted', cursorAt: mark.id, max };
+  const { max, gap } = evidence;
+  if (gap !== undefined || max >= checkpoint.id || unread.is === 'unknown' || unread.n === 0) return null;
+  const restarted: Notice = { is: 'log_restarted', cursorAt: checkpoint.id, max };
   return {
     ...state,
     arming: 'armed',
-    mark: { is: 'at', id: 0 },
+    checkpoint: { is: 'at', id: 0 },
     log: { name: `${rules.run}-${state.count + 1}`, readTo: max },
     notices: [
       ...state.notices.filter(({ is }) => is !== 'log_restarted'), // one that began again before anybody was told of it
@@ -34,17 +34,17 @@ export function restartLog(
     releaseAt: null,
     wasPinned: false,
     forgot: 0,
-    lossTold: false,
+    lossDelivered: false,
   };
 }
 
 /** Ids below the cursor are no surprise any more once the log has come up to it. */
-export function passAhead(state: WatchState, { max }: LogEvidence): WatchState {
-  const isReached = state.isAhead && state.mark.is === 'at' && max >= state.mark.id;
+export function passAhead(state: WatcherState, { max }: LogEvidence): WatcherState {
+  const isReached = state.isAhead && state.checkpoint.is === 'at' && max >= state.checkpoint.id;
   return isReached ? { ...state, isAhead: false } : state;
 }
 
 /** What was read before this log was first seen is no news; of the first log that is for the cursor to say. */
-export function isOldNews({ log }: WatchState, row: { readonly id: number; readonly read: boolean }): boolean {
+export function isOldNews({ log }: WatcherState, row: { readonly id: number; readonly read: boolean }): boolean {
   return log !== FIRST_LOG && row.read && row.id <= log.readTo;
 }

@@ -130,7 +130,7 @@ describe('unread mail that the newest page does not show (Kijito contract, traps
     `);
 });
 
-describe('a position that can not be read (Kijito contract b, traps 30, 32, 36)', () => {
+describe('a position that cannot be read (Kijito contract b, traps 30, 32, 36)', () => {
   test('trap 30: what is in sight is told again, and that it is', () =>
     given(corrupt)`
       poll 7-8  -> state_corrupt(6) armed(6) new(7) new(8) | 8 UP 0

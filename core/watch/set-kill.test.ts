@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { after, test } from 'node:test';
-import { type Event, eventOf } from '../events/index.ts';
+import { type Event, parseEventLine } from '../events/index.ts';
 
 /**
  * A watch of a set with the real outbox and database, killed with SIGKILL: by itself after its n-th call to the disk, so also between
@@ -24,7 +24,7 @@ const SCRIPT = `
   const { openDatabase } = await import(${at('../state/database.node.ts')});
   const { openOutbox } = await import(${at('../sinks/outbox/index.ts')});
   const { realClock, realClocks, realFiles, silentLog } = await import(${at('../ports/index.ts')});
-  const { createWatcher, openWatch } = await import(${at('./index.ts')});
+  const { createWatcher, createInitialState } = await import(${at('./index.ts')});
   const fs = await import('node:fs');
   const home = ${JSON.stringify(home)};
   const [dies, looks] = (await new Promise((begin) => process.stdin.once('data', begin))).toString().split(' ').map(Number);
@@ -54,15 +54,15 @@ const SCRIPT = `
     id: 'garden',
     kind: 'garden',
     personas: async () => [],
-    look: () => {
+    poll: () => {
       const now = tick();
       const items = [];
       for (let i = Math.max(1, now - 6); i <= now; i += 1) {
-        const mark = now - i < 2 ? 'fresh' : now - i < 4 ? 'delivered' : 'read';
-        items.push({ key: 'k' + i, mark, appeared: mark === 'read' ? 'quiet' : 'new', changed: mark === 'fresh' ? null : mark, vanished: 'gone',
+        const fingerprint = now - i < 2 ? 'fresh' : now - i < 4 ? 'delivered' : 'read';
+        items.push({ key: 'k' + i, fingerprint, appeared: fingerprint === 'read' ? 'quiet' : 'new', changed: fingerprint === 'fresh' ? null : fingerprint, vanished: 'gone',
           from: null, created: null, content: '\\u{1f600}'.repeat(i % 40), extra: { stem: 'k' + i } });
       }
-      return { at: realClock.now(), unread: exactly(1), urgent: exactly(0), vital: { is: 'unknown', why: 'not-reported' },
+      return { at: realClock.now(), unread: exactly(1), urgent: exactly(0), agentState: { is: 'unknown', why: 'not-reported' },
         evidence: { is: 'set', epoch: '1', items } };
     },
     [Symbol.asyncDispose]: async () => {},
@@ -70,13 +70,13 @@ const SCRIPT = `
   const sink = outbox.sinkFor('ada', 'ada');
   const rules = { persona: 'ada', address: 'ada', source: 'garden', run: String(process.pid).padStart(16, '0'), pollSeconds: 60, alertAfter: 3,
     maxReplay: 50, heartbeatMs: null, suppressed: new Set(), delivery: 'at-least-once', silenced: new Set() };
-  const saved = outbox.kept('ada');
-  const state = openWatch(realClock.now(), { is: saved === null ? 'born' : 'resume' }, saved, await sink.open(), rules);
+  const saved = outbox.readSaved('ada');
+  const state = createInitialState(realClock.now(), { is: saved === null ? 'born' : 'resume' }, saved, await sink.open(), rules);
   const persona = { id: 'ada', address: 'ada', label: 'ada' };
   const watcher = createWatcher({ persona, source, sink, saver: null, rules, state, clock: realClock, put: () => {}, settling: () => false });
   const going = new AbortController().signal;
   for (let left = looks; left > 0; left -= 1) {
-    await watcher.look((run) => run(), going, going);
+    await watcher.poll((run) => run(), going, going);
     process.stdout.write(outbox.lastEventId('ada') + '\\n');
     if (left === 1) break;
     fs.writeFileSync(home + '/next', String(tick() + 1));
@@ -118,7 +118,7 @@ function published(): Event[] {
     .join('')
     .split('\n')
     .slice(0, -1)
-    .map((line) => eventOf(line) ?? assert.fail(line));
+    .map((line) => parseEventLine(line) ?? assert.fail(line));
 }
 
 test(`a watch of a set, killed ${LIVES} times: each message is told once, then its changes in order, and nothing is lost`, async () => {

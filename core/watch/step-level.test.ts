@@ -3,28 +3,28 @@ import { test } from 'node:test';
 import { answer, REFUSED, RULES, T0, worded } from '../../test/kit/transcript.ts';
 import { exactly, UNKNOWN } from '../model/index.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
-import type { Look } from '../sources/index.ts';
-import { openWatch } from './open.ts';
-import { type Start, savedOf, type WatchState } from './state.ts';
-import { type Input, step } from './step.ts';
+import type { PollResult } from '../sources/index.ts';
+import { createInitialState } from './initial-state.ts';
+import { type StepInput, step } from './step.ts';
+import { toSavedState, type WatcherStart, type WatcherState } from './watcher-state.ts';
 
 const rules = { ...RULES, delivery: 'at-least-once', alertAfter: 2 } as const;
 
 /** A watch of levels whose sink takes everything. */
-function watching(start: Start = { is: 'baseline' }, saved: ReturnType<typeof savedOf> | null = null) {
-  let state: WatchState = openWatch(T0, start, saved, EMPTY_TAIL, rules);
+function watching(start: WatcherStart = { is: 'baseline' }, saved: ReturnType<typeof toSavedState> | null = null) {
+  let state: WatcherState = createInitialState(T0, start, saved, EMPTY_TAIL, rules);
   let at = T0;
-  const hear = (input: Input) => {
+  const hear = (input: StepInput) => {
     const out = step(state, input, rules);
-    state = out.offer.length === 0 ? out.state : answer(out, out.offer.length, at, rules).state;
-    return { said: out.offer.map(worded), facts: out.facts };
+    state = out.batch.length === 0 ? out.state : answer(out, out.batch.length, at, rules).state;
+    return { said: out.batch.map(worded), facts: out.facts };
   };
   return {
     look(pending: number) {
       at += 1000;
       const [unread, urgent] = [exactly(pending), UNKNOWN];
-      const look: Look = { at, unread, urgent, vital: { is: 'live' }, evidence: { is: 'level' } };
-      return hear({ at, is: 'looked', look });
+      const look: PollResult = { at, unread, urgent, agentState: { is: 'live' }, evidence: { is: 'level' } };
+      return hear({ at, is: 'looked', pollResult: look });
     },
     fail() {
       at += 1000;
@@ -42,10 +42,10 @@ test('a watch of levels tells no mail, whatever is counted, and keeps no positio
   const { said, facts } = watch.look(12);
   assert.deepEqual(said, []);
   assert.deepEqual(
-    facts.map((fact) => fact.is === 'looked' && [fact.unread, fact.cursor, fact.reach.is]),
+    facts.map((fact) => fact.is === 'looked' && [fact.unread, fact.cursor, fact.health.is]),
     [[exactly(12), null, 'up']],
   );
-  assert.deepEqual([watch.state.mark, savedOf(watch.state).cursor], [{ is: 'unset' }, null]);
+  assert.deepEqual([watch.state.checkpoint, toSavedState(watch.state).cursor], [{ is: 'unset' }, null]);
 });
 
 test('its reach has edges as any other: one alert, one recovered', () => {
@@ -60,12 +60,12 @@ test('down at the end of one process and up at the beginning of the next: recove
   before.look(1);
   before.fail();
   before.fail();
-  const watch = watching({ is: 'resume' }, savedOf(before.state));
+  const watch = watching({ is: 'resume' }, toSavedState(before.state));
   assert.deepEqual(watch.look(1).said, ['recovered(null)', 'armed(0)']);
 });
 
 test('one that is born during the run says so, and no message of before is new to it', () => {
   const watch = watching({ is: 'born' });
   assert.deepEqual(watch.look(3).said, ['persona_added', 'armed(0)']);
-  assert.deepEqual(watch.state.mark, { is: 'unset' });
+  assert.deepEqual(watch.state.checkpoint, { is: 'unset' });
 });

@@ -1,23 +1,23 @@
-import type { Instant, Reach } from '../model/index.ts';
-import type { Look } from '../sources/index.ts';
-import { type Output, offering, SILENT } from './offer.ts';
-import type { Notice, Rules, WatchState } from './state.ts';
+import type { Health, Instant } from '../model/index.ts';
+import type { PollResult } from '../sources/index.ts';
+import { buildBatch, EMPTY_DRAFT, type StepOutput } from './batch.ts';
+import type { Notice, WatcherRules, WatcherState } from './watcher-state.ts';
 
 /** A look at counts only: edges of reach are told, and that it is watched; there is no mail to tell, so no position to keep. */
-export function lookedAtLevel(before: WatchState, at: Instant, look: Look, rules: Rules): Output {
-  const reach: Reach = before.reach.is === 'up' ? before.reach : { is: 'up', since: at };
+export function stepLevel(before: WatcherState, at: Instant, pollResult: PollResult, rules: WatcherRules): StepOutput {
+  const health: Health = before.health.is === 'up' ? before.health : { is: 'up', since: at };
   const armed: readonly Notice[] = before.arming === 'armed' ? [] : [{ is: 'armed' }];
   const notices = [...before.notices, ...armed];
-  const state: WatchState = { ...before, arming: 'armed', mark: { is: 'unset' }, notices, reach, failures: 0 };
-  const edge = state.told === 'DOWN' ? 'UP' : null;
-  const out = offering(state, at, rules, {
-    ...SILENT,
-    mark: state.mark,
+  const state: WatcherState = { ...before, arming: 'armed', checkpoint: { is: 'unset' }, notices, health, failures: 0 };
+  const edge = state.deliveredEdge === 'DOWN' ? 'UP' : null;
+  const out = buildBatch(state, at, rules, {
+    ...EMPTY_DRAFT,
+    checkpoint: state.checkpoint,
     save: true,
     edge,
     notices,
   });
-  const { unread, urgent, vital } = look;
+  const { unread, urgent, agentState } = pollResult;
   const persona = rules.persona ?? '_';
-  return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: null }] };
+  return { ...out, facts: [{ is: 'looked', at, persona, health, unread, urgent, agentState, cursor: null }] };
 }

@@ -1,53 +1,72 @@
-import { type Instant, type Reach, spanAround } from '../model/index.ts';
-import type { LogEvidence, Look, Row } from '../sources/index.ts';
-import { alarmsOf, observed } from './alarms.ts';
-import { decide } from './arm.ts';
+import { findSpan, type Health, type Instant } from '../model/index.ts';
+import type { LogEvidence, Message, PollResult } from '../sources/index.ts';
+import { toCheckpointBelow } from './apply-ack.ts';
+import { decideCursor } from './arm.ts';
+import { buildBatch, type StepOutput } from './batch.ts';
+import { clearHiddenAlarm, findAlarms } from './inbox-alarms.ts';
 import { isOldNews, passAhead, restartLog } from './log-restart.ts';
-import { mailEvent } from './mail.ts';
-import { type Output, offering } from './offer.ts';
-import { below } from './settle.ts';
-import { AT_ONCE, cursorOf, isSuppressed, markAt, type Rules, type WatchState } from './state.ts';
+import { toMailEvent } from './mail-events.ts';
+import {
+  BATCH_MESSAGES,
+  getCursor,
+  isSuppressed,
+  toCheckpoint,
+  type WatcherRules,
+  type WatcherState,
+} from './watcher-state.ts';
 
 /** A look at a log: what lies above the cursor is told, as far as it is in sight. */
-export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidence: LogEvidence, rules: Rules): Output {
-  const reach: Reach = before.reach.is === 'up' ? before.reach : { is: 'up', since: at };
-  const restarted = restartLog(before, look, evidence, rules);
+export function stepLog(
+  before: WatcherState,
+  at: Instant,
+  pollResult: PollResult,
+  evidence: LogEvidence,
+  rules: WatcherRules,
+): StepOutput {
+  const health: Health = before.health.is === 'up' ? before.health : { is: 'up', since: at };
+  const restarted = restartLog(before, pollResult, evidence, rules);
   const armed =
-    restarted ?? passAhead(before.arming === 'armed' ? before : decide(before, look, evidence, rules), evidence);
+    restarted ??
+    passAhead(before.arming === 'armed' ? before : decideCursor(before, pollResult, evidence, rules), evidence);
   // Nothing can be missing above a position that was decided just now: it was none, or what is above it was counted and passed.
-  const isKept = before.mark.is === 'at' && armed.mark.is === 'at' && before.mark.id === armed.mark.id;
-  const hole = isKept ? evidence.hole : undefined;
-  const state = observed({ ...armed, reach, failures: 0 }, evidence);
-  const [cursor, done] = state.mark.is === 'at' ? [state.mark.id, state.mark.done ?? []] : [0, []];
+  const isSameCheckpoint =
+    before.checkpoint.is === 'at' && armed.checkpoint.is === 'at' && before.checkpoint.id === armed.checkpoint.id;
+  const gap = isSameCheckpoint ? evidence.gap : undefined;
+  const state = clearHiddenAlarm({ ...armed, health, failures: 0 }, evidence);
+  const [cursor, done] = state.checkpoint.is === 'at' ? [state.checkpoint.id, state.checkpoint.done ?? []] : [0, []];
   // Asked for from the cursor of the log of before, a look at another one says nothing of what is in it.
-  const above = restarted === null ? rowsAbove(evidence.rows, cursor) : [];
+  const above = restarted === null ? findMessagesAbove(evidence.messages, cursor) : [];
   const held = state.held.length === 0 ? NOTHING_HELD : new Set(state.held);
-  const isDone = ({ id }: Row): boolean => held.has(id) || (done.length > 0 && spanAround(done, id) !== null);
-  const rows: Row[] = [];
-  let next: Row | null = null;
-  for (const row of above) {
-    if (isDone(row) || isSuppressed(row.from, rules) || isOldNews(state, row)) continue;
-    if (rows.length === AT_ONCE) {
-      next = row;
+  const isDone = ({ id }: Message): boolean => held.has(id) || (done.length > 0 && findSpan(done, id) !== null);
+  const messages: Message[] = [];
+  let next: Message | null = null;
+  for (const message of above) {
+    if (isDone(message) || isSuppressed(message.from, rules) || isOldNews(state, message)) continue;
+    if (messages.length === BATCH_MESSAGES) {
+      next = message;
       break;
     }
-    rows.push(row);
+    messages.push(message);
   }
   const last = Math.max(above.at(-1)?.id ?? cursor, done.at(-1)?.to ?? cursor);
   const to =
     next !== null
-      ? { mark: below(state.mark, next.id, hole?.spans ?? null), forgot: 0 }
-      : hole === undefined
-        ? { mark: { is: 'at', id: last } as const, forgot: 0 }
-        : markAt(cursor, [...done, ...hole.spans]);
-  const edge = state.told === 'DOWN' ? 'UP' : null;
-  const out = offering({ ...state, forgot: state.forgot + to.forgot }, at, rules, {
-    mail: rows.map((row) => ({ event: mailEvent(row, rules, at, 'new', state.log.name), id: row.id, move: null })),
-    mark: to.mark,
-    spans: hole?.spans ?? null,
-    closes: hole === undefined && next === null,
+      ? { checkpoint: toCheckpointBelow(state.checkpoint, next.id, gap?.spans ?? null), forgot: 0 }
+      : gap === undefined
+        ? { checkpoint: { is: 'at', id: last } as const, forgot: 0 }
+        : toCheckpoint(cursor, [...done, ...gap.spans]);
+  const edge = state.deliveredEdge === 'DOWN' ? 'UP' : null;
+  const out = buildBatch({ ...state, forgot: state.forgot + to.forgot }, at, rules, {
+    mail: messages.map((message) => ({
+      event: toMailEvent(message, rules, at, 'new', state.log.name),
+      id: message.id,
+      move: null,
+    })),
+    checkpoint: to.checkpoint,
+    spans: gap?.spans ?? null,
+    closes: gap === undefined && next === null,
     more: next !== null,
-    alarms: alarmsOf(state, evidence, hole, rules, cursor, above),
+    alarms: findAlarms(state, evidence, gap, rules, cursor, above),
     hive: null,
     facts: [],
     save: true,
@@ -56,25 +75,28 @@ export function lookedAtLog(before: WatchState, at: Instant, look: Look, evidenc
     edge,
     notices: state.notices,
   });
-  const { unread, urgent, vital } = look;
+  const { unread, urgent, agentState } = pollResult;
   // What is only offered is not handed over yet: the board hears of that when it is told.
-  const handed = cursorOf(out.state.mark);
+  const deliveredCursor = getCursor(out.state.checkpoint);
   const persona = rules.persona ?? '_';
   const isBelow = evidence.max < cursor && unread.is !== 'unknown' && unread.n > 0;
   const ends = isBelow ? { endsBelow: evidence.max } : {};
-  return { ...out, facts: [{ is: 'looked', at, persona, reach, unread, urgent, vital, cursor: handed, ...ends }] };
+  return {
+    ...out,
+    facts: [{ is: 'looked', at, persona, health, unread, urgent, agentState, cursor: deliveredCursor, ...ends }],
+  };
 }
 
 /** Rows ascend: those that are told already, part by part, are not gone through again with each further part. */
-function rowsAbove(rows: readonly Row[], cursor: number): readonly Row[] {
+function findMessagesAbove(messages: readonly Message[], cursor: number): readonly Message[] {
   let low = 0;
-  let high = rows.length;
+  let high = messages.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((rows[middle]?.id ?? 0) > cursor) high = middle;
+    if ((messages[middle]?.id ?? 0) > cursor) high = middle;
     else low = middle + 1;
   }
-  return low === 0 ? rows : rows.slice(low);
+  return low === 0 ? messages : messages.slice(low);
 }
 
 const NOTHING_HELD: ReadonlySet<number> = new Set();

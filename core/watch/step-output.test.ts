@@ -4,29 +4,30 @@ import { answer, lookOf, REFUSED, RULES, T0, worded } from '../../test/kit/trans
 import type { Event } from '../events/index.ts';
 import { Fault } from '../model/index.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
-import type { Row } from '../sources/index.ts';
-import type { Output } from './offer.ts';
-import { openWatch } from './open.ts';
-import { type Rules, type Start, savedOf, type WatchState } from './state.ts';
-import { type Input, step } from './step.ts';
+import type { Message } from '../sources/index.ts';
+import type { StepOutput } from './batch.ts';
+import { createInitialState } from './initial-state.ts';
+import { type StepInput, step } from './step.ts';
+import { toSavedState, type WatcherRules, type WatcherStart, type WatcherState } from './watcher-state.ts';
 
 describe('what is asked to be saved', () => {
-  const open = (start: Start, rules: Rules = RULES): WatchState => openWatch(T0, start, null, EMPTY_TAIL, rules);
-  const polled = (state: WatchState, words: string[], rules: Rules = RULES): Output =>
-    step(state, { at: T0, is: 'looked', look: lookOf(words, T0) }, rules);
+  const open = (start: WatcherStart, rules: WatcherRules = RULES): WatcherState =>
+    createInitialState(T0, start, null, EMPTY_TAIL, rules);
+  const polled = (state: WatcherState, words: string[], rules: WatcherRules = RULES): StepOutput =>
+    step(state, { at: T0, is: 'looked', pollResult: lookOf(words, T0) }, rules);
 
   test('a cursor that was just set is saved before armed is told: a kill between them makes no second baseline', () => {
     const out = polled(open({ is: 'baseline' }), ['1', '2']);
     assert.equal(out.save, true);
-    assert.equal(savedOf(out.state).cursor, 2);
+    assert.equal(toSavedState(out.state).cursor, 2);
   });
 
   test('mail is told before the cursor is saved', () => {
     const armed = answer(polled(open({ is: 'baseline' }), []), 1, T0, RULES);
     const out = polled(armed.state, ['1']);
     assert.equal(out.save, false);
-    assert.equal(savedOf(out.state).cursor, 0);
-    assert.equal(out.kept.cursor, 1);
+    assert.equal(toSavedState(out.state).cursor, 0);
+    assert.equal(out.saved.cursor, 1);
     assert.equal(answer(out, 1, T0, RULES).save, true);
   });
 
@@ -38,19 +39,19 @@ describe('what is asked to be saved', () => {
     assert.equal(step(armed.state, { at: T0, is: 'failed', fault: REFUSED, settling: false }, rules).save, true);
     assert.equal(step(armed.state, { at: T0, is: 'beat' }, rules).save, false);
     const beat = step(armed.state, { at: T0 + 1000, is: 'beat' }, rules);
-    assert.equal(beat.offer.length, 1);
+    assert.equal(beat.batch.length, 1);
     assert.equal(answer(beat, 1, T0 + 1000, rules).save, false);
   });
 });
 
 describe('what the board is told', () => {
   const at = T0;
-  const looks = (state: WatchState, ...words: string[]): Output =>
-    step(state, { at, is: 'looked', look: lookOf(words, at) }, RULES);
+  const looks = (state: WatcherState, ...words: string[]): StepOutput =>
+    step(state, { at, is: 'looked', pollResult: lookOf(words, at) }, RULES);
 
   test('levels at once, events only when the sink took them, a refusal as held', () => {
     const out = looks(
-      openWatch(at, { is: 'resume' }, { cursor: 0, state: 'UP', consecutive_failures: 0 }, EMPTY_TAIL, RULES),
+      createInitialState(at, { is: 'resume' }, { cursor: 0, state: 'UP', consecutive_failures: 0 }, EMPTY_TAIL, RULES),
       '1',
       '2',
     );
@@ -68,41 +69,41 @@ describe('what the board is told', () => {
   });
 
   test('A5 an event that was tried and lost is not told, and those behind it are', () => {
-    const rules: Rules = { ...RULES, delivery: 'at-most-once' };
+    const rules: WatcherRules = { ...RULES, delivery: 'at-most-once' };
     const saved = { cursor: 0, state: 'UP', consecutive_failures: 0 } as const;
-    const begun = openWatch(at, { is: 'resume' }, saved, EMPTY_TAIL, rules);
-    const out = step(begun, { at, is: 'looked', look: lookOf(['1', '2', '3'], at) }, rules);
+    const begun = createInitialState(at, { is: 'resume' }, saved, EMPTY_TAIL, rules);
+    const out = step(begun, { at, is: 'looked', pollResult: lookOf(['1', '2', '3'], at) }, rules);
     const lost = { indexes: new Set([1]), fault: REFUSED };
-    const after = step(out.state, { at, is: 'taken', taken: { is: 'all', lost } }, rules);
+    const after = step(out.state, { at, is: 'taken', ack: { is: 'all', lost } }, rules);
     const [told] = after.facts;
     assert.deepEqual(told?.is === 'told' && told.events.map(worded), ['armed(0)', 'new(2)', 'new(3)']);
-    assert.equal(after.kept.cursor, 3);
+    assert.equal(after.saved.cursor, 3);
   });
 
   test('reach: unseen, up, failing, down at the threshold, up again', () => {
-    let state = openWatch(at, { is: 'baseline' }, null, EMPTY_TAIL, { ...RULES, alertAfter: 2 });
-    const seen = [state.reach.is as string];
+    let state = createInitialState(at, { is: 'baseline' }, null, EMPTY_TAIL, { ...RULES, alertAfter: 2 });
+    const seen = [state.health.is as string];
     for (const word of ['up', 'failing', 'down', 'down', 'up']) {
-      const input: Input =
+      const input: StepInput =
         word === 'up'
-          ? { at, is: 'looked', look: lookOf([], at) }
+          ? { at, is: 'looked', pollResult: lookOf([], at) }
           : { at, is: 'failed', fault: REFUSED, settling: false };
       const out = step(state, input, { ...RULES, alertAfter: 2 });
-      state = out.offer.length === 0 ? out.state : answer(out, out.offer.length, at, RULES).state;
-      seen.push(state.reach.is);
+      state = out.batch.length === 0 ? out.state : answer(out, out.batch.length, at, RULES).state;
+      seen.push(state.health.is);
     }
     assert.deepEqual(seen, ['unseen', 'up', 'failing', 'down', 'down', 'up']);
   });
 
   test('settling after a gap, failures count but no edge comes of them; of the first one after it, it does', () => {
     const rules = { ...RULES, alertAfter: 2 };
-    const opened = openWatch(at, { is: 'baseline' }, null, EMPTY_TAIL, rules);
-    const armed = step(opened, { at, is: 'looked', look: lookOf([], at) }, rules);
+    const opened = createInitialState(at, { is: 'baseline' }, null, EMPTY_TAIL, rules);
+    const armed = step(opened, { at, is: 'looked', pollResult: lookOf([], at) }, rules);
     let { state } = answer(armed, 1, at, rules);
     const seen: string[] = [];
     for (const settling of [true, true, true, false]) {
       const out = step(state, { at, is: 'failed', fault: REFUSED, settling }, rules);
-      seen.push(`${out.state.reach.is} ${out.state.failures} ${out.offer.map(({ event }) => event)}`);
+      seen.push(`${out.state.health.is} ${out.state.failures} ${out.batch.map(({ event }) => event)}`);
       state = out.state;
     }
     assert.deepEqual(seen, ['failing 1 ', 'failing 2 ', 'failing 3 ', 'down 4 alert']);
@@ -110,54 +111,57 @@ describe('what the board is told', () => {
 
   test('an outage from before the gap stays one while it settles', () => {
     const saved = { cursor: 1, state: 'DOWN', consecutive_failures: 5 } as const;
-    const state = openWatch(at, { is: 'resume' }, saved, EMPTY_TAIL, RULES);
+    const state = createInitialState(at, { is: 'resume' }, saved, EMPTY_TAIL, RULES);
     const out = step(state, { at, is: 'failed', fault: REFUSED, settling: true }, RULES);
-    assert.deepEqual([out.state.reach.is, out.offer], ['down', []]);
+    assert.deepEqual([out.state.health.is, out.batch], ['down', []]);
   });
 
   test('a DOWN that was resumed is shown down on its first failure, since then', () => {
-    const state = openWatch(
+    const state = createInitialState(
       at,
       { is: 'resume' },
       { cursor: 1, state: 'DOWN', consecutive_failures: 5 },
       EMPTY_TAIL,
       RULES,
     );
-    const { reach } = step(state, { at, is: 'failed', fault: REFUSED, settling: false }, RULES).state;
+    const { health: reach } = step(state, { at, is: 'failed', fault: REFUSED, settling: false }, RULES).state;
     assert.deepEqual(reach, { is: 'down', since: at, failures: 6, why: 'refused' });
   });
 
   test('what the agent was told is not what is true: a blip after an untold recovery is failing, not down', () => {
-    const rules: Rules = { ...RULES, delivery: 'at-least-once' };
-    const down = openWatch(
+    const rules: WatcherRules = { ...RULES, delivery: 'at-least-once' };
+    const down = createInitialState(
       at,
       { is: 'resume' },
       { cursor: 1, state: 'DOWN', consecutive_failures: 5 },
       EMPTY_TAIL,
       rules,
     );
-    const healthy = step(down, { at, is: 'looked', look: lookOf(['1'], at) }, rules);
+    const healthy = step(down, { at, is: 'looked', pollResult: lookOf(['1'], at) }, rules);
     const untold = answer(healthy, 0, at, rules);
     assert.equal(
-      step(untold.state, { at, is: 'failed', fault: REFUSED, settling: false }, rules).state.reach.is,
+      step(untold.state, { at, is: 'failed', fault: REFUSED, settling: false }, rules).state.health.is,
       'failing',
     );
   });
 });
 
 describe('what an event carries', () => {
-  const armedAt0 = openWatch(
+  const armedAt0 = createInitialState(
     T0,
     { is: 'resume' },
     { cursor: 0, state: 'UP', consecutive_failures: 0 },
     EMPTY_TAIL,
     RULES,
   );
-  const mailOf = (row: Partial<Row>, rules: Rules = RULES): Event | undefined => {
+  const mailOf = (row: Partial<Message>, rules: WatcherRules = RULES): Event | undefined => {
     const look = lookOf(['1'], T0);
-    const rows = look.evidence.rows.map((each) => ({ ...each, ...row }));
-    return step(armedAt0, { at: T0, is: 'looked', look: { ...look, evidence: { is: 'log', rows, max: 1 } } }, rules)
-      .offer[1];
+    const rows = look.evidence.messages.map((each) => ({ ...each, ...row }));
+    return step(
+      armedAt0,
+      { at: T0, is: 'looked', pollResult: { ...look, evidence: { is: 'log', messages: rows, max: 1 } } },
+      rules,
+    ).batch[1];
   };
 
   test('source, time, persona, an id that is the same for ever, and a wake class', () => {
@@ -183,33 +187,38 @@ describe('what an event carries', () => {
   });
 
   test('every other event counts on within the run, also those that are said again', () => {
-    const rules: Rules = { ...RULES, delivery: 'at-least-once', alertAfter: 1 };
+    const rules: WatcherRules = { ...RULES, delivery: 'at-least-once', alertAfter: 1 };
     const ids: string[] = [];
-    let state = openWatch(T0, { is: 'baseline' }, null, EMPTY_TAIL, rules);
+    let state = createInitialState(T0, { is: 'baseline' }, null, EMPTY_TAIL, rules);
     for (const takes of [0, 1]) {
       const out = step(state, { at: T0, is: 'failed', fault: REFUSED, settling: false }, rules);
-      ids.push(...out.offer.map((event) => event.event_id));
+      ids.push(...out.batch.map((event) => event.event_id));
       state = answer(out, takes, T0, rules).state;
     }
     assert.deepEqual(ids, ['ada:alert:00ff00ff00ff00ff-1', 'ada:alert:00ff00ff00ff00ff-2']);
   });
 
   test('an answer of the sink without an offer is a mistake of the caller, and said so', () => {
-    assert.throws(() => step(armedAt0, { at: T0, is: 'taken', taken: { is: 'all' } }, RULES), /without an offer/);
+    assert.throws(() => step(armedAt0, { at: T0, is: 'taken', ack: { is: 'all' } }, RULES), /without an offer/);
   });
 });
 
 test('D6 an inbox that the disk refuses is down at once, and not up with the number of before', () => {
-  const state = openWatch(T0, { is: 'baseline' }, null, EMPTY_TAIL, RULES);
-  const polled = answer(step(state, { at: T0, is: 'looked', look: lookOf(['1'], T0) }, RULES), 9, T0, RULES).state;
-  const failed = (code: 'unreadable' | 'refused', settling = false): Output => {
+  const state = createInitialState(T0, { is: 'baseline' }, null, EMPTY_TAIL, RULES);
+  const polled = answer(
+    step(state, { at: T0, is: 'looked', pollResult: lookOf(['1'], T0) }, RULES),
+    9,
+    T0,
+    RULES,
+  ).state;
+  const failed = (code: 'unreadable' | 'refused', settling = false): StepOutput => {
     const fault = new Fault(code, 'no', { is: 'persona', key: 'ada' });
     return step(polled, { at: T0, is: 'failed', fault, settling }, RULES);
   };
   assert.deepEqual(
-    [failed('unreadable').state.reach.is, failed('unreadable').offer.map(({ event }) => event)],
+    [failed('unreadable').state.health.is, failed('unreadable').batch.map(({ event }) => event)],
     ['down', ['alert']],
   );
-  assert.equal(failed('refused').state.reach.is, 'failing');
-  assert.equal(failed('unreadable', true).state.reach.is, 'failing');
+  assert.equal(failed('refused').state.health.is, 'failing');
+  assert.equal(failed('unreadable', true).state.health.is, 'failing');
 });

@@ -14,9 +14,9 @@ import {
 import type { Event } from '../events/index.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
 import type { SetItem } from '../sources/index.ts';
-import { openWatch } from './open.ts';
-import { type Saved, savedOf, type WatchState } from './state.ts';
+import { createInitialState } from './initial-state.ts';
 import { step } from './step.ts';
+import { type SavedState, toSavedState, type WatcherState } from './watcher-state.ts';
 
 const BORN: Setting = { ...ONCE_MORE, start: { is: 'born' } };
 /** An inbox of a source that was met before: all of it is new. */
@@ -72,7 +72,7 @@ describe('the first look at a set', () => {
     `;
   });
 
-  test('a position that can not be read: all is told again', () =>
+  test('a position that cannot be read: all is told again', () =>
     given({ ...ONCE_MORE, start: { is: 'corrupt', why: 'garbage' } })`
       set a b -> state_corrupt(0) armed(0) new(1 a) new(2 b) | 3[a1 b2] UP 0
     `);
@@ -240,19 +240,22 @@ describe('what the events of a set carry', () => {
   const rules = { ...RULES, delivery: 'at-least-once', run: 'r' } as const;
   const [plain] = setLookOf(['a'], T0).evidence.items;
   const item = (more: Partial<SetItem>): SetItem => ({ ...(plain as SetItem), ...more });
-  const look = (state: WatchState, ...items: readonly SetItem[]) =>
+  const look = (state: WatcherState, ...items: readonly SetItem[]) =>
     step(
       state,
-      { at: T0, is: 'looked', look: { ...setLookOf([], T0), evidence: { is: 'set', epoch: '1', items } } },
+      { at: T0, is: 'looked', pollResult: { ...setLookOf([], T0), evidence: { is: 'set', epoch: '1', items } } },
       rules,
     );
-  const after = (state: WatchState, ...items: readonly SetItem[]): { state: WatchState; events: readonly Event[] } => {
+  const after = (
+    state: WatcherState,
+    ...items: readonly SetItem[]
+  ): { state: WatcherState; events: readonly Event[] } => {
     const out = look(state, ...items);
-    return out.offer.length === 0
+    return out.batch.length === 0
       ? { state: out.state, events: [] }
-      : { state: answer(out, out.offer.length, T0, rules).state, events: out.offer };
+      : { state: answer(out, out.batch.length, T0, rules).state, events: out.batch };
   };
-  const opened = after(openWatch(T0, { is: 'born' }, null, EMPTY_TAIL, rules)).state;
+  const opened = after(createInitialState(T0, { is: 'born' }, null, EMPTY_TAIL, rules)).state;
 
   test('a new thing: the keys of mail, and what only its source knows', () => {
     const [event] = after(opened, item({ extra: { stem: 'a', wants_reply: true } })).events;
@@ -282,7 +285,7 @@ describe('what the events of a set carry', () => {
     let { state } = after(opened, item({ extra: { stem: 'a', n: 1 } }));
     const changed = after(
       state,
-      item({ mark: 'read', changed: 'read', vanished: 'cleared', extra: { stem: 'a', n: 2 } }),
+      item({ fingerprint: 'read', changed: 'read', vanished: 'cleared', extra: { stem: 'a', n: 2 } }),
     );
     assert.deepEqual(changed.events, [
       {
@@ -297,21 +300,21 @@ describe('what the events of a set carry', () => {
         n: 2,
       },
     ]);
-    state = JSON.parse(JSON.stringify(changed.state)) as WatchState;
+    state = JSON.parse(JSON.stringify(changed.state)) as WatcherState;
     const [gone] = after(state).events;
     assert.deepEqual({ ...gone }, { ...changed.events[0], event: 'cleared', event_id: 'ada:cleared:1-2' });
   });
 
   test('a change that is offered again has the same id; one that comes to the same mark again another', () => {
     let { state } = after(opened, item({}));
-    const read = item({ mark: 'read', changed: 'acked' });
+    const read = item({ fingerprint: 'read', changed: 'acked' });
     const once = look(state, read);
     const again = look(answer(once, 0, T0, rules).state, read);
-    assert.deepEqual(again.offer, once.offer);
+    assert.deepEqual(again.batch, once.batch);
     state = answer(again, 1, T0, rules).state;
     state = after(state, item({})).state;
     assert.deepEqual(
-      [...once.offer, ...after(state, read).events].map((event) => event.event_id),
+      [...once.batch, ...after(state, read).events].map((event) => event.event_id),
       ['ada:acked:1-1', 'ada:acked:1-2'],
     );
   });
@@ -323,8 +326,8 @@ describe('what the events of a set carry', () => {
       first.events.map((event) => 'id' in event && event.id),
       [1, 2, 3, 4, 5],
     );
-    const saved = JSON.parse(JSON.stringify(savedOf(first.state))) as Saved;
-    const state = openWatch(T0, { is: 'resume' }, saved, EMPTY_TAIL, rules);
+    const saved = JSON.parse(JSON.stringify(toSavedState(first.state))) as SavedState;
+    const state = createInitialState(T0, { is: 'resume' }, saved, EMPTY_TAIL, rules);
     const gone = after(state, ...keys.slice(1).map((key) => item({ key, extra: {} }))).events;
     assert.deepEqual(
       gone.map((event) => event.event_id),
@@ -333,26 +336,26 @@ describe('what the events of a set carry', () => {
   });
 
   test('a key that comes twice in one look is one thing', () => {
-    const { state, events } = after(opened, item({}), item({ mark: 'read' }), item({}));
+    const { state, events } = after(opened, item({}), item({ fingerprint: 'read' }), item({}));
     assert.equal(events.length, 1);
     assert.deepEqual(after(state, item({}), item({})).events, []);
   });
 
   test('a set is told in parts, and mail before what only changed', () => {
     const all = Array.from({ length: 120 }, (_, i) => item({ key: `k${i}` }));
-    let { state } = after(opened, ...all.slice(0, 70).map((one) => ({ ...one, mark: 'x' })));
+    let { state } = after(opened, ...all.slice(0, 70).map((one) => ({ ...one, fingerprint: 'x' })));
     const parts: string[] = [];
     for (let more = true; more; ) {
       const out = look(state, ...all.slice(10).map((one) => ({ ...one, changed: 'delivered' as const })));
       more = out.more;
-      state = answer(out, out.offer.length, T0, rules).state;
-      parts.push(`${out.offer.length} ${out.offer[0]?.event}-${out.offer.at(-1)?.event}`);
+      state = answer(out, out.batch.length, T0, rules).state;
+      parts.push(`${out.batch.length} ${out.batch[0]?.event}-${out.batch.at(-1)?.event}`);
     }
     assert.deepEqual(parts, ['50 new-new', '50 new-delivered', '20 delivered-gone']);
   });
 
   test('ids go on above what the sink ever took, though the position is lost', () => {
-    const lost = openWatch(T0, { is: 'baseline' }, null, { ...EMPTY_TAIL, newest: 7 }, rules);
+    const lost = createInitialState(T0, { is: 'baseline' }, null, { ...EMPTY_TAIL, newest: 7 }, rules);
     const { state } = after(lost, item({}));
     const [event] = after(state, item({}), item({ key: 'b' })).events;
     assert.equal(event?.event_id, 'ada:new:9');
@@ -361,6 +364,6 @@ describe('what the events of a set carry', () => {
   test('a failure between is none of the set', () => {
     const { state } = after(opened, item({}));
     const out = step(state, { at: T0, is: 'failed', fault: REFUSED, settling: false }, rules);
-    assert.deepEqual(savedOf(out.state).known, savedOf(state).known);
+    assert.deepEqual(toSavedState(out.state).known, toSavedState(state).known);
   });
 });

@@ -1,22 +1,22 @@
 import type { Fact } from '../board/index.ts';
 import type { HiveAlarmEvent } from '../events/index.ts';
-import type { Fault, Instant, Reach } from '../model/index.ts';
-import type { Taken } from '../sinks/index.ts';
-import type { Look } from '../sources/index.ts';
-import { type Output, offering, SILENT } from './offer.ts';
-import { settle } from './settle.ts';
-import { type Rules, savedOf, type WatchState } from './state.ts';
-import { lookedAtLevel } from './step-level.ts';
-import { lookedAtLog } from './step-log.ts';
-import { lookedAtSet } from './step-set.ts';
+import type { Fault, Health, Instant } from '../model/index.ts';
+import type { Ack } from '../sinks/index.ts';
+import type { PollResult } from '../sources/index.ts';
+import { applyAck } from './apply-ack.ts';
+import { buildBatch, EMPTY_DRAFT, type StepOutput } from './batch.ts';
+import { stepLevel } from './step-level.ts';
+import { stepLog } from './step-log.ts';
+import { stepSet } from './step-set.ts';
+import { toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
 
 /** What happens to a watch. Time comes in with it. */
-export type Input = { readonly at: Instant } & (
-  | { readonly is: 'looked'; readonly look: Look }
+export type StepInput = { readonly at: Instant } & (
+  | { readonly is: 'looked'; readonly pollResult: PollResult }
   /** `settling`: shortly after a gap. It counts, but it makes no edge yet. */
   | { readonly is: 'failed'; readonly fault: Fault; readonly settling: boolean }
   /** The sink's answer to the last offer. */
-  | { readonly is: 'taken'; readonly taken: Taken }
+  | { readonly is: 'taken'; readonly ack: Ack }
   /** A tick whose look was skipped. */
   | { readonly is: 'beat' }
   /** To be told here although it concerns the whole hive. Only at least once. */
@@ -24,65 +24,69 @@ export type Input = { readonly at: Instant } & (
 );
 
 /** One transition. Pure: the same state, input and rules give the same output. */
-export function step(state: WatchState, input: Input, rules: Rules): Output {
+export function step(state: WatcherState, input: StepInput, rules: WatcherRules): StepOutput {
   switch (input.is) {
     case 'looked':
-      return looked(state, input.at, input.look, rules);
+      return stepPollResult(state, input.at, input.pollResult, rules);
     case 'failed':
-      return failed(state, input, rules);
+      return stepFailure(state, input, rules);
     case 'taken':
-      return taken(state, input.at, input.taken, rules);
+      return stepAck(state, input.at, input.ack, rules);
     case 'beat':
-      return offering(state, input.at, rules, { ...SILENT, mark: state.mark });
+      return buildBatch(state, input.at, rules, { ...EMPTY_DRAFT, checkpoint: state.checkpoint });
     case 'alarm': {
       const hive = rules.delivery === 'at-most-once' ? null : input.alarm;
-      return offering(state, input.at, rules, { ...SILENT, mark: state.mark, hive });
+      return buildBatch(state, input.at, rules, { ...EMPTY_DRAFT, checkpoint: state.checkpoint, hive });
     }
   }
 }
 
-function looked(state: WatchState, at: Instant, look: Look, rules: Rules): Output {
-  const { evidence } = look;
+function stepPollResult(state: WatcherState, at: Instant, pollResult: PollResult, rules: WatcherRules): StepOutput {
+  const { evidence } = pollResult;
   switch (evidence.is) {
     case 'log':
-      return lookedAtLog(state, at, look, evidence, rules);
+      return stepLog(state, at, pollResult, evidence, rules);
     case 'set':
-      return lookedAtSet(state, at, look, evidence, rules);
+      return stepSet(state, at, pollResult, evidence, rules);
     case 'level':
-      return lookedAtLevel(state, at, look, rules);
+      return stepLevel(state, at, pollResult, rules);
   }
 }
 
-function failed(before: WatchState, input: Extract<Input, { is: 'failed' }>, rules: Rules): Output {
+function stepFailure(
+  before: WatcherState,
+  input: Extract<StepInput, { is: 'failed' }>,
+  rules: WatcherRules,
+): StepOutput {
   const { at, fault, settling } = input;
   const failures = before.failures + 1;
-  const wasDown = before.reach.is === 'down' || (before.reach.is === 'unseen' && before.told === 'DOWN');
+  const wasDown = before.health.is === 'down' || (before.health.is === 'unseen' && before.deliveredEdge === 'DOWN');
   // The disk refuses: no second try will be answered otherwise, and "up" with the number of before would be false.
   const isSure = fault.code === 'unreadable';
   const isDown = wasDown || ((isSure || failures >= rules.alertAfter) && !settling);
-  const reach: Reach = isDown
-    ? { is: 'down', since: before.reach.is === 'down' ? before.reach.since : at, failures, why: fault.code }
+  const health: Health = isDown
+    ? { is: 'down', since: before.health.is === 'down' ? before.health.since : at, failures, why: fault.code }
     : { is: 'failing', failures, why: fault.code };
-  const edge = isDown && before.told === 'UP' ? 'DOWN' : null;
-  return offering({ ...before, reach, failures }, at, rules, {
-    ...SILENT,
-    mark: before.mark,
-    facts: [{ is: 'failed', at, persona: rules.persona ?? '_', reach, fault }],
+  const edge = isDown && before.deliveredEdge === 'UP' ? 'DOWN' : null;
+  return buildBatch({ ...before, health, failures }, at, rules, {
+    ...EMPTY_DRAFT,
+    checkpoint: before.checkpoint,
+    facts: [{ is: 'failed', at, persona: rules.persona ?? '_', health, fault }],
     save: true,
     edge,
   });
 }
 
-function taken(state: WatchState, at: Instant, answer: Taken, rules: Rules): Output {
-  const offer = state.offer;
-  if (offer === null) throw new Error('step: an answer of the sink without an offer');
+function stepAck(state: WatcherState, at: Instant, ack: Ack, rules: WatcherRules): StepOutput {
+  const batch = state.batch;
+  if (batch === null) throw new Error('step: an answer of the sink without an offer');
   const persona = rules.persona ?? '_';
-  const count = answer.is === 'all' ? offer.events.length : answer.count;
-  const settled = settle(state, offer, rules.delivery === 'at-most-once' ? offer.events.length : count);
+  const count = ack.is === 'all' ? batch.events.length : ack.count;
+  const nextState = applyAck(state, batch, rules.delivery === 'at-most-once' ? batch.events.length : count);
   const facts: Fact[] = [];
-  const { lost } = answer;
-  const told = offer.events.filter((_, index) => index < count && lost?.indexes.has(index) !== true);
-  if (told.length > 0) facts.push({ is: 'told', at, persona, events: told });
-  if (answer.is === 'stopped') facts.push({ is: 'held', at, persona, fault: answer.fault });
-  return { state: settled, offer: [], kept: savedOf(settled), facts, save: offer.save, more: false };
+  const { lost } = ack;
+  const deliveredEvents = batch.events.filter((_, index) => index < count && lost?.indexes.has(index) !== true);
+  if (deliveredEvents.length > 0) facts.push({ is: 'told', at, persona, events: deliveredEvents });
+  if (ack.is === 'stopped') facts.push({ is: 'held', at, persona, fault: ack.fault });
+  return { state: nextState, batch: [], saved: toSavedState(nextState), facts, save: batch.save, more: false };
 }

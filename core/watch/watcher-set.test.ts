@@ -3,20 +3,20 @@ import { test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { REFUSED, RULES, setLookOf } from '../../test/kit/transcript.ts';
 import { EMPTY_TAIL, type Sink } from '../sinks/index.ts';
-import type { Mark, Source } from '../sources/index.ts';
-import { openWatch } from './open.ts';
-import type { Saved } from './state.ts';
-import { createWatcher, type LookOutcome, type Watcher } from './watcher.ts';
+import type { Checkpoint, Source } from '../sources/index.ts';
+import { createInitialState } from './initial-state.ts';
+import { createWatcher, type PollOutcome, type Watcher } from './watcher.ts';
+import type { SavedState } from './watcher-state.ts';
 
 const never = new AbortController().signal;
 
 interface Rig {
   readonly watcher: Watcher;
-  look(...words: readonly string[]): Promise<LookOutcome>;
+  look(...words: readonly string[]): Promise<PollOutcome>;
   /** The names of each take's events, and what it was to keep. */
-  readonly takes: { readonly said: string; readonly kept: Saved }[];
+  readonly takes: { readonly said: string; readonly kept: SavedState }[];
   /** The marks that looks were asked from. */
-  readonly from: Mark[];
+  readonly from: Checkpoint[];
   isRefusing: boolean;
 }
 
@@ -25,20 +25,20 @@ function rig(): Rig {
   const clock = fakeClock();
   const rules = { ...RULES, delivery: 'at-least-once' } as const;
   const takes: Rig['takes'] = [];
-  const from: Mark[] = [];
+  const from: Checkpoint[] = [];
   let words: readonly string[] = [];
   const source: Source = {
     id: 'garden',
     kind: 'garden',
     personas: async () => [],
-    look(_, mark) {
+    poll(_, mark) {
       from.push(mark);
       return setLookOf(words, clock.now());
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  const sink: Sink<Saved> = {
-    keeps: true,
+  const sink: Sink<SavedState> = {
+    savesState: true,
     open: async () => EMPTY_TAIL,
     async take(events, kept) {
       takes.push({ said: events.map((event) => event.event).join(' '), kept });
@@ -48,7 +48,7 @@ function rig(): Rig {
   };
   const watcher = createWatcher({
     ...{ persona: { id: 'ada', address: 'ada', label: 'ada' }, source, sink, saver: null, rules, clock },
-    state: openWatch(clock.now(), { is: 'born' }, null, EMPTY_TAIL, rules),
+    state: createInitialState(clock.now(), { is: 'born' }, null, EMPTY_TAIL, rules),
     put: () => {},
     settling: () => false,
   });
@@ -56,13 +56,13 @@ function rig(): Rig {
     ...{ watcher, takes, from, isRefusing: false },
     look(...now) {
       words = now;
-      return watcher.look((run) => run(), never, never);
+      return watcher.poll((run) => run(), never, never);
     },
   };
   return self;
 }
 
-const keysOf = (kept: Saved | undefined): unknown => kept?.known?.keys.map(({ key, mark }) => `${key} ${mark}`);
+const keysOf = (kept: SavedState | undefined): unknown => kept?.known?.keys.map(({ key, mark }) => `${key} ${mark}`);
 
 test('what is remembered without an event is given to the sink as well, and a look that is the same gives nothing', async () => {
   const { look, takes } = rig();
@@ -104,7 +104,7 @@ test('a large set goes part by part, and waits where the sink refuses', async ()
   );
   self.isRefusing = true;
   await self.look();
-  assert.deepEqual([self.takes.length, self.watcher.isTelling], [5, false]);
+  assert.deepEqual([self.takes.length, self.watcher.isDelivering], [5, false]);
   assert.notEqual(self.watcher.retryAt, null);
   self.isRefusing = false;
   await self.look();

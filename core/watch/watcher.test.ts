@@ -3,21 +3,21 @@ import { describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { Fact } from '../board/index.ts';
 import type { Event } from '../events/index.ts';
-import { exactly, Fault, VITAL_NOT_REPORTED } from '../model/index.ts';
-import { EMPTY_TAIL, type Sink, type Taken } from '../sinks/index.ts';
-import type { Mark, Source } from '../sources/index.ts';
-import { openWatch } from './open.ts';
-import type { Rules, Saved } from './state.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../model/index.ts';
+import { type Ack, EMPTY_TAIL, type Sink } from '../sinks/index.ts';
+import type { Checkpoint, Source } from '../sources/index.ts';
+import { createInitialState } from './initial-state.ts';
 import { createWatcher } from './watcher.ts';
+import type { SavedState, WatcherRules } from './watcher-state.ts';
 
 const FULL = new Fault('no-space', 'disk is full', { is: 'machine', key: 'disk' });
 const BROKEN = new Fault('broken', 'cut', { is: 'persona', key: 'ada' });
-const HELD: Taken = { is: 'stopped', count: 0, fault: FULL };
-const ALL: Taken = { is: 'all' };
+const HELD: Ack = { is: 'stopped', count: 0, fault: FULL };
+const ALL: Ack = { is: 'all' };
 
-function bench(options: { rules?: Partial<Rules>; keeps?: boolean } = {}) {
+function bench(options: { rules?: Partial<WatcherRules>; keeps?: boolean } = {}) {
   const clock = fakeClock();
-  const rules: Rules = {
+  const rules: WatcherRules = {
     persona: 'ada',
     address: 'ada',
     source: 'kijito-inbox',
@@ -39,23 +39,29 @@ function bench(options: { rules?: Partial<Rules>; keeps?: boolean } = {}) {
     settling: () => false,
     saveFault: null as Fault | null,
     /** What the sink answers. */
-    answer: (_: readonly Event[], __: AbortSignal): Taken | Promise<Taken> => ALL,
+    answer: (_: readonly Event[], __: AbortSignal): Ack | Promise<Ack> => ALL,
   };
   const source: Source = {
     id: 'kijito',
     kind: 'kijito-inbox',
     personas: async () => [],
-    async look(_, from: Mark) {
+    async poll(_, from: Checkpoint) {
       log.push(`look ${from.is === 'at' ? from.id : from.is}`);
       if (world.fault !== null) throw world.fault;
       const rows = world.rows.map((row) => ({ ...row, created: 'c', content: 'x', read: false }));
-      const evidence = { is: 'log' as const, rows, max: rows.at(-1)?.id ?? 0 };
-      return { at: clock.now(), unread: exactly(0), urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
+      const evidence = { is: 'log' as const, messages: rows, max: rows.at(-1)?.id ?? 0 };
+      return {
+        at: clock.now(),
+        unread: exactly(0),
+        urgent: exactly(0),
+        agentState: AGENT_STATE_NOT_REPORTED,
+        evidence,
+      };
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  const sink: Sink<Saved> = {
-    keeps: options.keeps ?? false,
+  const sink: Sink<SavedState> = {
+    savesState: options.keeps ?? false,
     open: async () => EMPTY_TAIL,
     async take(events, kept, signal) {
       log.push(`take ${events.map(({ event }) => event).join(' ')} | ${kept.cursor} ${kept.state}`);
@@ -64,7 +70,7 @@ function bench(options: { rules?: Partial<Rules>; keeps?: boolean } = {}) {
     [Symbol.asyncDispose]: async () => void log.push('closed'),
   };
   const saver = {
-    save(saved: Saved) {
+    save(saved: SavedState) {
       if (world.saveFault !== null) throw world.saveFault;
       log.push(`save ${saved.cursor} ${saved.state} ${saved.consecutive_failures}`);
     },
@@ -75,13 +81,13 @@ function bench(options: { rules?: Partial<Rules>; keeps?: boolean } = {}) {
     sink,
     saver: options.keeps ? null : saver,
     rules,
-    state: openWatch(clock.now(), { is: 'baseline' }, null, EMPTY_TAIL, rules),
+    state: createInitialState(clock.now(), { is: 'baseline' }, null, EMPTY_TAIL, rules),
     clock,
     put: (fact) => void facts.push(fact),
     settling: () => world.settling(),
   });
   const stop = new AbortController();
-  const look = () => watcher.look((run) => run(), stop.signal, stop.signal);
+  const look = () => watcher.poll((run) => run(), stop.signal, stop.signal);
   const beat = () => watcher.beat(stop.signal);
   /** What happened since the last call. */
   const since = () => log.splice(0);
@@ -109,20 +115,20 @@ describe('one look', () => {
     const { look, world, watcher, facts } = bench();
     await look();
     facts.splice(0);
-    const sink = Promise.withResolvers<Taken>();
+    const sink = Promise.withResolvers<Ack>();
     const asked = Promise.withResolvers<void>();
     world.rows = [{ id: 1, from: 'river' }];
     world.answer = () => {
       asked.resolve();
       return sink.promise;
     };
-    assert.equal(watcher.isTelling, false);
+    assert.equal(watcher.isDelivering, false);
     const looking = look();
     await asked.promise;
-    assert.equal(watcher.isTelling, true);
+    assert.equal(watcher.isDelivering, true);
     sink.resolve(ALL);
     await looking;
-    assert.equal(watcher.isTelling, false);
+    assert.equal(watcher.isDelivering, false);
     assert.deepEqual(
       facts.map(({ is }) => is),
       ['looked', 'told'],
@@ -156,7 +162,7 @@ describe('one look', () => {
     since();
     await look();
     assert.deepEqual(since(), ['look 0', 'take new new new | 3 UP', 'save 1 UP 0']);
-    assert.deepEqual(watcher.state.mark, { is: 'at', id: 1 });
+    assert.deepEqual(watcher.state.checkpoint, { is: 'at', id: 1 });
   });
 });
 
@@ -265,7 +271,7 @@ describe('a tick without a look', () => {
     const { look, beat, since, clock, world, watcher } = bench({ rules: { heartbeatMs: 1000 } });
     await look();
     await clock.advance(1000);
-    let finish: (taken: Taken) => void = () => {};
+    let finish: (taken: Ack) => void = () => {};
     world.answer = () => new Promise((resolve) => (finish = resolve));
     since();
     const first = beat();
@@ -279,7 +285,7 @@ describe('a tick without a look', () => {
     finish(ALL);
     await Promise.all([first, second]);
     assert.deepEqual(since(), ['take new | 1 UP', 'save 0 UP 0']);
-    assert.deepEqual(watcher.state.mark, { is: 'at', id: 0 }); // the answer to the heartbeat settled no mail
+    assert.deepEqual(watcher.state.checkpoint, { is: 'at', id: 0 }); // the answer to the heartbeat settled no mail
   });
 });
 

@@ -1,29 +1,35 @@
 import type { Fact } from '../board/index.ts';
 import type { HiveAlarmEvent } from '../events/index.ts';
-import { Fault, faultOf } from '../model/index.ts';
+import { Fault, toFault } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { Sink } from '../sinks/index.ts';
-import type { Hole, Level, Look, Persona, Source } from '../sources/index.ts';
-import { retryDelay } from './due.ts';
-import { urgentAmong } from './level.ts';
-import { beatIsDue } from './offer.ts';
-import { type Rules, type Saved, sameSaved, savedOf, type WatchState } from './state.ts';
-import { type Input, step } from './step.ts';
+import type { Gap, Persona, PollResult, Source, UnreadCounts } from '../sources/index.ts';
+import { isBeatDue } from './batch.ts';
+import { countUrgent } from './level.ts';
+import { computeRetryDelay } from './poll-reason.ts';
+import { type StepInput, step } from './step.ts';
+import {
+  isSameSavedState,
+  type SavedState,
+  toSavedState,
+  type WatcherRules,
+  type WatcherState,
+} from './watcher-state.ts';
 
 /** Keeps what a watch remembers when its sink does not: the state file of a headless watch. */
 export interface Saver {
   /** @throws Fault; the watch goes on and saves again after the next poll. */
-  save(saved: Saved): void;
+  save(saved: SavedState): void;
 }
 
 export interface WatcherOptions {
   readonly persona: Persona;
   readonly source: Source;
-  readonly sink: Sink<Saved>;
+  readonly sink: Sink<SavedState>;
   /** Null: nothing is persisted (the sink keeps it, or no state file was given). */
   readonly saver: Saver | null;
-  readonly rules: Rules;
-  readonly state: WatchState;
+  readonly rules: WatcherRules;
+  readonly state: WatcherState;
   readonly clock: Clock;
   readonly put: (fact: Fact) => void;
   /** Whether the grace time after a gap goes on; asked with each answer. Of `Wakefulness`. */
@@ -31,7 +37,7 @@ export interface WatcherOptions {
 }
 
 /** How one look went, for who schedules: nothing is thrown. */
-export type LookOutcome =
+export type PollOutcome =
   | { readonly is: 'healthy' }
   | { readonly is: 'failed'; readonly fault: Fault }
   | { readonly is: 'stopped' };
@@ -43,29 +49,29 @@ export interface Watcher extends AsyncDisposable {
    * One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict; `cut` does so only
    * while the inbox has not answered, and aborts with it. `level`: what the pending list said last.
    */
-  look(
+  poll(
     placed: <T>(run: () => T | Promise<T>) => T | Promise<T>,
     cut: AbortSignal,
     abort: AbortSignal,
-    level?: () => Level | null,
-  ): Promise<LookOutcome>;
+    level?: () => UnreadCounts | null,
+  ): Promise<PollOutcome>;
   /** A tick without a look: only a heartbeat may be due. Null when none is. */
   beat(abort: AbortSignal): Promise<void> | null;
-  /** Tells what concerns the whole hive here, in order with all else. False: it was not taken, or it can not be told now. */
-  tell(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
-  readonly state: WatchState;
+  /** Tells what concerns the whole hive here, in order with all else. False: it was not taken, or it cannot be told now. */
+  deliverAlarm(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
+  readonly state: WatcherState;
   /** Null, or the earliest instant to offer held events again. */
   readonly retryAt: number | null;
   /** Null, or when to look again although nothing may have changed: what is missing may be had then (D2). */
   readonly walkAt: number | null;
   /** Some of what was looked at is with the sink, or goes there next. */
-  readonly isTelling: boolean;
+  readonly isDelivering: boolean;
 }
 
 export function createWatcher(options: WatcherOptions): Watcher {
   const { persona, source, sink, saver, rules, clock, put, settling } = options;
   let state = options.state;
-  let lastKept = savedOf(state);
+  let lastSaved = toSavedState(state);
   let refusals = 0;
   let retryAt: number | null = null;
   let walkAt: number | null = null;
@@ -74,11 +80,14 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let turn: Promise<void> = Promise.resolve();
   let waiting = 0;
   /** The last look holds more than its offer did. */
-  let more = false;
+  let hasMore = false;
 
   /** One transition at a time: what is with the sink is settled before the next input is heard. */
-  function advance(input: Input, abort: AbortSignal, settled?: (count: number) => void): Promise<void> {
-    const done = waiting === 0 ? transition(input, abort, settled) : turn.then(() => transition(input, abort, settled));
+  function advance(input: StepInput, abort: AbortSignal, onAcknowledged?: (count: number) => void): Promise<void> {
+    const done =
+      waiting === 0
+        ? transition(input, abort, onAcknowledged)
+        : turn.then(() => transition(input, abort, onAcknowledged));
     waiting += 1;
     const leave = (): void => {
       waiting -= 1;
@@ -88,61 +97,65 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 
   /** `settled` hears how many events the sink took; it is not called when there was none to take. */
-  async function transition(input: Input, abort: AbortSignal, settled?: (count: number) => void): Promise<void> {
+  async function transition(
+    input: StepInput,
+    abort: AbortSignal,
+    onAcknowledged?: (count: number) => void,
+  ): Promise<void> {
     const out = step(state, input, rules);
     state = out.state;
-    if (input.is === 'looked') more = out.more;
+    if (input.is === 'looked') hasMore = out.more;
     // What is ready to be handed over goes first, unless something is to be saved before it.
-    const taking = out.offer.length > 0 && !out.save ? sink.take(out.offer, out.kept, abort) : null;
+    const ackPromise = out.batch.length > 0 && !out.save ? sink.take(out.batch, out.saved, abort) : null;
     for (const fact of out.facts) put(fact);
-    if (out.save) keep();
-    if (out.offer.length === 0) {
+    if (out.save) saveState();
+    if (out.batch.length === 0) {
       // Nothing is held, or the inbox can't be read now and its next healthy look offers again.
       if (input.is === 'looked' && retryAt !== null) put({ is: 'told', at: input.at, persona: persona.id, events: [] }); // what was refused is not wanted any more
       if (input.is !== 'beat') retryAt = null;
-      if (sink.keeps && out.save && !sameSaved(out.kept, lastKept)) await keepInSink(out.kept, abort);
+      if (sink.savesState && out.save && !isSameSavedState(out.saved, lastSaved)) await saveInSink(out.saved, abort);
       return;
     }
-    const taken = await (taking ?? sink.take(out.offer, out.kept, abort));
-    settled?.((taken.is === 'all' ? out.offer.length : taken.count) - (taken.lost?.indexes.size ?? 0));
-    if (taken.is === 'all') lastKept = out.kept;
-    refusals = taken.is === 'all' ? 0 : refusals + 1;
-    retryAt = taken.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + retryDelay(refusals);
+    const ack = await (ackPromise ?? sink.take(out.batch, out.saved, abort));
+    onAcknowledged?.((ack.is === 'all' ? out.batch.length : ack.count) - (ack.lost?.indexes.size ?? 0));
+    if (ack.is === 'all') lastSaved = out.saved;
+    refusals = ack.is === 'all' ? 0 : refusals + 1;
+    retryAt = ack.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + computeRetryDelay(refusals);
     // A stop of ours is no failed delivery: what was not taken stays above the cursor, in either delivery.
     const obeyed = abort.aborted ? { ...rules, delivery: 'at-least-once' as const } : rules;
-    const answer = step(state, { at: clock.now(), is: 'taken', taken }, obeyed);
+    const answer = step(state, { at: clock.now(), is: 'taken', ack }, obeyed);
     state = answer.state;
     for (const fact of answer.facts) put(fact);
-    if (answer.save) keep();
+    if (answer.save) saveState();
   }
 
   /** A mark that moved without an event, over suppressed mail for example. When refused it goes with the next full look. */
-  async function keepInSink(kept: Saved, abort: AbortSignal): Promise<void> {
-    const taken = await sink.take([], kept, abort);
-    if (taken.is === 'all') lastKept = kept;
-    else put({ is: 'held', at: clock.now(), persona: persona.id, fault: taken.fault });
+  async function saveInSink(saved: SavedState, abort: AbortSignal): Promise<void> {
+    const ack = await sink.take([], saved, abort);
+    if (ack.is === 'all') lastSaved = saved;
+    else put({ is: 'held', at: clock.now(), persona: persona.id, fault: ack.fault });
   }
 
-  async function failed(fault: Fault, abort: AbortSignal, isSettling: boolean = settling()): Promise<LookOutcome> {
+  async function stepFailed(fault: Fault, abort: AbortSignal, isSettling: boolean = settling()): Promise<PollOutcome> {
     walkAt = null;
     await advance({ at: clock.now(), is: 'failed', fault, settling: isSettling }, abort);
     return { is: 'failed', fault };
   }
 
-  /** Rev 6 knows no pin: an inbox that can not be read as a whole is one that can not be read. */
-  function missing({ why }: Hole): Fault {
-    const after = state.mark.is === 'at' ? state.mark.id : 0;
+  /** Rev 6 knows no pin: an inbox that cannot be read as a whole is one that cannot be read. */
+  function createMissingFault({ why }: Gap): Fault {
+    const after = state.checkpoint.is === 'at' ? state.checkpoint.id : 0;
     return new Fault('shape', `${why}, so mail after ${after} may be missing`, { is: 'persona', key: persona.id });
   }
 
-  function keep(): void {
+  function saveState(): void {
     if (saver === null) return;
     try {
-      saver.save(savedOf(state));
+      saver.save(toSavedState(state));
       if (saveFault !== null) put({ is: 'told', at: clock.now(), persona: persona.id, events: [] }); // nothing is held any more
       saveFault = null;
     } catch (error) {
-      const fault = faultOf(error, { is: 'persona', key: `state:${persona.id}` });
+      const fault = toFault(error, { is: 'persona', key: `state:${persona.id}` });
       if (saveFault?.message !== fault.message) put({ is: 'held', at: clock.now(), persona: persona.id, fault });
       saveFault = fault;
     }
@@ -150,48 +163,50 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   return {
     persona,
-    async look(placed, cut, abort, level = () => null) {
-      let look: Look;
+    async poll(placed, cut, abort, level = () => null) {
+      let pollResult: PollResult;
       try {
-        const looking = placed(() => source.look(persona, state.mark, cut));
-        look = looking instanceof Promise ? await looking : looking;
+        const polling = placed(() => source.poll(persona, state.checkpoint, cut));
+        pollResult = polling instanceof Promise ? await polling : polling;
       } catch (error) {
         if (cut.aborted) return { is: 'stopped' };
-        const fault = faultOf(error, { is: 'persona', key: persona.id });
+        const fault = toFault(error, { is: 'persona', key: persona.id });
         const isSettling = settling();
         if (cut.aborted) return { is: 'stopped' }; // it failed in a gap that was not known yet, and is looked at again
-        return await failed(fault, abort, isSettling);
+        return await stepFailed(fault, abort, isSettling);
       }
       if (abort.aborted) return { is: 'stopped' };
       settling(); // a gap is told before what came in it
-      const hole = look.evidence.is === 'log' ? look.evidence.hole : undefined;
-      if (hole !== undefined && rules.delivery === 'at-most-once') return await failed(missing(hole), abort);
-      if (look.urgent.is === 'unknown') look = { ...look, urgent: urgentAmong(look.unread, level()) };
-      walks = hole === undefined ? 0 : walks + 1;
-      walkAt = hole === undefined ? null : clock.now() + retryDelay(walks);
+      const gap = pollResult.evidence.is === 'log' ? pollResult.evidence.gap : undefined;
+      if (gap !== undefined && rules.delivery === 'at-most-once')
+        return await stepFailed(createMissingFault(gap), abort);
+      if (pollResult.urgent.is === 'unknown')
+        pollResult = { ...pollResult, urgent: countUrgent(pollResult.unread, level()) };
+      walks = gap === undefined ? 0 : walks + 1;
+      walkAt = gap === undefined ? null : clock.now() + computeRetryDelay(walks);
       const { log } = state;
-      await advance({ at: look.at, is: 'looked', look }, abort);
+      await advance({ at: pollResult.at, is: 'looked', pollResult }, abort);
       if (state.log !== log) walkAt = clock.now(); // another log: it was looked at from the cursor of the one before
-      while (more && retryAt === null && !abort.aborted) {
+      while (hasMore && retryAt === null && !abort.aborted) {
         await clock.sleep(0, abort); // others have their turn
-        await advance({ at: look.at, is: 'looked', look }, abort);
+        await advance({ at: pollResult.at, is: 'looked', pollResult }, abort);
       }
       return { is: 'healthy' };
     },
     beat(abort) {
       const at = clock.now();
       // What is going on, or held, brings its own heartbeat: in order, and not past a sink that refuses.
-      if (waiting > 0 || retryAt !== null || !beatIsDue(state, at, rules)) return null;
+      if (waiting > 0 || retryAt !== null || !isBeatDue(state, at, rules)) return null;
       return advance({ at, is: 'beat' }, abort);
     },
-    async tell(alarm, abort) {
+    async deliverAlarm(alarm, abort) {
       // Not before `armed`, and not past a sink that refuses: whoever raised it comes again.
       if (state.arming !== 'armed' || state.notices.length > 0 || retryAt !== null) return false;
-      let isTold = false;
+      let isDelivered = false;
       await advance({ at: clock.now(), is: 'alarm', alarm }, abort, (count) => {
-        isTold = count > 0;
+        isDelivered = count > 0;
       });
-      return isTold;
+      return isDelivered;
     },
     get state() {
       return state;
@@ -199,8 +214,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     get retryAt() {
       return retryAt;
     },
-    get isTelling() {
-      return waiting > 0 || (more && retryAt === null);
+    get isDelivering() {
+      return waiting > 0 || (hasMore && retryAt === null);
     },
     get walkAt() {
       return walkAt;

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { realFiles } from '../../core/ports/index.ts';
-import { boardOf, keepJournal } from '../../core/sources/brainclaw/index.ts';
+import { createJournalReader, toBoardSummary } from '../../core/sources/brainclaw/index.ts';
 
 /** What a reader says: milliseconds, bytes. */
 export interface Cost {
@@ -35,11 +35,11 @@ if (of === null && how === 'journal') throw new Error('the journal was let go be
 process.stdout.write(`${JSON.stringify(cost)}\n`);
 
 function byJournal() {
-  const journal = keepJournal(realFiles, events);
+  const journal = createJournalReader(realFiles, events);
   journal.refresh();
   const { view } = journal;
   if (view === null) throw new Error(`${events} is off`);
-  const { attention_required, entities } = boardOf(view.replay.projection);
+  const { attention_required, entities } = toBoardSummary(view.replay.projection);
   return { records: view.replay.applied, attention: attention_required.total, entities, of: journal };
 }
 

@@ -1,9 +1,14 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Simulated, STORY, type Story, writeSimulated } from '../../app/cli/brainclaw/simulate/index.ts';
+import {
+  type SimulatedProject,
+  type SimulationStory,
+  STORY,
+  writeSimulatedProject,
+} from '../../app/cli/brainclaw/simulate/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
-import { boardOf, keepJournal } from '../../core/sources/brainclaw/index.ts';
+import { createJournalReader, toBoardSummary } from '../../core/sources/brainclaw/index.ts';
 import type { Cost } from './brainclaw-reader.ts';
 import { bench, ms, quantile } from './harness.ts';
 import { temporary } from './rig.ts';
@@ -21,11 +26,11 @@ export const benches = [
   bench('brainclaw: 1,000,000 records, time a record and memory, against 100,000', 'linear, bounded', long),
 ];
 
-function made(story: Partial<Story>): Simulated {
-  return writeSimulated(temporary(), { ...STORY, roll: SEGMENT, ...story });
+function made(story: Partial<SimulationStory>): SimulatedProject {
+  return writeSimulatedProject(temporary(), { ...STORY, roll: SEGMENT, ...story });
 }
 
-async function read(how: 'journal' | 'parse', { store, written }: Simulated): Promise<Cost> {
+async function read(how: 'journal' | 'parse', { store, written }: SimulatedProject): Promise<Cost> {
   const reader = join(import.meta.dirname, 'brainclaw-reader.ts');
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', reader, how, store.root]);
   const cost = JSON.parse(stdout) as Cost;
@@ -53,12 +58,12 @@ async function cold(asked: 'board' | 'throughput') {
 
 async function warm() {
   const { store, simulation } = made({ records: RECORDS });
-  const journal = keepJournal(realFiles, join(store.root, 'events'));
+  const journal = createJournalReader(realFiles, join(store.root, 'events'));
   const timed = (): number => {
     const from = performance.now();
     journal.refresh();
     if (journal.view === null) throw new Error('the journal is off');
-    boardOf(journal.view.replay.projection);
+    toBoardSummary(journal.view.replay.projection);
     return performance.now() - from;
   };
   timed();

@@ -6,17 +6,17 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  askLink,
+  askDaemon,
+  computeDaemonPlaces,
   type DaemonPlaces,
   type DaemonStatus,
-  daemonPlaces,
   LOCAL,
-  ownSurroundings,
+  readOwnSurroundings,
   writeDaemonConfig,
   writeDaemonToken,
 } from '../../core/link/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { createRealDisk } from '../../core/state/index.ts';
 import { bench, type Measured, ms, quantile } from './harness.ts';
 import { cpuOf, memoryOf, mib, post, type Running, start, startTray, temporary, until } from './rig.ts';
 
@@ -114,7 +114,7 @@ async function boundaryRoundTrip(): Promise<Measured> {
   for (let n = 0; n < COUNT; n += 1) {
     const from = performance.now();
     const boundary = { kind: 'Stop', session: 'bench', turn: String(n) } as const;
-    const asked = await askLink(daemon.places, { verb: 'notify_surface', boundary }, { timeoutMs: 2000 });
+    const asked = await askDaemon(daemon.places, { verb: 'notify_surface', boundary }, { timeoutMs: 2000 });
     took.push(performance.now() - from);
     if (asked.is !== 'answered') throw new Error(`the daemon ${asked.is}`);
   }
@@ -164,8 +164,8 @@ interface Daemon extends Running {
 async function startDaemon(home: string, identity: string): Promise<Daemon> {
   const own = join(home, 'hivebar');
   const name = { tenant: 'bench', identity };
-  const places = daemonPlaces(name, ownSurroundings({ ...process.env, HIVEBAR_HOME: own }));
-  const disk = realDisk(silentLog);
+  const places = computeDaemonPlaces(name, readOwnSurroundings({ ...process.env, HIVEBAR_HOME: own }));
+  const disk = createRealDisk(silentLog);
   writeDaemonConfig(disk, realRandom, places, {
     ...{ ...name, address: identity, project: 'bench', surface: 'claude-code', autonomy: null, upstream: LOCAL },
     ...{ wakeIdle: false, owner: 'launcher', shim: null, installDeps: false, activateVenv: false, paused: false },
@@ -179,7 +179,7 @@ async function startDaemon(home: string, identity: string): Promise<Daemon> {
 }
 
 async function ifAny(places: DaemonPlaces): Promise<DaemonStatus | null> {
-  const asked = await askLink(places, { verb: 'status' }, { timeoutMs: 2000 });
+  const asked = await askDaemon(places, { verb: 'status' }, { timeoutMs: 2000 });
   return asked.is === 'answered' ? asked.answer : null;
 }
 

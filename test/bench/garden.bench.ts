@@ -2,8 +2,8 @@ import { closeSync, fstatSync, mkdirSync, openSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realClock, silentLog } from '../../core/ports/index.ts';
-import { gardenSource, placesOf } from '../../core/sources/garden/index.ts';
-import { realDisk, stemOf } from '../../core/state/index.ts';
+import { computeGardenPlaces, createGardenSource } from '../../core/sources/garden/index.ts';
+import { createRealDisk, toStem } from '../../core/state/index.ts';
 import { bench, ms, quantile } from './harness.ts';
 import { cpuOf, fileText, spin, startTray, temporary, until } from './rig.ts';
 
@@ -51,7 +51,7 @@ async function watched(count: number) {
   writeFileSync(join(folder, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
   await sleep(1000); // what was written just now is not taken for granted
   const tray = await startTray(home);
-  const eventsOf = (id: string): string => join(home, 'hivebar', 'events', `events.${stemOf(`garden-${id}`)}.ndjson`);
+  const eventsOf = (id: string): string => join(home, 'hivebar', 'events', `events.${toStem(`garden-${id}`)}.ndjson`);
   for (const id of citizens) await until(`armed of ${id}`, () => fileText(eventsOf(id))?.includes('"armed"'));
   return { tray, store, citizens, eventsOf };
 }
@@ -83,10 +83,17 @@ async function listing() {
   const store = join(temporary(), 'agent');
   plant(store, 10_000);
   await sleep(1000); // what was written just now is not taken for granted
-  const places = placesOf({ store, env: {}, home: store, cwd: store });
-  await using source = gardenSource({
-    ...{ places, disk: realDisk(silentLog), clock: realClock, log: silentLog, contentChars: 220, backfill: false },
-    asks: { processes: async () => new Map(), listenerAt: async () => 'absent' },
+  const places = computeGardenPlaces({ store, env: {}, home: store, cwd: store });
+  await using source = createGardenSource({
+    ...{
+      places,
+      disk: createRealDisk(silentLog),
+      clock: realClock,
+      log: silentLog,
+      contentChars: 220,
+      backfill: false,
+    },
+    probes: { readProcesses: async () => new Map(), probeListener: async () => 'absent' },
   });
   const never = new AbortController().signal;
   const timed = async (): Promise<number> => {

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listensElsewhere, stamper } from '../../app/hook/index.ts';
-import { scriptText } from '../../app/hook/script.ts';
+import { createElsewhereCheck, createPendingStamper } from '../../app/hook/index.ts';
+import { formatScript } from '../../app/hook/script.ts';
 import { buildPackage } from '../../build/package.ts';
 import { type Items, openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
-import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import { bench, ms, quantile } from './harness.ts';
 import { startTray } from './rig.ts';
 
@@ -111,13 +111,13 @@ async function withHook<T>(work: (rig: Rig) => Promise<T>): Promise<T> {
     const hook = join(home, 'hook', 'hivebar-hook');
     const entry = join(home, 'package', 'dist', 'hook.cjs');
     const facts = { node: process.execPath, otherNodes: [], entry, state: home, leads: { HIVEBAR_HOME: home } };
-    writeFileSync(hook, scriptText(facts));
+    writeFileSync(hook, formatScript(facts));
     chmodSync(hook, 0o700);
     using db = openDatabase(join(home, 'hivebar.sqlite'));
     const items = openItems({ db, clock: realClock });
     const dirs = { state: home, run: join(home, 'run'), config: join(home, 'config') };
-    const needs = { db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom };
-    const stamp = stamper({ ...needs, isElsewhere: listensElsewhere(needs.disk, dirs.state) });
+    const needs = { db, dirs, disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
+    const stamp = createPendingStamper({ ...needs, isElsewhere: createElsewhereCheck(needs.disk, dirs.state) });
     const input = { session_id: 's', hook_event_name: 'PostToolUse', cwd: home, tool_name: 'Bash', tool_response: 'x' };
     return await work({ home, hook, stdin: JSON.stringify(input), items, stamp: () => stamp(PERSONA) });
   } finally {

@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Io } from '../../app/cli/command.ts';
-import { withItems } from '../../app/cli/with-items.ts';
+import { runWithItems } from '../../app/cli/open-items.ts';
 import { drain } from '../../core/inbox/drain/index.ts';
 import { type Items, type NewItem, openItems } from '../../core/inbox/index.ts';
 import { takeOver } from '../../core/inbox/queue/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
-import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import { compiledWriter, done, linesOf, noCompiler, noPython, startWriter } from '../kit/queue-writers.ts';
 import { bench, ms, quantile } from './harness.ts';
 import { startTray, temporary } from './rig.ts';
@@ -34,7 +34,7 @@ async function pushes() {
     input: async () => '',
   };
   const count = 1000;
-  const rate = await withItems(io, 'changes', (items) => {
+  const rate = await runWithItems(io, 'changes', (items) => {
     for (let n = 0; n < 20; n += 1) items.push([itemOf(n)]);
     const from = performance.now();
     for (let n = 0; n < count; n += 1) items.push([itemOf(n)]);
@@ -159,7 +159,7 @@ async function queued() {
   const queue = { path: join(dir, 'inject-queue', 's1.jsonl'), persona: 'ada' };
   const program = compiledWriter(dir);
   const writings = ['p1', 'p2', 'p3', 'c1', 'c2', 'c3'].map((name) => ({ path: queue.path, name, count: 2000 }));
-  const machine = { disk: realDisk(silentLog), clock: realClock, random: realRandom };
+  const machine = { disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
   const from = performance.now();
   let running = writings.length;
   const ended = writings.map((one) =>

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Event } from '../../core/events/index.ts';
-import { AS_WRITTEN, httpClient } from '../../core/net/index.ts';
+import { AS_WRITTEN, createHttpClient } from '../../core/net/index.ts';
 import { realClock, realClocks, silentLog } from '../../core/ports/index.ts';
 import { openOutbox } from '../../core/sinks/outbox/index.ts';
-import { hiveAt, httpHive } from '../../core/sources/index.ts';
-import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { createHttpHive, parseHiveUrl } from '../../core/sources/index.ts';
+import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import { benchHive } from './bench-hive.ts';
 import { bench, ms, quantile } from './harness.ts';
 import { cpuOf, fileText, kijitoHome, memoryOf, mib, spin, start, startTray, temporary, until } from './rig.ts';
@@ -84,9 +84,15 @@ function bodyOf(agent: Agent, port: number, path: string): Promise<string> {
 /** The server's own time is what a client pays that does nothing with the pages but ask for the next. */
 async function walk() {
   using hive = await windowHive(10_000, 200);
-  const fetcher = httpClient({ url: hive.url, policy: AS_WRITTEN, scope: SCOPE, userAgent: 'bench', credential: null });
-  await using client = httpHive({
-    hive: hiveAt(hive.url, SCOPE),
+  const fetcher = createHttpClient({
+    url: hive.url,
+    policy: AS_WRITTEN,
+    scope: SCOPE,
+    userAgent: 'bench',
+    credential: null,
+  });
+  await using client = createHttpHive({
+    hive: parseHiveUrl(hive.url, SCOPE),
     fetcher,
     clock: realClock,
     contentChars: 220,
@@ -99,7 +105,7 @@ async function walk() {
   const bare: number[] = [];
   for (let i = 0; i < 9; i += 1) {
     let from = performance.now();
-    const { rows, hole } = await client.window('ada', 0, never);
+    const { messages: rows, gap: hole } = await client.window('ada', 0, never);
     if (rows.length !== 10_000 || hole !== undefined) throw new Error(`${rows.length} rows, ${hole?.why}`);
     own.push(performance.now() - from);
     from = performance.now();
@@ -168,7 +174,7 @@ async function sustained() {
   using db = openDatabase(join(home, 'hivebar.sqlite'));
   using outbox = openOutbox<{ cursor: number }>({
     db,
-    disk: realDisk(silentLog),
+    disk: createRealDisk(silentLog),
     clock: realClock,
     clocks: realClocks,
     directory: join(home, 'events'),

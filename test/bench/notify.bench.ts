@@ -3,7 +3,7 @@ import { mkdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSessionBus, type SessionBus } from '../../app/desktop/index.ts';
-import { type Call, standIn } from '../../app/notify/stand-in.ts';
+import { type RecordedCall, startStandInDaemon } from '../../app/notify/stand-in.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Desktop, startDesktop } from '../kit/desktop/index.ts';
 import { bench, type Measured, ms, quantile } from './harness.ts';
@@ -20,8 +20,8 @@ export const benches = [
     await using desktop = await startDesktop({ host: 'none', notify: 'none' });
     await using bus = await joined(desktop);
     const notified = new Map<string, number>();
-    using _daemon = await standIn(bus, CAPABILITIES, {
-      push: ({ member, args }: Call) => {
+    using _daemon = await startStandInDaemon(bus, CAPABILITIES, {
+      push: ({ member, args }: RecordedCall) => {
         if (member === 'Notify') notified.set(String(args[3]).split(':')[0] ?? '', performance.now());
       },
     });

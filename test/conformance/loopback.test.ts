@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { frontServer } from '../../app/status/front.node.ts';
+import { createFrontServer } from '../../app/status/front-server.node.ts';
 import { type RawAnswer, raw, type StatusRig, statusRig, TOKEN } from '../kit/status-rig.ts';
 
 /**
@@ -318,7 +318,7 @@ describe('slow clients', () => {
     timeout: 20_000,
   }, async () => {
     const patience = { headers: 200, request: 400, idle: 200, drain: 400, check: 50 };
-    const server = frontServer(
+    const server = createFrontServer(
       () => ({ is: 'loopback', port }),
       {
         handle: (request, response) => void request.resume().on('end', () => response.end('ok')),

@@ -69,7 +69,7 @@ for (const harness of HARNESSES) {
       await isStillPending(one, 'keep me');
     });
 
-    test('bad input 2: without a store, with one that can not be opened, and without all of its state', async () => {
+    test('bad input 2: without a store, with one that cannot be opened, and without all of its state', async () => {
       using home = trayHome();
       const one = await installed(home, harness, '--persona', 'ada');
       const store = home.at('hivebar.sqlite');

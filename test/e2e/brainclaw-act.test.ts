@@ -17,7 +17,7 @@ const homeOf = (store: Store, actions: boolean): TrayHome =>
 
 /** A candidate that asks for a person. */
 function pendingIn(store: Store): string {
-  const candidates = viewed(store.open()).replay.projection.ofType('candidate');
+  const candidates = viewed(store.open()).replay.projection.getByType('candidate');
   const found = [...candidates.values()].find(
     ({ payload }) => payload.status === 'pending' && payload.source === 'human',
   );
@@ -25,7 +25,7 @@ function pendingIn(store: Store): string {
   return found.item_id;
 }
 
-const candidatesIn = (store: Store): number => viewed(store.open()).replay.projection.ofType('candidate').size;
+const candidatesIn = (store: Store): number => viewed(store.open()).replay.projection.getByType('candidate').size;
 
 const sheetOf = async (tray: TrayProcess): Promise<ProjectWire> => {
   const headers = { authorization: `Bearer ${tray.token}` };
@@ -196,7 +196,7 @@ describe('the action brainclaw of a tray process', () => {
     assert.deepEqual(server.alive, []);
   });
 
-  test('is refused without the setting, without brainclaw, without the token, and for what can not be done', async () => {
+  test('is refused without the setting, without brainclaw, without the token, and for what cannot be done', async () => {
     using store = brainclaw();
     using files = scratch();
     const server = installed(files);

@@ -6,13 +6,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { realFiles } from '../../core/ports/index.ts';
 import {
-  attentionOf,
   BOARD,
-  basesIn,
-  boardOf,
-  cursorIn,
+  countAttention,
+  findRemarks,
+  parseCursor,
+  readBases,
   readConfig,
-  remarksOn,
+  toBoardSummary,
 } from '../../core/sources/brainclaw/index.ts';
 import { brainclaw, EXPECTED, ended, viewed } from '../kit/brainclaw-store.ts';
 import { watching } from '../kit/brainclaw-watch.ts';
@@ -58,25 +58,26 @@ test('conformance 2: how far it was read lies outside of the store, and that of 
   const before = cursors();
   for (let run = 0; run < 2; run += 1) {
     await using watched = await watching(store.root, home);
-    const isUp = (): boolean => watched.snapshot().personas.filter(({ reach }) => reach.is === 'up').length === 5;
+    const isUp = (): boolean =>
+      watched.snapshot().personas.filter(({ health: reach }) => reach.is === 'up').length === 5;
     await until('the board and four agents', isUp);
   }
-  assert.equal(cursorIn(home.json('cursor.json'))?.seq, EXPECTED.observer.cursor.seq);
+  assert.equal(parseCursor(home.json('cursor.json'))?.seq, EXPECTED.observer.cursor.seq);
   assert.equal(cursors(), before);
 });
 
 test('conformance 3: a checkpoint that is sound, and would give another board than all records, is not begun from', () => {
   using store = brainclaw();
   const { projectId } = readConfig(realFiles, join(store.root, 'config.yaml'));
-  const bases = (first: number) => basesIn(realFiles, store.event('checkpoints'), projectId, first);
+  const bases = (first: number) => readBases(realFiles, store.event('checkpoints'), projectId, first);
   const [base] = bases(259).bases;
   assert.deepEqual([base?.seq, base?.items.length], [358, EXPECTED.checkpoint.manifest.entity_count]);
   const whole = viewed(store.open({ bases }));
-  const board = boardOf(whole.replay.projection);
+  const board = toBoardSummary(whole.replay.projection);
   const { coldFromCheckpoint: other, observer } = EXPECTED;
   assert.notDeepEqual(other.attention_required, observer.attention_required);
   assert.deepEqual([board.attention_required, board.entities], [observer.attention_required, observer.entities]);
-  assert.ok(!remarksOn(whole).includes('from-checkpoint'));
+  assert.ok(!findRemarks(whole).includes('from-checkpoint'));
 });
 
 test('conformance 6: what asks for a person is counted from the records, whatever a cache beside them says', () => {
@@ -85,6 +86,6 @@ test('conformance 6: what asks for a person is counted from the records, whateve
     join('.brainclaw', 'events', 'meta.json'),
     '{"next_seq":1,"active_segment":"seg-1.jsonl","entity_revs":{}}',
   );
-  const attention = attentionOf(viewed(store.open()).replay.projection);
+  const attention = countAttention(viewed(store.open()).replay.projection);
   assert.deepEqual(attention, EXPECTED.observer.attention_required);
 });

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Finding } from '../../app/cli/brainclaw/doctor/index.ts';
+import type { BrainclawFinding } from '../../app/cli/brainclaw/doctor/index.ts';
 import { brainclawCli, type Examined } from '../kit/brainclaw-cli.ts';
 import { brainclaw, ended, LAST, line, type Store } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';
@@ -22,8 +22,9 @@ const examined = async (store: Store): Promise<Examined & { readonly code: numbe
   const { code, json } = await brainclawCli(store)(['doctor', '--json']);
   return { code, ...json<Examined>() };
 };
-const found = ({ findings }: Examined, what: string): Finding | undefined => findings.find((one) => one.what === what);
-const names = ({ findings }: Examined, is: Finding['is']): readonly string[] =>
+const found = ({ findings }: Examined, what: string): BrainclawFinding | undefined =>
+  findings.find((one) => one.what === what);
+const names = ({ findings }: Examined, is: BrainclawFinding['is']): readonly string[] =>
   findings.filter((one) => one.is === is).map(({ what, count }) => `${what} ${count}`);
 
 /** A journal that is in order, with so many records more. */
@@ -216,7 +217,7 @@ describe('the doctor', () => {
     );
   });
 
-  test('ends with 3 when there is no store, or it can not be read', async () => {
+  test('ends with 3 when there is no store, or it cannot be read', async () => {
     using place = scratch();
     const nothing = await brainclawCli(place)(['doctor', '--json']);
     assert.deepEqual([nothing.code, nothing.json<Examined>().clean], [3, false]);

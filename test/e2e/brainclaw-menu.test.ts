@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { trayModel } from '../../app/tray/index.ts';
+import { buildTrayModel } from '../../app/tray/index.ts';
 import { brainclaw, DATA } from '../kit/brainclaw-store.ts';
 import { watching } from '../kit/brainclaw-watch.ts';
 import { desktopMissing, startDesktop } from '../kit/desktop/index.ts';
@@ -45,7 +45,7 @@ test('the model of the menu says of a project what the snapshot says: its board,
     const { unread } = all.snapshot().totals;
     return unread.is === 'exact' && unread.n === 24;
   });
-  const { menu } = trayModel(all.snapshot(), Date.now(), () => '');
+  const { menu } = buildTrayModel(all.snapshot(), Date.now(), () => '');
   const labels = JSON.stringify(menu);
   const folder = basename(store.dir);
   for (const row of [`${folder} - 20 unread`, `codex · ${folder} - 2 unread`, '24 unread'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { mailOf, Written } from '../../app/cli/brainclaw/simulate/index.ts';
+import type { SimulationSummary, simulateMail } from '../../app/cli/brainclaw/simulate/index.ts';
 import { type BrainclawCli, brainclawCli, type Examined, startTail } from '../kit/brainclaw-cli.ts';
 import { DATA } from '../kit/brainclaw-store.ts';
 import { startCli } from '../kit/process.ts';
@@ -10,8 +10,8 @@ import { scratch } from '../kit/scratch.ts';
 
 interface Said {
   readonly store: string;
-  readonly written: Written;
-  readonly inboxes: ReturnType<typeof mailOf>['inboxes'];
+  readonly written: SimulationSummary;
+  readonly inboxes: ReturnType<typeof simulateMail>['inboxes'];
 }
 
 const simulate = async (run: BrainclawCli, ...args: readonly string[]): Promise<Said> => {
@@ -42,7 +42,7 @@ describe('simulate', () => {
       const { segments, bytes, ...expected } = written;
       assert.equal(store, place.at('.brainclaw'));
       const board = (await run(['board', '--json'])).json<Readonly<Record<string, unknown>>>();
-      const { plans, claims, assignments, runs } = board.counts as Written['counts'];
+      const { plans, claims, assignments, runs } = board.counts as SimulationSummary['counts'];
       const handoffs = Object.values(board.openHandoffsPerAddressee as Readonly<Record<string, number>>);
       assert.deepEqual(
         {
@@ -156,7 +156,7 @@ describe('simulate', () => {
     assert.equal((await brainclawCli(place)(['doctor'])).code, 0);
   });
 
-  test('refuses what can not be', async () => {
+  test('refuses what cannot be', async () => {
     using place = scratch();
     for (const args of [
       ['--records', '3'],

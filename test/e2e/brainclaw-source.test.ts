@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, wr
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BOARD, boardOf } from '../../core/sources/brainclaw/index.ts';
+import { BOARD, toBoardSummary } from '../../core/sources/brainclaw/index.ts';
 import { brainclaw, coldOf, EXPECTED, LAST, line, NEXT, type Store, stepBytes } from '../kit/brainclaw-store.ts';
 import { unreadOf, type Watched, watching } from '../kit/brainclaw-watch.ts';
 import { scratch } from '../kit/scratch.ts';
@@ -231,7 +231,7 @@ describe('the mail of agents', () => {
     await watched.until('3', (shown) => unreadOf(shown) === '3', 'codex');
     const path = join(inboxOf(store, 'codex'), 'msg_a.json');
     writeFileSync(path, readFileSync(path, 'utf8').slice(0, 40));
-    await watched.until('one that is bad', ({ vital }) => vital.why === 'skipped=3', 'codex');
+    await watched.until('one that is bad', ({ agentState: vital }) => vital.why === 'skipped=3', 'codex');
     message(store, 'codex', 'msg_a', { status: 'read' }, true);
     await until('read', () => watched.told('codex').length === 2);
     message(store, 'codex', 'msg_a', { status: 'acknowledged' });
@@ -311,7 +311,7 @@ describe('work of agents in the journal', () => {
     ]);
     const shown = await watched.until('no mail', (one) => unreadOf(one) === '0', 'zoe_b');
     assert.deepEqual(
-      shown.latest.map(({ from, text }) => `${from}: ${text}`),
+      shown.latestMessages.map(({ from, text }) => `${from}: ${text}`),
       ['codex: act_1', 'claude-code: do it\nsrc', 'codex: all yours'],
     );
     appendFileSync(
@@ -334,7 +334,7 @@ describe('work of agents in the journal', () => {
   });
 });
 
-describe('what can not be read', () => {
+describe('what cannot be read', () => {
   test('events/ parked and back: nothing is told of what went and came, and what came meanwhile is', async () => {
     using store = brainclaw();
     using home = scratch();
@@ -347,7 +347,7 @@ describe('what can not be read', () => {
     const parked = `${store.journal}.parked`;
     renameSync(store.journal, parked);
     const off = await watched.until('off', (shown) => unreadOf(shown) === 'unknown');
-    assert.deepEqual([off.reach.is, off.vital.why], ['up', 'journal-off']);
+    assert.deepEqual([off.health.is, off.agentState.why], ['up', 'journal-off']);
     watched.poll();
     message(store, 'codex', 'msg_meanwhile');
     await until('mail goes on', () => watched.told('codex').length === 1);
@@ -410,15 +410,15 @@ describe('what can not be read', () => {
     };
     {
       await using watched = await watching(store.root, home);
-      const shown = await watched.until('it', ({ reach }) => reach.is === 'up');
+      const shown = await watched.until('it', ({ health: reach }) => reach.is === 'up');
       assert.deepEqual(
-        [unreadOf(shown), shown.vital.why, watched.source.sheet?.attention],
+        [unreadOf(shown), shown.agentState.why, watched.source.sheet?.attention],
         ['unknown', 'journal-off', null],
       );
     }
     await using watched = await watching(store.root, home, { seed });
     const shown = await watched.until('seven', (one) => unreadOf(one) === '7');
-    assert.equal(shown.vital.why, 'seeded');
+    assert.equal(shown.agentState.why, 'seeded');
     watched.poll();
     message(store, 'codex', 'msg_x');
     await until('mail is told all the same', () => watched.told('codex').length === 1);
@@ -448,8 +448,8 @@ describe('what can not be read', () => {
     await using watched = await watching(store.root, home, { pollSeconds: 1 });
     await ready(watched);
     renameSync(store.root, `${store.root}.away`);
-    await watched.until('down', ({ reach }) => reach.is === 'down');
-    await watched.until('down', ({ reach }) => reach.is === 'down', 'codex');
+    await watched.until('down', ({ health: reach }) => reach.is === 'down');
+    await watched.until('down', ({ health: reach }) => reach.is === 'down', 'codex');
     await until(
       'one cause',
       () => watched.snapshot().causes[0]?.personas.length === watched.snapshot().personas.length,
@@ -459,8 +459,8 @@ describe('what can not be read', () => {
       ['source bc-prj_lab0001'],
     );
     renameSync(`${store.root}.away`, store.root);
-    await watched.until('up', ({ reach }) => reach.is === 'up');
-    await watched.until('up', ({ reach }) => reach.is === 'up', 'codex');
+    await watched.until('up', ({ health: reach }) => reach.is === 'up');
+    await watched.until('up', ({ health: reach }) => reach.is === 'up', 'codex');
     await ready(watched);
     const told = ['', 'codex', 'hermes'].flatMap((address) => watched.told(address));
     assert.deepEqual(told, []);
@@ -529,7 +529,7 @@ test('the numbers are those of a reader that starts now', async () => {
   await ready(watched);
   store.step(1);
   await until('step 1', () => watched.source.sheet?.seq === 360);
-  const cold = boardOf(coldOf(store).replay.projection);
+  const cold = toBoardSummary(coldOf(store).replay.projection);
   assert.deepEqual(watched.source.sheet?.attention, cold.attention_required);
   assert.equal(watched.persona(BOARD)?.unread.value.is, 'exact');
 });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../../core/format/index.ts';
 import { ERROR_CLASSES, writeDaemonConfig } from '../../core/link/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk, stemOf } from '../../core/state/index.ts';
+import { createRealDisk, toStem } from '../../core/state/index.ts';
 import { boardId, configOf, exportAs, installIn, placesOf, startDaemon } from '../kit/daemon-board.ts';
 import { exportOf } from '../kit/daemon-export.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
@@ -16,7 +16,7 @@ import { type ReferenceUpstream, referenceUpstream, type UpstreamPersona } from 
 const FAST = { primary: { is: 'local' }, pollSeconds: 1, alertAfter: 1 };
 
 const eventsOf = (home: TrayHome, identity: string): readonly string[] =>
-  home.events(stemOf(boardId(identity))).map(({ event }) => event);
+  home.events(toStem(boardId(identity))).map(({ event }) => event);
 
 /** Installed for that upstream, which knows it by the same tokens. */
 function installAt(home: TrayHome, upstream: ReferenceUpstream, identity: string): UpstreamPersona {
@@ -64,7 +64,7 @@ describe('persona daemons on the board', () => {
       state === 'UP' && unread === 0 && agent !== 'stalled';
     const ada = await tray.persona(boardId('ada'), isQuiet);
     await tray.persona(boardId('bo'), isQuiet);
-    assert.deepEqual([ada.source, ada.label, ada.urgent], ['prism', 'ada · lab', 0], 'of nothing, nothing is urgent');
+    assert.deepEqual([ada.source, ada.label, ada.urgent], ['daemon', 'ada · lab', 0], 'of nothing, nothing is urgent');
     assert.deepEqual(
       [ada.daemon?.fsm, ada.daemon?.surface, ada.daemon?.project.split('/').at(-1)],
       ['CONNECTED', 'claude-code', 'lab'],
@@ -129,7 +129,7 @@ describe('persona daemons on the board', () => {
     const { agent, agentReason } = await tray.persona(boardId('ada'), ({ state }) => state === 'UP');
     assert.deepEqual([agent, agentReason, (await tray.status()).causes], ['gone', 'paused', []]);
     const config = configOf('ada');
-    writeDaemonConfig(realDisk(silentLog), realRandom, placesOf(home, 'ada'), config);
+    writeDaemonConfig(createRealDisk(silentLog), realRandom, placesOf(home, 'ada'), config);
     await tray.persona(boardId('ada'), ({ state }) => state === 'DOWN');
   });
 
@@ -152,12 +152,12 @@ describe('persona daemons on the board', () => {
     );
     const { drainedAt = '' } = stalled.daemon ?? {};
     assert.ok(Date.parse(stalled.asOf ?? '') - Date.parse(drainedAt) >= 600_000, drainedAt);
-    assert.match((await home.run(['status'])).stdout, /^STALLED +3 .*ada · lab \(prism-lab-ada\): drain-stalled$/m);
+    assert.match((await home.run(['status'])).stdout, /^STALLED +3 .*ada · lab \(daemon-lab-ada\): drain-stalled$/m);
     // The daemon's clock runs 60 times as fast, so the moment moves back from look to look: it is between these two.
     const earlier = await drainedFor(tray);
     const page = await (await fetch(`${tray.url}/`)).text();
     const later = await drainedFor(tray);
-    assert.match(page, /data-id="prism-lab-ada"[^>]* data-look="stalled"/);
+    assert.match(page, /data-id="daemon-lab-ada"[^>]* data-look="stalled"/);
     for (const words of ['Up, stalled', 'Drain stalled', 'CONNECTED, ', '1 of 1 inbox stalled'])
       assert.ok(page.includes(words), words);
     const may = durationsBetween(earlier.from, later.to);

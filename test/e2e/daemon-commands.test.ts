@@ -53,7 +53,7 @@ describe('a daemon from the command line', () => {
     );
   });
 
-  test('a surface that can not be bound is exit 1', async () => {
+  test('a surface that cannot be bound is exit 1', async () => {
     using at = scratch();
     const resume = async (): Promise<void> => {
       throw new Error('no');

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
-import { type DaemonConfig, doorbellLine, type Handlers, type RingAnswer } from '../../core/link/index.ts';
+import { type DaemonConfig, formatDoorbellLine, type Handlers, type RingAnswer } from '../../core/link/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { ADA_CONFIG, configIn, linkIn, notingHandlers, placesIn } from '../kit/daemon-link.ts';
@@ -11,7 +11,7 @@ import { type Called, type HookMachine, hookMachine } from '../kit/hook-call.ts'
 import { until } from '../kit/until.ts';
 
 const ADA = { persona: 'ada' } as const;
-const LINE = doorbellLine(ADA_CONFIG);
+const LINE = formatDoorbellLine(ADA_CONFIG);
 
 const passed = ({ code, stdout, stderr }: Called): void => assert.deepEqual([code, stdout, stderr], [0, '', '']);
 
@@ -130,7 +130,7 @@ describe('the hook of a persona with a daemon', () => {
   });
 
   test('names the drain of the daemon where its upstream is elsewhere', async () => {
-    using m = machine({ upstream: 'https://prism.example', address: 'ada' });
+    using m = machine({ upstream: 'https://upstream.example', address: 'ada' });
     await using _ = await linkIn(m.home.dir, ringing().handlers);
     const line = 'hivebar: work waits for acme/ada; fetch it now: hivebar daemon drain --tenant acme --identity ada';
     rungWith(line, await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
@@ -215,7 +215,7 @@ describe('the hook of a persona with a daemon', () => {
     assert.deepEqual(pending(m), []);
   });
 
-  test('a configuration that can not be read is no reason to say nothing', async () => {
+  test('a configuration that cannot be read is no reason to say nothing', async () => {
     using m = machine();
     writeFileSync(placesIn(m.home.dir).config, '{"tenant": 7}');
     await push(m, 'urgent');
@@ -275,7 +275,7 @@ describe('the hook of a persona with a daemon', () => {
   });
 
   test('where the upstream is elsewhere, what waits here is rung for beside it', async () => {
-    using m = machine({ upstream: 'https://prism.example' });
+    using m = machine({ upstream: 'https://upstream.example' });
     let waits = false;
     const { handlers } = ringing(() =>
       waits ? { emitted: true, why: 'rung' } : { emitted: false, why: 'nothing_pending' },
@@ -293,7 +293,7 @@ describe('the hook of a persona with a daemon', () => {
   });
 
   test('the shell may pass over boundaries where nothing waits here, and never where the upstream is elsewhere', async () => {
-    for (const upstream of ['local', 'https://prism.example']) {
+    for (const upstream of ['local', 'https://upstream.example']) {
       using m = machine({ upstream });
       await using _ = await linkIn(m.home.dir, ringing(() => ({ emitted: false, why: 'nothing_pending' })).handlers);
       passed(await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));

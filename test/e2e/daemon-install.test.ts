@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { askLink, type DaemonConfig, type DaemonPlaces, type DaemonStatus } from '../../core/link/index.ts';
+import { askDaemon, type DaemonConfig, type DaemonPlaces, type DaemonStatus } from '../../core/link/index.ts';
 import { type DaemonHome, daemonHome } from '../kit/daemon-process.ts';
 import { installHooks } from '../kit/hooks.ts';
 import { runCli } from '../kit/process.ts';
@@ -27,7 +27,7 @@ const ada = (home: DaemonHome, ...more: readonly string[]): readonly string[] =>
 const configAt = ({ config }: DaemonPlaces): DaemonConfig => JSON.parse(readFileSync(config, 'utf8'));
 
 async function statusOf(places: DaemonPlaces): Promise<DaemonStatus | null> {
-  const asked = await askLink(places, { verb: 'status' }, { timeoutMs: 5000 });
+  const asked = await askDaemon(places, { verb: 'status' }, { timeoutMs: 5000 });
   return asked.is === 'answered' ? asked.answer : null;
 }
 
@@ -215,13 +215,13 @@ describe('hivebar daemon install', () => {
 
   test('D5 a daemon that does not answer is not said to run: what its log says is, and the exit is 1', async () => {
     using home = daemonHome();
-    const record = JSON.stringify({ level: 'error', msg: 'daemon.json can not be read: mode 0644' });
+    const record = JSON.stringify({ level: 'error', msg: 'daemon.json cannot be read: mode 0644' });
     const done = await hivebar(home, userSystemd(homeOf(home), 'never', record), ada(home));
     assert.equal(done.code, 1, done.stdout);
     assert.doesNotMatch(done.stdout, /it runs/);
     assert.match(
       done.stderr,
-      /acme-ada is installed and started, and does not answer after 3 s; its log says: daemon.json can not be read/,
+      /acme-ada is installed and started, and does not answer after 3 s; its log says: daemon.json cannot be read/,
     );
   });
 
@@ -387,7 +387,7 @@ test('persona daemon check 18: a second project is refused while the daemon live
   assert.equal(status.project, other);
 });
 
-test('list says what is installed, what it does, and what can not be read', async () => {
+test('list says what is installed, what it does, and what cannot be read', async () => {
   using home = daemonHome();
   const systemd = system(home);
   assert.match((await hivebar(home, systemd, ['list'])).stdout, /no daemon is installed/);

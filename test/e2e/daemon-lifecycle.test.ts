@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { startKeyOf } from '../../app/open/index.ts';
+import { readStartKey } from '../../app/open/index.ts';
 import type { DaemonConfig, DaemonPlaces } from '../../core/link/index.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../kit/daemon-process.ts';
 import { installHooks } from '../kit/hooks.ts';
@@ -210,7 +210,7 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     const { code, stdout } = await the.hivebar('wrap', '--tenant', 'acme', '--identity', 'ada');
     assert.deepEqual([code, await ada.cli.ended()], [0, { code: null, signal: 'SIGKILL' }]);
     assert.match(stdout, /and was killed; it is paused/);
-    await until('the shim is gone', () => startKeyOf(shim.pid ?? 0, process.platform) === null);
+    await until('the shim is gone', () => readStartKey(shim.pid ?? 0, process.platform) === null);
     await goOn([bo]);
   });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type DaemonConfig, type DaemonPlaces, ownDaemonPlaces } from '../../core/link/index.ts';
+import { type DaemonConfig, type DaemonPlaces, findOwnDaemonPlaces } from '../../core/link/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk, writeAtomically } from '../../core/state/index.ts';
+import { createRealDisk, writeAtomically } from '../../core/state/index.ts';
 import { DAEMON_PERSONAS, installPersonas } from '../kit/daemon-personas.ts';
 import { answering, type DaemonProcess } from '../kit/daemon-process.ts';
 import { startCli } from '../kit/process.ts';
@@ -32,7 +32,7 @@ async function lab(): Promise<Lab> {
     DAEMON_PERSONAS.map((config): DaemonConfig => ({ ...config, project })),
   );
   if (ada === undefined) throw new Error('a persona is needed');
-  const places = (identity: string): DaemonPlaces => ownDaemonPlaces({ tenant: 'lab', identity }, home.env);
+  const places = (identity: string): DaemonPlaces => findOwnDaemonPlaces({ tenant: 'lab', identity }, home.env);
   const it: Lab = {
     home,
     ada,
@@ -226,7 +226,7 @@ describe('a daemon and the hive of its own machine', () => {
   });
 
   test('a token that is made anew is taken at once, and the old one no more', async () => {
-    const disk = realDisk(silentLog);
+    const disk = createRealDisk(silentLog);
     const next = realRandom.hex(32);
     writeAtomically(disk, realRandom, it.places('ada').observeToken, `${next}\n`);
     assert.equal((await it.ask(it.ada.observe, 'GET', '/v1/signals/pending')).status, 401);

@@ -216,7 +216,7 @@ describe('the process of a persona daemon', () => {
   });
 });
 
-describe('a persona daemon that can not be', () => {
+describe('a persona daemon that cannot be', () => {
   const ends = async (home: ReturnType<typeof daemonHome>, args: readonly string[] = []) => {
     await using cli = home.spawn({ tenant: 'acme', identity: 'ada' }, { args });
     const { code } = await cli.ended();
@@ -224,7 +224,7 @@ describe('a persona daemon that can not be', () => {
     return { code, stderr: cli.stderr, log };
   };
 
-  test('what was not installed, or has no token, is of the class config_invalid: 78, or 0 where a launcher can not tell', async () => {
+  test('what was not installed, or has no token, is of the class config_invalid: 78, or 0 where a launcher cannot tell', async () => {
     await using up = await referenceUpstream();
     using home = daemonHome();
     const none = await ends(home);
@@ -286,7 +286,7 @@ describe('a persona daemon that can not be', () => {
     await again.connected();
   });
 
-  test('a command line that can not be is 78 too: no launcher is to try it again', async () => {
+  test('a command line that cannot be is 78 too: no launcher is to try it again', async () => {
     using home = daemonHome();
     await using cli = home.spawn({ tenant: 'ACME!', identity: 'ada' });
     assert.equal((await cli.ended()).code, 78);

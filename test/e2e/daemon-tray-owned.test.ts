@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDaemonsService } from '../../app/compose/daemons-service.ts';
-import { startKeyOf } from '../../app/open/index.ts';
+import { createDaemonsService } from '../../app/daemon/daemons-service.ts';
+import { readStartKey } from '../../app/open/index.ts';
 import type { DaemonConfig, DaemonName, DaemonStatus } from '../../core/link/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { createRealDisk } from '../../core/state/index.ts';
 import { installHooks } from '../kit/hooks.ts';
 import { type TrayDaemons, trayDaemons } from '../kit/tray-daemons.ts';
 import type { TrayProcess } from '../kit/tray-process.ts';
@@ -41,7 +41,7 @@ const logged = (tray: TrayProcess, words: RegExp): Promise<void> =>
   );
 
 /** One that has ended and was an orphan may never be asked how by anybody: it has no start any more. */
-const isAlive = (pid: number): boolean => startKeyOf(pid, process.platform) !== null;
+const isAlive = (pid: number): boolean => readStartKey(pid, process.platform) !== null;
 
 function rewrite(home: TrayDaemons, identity: string, config: Partial<DaemonConfig>): void {
   const { config: path } = home.places(identity);
@@ -122,7 +122,7 @@ describe('persona daemons that the tray owns', () => {
     await logged(tray, /acme-ada/);
   });
 
-  test("what can not be read is said once and not started, no more than what is paused or is the launcher's", async () => {
+  test("what cannot be read is said once and not started, no more than what is paused or is the launcher's", async () => {
     using home = trayDaemons();
     for (const identity of ['ada', 'bo', 'cy', 'di']) await install(home, identity);
     rewrite(home, 'ada', { owner: 'launcher' });
@@ -187,14 +187,14 @@ describe('persona daemons that the tray owns', () => {
     const lines: string[] = [];
     const log = { ...silentLog, info: (line: string) => void lines.push(line) };
     const machine = {
-      disk: realDisk(log),
+      disk: createRealDisk(log),
       clock: realClock,
       random: realRandom,
       env: { ...process.env, ...home.env },
       stop: new AbortController().signal,
       log,
     };
-    const options = { directory: home.at('daemons'), placesOf: ({ identity }: DaemonName) => home.places(identity) };
+    const options = { directory: home.at('daemons'), findPlaces: ({ identity }: DaemonName) => home.places(identity) };
     let pid = 0;
     const stop = new AbortController();
     const running = createDaemonsService(options, machine).run(stop.signal);

@@ -262,7 +262,7 @@ describe('a configured hive', () => {
   test('whose token file is open to others, or missing', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     using home = trayHome({ primary: { is: 'kijito', base: hive.url }, tokenFile: '/nowhere/token' });
-    assert.match((await doctor(home)).of('hive kijito').seen, /token file "\/nowhere\/token" can not be read/);
+    assert.match((await doctor(home)).of('hive kijito').seen, /token file "\/nowhere\/token" cannot be read/);
     const file = join(home.home, 'token');
     writeFileSync(file, 's3cret', { mode: 0o600 });
     chmodSync(file, 0o644);

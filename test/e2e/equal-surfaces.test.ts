@@ -28,7 +28,7 @@ const LABEL = 'pi · river';
 const BOARD = 'bc-prj_1';
 const FOLDER = 'lab';
 const IDENTITY = 'ed';
-const DAEMON = `prism-lab-${IDENTITY}` as const;
+const DAEMON = `daemon-lab-${IDENTITY}` as const;
 const ALL = [...FAR, `local-${LOCAL}`, GARDEN, BOARD, DAEMON] as const;
 type Id = (typeof ALL)[number];
 

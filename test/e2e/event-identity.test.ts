@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Emitted, nonceOf } from '../../core/events/index.ts';
+import { computeNonce, type EmissionTime } from '../../core/events/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { startCli } from '../kit/process.ts';
 import { needs } from '../kit/require.ts';
@@ -10,7 +10,7 @@ import { scratch } from '../kit/scratch.ts';
 import { statusRig, TOKEN } from '../kit/status-rig.ts';
 
 /** Identity of events (Kijito contract b) at real processes, sockets and files. */
-const emittedIn = (event: { readonly [key: string]: unknown }): Emitted => event.emitted as Emitted;
+const emittedIn = (event: { readonly [key: string]: unknown }): EmissionTime => event.emitted as EmissionTime;
 
 /** What a stream sent until the block with `words` was whole. */
 async function streamedUntil(url: string, words: string, headers: Record<string, string>): Promise<string> {
@@ -42,7 +42,7 @@ describe('nonce and emitted', () => {
       hive.deliver('ada');
       await cli.event('new');
       for (const event of cli.events) {
-        assert.equal(event.nonce, nonceOf(String(event.event_id)));
+        assert.equal(event.nonce, computeNonce(String(event.event_id)));
         const emitted = emittedIn(event);
         assert.deepEqual(Object.values(emitted.src), names);
         assert.equal('boottime' in emitted, names.length === 2);
@@ -64,7 +64,7 @@ describe('nonce and emitted', () => {
     await cli.until('mail', () => out().includes('new'));
     for (const line of out().trimEnd().split('\n')) {
       const [id = '', nonce] = line.split(' ');
-      assert.equal(nonce, nonceOf(id));
+      assert.equal(nonce, computeNonce(id));
     }
   });
 
@@ -85,7 +85,7 @@ describe('nonce and emitted', () => {
       assert.ok(text.includes(line), `${text} has ${line}`);
       assert.ok(streamed.includes(`data: ${line}\n`), `${streamed} has ${line}`);
       const { nonce, emitted, event_id } = JSON.parse(line);
-      assert.equal(nonce, nonceOf(event_id));
+      assert.equal(nonce, computeNonce(event_id));
       assert.deepEqual([open.events[i]?.nonce, open.events[i]?.emitted], [nonce, emitted]);
     }
   });

@@ -251,7 +251,7 @@ describe('consumers', () => {
     assert.equal((await once(home)).code, 5);
   });
 
-  test('trap 37: where the position can not be kept, mail comes all the same and it is said once', async () => {
+  test('trap 37: where the position cannot be kept, mail comes all the same and it is said once', async () => {
     using home = homeWith(3);
     await once(home, '--limit', '1');
     await using cli = follow(home, ['--harness', 'exec', '--as', 'x', '--', ...NOTE, home.at('noted')]);

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { realProcesses } from '../../core/sources/garden/index.ts';
+import { readProcesses } from '../../core/sources/garden/index.ts';
 import { complaintsIn, type GardenCli, gardenCli } from '../kit/garden-cli.ts';
 import { EXPECTED_V3, fillLiveMarkers, garden, idOf } from '../kit/garden-store.ts';
 
@@ -19,7 +19,7 @@ async function sleeper(): Promise<Sleeper> {
   const child: ChildProcess = spawn('sleep', ['600'], { stdio: 'ignore' });
   await once(child, 'spawn');
   const pid = child.pid ?? -1;
-  const state = (await realProcesses([pid])).get(pid);
+  const state = (await readProcesses([pid])).get(pid);
   assert.equal(state?.is, 'running');
   const end = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;

@@ -98,7 +98,7 @@ describe('the doctor', () => {
     }
   });
 
-  test('ends with 3 when the store can not be read, where all else ends with 1', async () => {
+  test('ends with 3 when the store cannot be read, where all else ends with 1', async () => {
     for (const directory of ['sessions', 'mailbox', 'receivers'] as const) {
       using store = garden('store');
       rmSync(store.places[directory], { recursive: true });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { drain, enqueue, envelopeOf } from '../../core/sources/garden/index.ts';
+import { drain, enqueue, parseEnvelope } from '../../core/sources/garden/index.ts';
 import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
 import { doorbell, EXPECTED, type Garden, garden, handAt, idOf } from '../kit/garden-store.ts';
 
@@ -198,7 +198,7 @@ describe('garden check 5: mail send', () => {
     const bodies = bodiesIn(store, to);
     assert.equal(bodies.length, 2);
     for (const body of bodies) {
-      const envelope = envelopeOf(body);
+      const envelope = parseEnvelope(body);
       assert.match(envelope?.session ?? '', new RegExp(`^${from} `));
       assert.match(envelope?.from ?? '', /^claude-code @ /);
       assert.match(envelope?.at ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d KST$/);

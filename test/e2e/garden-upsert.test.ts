@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { readReceipt, readRecord, shownReceipt } from '../../core/sources/garden/index.ts';
+import { mergeReceipt, readReceipt, readRecord } from '../../core/sources/garden/index.ts';
 import { complaintsIn, type GardenAnswer, type GardenCli, gardenCli } from '../kit/garden-cli.ts';
 import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf, type Op } from '../kit/garden-store.ts';
 
@@ -191,7 +191,7 @@ describe('garden check 7: record upsert', () => {
       isDone = ended.code === 0;
       assert.ok(isDone || ended.signal === 'SIGKILL', `step ${steps}: ${ended.code} ${ended.err}`);
       const { disk } = handAt();
-      const receipt = shownReceipt(
+      const receipt = mergeReceipt(
         readReceipt(disk, store.places.mailbox, id),
         readRecord(disk, store.places.sessions, id),
       );

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { enqueue, upsert } from '../../core/sources/garden/index.ts';
-import { stemOf } from '../../core/state/index.ts';
+import { toStem } from '../../core/state/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { EXPECTED, fillLiveMarkers, garden, handAt, idOf } from '../kit/garden-store.ts';
 import { gardenHome, personaOf, sleeper, toldOf } from '../kit/garden-watch.ts';
@@ -72,7 +72,7 @@ test('A10 what waited before the first start is counted and not told; what comes
   const mixed = idOf('cc-mixed');
   const shown = await tray.persona(personaOf(mixed), ({ unread }) => unread === 3);
   assert.equal(shown.lastMailAt, null);
-  const kinds = (): readonly string[] => home.events(stemOf(personaOf(mixed))).map(({ event }) => event);
+  const kinds = (): readonly string[] => home.events(toStem(personaOf(mixed))).map(({ event }) => event);
   await until('the baseline', () => kinds().includes('armed'));
   assert.deepEqual(kinds(), ['baseline_skipped', 'armed']);
   const { stem } = enqueue(handAt({ now: '2026-06-15T00:00:00.000Z' }), store.places, mixed, 'hello\n');

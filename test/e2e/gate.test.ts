@@ -222,7 +222,7 @@ describe('hivebar gate', () => {
     assert.equal((await checked(space, 'check --hook Stop --session c1', nobody)).code, 0);
   });
 
-  test('a state directory that can not be used allows, with a line on stderr', async () => {
+  test('a state directory that cannot be used allows, with a line on stderr', async () => {
     using space = scratch();
     space.write('home', 'a file');
     const { code, verdict, stderr } = await checked(space, 'check --hook Stop');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { autostartEntry } from '../../app/service/autostart-entry.ts';
+import { formatAutostartEntry } from '../../app/service/autostart-entry.ts';
 import { installHooks } from '../kit/hooks.ts';
 import { trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
@@ -19,7 +19,7 @@ test('G9 G10 after an upgrade of Node: status and doctor say what is gone, a sta
   const entry = join(home.home, '.config/autostart/hivebar.desktop');
   mkdirSync(dirname(entry), { recursive: true });
   const old = { node: '/gone/bin/node', entry: '/gone/hivebar.cjs', state: home.dir };
-  writeFileSync(entry, autostartEntry({ ...old, environment: { HIVEBAR_HOME: home.dir } }));
+  writeFileSync(entry, formatAutostartEntry({ ...old, environment: { HIVEBAR_HOME: home.dir } }));
 
   const status = await home.run(['service', 'status'], { env: DESKTOP });
   assert.equal(status.code, 1);

@@ -137,7 +137,7 @@ test('a project is one board with the numbers of the reference: attention first 
   await section(page, 'attention').getByRole('button', { name: 'Show 12 more' }).click();
   assert.equal(await section(page, 'attention').locator('.row').count(), total);
   assert.match(await words(section(page, 'attention').locator('.row').first()), /Which branch|Approve the plan/);
-  assert.match(await words(page.locator('.remarks')), /^\d+ lines of the journal can not be read/);
+  assert.match(await words(page.locator('.remarks')), /^\d+ lines of the journal cannot be read/);
 
   for (const [name, { pending, actionable, skipped }] of Object.entries(inbox)) {
     const agent = page.locator('.agent', { has: page.getByText(name, { exact: true }) });
@@ -291,7 +291,7 @@ test('without the token there are numbers and no text; with it the rows come', a
   assert.equal(await page.getByText('need the token').count(), 0);
 });
 
-test('a board that can not be had says why and stays; it is asked for once a change, and again with the next', async (t) => {
+test('a board that cannot be had says why and stays; it is asked for once a change, and again with the next', async (t) => {
   await using of = await watched();
   const opened = await open(t, of);
   if (opened === null) return;

@@ -6,6 +6,7 @@ import { realClock } from '../../core/ports/index.ts';
 import { browserFor, faultsOf, live, overflowOf, press, tabOf } from '../kit/browser.ts';
 import { asks, outcomeOf, says } from '../kit/decisions.ts';
 import { type StatusRig, statusRig, TOKEN } from '../kit/status-rig.ts';
+import { until } from '../kit/until.ts';
 
 /** A person answers agents on the page: real decisions behind a real server, in a real browser. */
 
@@ -348,8 +349,11 @@ test('texts of others are text: markup, control characters and directions, in ev
   assert.ok((await page.locator('.decision h3').allTextContents()).includes(`${HOSTILE} asks`));
   await page.getByRole('textbox', { name: 'Guidance' }).fill(HOSTILE);
   await page.getByRole('button', { name: 'Ask again' }).click();
-  asked.tell();
-  await page.locator('.before', { hasText: HOSTILE }).waitFor(WAIT);
+  const guidance = page.locator('.before', { hasText: HOSTILE });
+  await until('the guidance is shown', async () => {
+    asked.tell(); // the answer is on its way, and may come behind this
+    return await guidance.isVisible();
+  });
   asked.rig.decisions.respond(2, says({ text: HOSTILE, by: '<b>mia</b>' }));
   asked.tell();
   await page.locator('.said', { hasText: `Answered by <b>mia</b>: ${HOSTILE}` }).waitFor(WAIT);

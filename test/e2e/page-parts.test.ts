@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersonaWire } from '../../app/status/index.ts';
 import { displayText } from '../../core/format/index.ts';
-import { toldOf } from '../../ui-static/events.ts';
-import { fits } from '../../ui-static/filter.ts';
-import { capped, cardOf, fragmentOf, groupsOf } from '../../ui-static/present.ts';
-import { onceOf, routeOf } from '../../ui-static/route.ts';
-import { barOf, sparkOf } from '../../ui-static/spark.ts';
+import { describeEvent } from '../../ui-static/events.ts';
+import { isMatch } from '../../ui-static/filter.ts';
+import { groupBySource, toCard, toFragment, truncate } from '../../ui-static/present.ts';
+import { parseOnceLink, parseRoute } from '../../ui-static/route.ts';
+import { buildBar, buildSpark } from '../../ui-static/spark.ts';
 
 function personaOf(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
   return {
@@ -42,25 +42,26 @@ describe('the address of the page', () => {
   test('names an inbox by #persona=ID and by #ID, however it is encoded', () => {
     const ada = { is: 'persona', fragment: 'a%20b' };
     for (const hash of ['#persona=a%20b', '#a%20b', '#persona=a b', '#once=c0de&persona=a%20b']) {
-      assert.deepEqual(routeOf(hash), ada, hash);
+      assert.deepEqual(parseRoute(hash), ada, hash);
     }
   });
 
   test('is the overview without a name, at the skip link, and with only a code', () => {
-    for (const hash of ['', '#', '#personas', '#once=c0de']) assert.deepEqual(routeOf(hash), { is: 'overview' }, hash);
+    for (const hash of ['', '#', '#personas', '#once=c0de'])
+      assert.deepEqual(parseRoute(hash), { is: 'overview' }, hash);
   });
 
   test('every id comes back as the fragment its card links to, also with = & % and half a character in it', () => {
     for (const id of ['ada', 'a=b&once=c', '100%', 'personas', '#', '\ud800', 'ٱلعربية', '<b>"\'']) {
-      assert.deepEqual(routeOf(`#persona=${fragmentOf(id)}`), { is: 'persona', fragment: fragmentOf(id) }, id);
-      assert.equal(onceOf(`#persona=${fragmentOf(id)}`), null, id);
+      assert.deepEqual(parseRoute(`#persona=${toFragment(id)}`), { is: 'persona', fragment: toFragment(id) }, id);
+      assert.equal(parseOnceLink(`#persona=${toFragment(id)}`), null, id);
     }
-    assert.deepEqual(routeOf('#100%'), { is: 'persona', fragment: '100%25' }, 'a stray % typed by hand');
+    assert.deepEqual(parseRoute('#100%'), { is: 'persona', fragment: '100%25' }, 'a stray % typed by hand');
   });
 
   test('loses the code of a one-time link and keeps the rest', () => {
-    assert.deepEqual(onceOf('#once=c0de&persona=a%20b'), { code: 'c0de', rest: 'persona=a%20b' });
-    assert.deepEqual(onceOf('#once=c0de'), { code: 'c0de', rest: '' });
+    assert.deepEqual(parseOnceLink('#once=c0de&persona=a%20b'), { code: 'c0de', rest: 'persona=a%20b' });
+    assert.deepEqual(parseOnceLink('#once=c0de'), { code: 'c0de', rest: '' });
   });
 });
 
@@ -68,23 +69,23 @@ describe('what is shown', () => {
   test('whoever is hidden is found under hidden only', () => {
     const hidden = personaOf('eve', { hidden: true, unread: 3, state: 'DOWN', muted: 'forever' });
     for (const filter of ['all', 'unread', 'down', 'muted'] as const) {
-      assert.equal(fits(hidden, { filter, text: '' }), false, filter);
+      assert.equal(isMatch(hidden, { filter, text: '' }), false, filter);
     }
-    assert.equal(fits(hidden, { filter: 'hidden', text: '' }), true);
-    assert.equal(fits(personaOf('ada'), { filter: 'hidden', text: '' }), false);
+    assert.equal(isMatch(hidden, { filter: 'hidden', text: '' }), true);
+    assert.equal(isMatch(personaOf('ada'), { filter: 'hidden', text: '' }), false);
   });
 
   test('a search finds every word, in any case, in label, id and source', () => {
     const eve = personaOf('e-1', { label: 'Eve of Eden', source: 'garden' });
-    for (const text of ['eden', 'EVE garden', 'e-1', ' ']) assert.ok(fits(eve, { filter: 'all', text }), text);
-    assert.equal(fits(eve, { filter: 'all', text: 'eve kijito' }), false);
-    assert.equal(fits(eve, { filter: 'unread', text: 'eve' }), false);
+    for (const text of ['eden', 'EVE garden', 'e-1', ' ']) assert.ok(isMatch(eve, { filter: 'all', text }), text);
+    assert.equal(isMatch(eve, { filter: 'all', text: 'eve kijito' }), false);
+    assert.equal(isMatch(eve, { filter: 'unread', text: 'eve' }), false);
   });
 
   test('a source is named only beside another; the one in need stands first', () => {
     const calm = personaOf('ada', { source: 'a' });
-    assert.equal(groupsOf([calm])[0]?.slots, null);
-    const groups = groupsOf([
+    assert.equal(groupBySource([calm])[0]?.slots, null);
+    const groups = groupBySource([
       calm,
       personaOf('bo', { source: 'b', state: 'DOWN' }),
       personaOf('cy', { source: 'b', unread: 2 }),
@@ -103,18 +104,18 @@ describe('what is shown', () => {
   });
 
   test('a name of 100 KB is cut, and no half character is left', () => {
-    const { slots } = cardOf(personaOf('a', { label: '\u{1f469}'.repeat(50_000) }), 0);
+    const { slots } = toCard(personaOf('a', { label: '\u{1f469}'.repeat(50_000) }), 0);
     assert.ok((slots.name?.length ?? 0) < 300);
     assert.ok(slots.name?.isWellFormed());
-    assert.equal(capped('abc', 3), 'abc');
+    assert.equal(truncate('abc', 3), 'abc');
   });
 
   test('what is critical, high, low or bulk is told by number, what is normal is not; 1000 is as many or more', () => {
-    const { slots } = cardOf(personaOf('ada', { unread: 1009, urgent: 3, pending: [1, 2, 4, 1000, 2] }), 0);
+    const { slots } = toCard(personaOf('ada', { unread: 1009, urgent: 3, pending: [1, 2, 4, 1000, 2] }), 0);
     assert.deepEqual([slots.urgent, slots.low], ['1 critical, 2 high', '1000+ low, 2 bulk']);
-    const calm = cardOf(personaOf('ada', { unread: 4, pending: [0, 0, 4, 0, 0] }), 0);
+    const calm = toCard(personaOf('ada', { unread: 4, pending: [0, 0, 4, 0, 0] }), 0);
     assert.deepEqual([calm.slots.urgent, calm.slots.low], [null, null]);
-    assert.equal(cardOf(personaOf('eve', { unread: 4, urgent: 3 }), 0).slots.urgent, '3 urgent', 'another hive');
+    assert.equal(toCard(personaOf('eve', { unread: 4, urgent: 3 }), 0).slots.urgent, '3 urgent', 'another hive');
   });
 
   test('open gates are told by mode and hook', () => {
@@ -124,22 +125,22 @@ describe('what is shown', () => {
       { id: 'review', hook: 'PreToolUse', mode: 'strict' },
       { id: 'tests', hook: 'Stop', mode: 'strict' },
     ] as const;
-    const { slots } = cardOf(personaOf('ada', { gates: [...gates] }), 0);
+    const { slots } = toCard(personaOf('ada', { gates: [...gates] }), 0);
     assert.equal(slots.held, 'Held at Stop: decision, tests; PreToolUse: review');
     assert.equal(slots.warned, 'Warned at Stop: commit-push');
     const many = { id: 'g'.repeat(32), hook: 'Stop', mode: 'strict' } as const;
-    assert.ok((cardOf(personaOf('ada', { gates: Array(50).fill(many) }), 0).slots.held?.length ?? 0) < 300);
+    assert.ok((toCard(personaOf('ada', { gates: Array(50).fill(many) }), 0).slots.held?.length ?? 0) < 300);
   });
 
   test('of a delivered number nobody is said to have seen it', () => {
-    const card = cardOf(personaOf('ada', { asOf: '2026-01-01T00:00:00.000000+00:00' }), Date.UTC(2026, 0, 1, 0, 5));
+    const card = toCard(personaOf('ada', { asOf: '2026-01-01T00:00:00.000000+00:00' }), Date.UTC(2026, 0, 1, 0, 5));
     assert.equal(card.slots.fresh, 'checked 5 min ago');
     assert.doesNotMatch(Object.values(card.slots).join(' '), /\bseen\b/i);
   });
 
   test('control characters are made visible, line breaks stay', () => {
     assert.equal(displayText('\u001b[31mred\r\n\ttab\u0000\u0085'), '\\u001b[31mred\r\n\ttab\\u0000\\u0085');
-    assert.equal(toldOf({ event: 'made-up', event_id: 'x', ts: '' }).words, 'made-up');
+    assert.equal(describeEvent({ event: 'made-up', event_id: 'x', ts: '' }).words, 'made-up');
   });
 });
 
@@ -152,35 +153,35 @@ describe('a persona daemon', () => {
   const stalled = { agent: 'stalled', agentReason: 'drain-stalled' } as const;
 
   test('stalled is a look of its own, and stands before who only has unread mail', () => {
-    const card = cardOf(personaOf('ada', { daemon, unread: 3, ...stalled }), at);
+    const card = toCard(personaOf('ada', { daemon, unread: 3, ...stalled }), at);
     assert.deepEqual([card.look, card.slots.state, card.slots.agent], ['stalled', 'Up, stalled', 'Drain stalled']);
     assert.equal(card.slots.daemon, 'CONNECTED, sleeping');
     assert.equal(card.slots.drain, 'Nothing fetched for 12 min');
-    const idle = cardOf(personaOf('ada', { daemon, unread: 0 }), at);
+    const idle = toCard(personaOf('ada', { daemon, unread: 0 }), at);
     assert.equal(idle.slots.drain, null, 'nothing is there to be fetched');
     assert.equal(card.slots.error, null);
     const bo = personaOf('bo', { daemon, unread: 3, ...stalled });
     assert.deepEqual(
-      groupsOf([personaOf('ada', { unread: 5 }), bo]).flatMap(({ personas }) => personas.map(({ id }) => id)),
+      groupBySource([personaOf('ada', { unread: 5 }), bo]).flatMap(({ personas }) => personas.map(({ id }) => id)),
       ['bo', 'ada'],
     );
-    assert.equal(cardOf(personaOf('ada', { state: 'DOWN', reason: 'gone', ...stalled }), at).look, 'down');
+    assert.equal(toCard(personaOf('ada', { state: 'DOWN', reason: 'gone', ...stalled }), at).look, 'down');
   });
 
   test('live, it says what it does; its reason and its last error where there are some', () => {
-    const { look, slots } = cardOf(personaOf('ada', { daemon }), at);
+    const { look, slots } = toCard(personaOf('ada', { daemon }), at);
     assert.deepEqual([look, slots.agent], ['up', null]);
     const away = { agent: 'unknown', agentReason: 'upstream-unreachable' } as const;
     const error = { ...daemon, fsm: 'DISCONNECTED', lastErrorClass: 'ws_connect_failed' } as const;
-    const words = cardOf(personaOf('ada', { daemon: error, ...away }), at).slots;
+    const words = toCard(personaOf('ada', { daemon: error, ...away }), at).slots;
     assert.deepEqual([words.agent, words.error], ['Upstream unreachable', 'Last error ws_connect_failed']);
-    assert.equal(cardOf(personaOf('ada', away), at).slots.daemon, null, 'of no daemon nothing is said');
+    assert.equal(toCard(personaOf('ada', away), at).slots.daemon, null, 'of no daemon nothing is said');
   });
 });
 
 describe('alerts as the page words them', () => {
-  const told = (event: Omit<Parameters<typeof toldOf>[0], 'event_id' | 'ts'>) =>
-    toldOf({ event_id: 'x', ts: '', ...event });
+  const told = (event: Omit<Parameters<typeof describeEvent>[0], 'event_id' | 'ts'>) =>
+    describeEvent({ event_id: 'x', ts: '', ...event });
 
   test('only an unreachable inbox is down: no other alert reads as an outage', () => {
     const down = { look: 'down', words: 'Down after 3 failures' };
@@ -228,29 +229,29 @@ describe('alerts as the page words them', () => {
 
 describe('what was', () => {
   test('a sparkline leaves a hole where nothing is known, and is none where nothing ever was', () => {
-    assert.equal(sparkOf([null, null]), null);
-    const spark = sparkOf([0, null, 4, 4]);
+    assert.equal(buildSpark([null, null]), null);
+    const spark = buildSpark([0, null, 4, 4]);
     assert.equal(spark?.line, 'M0 23.0H1M2 2.0H3V2.0H4');
     assert.equal(spark?.words, 'Unread: 4 now, 4 at most, 0 at least');
   });
 
   test('nothing unread all day is a line at the bottom, not a division by zero', () => {
-    assert.doesNotMatch(sparkOf([0, 0])?.line ?? 'NaN', /NaN|Infinity/);
+    assert.doesNotMatch(buildSpark([0, 0])?.line ?? 'NaN', /NaN|Infinity/);
   });
 
   test('a bar says in words what its marks show, each state by its own height', () => {
-    const day = barOf('--UUUDDUFD', 10 * 3_600_000);
+    const day = buildBar('--UUUDDUFD', 10 * 3_600_000);
     assert.equal(day.words, 'Last 10 h: up in 63 % of what is known; down 2 times, within 3 h; failing within 1 h');
     assert.deepEqual(
       day.paths.map(({ name }) => name),
       ['up', 'failing', 'down', 'unknown'],
     );
     assert.equal(new Set(day.paths.map(({ d }) => /v([\d.]+)/.exec(d)?.[1])).size, 4);
-    assert.equal(barOf('--', 7_200_000).words, 'Last 2 h: nothing is known');
+    assert.equal(buildBar('--', 7_200_000).words, 'Last 2 h: nothing is known');
   });
 });
 
 test('D6 the card of a citizen whose mail nobody will ever fetch says so', () => {
-  const card = cardOf(personaOf('pi', { unread: 2, agentReason: 'no-drain' }), Date.now());
+  const card = toCard(personaOf('pi', { unread: 2, agentReason: 'no-drain' }), Date.now());
   assert.equal(card.slots.agent, 'Nobody will ever fetch this mail');
 });

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersonaWire } from '../../app/status/index.ts';
 import {
-  agentWords,
-  breakdownOf,
-  countsOf,
-  remarksOf,
-  rowWords,
+  describeAgent,
+  describeRow,
+  formatCounts,
+  formatLastRecord,
+  formatRemarks,
+  formatSystem,
+  getSectionName,
+  listBreakdown,
   type Sheet,
   type SheetAgent,
   type SheetRow,
-  sectionName,
-  systemOf,
-  writtenWords,
 } from '../../ui-static/sheet.ts';
-import { agentsOf } from '../../ui-static/sheet-agents.ts';
+import { joinAgents } from '../../ui-static/sheet-agents.ts';
 
 const NOTHING: Sheet = {
   ...{ remarks: [], seq: null, ts: null, attention: null, system: null, agents: [], sections: [], seeded: [] },
@@ -32,20 +32,20 @@ const ROW: SheetRow = {
 describe('what must be said beside the numbers of a board', () => {
   test('every remark is a sentence, and one that is not known is shown as it is', () => {
     const remarks = ['journal-off', 'registry-partial', 'from-checkpoint', 'incomplete', 'skipped=1', 'skipped=12'];
-    const said = remarksOf({ ...NOTHING, remarks: [...remarks, 'new\u001bremark'] });
+    const said = formatRemarks({ ...NOTHING, remarks: [...remarks, 'new\u001bremark'] });
     assert.deepEqual(said, [
       'The journal is off: what is open here is not known.',
       'The journal does not hold all claims, assignments, runs and actions: their numbers may be too low.',
       'Older parts of the journal are gone: a checkpoint stands for them, and it does not hold everything.',
-      'Parts of the journal are gone or can not be read: there may be more than is shown.',
-      '1 line of the journal can not be read, and is left out.',
-      '12 lines of the journal can not be read, and are left out.',
+      'Parts of the journal are gone or cannot be read: there may be more than is shown.',
+      '1 line of the journal cannot be read, and is left out.',
+      '12 lines of the journal cannot be read, and are left out.',
       'new\\u001bremark',
     ]);
   });
 
   test('what was asked of brainclaw once is named, since it does not follow', () => {
-    const said = remarksOf({ ...NOTHING, remarks: ['journal-off'], seeded: ['plans', 'failedRuns'] });
+    const said = formatRemarks({ ...NOTHING, remarks: ['journal-off'], seeded: ['plans', 'failedRuns'] });
     assert.equal(said[1], 'Asked of brainclaw when the watch began, and as they were then: plans, failed runs.');
   });
 });
@@ -53,13 +53,16 @@ describe('what must be said beside the numbers of a board', () => {
 describe('the numbers of a board', () => {
   test('one that is not known is a dash or left out, and never 0', () => {
     assert.deepEqual(
-      breakdownOf(NOTHING).map(({ value }) => value),
+      listBreakdown(NOTHING).map(({ value }) => value),
       ['–', '–', '–', '–'],
     );
-    assert.deepEqual([countsOf(NOTHING), systemOf(NOTHING), writtenWords(NOTHING, 0)], [null, null, null]);
-    assert.equal(countsOf({ ...NOTHING, counts: { ...NOTHING.counts, plans: 0, runs: 1 } }), 'Open: 0 plans · 1 run');
-    assert.equal(systemOf({ ...NOTHING, system: { trap: 2, plan: 1, constraint: 0 } }), 'In all: 2 traps · 1 plan');
-    assert.equal(writtenWords({ ...NOTHING, ts: 'soon' }, 0), null);
+    assert.deepEqual([formatCounts(NOTHING), formatSystem(NOTHING), formatLastRecord(NOTHING, 0)], [null, null, null]);
+    assert.equal(
+      formatCounts({ ...NOTHING, counts: { ...NOTHING.counts, plans: 0, runs: 1 } }),
+      'Open: 0 plans · 1 run',
+    );
+    assert.equal(formatSystem({ ...NOTHING, system: { trap: 2, plan: 1, constraint: 0 } }), 'In all: 2 traps · 1 plan');
+    assert.equal(formatLastRecord({ ...NOTHING, ts: 'soon' }, 0), null);
   });
 
   test('each word has its form', () => {
@@ -71,7 +74,7 @@ describe('the numbers of a board', () => {
       stale_runs: 1,
     };
     assert.deepEqual(
-      breakdownOf({ ...NOTHING, attention }).map(({ name, value }) => `${value} ${name}`),
+      listBreakdown({ ...NOTHING, attention }).map(({ name, value }) => `${value} ${name}`),
       ['1 pending action', '2 candidates', '0 blocked assignments', '1 stalled run'],
     );
   });
@@ -79,28 +82,31 @@ describe('the numbers of a board', () => {
 
 describe('a row', () => {
   test('who wrote it and whom it is for; one name is told once', () => {
-    const who = (from: string | null, agent: string | null) => rowWords({ ...ROW, from, agent }).who;
+    const who = (from: string | null, agent: string | null) => describeRow({ ...ROW, from, agent }).people;
     assert.deepEqual([who('a', 'b'), who('a', 'a'), who('a', null), who(null, null)], ['a → b', 'a', 'a', null]);
   });
 
   test('a time in no known form is none; a name of a type or section that nobody knows is shown', () => {
-    assert.equal(rowWords({ ...ROW, ts: 'yesterday' }).at, null);
-    assert.equal(rowWords({ ...ROW, ts: '2026-06-20T09:00:00.000Z' }).at, Date.UTC(2026, 5, 20, 9));
-    assert.deepEqual([rowWords({ ...ROW, itemType: 'worm_hole' }).type, sectionName('later')], ['worm hole', 'later']);
+    assert.equal(describeRow({ ...ROW, ts: 'yesterday' }).at, null);
+    assert.equal(describeRow({ ...ROW, ts: '2026-06-20T09:00:00.000Z' }).at, Date.UTC(2026, 5, 20, 9));
     assert.deepEqual(
-      [rowWords({ ...ROW, itemType: 'state' }).type, sectionName('in-progress')],
+      [describeRow({ ...ROW, itemType: 'worm_hole' }).type, getSectionName('later')],
+      ['worm hole', 'later'],
+    );
+    assert.deepEqual(
+      [describeRow({ ...ROW, itemType: 'state' }).type, getSectionName('in-progress')],
       ['action', 'In progress'],
     );
   });
 
   test('without a title it has its id, and a record that is about nothing what was done', () => {
-    assert.equal(rowWords({ ...ROW, title: '' }).title, 'pln_1');
-    const silent = rowWords({ ...ROW, title: '', id: null, status: 'seq_repair' });
+    assert.equal(describeRow({ ...ROW, title: '' }).title, 'pln_1');
+    const silent = describeRow({ ...ROW, title: '', id: null, status: 'seq_repair' });
     assert.deepEqual([silent.title, silent.status], ['seq repair', '']);
   });
 
   test('text stays on one line, without control characters, and is cut', () => {
-    const { title, text } = rowWords({ ...ROW, title: `a\n\tb\u0007 ${'x'.repeat(9000)}`, text: 'c\u001b[31m' });
+    const { title, text } = describeRow({ ...ROW, title: `a\n\tb\u0007 ${'x'.repeat(9000)}`, text: 'c\u001b[31m' });
     assert.match(title, /^a b\\u0007 x+ … \(\d+ more characters\)$/);
     assert.equal(text, 'c\\u001b[31m');
   });
@@ -115,7 +121,7 @@ describe('the agents of a board', () => {
 
   test('those of the board and those that only have an inbox, by name, without who is hidden', () => {
     const inboxes = [inbox('bc-lab-cy'), inbox('bc-lab-ada'), inbox('bc-lab-bo', true)];
-    const agents = agentsOf('bc-lab', [agent('ada'), agent('bo'), agent('zed')], inboxes);
+    const agents = joinAgents('bc-lab', [agent('ada'), agent('bo'), agent('zed')], inboxes);
     assert.deepEqual(
       agents.map(({ persona, sheet }) => [persona?.id ?? null, sheet?.agent ?? null]),
       [
@@ -127,7 +133,7 @@ describe('the agents of a board', () => {
   });
 
   test('mail that is not known is a dash; work that is none is not told', () => {
-    const words = agentWords(
+    const words = describeAgent(
       agent('ada', { pending: null, actionable: null, open_handoffs: 1, actions: 2, skipped: null }),
     );
     assert.deepEqual(words, {
@@ -137,7 +143,7 @@ describe('the agents of a board', () => {
       skipped: null,
     });
     assert.deepEqual(
-      [agentWords(agent('ada')).work, agentWords(agent('bo', { skipped: 1 })).skipped],
+      [describeAgent(agent('ada')).work, describeAgent(agent('bo', { skipped: 1 })).skipped],
       [null, '1 file is no message'],
     );
   });

@@ -225,7 +225,7 @@ describe('remote hives', { concurrency: 4 }, () => {
     });
     await using tray = await home.start(NO_SURFACES);
     const named = JSON.stringify(tokenFile);
-    const missing = await down(tray, 'team', /token file .* can not be read \(ENOENT/);
+    const missing = await down(tray, 'team', /token file .* cannot be read \(ENOENT/);
     assert.ok(missing.includes(named), missing);
     assert.match(missing, /check that the file exists and that this user may read it/);
     assert.equal(hive.requests.length, 0, 'nobody is asked without the token');

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { silentLog } from '../../core/ports/index.ts';
-import { lockFile, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, lockFile } from '../../core/state/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { leaveState } from '../kit/old-monitor.ts';
 import { runCli, startCli } from '../kit/process.ts';
@@ -57,7 +57,7 @@ describe('hivebar service --headless', () => {
     assert.match(bad.stderr, /is in a cache/);
   });
 
-  test('flags are checked as those of hivebar watch, and what a service can not have is refused', async () => {
+  test('flags are checked as those of hivebar watch, and what a service cannot have is refused', async () => {
     using home = trayHome(null);
     for (const [flags, words] of [
       [['--poll-seconds', '0'], /--poll-seconds 0: must be at least 1/],
@@ -145,7 +145,7 @@ describe('hivebar service --headless', () => {
     assert.equal((await home.run(['migrate', '--headless'])).code, 0);
     assert.equal((await home.run(install, { env })).code, 0);
     await home.run(['service', 'uninstall', '--headless'], { env });
-    using _lock = lockFile(realDisk(silentLog), state);
+    using _lock = lockFile(createRealDisk(silentLog), state);
     const running = await home.run(install, { env });
     assert.equal(running.code, 1);
     assert.ok(running.stderr.includes(`${state}.lock is held: another monitor runs`), running.stderr);
@@ -223,7 +223,7 @@ describe('the unit under a supervisor', () => {
       assert.equal(supervisor.downFor, null);
     });
 
-  test('trap 37: a place that can not be written to ends it with 2, and it is not started again', async () => {
+  test('trap 37: a place that cannot be written to ends it with 2, and it is not started again', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     using home = trayHome();
     const file = join(home.home, 'file');

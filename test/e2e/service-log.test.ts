@@ -63,7 +63,7 @@ describe('what the headless service says, where no journal takes it', () => {
     assert.equal((await cli.stop()).code, 0);
   });
 
-  test('a place for the log that can not be written to takes nothing down', async () => {
+  test('a place for the log that cannot be written to takes nothing down', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     using dir = scratch();
     mkdirSync(dir.at('watch.err'));

@@ -174,7 +174,7 @@ describe('words of the command line', () => {
     for (const [opener, says] of [
       [{ is: 'command', argv: ['sh', '-c', 'show {persona}'] }, /more than a placeholder.*\$HIVEBAR_PERSONA/],
       [{ is: 'command', argv: ['env', '-S', '{persona}'] }, /program text for env/],
-      [{ is: 'command', argv: ['{persona}'] }, /cannot be a placeholder|can not be a placeholder/],
+      [{ is: 'command', argv: ['{persona}'] }, /cannot be a placeholder|cannot be a placeholder/],
       [{ is: 'terminal', argv: ['bash', '-c', '{cwd}'] }, /program text for bash/],
       [{ is: 'url', template: 'javascript:{persona}' }, /are never opened/],
       [{ is: 'url', template: 'gopher://{persona}' }, /is not among urlSchemes/],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { assetPath } from '../../app/assets.node.ts';
+import { getAssetPath } from '../../app/assets.node.ts';
 import { openIcons } from '../../app/tray/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import {
@@ -201,7 +201,7 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
   });
 
   test('what an agent asks stands at the top with a mark on the icon; an option answers it, and both are gone', async () => {
-    const icons = openIcons(assetPath('icons'));
+    const icons = openIcons(getAssetPath('icons'));
     const badge = (name: 'ask' | 'none' | '1') => async (): Promise<true | null> => {
       const pixmaps = icons.pixmaps({ state: 'up', badge: name });
       return isDeepStrictEqual(await asker.tray.icon(), { is: 'pixmaps', pixmaps }) || null;

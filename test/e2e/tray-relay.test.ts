@@ -73,7 +73,7 @@ test('a token file that is missing is a cause and no end, and counts as soon as 
     causes.map(({ key }) => key),
     ['nats'],
   );
-  assert.match(causes[0]?.message ?? '', /token file .* can not be read/);
+  assert.match(causes[0]?.message ?? '', /token file .* cannot be read/);
   rig.write('later', rig.server.token);
   await tray.until('no cause', (now) => now.causes.length === 0);
 });

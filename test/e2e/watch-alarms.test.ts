@@ -47,7 +47,7 @@ describe('alarms of a hive, headless', { concurrency: true }, () => {
     await told.says(/mail lies where nobody was ever seen to read it: adda \(1 unread\), all \(1 unread\)/);
   });
 
-  test('trap 10: a file that can not be written leaves the alarm for later, and the log has it', async () => {
+  test('trap 10: a file that cannot be written leaves the alarm for later, and the log has it', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: ['ada', 'adda'] });
     emptyHanded(hive, 'adda');
@@ -166,7 +166,7 @@ describe('--activity-file and --check-activity', () => {
     assert.equal((await check(files, 'bo', first)).code, 2);
   });
 
-  test('trap 50: an inbox that can not be read mutes the alarm of urgent mail, and both places say which', async () => {
+  test('trap 50: an inbox that cannot be read mutes the alarm of urgent mail, and both places say which', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: ['ada', 'bo'] });
     const first = hive.deliver('ada');
@@ -182,7 +182,7 @@ describe('--activity-file and --check-activity', () => {
     hive.fail({ is: 'status', status: 500 }, { endpoint: 'inbox', persona: 'bo' });
     const asked = hive.deliver('ada', { from: 'bo', urgent: true });
     await cli.says(
-      /urgent mail is unread \(ada\), and whether its readers did anything can not be told: bo was not read/,
+      /urgent mail is unread \(ada\), and whether its readers did anything cannot be told: bo was not read/,
     );
     const { code, stdout } = await check(files, 'ada', asked);
     assert.deepEqual(
@@ -193,6 +193,6 @@ describe('--activity-file and --check-activity', () => {
     await hive.heal();
     await cli.says(/every inbox is read again, and silence is observed/);
     await until('the alarm', () => reasons(files, 'ada').includes('urgent-unanswered'));
-    assert.equal(cli.stderr.match(/can not be told/g)?.length, 1);
+    assert.equal(cli.stderr.match(/cannot be told/g)?.length, 1);
   });
 });

@@ -38,7 +38,7 @@ describe('a wrong command line ends with 2, names the value and the next step on
     ['--wait -1', /--wait -1: must be at least 0/],
     ['--delivery twice', /--delivery.*at-most-once, at-least-once/],
     ['ada', /too many arguments/],
-    ['--token-file /nowhere/token', /token file "\/nowhere\/token" can not be read/],
+    ['--token-file /nowhere/token', /token file "\/nowhere\/token" cannot be read/],
   ];
   for (const [line, said] of cases) {
     test(line, async () => {
@@ -124,7 +124,7 @@ describe('what is wrong around it ends the start with 2 as well', { concurrency:
     mkdirSync(files.at('dir'));
     await refused(['--token-file', files.at('dir')], /token file .*dir" is not a regular file/);
     await refused(['--token-file', files.write('empty', '\n')], /token file .*empty" holds no token/);
-    await refused(['--auth-header', 'a:b'], /--auth-header "a:b" can not carry a token: see --help/, {
+    await refused(['--auth-header', 'a:b'], /--auth-header "a:b" cannot carry a token: see --help/, {
       KIJITOMON_TOKEN: 's3cret',
     });
     await refused(['--hive', 'http://127.0.0.1:1'], /^(?!.*s3cret).*line break/, { KIJITOMON_TOKEN: 's3cret\ntoken' });

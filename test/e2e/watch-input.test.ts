@@ -419,7 +419,7 @@ function tinyDisk(files: Scratch): TinyDisk {
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'tmpfs', dir]).status === 0;
   const ballast = join(dir, 'ballast');
   return {
-    missing: mounted ? null : 'a tmpfs can not be mounted here: run as root',
+    missing: mounted ? null : 'a tmpfs cannot be mounted here: run as root',
     dir,
     fill: () => {
       try {

@@ -188,7 +188,7 @@ describe('no position of this inbox', { concurrency: 4 }, () => {
   });
 });
 
-describe('what can not be a position', { concurrency: 4 }, () => {
+describe('what cannot be a position', { concurrency: 4 }, () => {
   test('trap 35: a symlink is not followed, and a directory ends nothing: both are said, and nothing is saved', async () => {
     for (const make of [
       (files: Scratch) => symlinkSync(files.write('target', 'mine'), files.at('hive.ada.json')),
@@ -210,7 +210,7 @@ describe('what can not be a position', { concurrency: 4 }, () => {
     }
   });
 
-  test('trap 37: a directory that can not be written to ends nothing: mail is told once, and that nothing is saved', async (t) => {
+  test('trap 37: a directory that cannot be written to ends nothing: mail is told once, and that nothing is saved', async (t) => {
     if (needs(t, bound.missing)) return;
     using files = scratch();
     await using hive = await hiveOfThree();
@@ -283,7 +283,7 @@ describe('what can not be a position', { concurrency: 4 }, () => {
   });
 });
 
-describe('a window that can not be walked', { concurrency: 3 }, () => {
+describe('a window that cannot be walked', { concurrency: 3 }, () => {
   /** Says nothing of older rows on the newest page, so that nobody can know whether there are any. */
   const silent = (answer: Record<string, unknown>, url: URL): unknown =>
     url.searchParams.has('before_id') ? answer : { ...answer, next_before_id: undefined };

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createNudger, noteActivity } from '../../app/hook/index.ts';
-import { keptSessions, type Pane } from '../../app/open/index.ts';
+import { openSessionStore, type Pane } from '../../app/open/index.ts';
 import { programOnPath } from '../../app/programs.node.ts';
 import { TYPED_WORDS } from '../../core/hooks/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { type Clock, realClock, realSpawn, silentLog } from '../../core/ports/index.ts';
-import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import { type ComposerPane, composerPane, type Shown } from '../kit/composer-pane.ts';
 import { needs } from '../kit/require.ts';
 import { scratch } from '../kit/scratch.ts';
@@ -87,10 +87,19 @@ function rig(tmux: ComposerPane, space: ReturnType<typeof scratch>) {
   const dirs = { state: space.dir, run: space.at('run'), config: space.at('config') };
   const clock: Clock = { ...realClock, sleep: (ms, signal) => realClock.sleep(ms / 10, signal) };
   const nudger = createNudger({
-    ...{ db, items, dirs, disk: realDisk(silentLog), clock, env: process.env, os: process.platform, spawn: realSpawn },
+    ...{
+      db,
+      items,
+      dirs,
+      disk: createRealDisk(silentLog),
+      clock,
+      env: process.env,
+      os: process.platform,
+      spawn: realSpawn,
+    },
     ...{ stop: AbortSignal.any([]), ways: { tmux: true, codexQueue: true } },
   });
-  const sessions = keptSessions(db);
+  const sessions = openSessionStore(db);
   const at = (pane: Pane): void => {
     const harness = { name: 'claude', home: space.dir };
     sessions.set(
@@ -143,7 +152,7 @@ test(`C2 in ${STATES} states of a pane words are typed into an empty prompt of a
       isAtOther = !isAtOther;
       r.at(isAtOther ? other : tmux.pane);
     }
-    const done = await r.nudger.look('ada').then(
+    const done = await r.nudger.nudgeIfDue('ada').then(
       (nudging) => nudging,
       (error: unknown) =>
         error instanceof Error && error.message.includes('was typed and not sent')

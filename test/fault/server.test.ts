@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askTray } from '../../app/cli/ask-tray.node.ts';
+import { askTray } from '../../app/cli/tray-request.node.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 /** What the owner waits for at most. */

@@ -3,14 +3,14 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, trunca
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { reconcileStore } from '../../app/compose/reconcile-store.ts';
-import type { Kept } from '../../app/compose/tray-watches.ts';
-import { type Event, newEventId } from '../../core/events/index.ts';
+import { reconcileStore } from '../../app/program/store-reconciliation.ts';
+import type { SavedTrayState } from '../../app/sources/hive-watchers.ts';
+import { type Event, toMailEventId } from '../../core/events/index.ts';
 import { DAMAGED_FROM, openLocalHive, sealAll } from '../../core/inbox/index.ts';
-import { isoOf } from '../../core/model/index.ts';
+import { formatIso } from '../../core/model/index.ts';
 import { plainRandom, realClock, realClocks, silentLog } from '../../core/ports/index.ts';
 import { openOutbox } from '../../core/sinks/outbox/index.ts';
-import { copyStore, openStore, readStoreReport, realDisk } from '../../core/state/index.ts';
+import { copyStore, createRealDisk, openStore, readStoreReport } from '../../core/state/index.ts';
 
 const PLACES = Number(process.env.HIVEBAR_PLACES ?? 200);
 const SEED = Number(process.env.HIVEBAR_SEED ?? 20261129);
@@ -33,12 +33,12 @@ function openAll(folder: string) {
   const note = (line: string): void => void lines.push(line);
   const log = { ...silentLog, warn: note, error: note };
   const path = join(folder, 'hivebar.sqlite');
-  const disk = realDisk(log);
+  const disk = createRealDisk(log);
   const db = openStore(path, { checks: true });
   const damaged: number[] = [];
   const local = openLocalHive({ db, clock: realClock, log, contentChars: 220, onDamaged: (n) => damaged.push(n) });
   sealAll(db);
-  const outbox = openOutbox<Kept>({
+  const outbox = openOutbox<SavedTrayState>({
     ...{ db, disk, clock: realClock, clocks: realClocks, directory: join(folder, 'events') },
     journal: join(folder, 'outbox.journal'),
     onBehind: () => {},
@@ -52,16 +52,21 @@ function openAll(folder: string) {
 
 /** A message as the watch of the local hive tells it. */
 function toEvent(persona: string, id: number, content: string): Event {
-  const created = isoOf(realClock.now());
+  const created = formatIso(realClock.now());
   return {
     ...{ event: 'new', source: 'kijito-inbox', ts: created, id, from: 'sender', created, persona },
-    ...{ content: [...content].slice(0, 220).join(''), event_id: newEventId(persona, id), wake_class: 'mail' },
+    ...{ content: [...content].slice(0, 220).join(''), event_id: toMailEventId(persona, id), wake_class: 'mail' },
   } as Event;
 }
 
 async function tell(all: ReturnType<typeof openAll>, persona: string, id: number, content: string): Promise<void> {
   const sink = all.outbox.sinkFor(persona, persona);
-  const kept = { cursor: id, state: 'UP', consecutive_failures: 0, identity: identityOf(persona) } as unknown as Kept;
+  const kept = {
+    cursor: id,
+    state: 'UP',
+    consecutive_failures: 0,
+    identity: identityOf(persona),
+  } as unknown as SavedTrayState;
   const taken = await sink.take([toEvent(persona, id, content)], kept, going);
   assert.equal(taken.is, 'all');
 }

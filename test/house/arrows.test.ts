@@ -21,7 +21,7 @@ describe('import arrows', () => {
     ['past a door', 'app/tray/a.ts', `import { x } from '../../core/board/fold.ts';`, /not a door/],
     [
       'past a door in a hall',
-      'app/compose/a.ts',
+      'app/program/a.ts',
       `import { x } from '../../core/sources/kijito/read/page.ts';`,
       /door/,
     ],
@@ -55,9 +55,9 @@ describe('import arrows', () => {
     ['inside a folder', 'core/board/a.ts', `import { x } from './fold.ts';`],
     ['into a part of the own room by its door', 'core/sources/a.ts', `import { x } from './kijito/index.ts';`],
     ['out of a part into its room', 'core/sources/kijito/a.ts', `import { x } from '../source.ts';`],
-    ["of a hall's part", 'app/compose/a.ts', `import { x } from '../../core/sinks/outbox/index.ts';`],
+    ["of a hall's part", 'app/program/a.ts', `import { x } from '../../core/sinks/outbox/index.ts';`],
     ['of the desktop by the tray', 'app/tray/a.ts', `import { x } from '../desktop/index.ts';`],
-    ['of any composition by a command', 'app/cli/a.ts', `const x = await import('../compose/tray.ts');`],
+    ['of any composition by a command', 'app/cli/a.ts', `const x = await import('../program/tray.ts');`],
     ['of the wire as a type by the page', 'ui-static/a.ts', `import type { X } from '../app/status/wire.ts';`],
     ['of a package', 'core/net/a.ts', `import { request } from 'undici';`],
   ];

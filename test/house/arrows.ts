@@ -14,17 +14,18 @@ const ROWS: readonly (readonly string[])[] = [
     'app/assets.node.ts',
     'app/oldest-node.ts',
     'app/owner-socket.ts',
-    'app/printable.ts',
     'app/programs.node.ts',
     'app/schema-error.ts',
     'app/version.node.ts',
     'app/desktop',
+    'app/host',
     'ui-static/present.ts',
   ],
   ['app/open'],
   ['app/hook'],
   ['app/config', 'app/actions', 'app/tray', 'app/notify', 'app/status', 'app/service', 'app/follow'],
-  ['app/compose'],
+  ['app/local', 'app/sources', 'app/daemon', 'app/headless'],
+  ['app/program'],
   ['app/cli'],
 ];
 
@@ -44,12 +45,16 @@ const HALLS: readonly string[] = [
  * the files behind the ports' door.
  */
 const OPEN: readonly string[] = [
-  'app/compose',
+  'app/program',
+  'app/local',
+  'app/sources',
+  'app/daemon',
+  'app/headless',
+  'app/host',
   'app/cli/daemon',
   'app/assets.node.ts',
   'app/oldest-node.ts',
   'app/owner-socket.ts',
-  'app/printable.ts',
   'app/programs.node.ts',
   'app/schema-error.ts',
   'app/version.node.ts',
@@ -62,7 +67,7 @@ const BANS: readonly { readonly from: RegExp; readonly to: RegExp; readonly why:
   { from: /^core\/daemon\//, to: /^core\/(events|sources|inbox)\//, why: 'a doorbell carries no content' },
   { from: /^core\/sources\/[^/]+\/read\//, to: /^core\/sources\/[^/]+\/act\//, why: 'looking never consumes' },
   {
-    from: /^app\/(?!tray\/|notify\/|compose\/|cli\/|desktop\/)/,
+    from: /^app\/(?!tray\/|notify\/|program\/|cli\/|desktop\/)/,
     to: /^app\/desktop\//,
     why: 'the desktop is for the tray and the notifications',
   },

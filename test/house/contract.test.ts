@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createActions, type House } from '../../app/actions/index.ts';
+import { createActions, type TrayControls } from '../../app/actions/index.ts';
 import { COMMANDS } from '../../app/cli/commands.ts';
 import { SETTINGS } from '../../app/config/tray/index.ts';
-import { parseWatch, watchHelp } from '../../app/config/watch/index.ts';
+import { formatWatchHelp, parseWatch } from '../../app/config/watch/index.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../../app/status/wire.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { statusRig } from '../kit/status-rig.ts';
@@ -54,7 +54,7 @@ describe('docs/CONTRACT.md says what the code does', () => {
   test('every flag of the headless watch, and the defaults that are numbers', () => {
     const rows = tableUnder('### Flags');
     const said = rows.flatMap(([flags = '']) => codeIn(flags).map((flag) => flag.split(' ')[0] ?? ''));
-    const has = watchHelp().flatMap((line) => /^ {2}(--[\w-]+)/.exec(line)?.[1] ?? []);
+    const has = formatWatchHelp().flatMap((line) => /^ {2}(--[\w-]+)/.exec(line)?.[1] ?? []);
     assert.deepEqual([...said].sort(), [...has].sort());
     const parsed = parseWatch([]);
     assert.equal(parsed.is, 'plan');
@@ -99,7 +99,7 @@ describe('docs/CONTRACT.md says what the code does', () => {
   });
 
   test('every action and every command', () => {
-    const house = {} as House; // nothing is run
+    const house = {} as TrayControls; // nothing is run
     const actions = tableUnder('### Actions').flatMap(([action = '']) => codeIn(action));
     assert.deepEqual(
       [...createActions(house, realClock).keys()].filter(

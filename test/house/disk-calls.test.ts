@@ -32,7 +32,7 @@ const SHORT_TIMERS: readonly string[] = [
   'app/cli/doctor/port.node.ts',
   'app/cli/hook-now.node.ts',
   'app/cli/hook/stdin.node.ts',
-  'app/compose/early.node.ts',
+  'app/host/poke-signal.node.ts',
   'core/daemon/log/event-log.node.ts',
   'core/daemon/log/outlets.node.ts',
   'core/events/follow/file-changes.node.ts',

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wakeText } from '../../app/follow/wake-text.ts';
-import { recoveryBanner } from '../../app/notify/words.ts';
+import { formatWakeText } from '../../app/follow/wake-text.ts';
+import { buildRecoveryBanner } from '../../app/notify/banner-texts.ts';
 import { formatAge } from '../../app/tray/age.ts';
-import { agoOf } from '../../ui-static/present.ts';
+import { formatAgo } from '../../ui-static/present.ts';
 import { programFiles } from './source-file.ts';
 
 const MINUTE = 60_000;
 
 /** Each prints a constant, or days of a clock that is wrong. */
-const NO_DURATIONS: readonly string[] = ['app/compose/daemon-attach.ts', 'app/compose/tray.ts', 'app/tray/harness.ts'];
+const NO_DURATIONS: readonly string[] = [
+  'app/daemon/daemon-attach.ts',
+  'app/local/retention-service.ts',
+  'app/tray/harness.ts',
+];
 
 test('E5 no other file than that of core/format spells minutes, hours or days', () => {
   const spells = /\} (min|minutes?|h|hours?|d|days?)\b|'(min|h)'/;
@@ -24,11 +28,11 @@ test('E5 90 minutes are the same words for an agent, in a banner, in the menu an
   const ts = '2026-06-20T10:00:00.000000+00:00';
   const now = Date.parse(ts) + 90 * MINUTE;
   const mail = { event: 'new', source: 'local', ts, id: 1, from: 'bo', created: ts, persona: 'ada', event_id: 'ada:1' };
-  assert.match(wakeText(mail as unknown as Parameters<typeof wakeText>[0], now), / 1 h ago/);
+  assert.match(formatWakeText(mail as unknown as Parameters<typeof formatWakeText>[0], now), / 1 h ago/);
   const announced = { cause: { is: 'persona', key: 'ada', personas: ['ada'] } } as unknown as Parameters<
-    typeof recoveryBanner
+    typeof buildRecoveryBanner
   >[0];
-  assert.equal(recoveryBanner(announced, ['ada'], 90 * MINUTE, 90 * MINUTE).body, 'Down for 1 h, back for 1 h.');
+  assert.equal(buildRecoveryBanner(announced, ['ada'], 90 * MINUTE, 90 * MINUTE).body, 'Down for 1 h, back for 1 h.');
   assert.equal(formatAge(90 * MINUTE), '1 h');
-  assert.equal(agoOf(90 * MINUTE), '1 h ago');
+  assert.equal(formatAgo(90 * MINUTE), '1 h ago');
 });

@@ -8,7 +8,11 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** What these parse was written by Hivebar itself, or by its user as settings, or its size is bounded before. */
 const OWN: readonly string[] = [
   'app/cli/',
-  'app/compose/',
+  'app/daemon/',
+  'app/headless/',
+  'app/host/',
+  'app/program/',
+  'app/sources/',
   'app/config/',
   'app/hook/',
   'app/notify/',
@@ -23,7 +27,7 @@ const OWN: readonly string[] = [
   'core/sinks/',
   'app/status/app.node.ts',
   'core/sources/kijito/read/answer.ts',
-  'core/sources/kijito/read/parts.ts',
+  'core/sources/kijito/read/json-parts.ts',
   'core/state/',
 ];
 /** Rooms of the list in which something reads what others wrote. */

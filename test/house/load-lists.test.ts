@@ -6,7 +6,7 @@ import { programFiles, sourceFile } from './source-file.ts';
 /** What an entry must never reach: its memory and its start depend on it. */
 const LISTS: readonly (readonly [string, readonly string[]])[] = [
   [
-    'app/compose/watch.ts',
+    'app/program/watch.ts',
     [
       'fastify',
       'conf',
@@ -19,7 +19,7 @@ const LISTS: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   [
-    'app/cli/daemon/run.ts', // and with it app/compose/daemon.ts
+    'app/cli/daemon/run.ts', // and with it app/program/daemon.ts
     [
       'undici',
       'fastify',
@@ -59,16 +59,16 @@ describe('load lists', () => {
 
   test('the client of NATS is reached over the lazy import of the relay, and with a server in the settings alone', () => {
     const files = programFiles();
-    for (const entry of ['app/compose/tray.ts', 'app/cli/run.ts']) {
+    for (const entry of ['app/program/tray.ts', 'app/cli/run.ts']) {
       assert.ok(forbiddenLoads(files, entry, ['nats-io']).length > 0, `${entry} has a relay`);
       const without = files.map((file) =>
-        file.path === 'app/compose/relay-service.ts'
+        file.path === 'app/local/relay-service.ts'
           ? { ...file, imports: file.imports.filter(({ specifier }) => !specifier.endsWith('/relay/index.ts')) }
           : file,
       );
       assert.deepEqual(forbiddenLoads(without, entry, ['nats-io']), []);
     }
-    const relay = files.find(({ path }) => path === 'app/compose/relay-service.ts')?.text ?? '';
+    const relay = files.find(({ path }) => path === 'app/local/relay-service.ts')?.text ?? '';
     assert.match(relay, /if \(nats === undefined\) return[\s\S]*await import\(\s*'[^']*\/relay\/index\.ts'/);
     assert.doesNotMatch(relay, /from '[^']*\/relay\/index\.ts'/);
   });
@@ -77,7 +77,7 @@ describe('load lists', () => {
     const files = programFiles();
     const opens = 'core/sources/brainclaw/act/session.ts';
     const client = '@modelcontextprotocol/client';
-    for (const entry of ['app/compose/tray.ts', 'app/cli/brainclaw.ts']) {
+    for (const entry of ['app/program/tray.ts', 'app/cli/brainclaw.ts']) {
       assert.ok(loads(files, entry).get(client)?.endsWith(`${opens} -> ${client}`), entry);
       const without = files.map((file) =>
         file.path === opens ? { ...file, imports: file.imports.filter(({ specifier }) => specifier !== client) } : file,
@@ -92,28 +92,28 @@ describe('load lists', () => {
   test('ws is reached from the tray process over the lazy import of the session stream alone', () => {
     const files = programFiles();
     const serves = 'app/status/session-stream.node.ts';
-    assert.ok(loads(files, 'app/compose/tray.ts').get('ws')?.endsWith(`${serves} -> ws`));
+    assert.ok(loads(files, 'app/program/tray.ts').get('ws')?.endsWith(`${serves} -> ws`));
     const without = files.map((file) =>
       file.path === serves ? { ...file, imports: file.imports.filter(({ specifier }) => specifier !== 'ws') } : file,
     );
-    assert.equal(loads(without, 'app/compose/tray.ts').get('ws'), undefined);
+    assert.equal(loads(without, 'app/program/tray.ts').get('ws'), undefined);
     const text = files.find(({ path }) => path === serves)?.text ?? '';
-    assert.match(text, /function loaded\(\)[\s\S]*import\('ws'\)/);
+    assert.match(text, /function loadServer\(\)[\s\S]*import\('ws'\)/);
     assert.doesNotMatch(text, /import (?!type)[^\n]*from 'ws'/);
   });
 
   test('a chain over doors and lazy imports is found and named', () => {
     const files = [
-      sourceFile('app/compose/watch.ts', `import { a } from '../../core/a/index.ts';`),
+      sourceFile('app/program/watch.ts', `import { a } from '../../core/a/index.ts';`),
       sourceFile('core/a/index.ts', `export { a } from './a.ts'; export type { B } from './b.ts';`),
       sourceFile('core/a/a.ts', `export const a = () => import('@fastify/static');`),
     ];
-    assert.deepEqual(forbiddenLoads(files, 'app/compose/watch.ts', ['fastify']), [
-      'app/compose/watch.ts -> core/a/index.ts -> core/a/a.ts -> @fastify/static',
+    assert.deepEqual(forbiddenLoads(files, 'app/program/watch.ts', ['fastify']), [
+      'app/program/watch.ts -> core/a/index.ts -> core/a/a.ts -> @fastify/static',
     ]);
   });
 
   test('a graph with a hole is an error, not a pass', () => {
-    assert.throws(() => forbiddenLoads([], 'app/compose/watch.ts', ['fastify']), /no such file/);
+    assert.throws(() => forbiddenLoads([], 'app/program/watch.ts', ['fastify']), /no such file/);
   });
 });

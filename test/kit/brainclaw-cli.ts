@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Finding } from '../../app/cli/brainclaw/doctor/index.ts';
+import type { BrainclawFinding } from '../../app/cli/brainclaw/doctor/index.ts';
 import { type Cli, startCli } from './process.ts';
 import { programEntry } from './program.ts';
 import type { Scratch } from './scratch.ts';
@@ -80,5 +80,5 @@ export const tailLines = (cli: Cli): readonly TailLine[] => cli.lines.map((line)
 export interface Examined {
   readonly clean: boolean;
   readonly journal: { readonly records: number; readonly checkpoints: readonly string[] } | null;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly BrainclawFinding[];
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Clock, type Log, realClock, silentLog } from '../../core/ports/index.ts';
-import { type ActionClient, type ActionClientOptions, actionClient } from '../../core/sources/brainclaw/index.ts';
+import { type ActionClient, type ActionClientOptions, createActionClient } from '../../core/sources/brainclaw/index.ts';
 import { type Scratch, scratch } from './scratch.ts';
 import { until } from './until.ts';
 
@@ -126,7 +126,7 @@ export function acting(
   const server = recorded(files, fault);
   const warned: string[] = [];
   const log: Log = { ...silentLog, warn: (line) => void warned.push(line) };
-  const client = actionClient({
+  const client = createActionClient({
     root: files.dir,
     command: () => server.command,
     env: { ...process.env, ...AGENT_SHELL, LANG: 'C.UTF-8' },

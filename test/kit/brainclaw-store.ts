@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { type Files, O, realFiles } from '../../core/ports/index.ts';
 import {
   type Attention,
-  type Board,
-  boardOf,
-  type Counts,
+  type BoardSummary,
   type Cursor,
-  type Journal,
-  type JournalOptions,
-  keepJournal,
-  type View,
+  createJournalReader,
+  type JournalReader,
+  type JournalReaderOptions,
+  type JournalView,
+  type ProjectCounts,
+  toBoardSummary,
 } from '../../core/sources/brainclaw/read/index.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
@@ -26,13 +26,13 @@ interface Step {
     readonly cursor: number;
     readonly entities: number;
     readonly attention_required: Attention;
-    readonly counts: Counts;
+    readonly counts: ProjectCounts;
   };
 }
 
 /** What the reference made of the data. */
 export interface Expected {
-  readonly observer: Board & {
+  readonly observer: BoardSummary & {
     readonly applied: number;
     readonly cursor: { readonly seq: number; readonly checkpoint_seq: number };
     readonly affectedTypes: readonly string[];
@@ -40,7 +40,7 @@ export interface Expected {
   };
   readonly segments: readonly { readonly name: string; readonly bytes: number; readonly lines: number }[];
   readonly genesisSeq: number;
-  readonly beforeRegistryGenesis: Counts;
+  readonly beforeRegistryGenesis: ProjectCounts;
   readonly strictReader: { readonly records: number; readonly classes: Readonly<Record<string, number>> };
   readonly coldFromCheckpoint: {
     readonly entities: number;
@@ -69,7 +69,7 @@ export interface Expected {
     readonly until: number;
     readonly registryAuthoritative: boolean;
     readonly entities: number;
-    readonly counts: Counts;
+    readonly counts: ProjectCounts;
     readonly attention_required: Attention;
   }[];
 }
@@ -94,7 +94,7 @@ export interface Store extends Scratch {
   event(name: string): string;
   /** Appends a step of the data, by its number from 1. */
   step(number: number): void;
-  open(options?: JournalOptions): Journal;
+  open(options?: JournalReaderOptions): JournalReader;
 }
 
 export function brainclaw(): Store {
@@ -109,24 +109,26 @@ export function brainclaw(): Store {
     journal,
     event,
     step: (number) => appendFileSync(event(stepAt(number).to), stepBytes(number)),
-    open: (options) => keepJournal(realFiles, journal, options),
+    open: (options) => createJournalReader(realFiles, journal, options),
   };
 }
 
 /** A journal that was read and is on. */
-export function viewed(journal: Journal): View {
+export function viewed(journal: JournalReader): JournalView {
   journal.refresh();
   if (journal.view === null) throw new Error('the journal is off');
   return journal.view;
 }
 
 /** All that a reader says of a project, as plain values to compare. */
-export function told(view: View): Readonly<Record<string, unknown>> {
+export function told(view: JournalView): Readonly<Record<string, unknown>> {
   const { replay } = view;
   const { projection } = replay;
   return {
-    board: boardOf(projection),
-    items: projection.types.toSorted().map((itemType) => [itemType, [...projection.ofType(itemType).entries()].sort()]),
+    board: toBoardSummary(projection),
+    items: projection.types
+      .toSorted()
+      .map((itemType) => [itemType, [...projection.getByType(itemType).entries()].sort()]),
     activity: projection.activity,
     applied: replay.applied,
     cursor: replay.cursor,
@@ -141,9 +143,9 @@ export function told(view: View): Readonly<Record<string, unknown>> {
 }
 
 /** The cursor as the reference has it. */
-export const seqOf = ({ replay }: View): number => cursorOf({ replay }).seq;
+export const seqOf = ({ replay }: JournalView): number => cursorOf({ replay }).seq;
 
-export function cursorOf({ replay }: Pick<View, 'replay'>): Cursor {
+export function cursorOf({ replay }: Pick<JournalView, 'replay'>): Cursor {
   if (replay.cursor === null) throw new Error('nothing was applied');
   return replay.cursor;
 }
@@ -184,7 +186,7 @@ export const line = (seq: unknown, more: Readonly<Record<string, unknown>> = {})
     ...{ item_type: 'plan', item_id: `pln_${seq}`, entity_rev: 1, payload: { status: 'todo' }, ...more },
   })}\n`;
 /** What a reader says that starts now. */
-export const coldOf = (store: Store, saved: Cursor | null = null): View => viewed(store.open({ saved }));
+export const coldOf = (store: Store, saved: Cursor | null = null): JournalView => viewed(store.open({ saved }));
 /** Ends the torn record of the data, so that lines can follow it. */
 export const ended = (store: Store): Store => {
   store.step(1);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Machine } from '../../app/compose/machine.ts';
-import { type Kept, trayWatches } from '../../app/compose/tray-watches.ts';
 import { openSettings } from '../../app/config/tray/index.ts';
+import type { Machine } from '../../app/host/machine.ts';
+import { createHiveWatchers, type SavedTrayState } from '../../app/sources/hive-watchers.ts';
 import { createBoard, type Snapshot } from '../../core/board/index.ts';
 import { type Clock, type Log, realClock, silentLog } from '../../core/ports/index.ts';
 import { openOutbox } from '../../core/sinks/outbox/index.ts';
@@ -10,11 +10,11 @@ import {
   BOARD,
   type BrainclawOptions,
   type BrainclawSource,
-  brainclawSource,
-  cursorIn,
+  createBrainclawSource,
   type Project,
+  parseCursor,
 } from '../../core/sources/brainclaw/index.ts';
-import { openDatabase, realDisk, stemOf } from '../../core/state/index.ts';
+import { createRealDisk, openDatabase, toStem } from '../../core/state/index.ts';
 import type { EventLine } from './process.ts';
 import type { Scratch } from './scratch.ts';
 import { stillClocks } from './still-clocks.ts';
@@ -52,14 +52,14 @@ export const PROJECT = 'prj_lab0001';
 export async function watching(root: string, home: Scratch, setting: WatchSetting = {}): Promise<Watched> {
   const { clock = realClock, log = silentLog } = setting;
   await using started = new AsyncDisposableStack();
-  const disk = realDisk(log);
+  const disk = createRealDisk(log);
   const project: Project = { root: dirname(root), store: root, id: PROJECT };
   const cursor = home.at('cursor.json');
-  const source = brainclawSource({
+  const source = createBrainclawSource({
     ...{ project, disk, clock, log, mail: true, seed: null, contentChars: 220 },
     ...setting,
     cursor: {
-      load: () => (existsSync(cursor) ? cursorIn(JSON.parse(readFileSync(cursor, 'utf8'))) : null),
+      load: () => (existsSync(cursor) ? parseCursor(JSON.parse(readFileSync(cursor, 'utf8'))) : null),
       save: (value) => writeFileSync(cursor, JSON.stringify(value)),
     },
   });
@@ -78,12 +78,12 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
   const board = createBoard(log, (run) => void clock.after(0, run));
   const directory = home.at('events');
   const outbox = started.use(
-    openOutbox<Kept>({
+    openOutbox<SavedTrayState>({
       ...{ db, disk, clock, clocks: stillClocks, directory, journal: home.at('outbox.journal') },
       onBehind: (persona, fault) => board.put({ is: 'published', at: clock.now(), persona, fault }),
     }),
   );
-  const watches = trayWatches({
+  const watches = createHiveWatchers({
     hive: {
       source,
       address: project.root,
@@ -93,7 +93,7 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
       ...{ isLocal: false, isHere: true, tellsAll: setting.tellsAll === true },
     },
     settings: { ...openSettings(home.at('config')).settings, pollSeconds: setting.pollSeconds ?? 60 },
-    ...{ outbox, directory, kept: outbox.allKept(), board, machine },
+    ...{ outbox, directory, savedStates: outbox.readAllSaved(), board, machine },
     ...{ run: '00ff00ff00ff00ff', settling: () => false },
   });
   const running = watches.run(stop.signal);
@@ -107,7 +107,7 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
   const persona = (address = BOARD): Shown | undefined =>
     board.snapshot().personas.find(({ id }) => id === idOf(address));
   const events = (address = BOARD): readonly EventLine[] =>
-    linesOf(directory, `events.${stemOf(idOf(address))}.ndjson`)
+    linesOf(directory, `events.${toStem(idOf(address))}.ndjson`)
       .map((text) => JSON.parse(text) as EventLine)
       .filter((event) => 'id' in event);
   return {

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type Pane, startKeyOf } from '../../app/open/index.ts';
+import { type Pane, readStartKey } from '../../app/open/index.ts';
 import type { Scratch } from './scratch.ts';
 import { until } from './until.ts';
 
@@ -60,7 +60,7 @@ export async function composerPane(space: Scratch, session: string): Promise<Com
   let n = 0;
   return {
     pane: { socket, serverPid: Number(serverPid), pane },
-    runner: { pid: Number(pid), startKey: startKeyOf(Number(pid), process.platform) },
+    runner: { pid: Number(pid), startKey: readStartKey(Number(pid), process.platform) },
     did,
     ask,
     async show(shown) {

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import {
-  askLink,
+  askDaemon,
   type DaemonConfig,
   type DaemonPlaces,
   type DaemonStatus,
-  ownDaemonPlaces,
+  findOwnDaemonPlaces,
 } from '../../core/link/index.ts';
 import { exportOf } from './daemon-export.ts';
 import { DAEMON_PERSONAS, installPersonas } from './daemon-personas.ts';
@@ -25,10 +25,10 @@ export const configOf = (identity: string, over: Partial<DaemonConfig> = {}): Da
 export const installIn = (home: TrayHome, ...configs: readonly DaemonConfig[]) => installPersonas(home.dir, configs);
 
 export const placesOf = (home: TrayHome, identity: string): DaemonPlaces =>
-  ownDaemonPlaces({ tenant: TENANT, identity }, home.env);
+  findOwnDaemonPlaces({ tenant: TENANT, identity }, home.env);
 
 /** The id of its persona on the board. */
-export const boardId = (identity: string): string => `prism-${TENANT}-${identity}`;
+export const boardId = (identity: string): string => `daemon-${TENANT}-${identity}`;
 
 /** The real daemon of an installed persona, until the test leaves its scope. */
 export interface BoardDaemon extends AsyncDisposable {
@@ -46,7 +46,7 @@ export async function startDaemon(home: TrayHome, identity: string, faster = 1):
   const places = placesOf(home, identity);
   let last: DaemonStatus | null = null;
   const status = async (): Promise<DaemonStatus | null> => {
-    const asked = await askLink(places, { verb: 'status' }, { timeoutMs: 5000 });
+    const asked = await askDaemon(places, { verb: 'status' }, { timeoutMs: 5000 });
     last = asked.is === 'answered' && asked.answer.pid === cli.pid ? asked.answer : null;
     return last;
   };

@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 import {
+  type ControlSocket,
+  computeDaemonPlaces,
   type DaemonConfig,
   type DaemonStatus,
-  daemonPlaces,
   type Handlers,
-  type Link,
-  openLink,
+  openControlSocket,
   writeDaemonConfig,
 } from '../../core/link/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { createRealDisk } from '../../core/state/index.ts';
 import { until } from './until.ts';
 
 export const STATUS: DaemonStatus = {
@@ -36,7 +36,7 @@ export const STATUS: DaemonStatus = {
 
 /** The places of a daemon whose state is in `home`. */
 export const placesIn = (home: string, tenant = 'acme', identity = 'ada') =>
-  daemonPlaces(
+  computeDaemonPlaces(
     { tenant, identity },
     {
       platform: 'linux',
@@ -58,7 +58,7 @@ export const ADA_CONFIG: DaemonConfig = {
 /** As `daemon install` leaves it in `home`, without tokens. */
 export function configIn(home: string, config: Partial<DaemonConfig> = {}): DaemonConfig {
   const whole = { ...ADA_CONFIG, ...config };
-  writeDaemonConfig(realDisk(silentLog), realRandom, placesIn(home, whole.tenant, whole.identity), whole);
+  writeDaemonConfig(createRealDisk(silentLog), realRandom, placesIn(home, whole.tenant, whole.identity), whole);
   return whole;
 }
 
@@ -86,9 +86,9 @@ export function notingHandlers(over: Partial<Handlers> = {}): {
 }
 
 /** An open control socket with a daemon that is none behind it. */
-export async function linkIn(home: string, handlers: Handlers, identity = 'ada'): Promise<Link> {
-  const disk = realDisk(silentLog);
-  return await openLink({
+export async function linkIn(home: string, handlers: Handlers, identity = 'ada'): Promise<ControlSocket> {
+  const disk = createRealDisk(silentLog);
+  return await openControlSocket({
     places: placesIn(home, 'acme', identity),
     disk,
     random: realRandom,

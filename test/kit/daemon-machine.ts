@@ -1,5 +1,12 @@
-import { atStart, type Effect, type Happening, type MachineState, type Rules, step } from '../../core/daemon/index.ts';
-import type { BoundaryKind, RingAnswer } from '../../core/link/index.ts';
+import {
+  createMachineState,
+  type DaemonEffect,
+  type DaemonRules,
+  type Happening,
+  type MachineState,
+  step,
+} from '../../core/daemon/index.ts';
+import type { RingAnswer, TurnBoundaryKind } from '../../core/link/index.ts';
 
 const T0 = Date.UTC(2026, 5, 20, 10);
 /** In the middle, so that a ladder has its plain lengths. */
@@ -8,18 +15,18 @@ const NO_JITTER = 0.5;
 /** A machine of a persona daemon by itself, told one thing after the other; what it wanted is kept. */
 export class Told {
   state: MachineState;
-  effects: readonly Effect[] = [];
+  effects: readonly DaemonEffect[] = [];
   mono = 0;
   private asks = 0;
-  private readonly rules: Rules;
+  private readonly rules: DaemonRules;
 
-  constructor(rules: Partial<Rules> = {}) {
+  constructor(rules: Partial<DaemonRules> = {}) {
     this.rules = { tenant: 't', identity: 'ada', wakeIdle: false, ...rules };
-    this.state = atStart({ at: T0, mono: 0 });
+    this.state = createMachineState({ at: T0, mono: 0 });
   }
 
   /** @returns what the shell is to do */
-  tell(happening: Happening, draw = NO_JITTER): readonly Effect[] {
+  tell(happening: Happening, draw = NO_JITTER): readonly DaemonEffect[] {
     const { state, effects } = step(
       this.state,
       { at: T0 + this.mono, mono: this.mono, draw, ...happening },
@@ -31,8 +38,8 @@ export class Told {
   }
 
   /** Lets time pass as a shell does, with something heard each second where it is listened. */
-  pass(ms: number): readonly Effect[] {
-    const all: Effect[] = [];
+  pass(ms: number): readonly DaemonEffect[] {
+    const all: DaemonEffect[] = [];
     for (let rest = ms; rest > 0; rest -= 1_000) {
       this.mono += Math.min(1_000, rest);
       const { link } = this.state;
@@ -43,8 +50,8 @@ export class Told {
   }
 
   /** Lets time pass in silence. */
-  silence(ms: number): readonly Effect[] {
-    const all: Effect[] = [];
+  silence(ms: number): readonly DaemonEffect[] {
+    const all: DaemonEffect[] = [];
     for (let rest = ms; rest > 0; rest -= 1_000) {
       this.mono += Math.min(1_000, rest);
       all.push(...this.tell({ is: 'tick' }));
@@ -91,24 +98,24 @@ export class Told {
     return this.welcome().peeked(count);
   }
 
-  changed(rev: number): readonly Effect[] {
+  changed(rev: number): readonly DaemonEffect[] {
     return this.tell({ is: 'pending_changed', conn: this.conn, rev });
   }
 
-  drained(rev: number, remaining: number): readonly Effect[] {
+  drained(rev: number, remaining: number): readonly DaemonEffect[] {
     return this.tell({ is: 'drained', conn: this.conn, rev, remaining });
   }
 
   /** @returns how it was answered; null: not yet */
-  boundary(kind: BoundaryKind, turn: string | null): RingAnswer | null {
+  boundary(kind: TurnBoundaryKind, turn: string | null): RingAnswer | null {
     this.asks += 1;
     const boundary = { kind, session: 's', turn };
-    return this.answered(this.asks, this.tell({ is: 'notify', ask: this.asks, boundary }));
+    return this.answered(this.asks, this.tell({ is: 'notify', ask: this.asks, turnBoundary: boundary }));
   }
 
   operator(): RingAnswer | null {
     this.asks += 1;
-    return this.answered(this.asks, this.tell({ is: 'notify', ask: this.asks, boundary: null }));
+    return this.answered(this.asks, this.tell({ is: 'notify', ask: this.asks, turnBoundary: null }));
   }
 
   accepted(): RingAnswer | null {
@@ -121,11 +128,11 @@ export class Told {
     return this.answered(ring?.ask ?? null, this.tell({ is: 'rejected', ring: ring?.id ?? -1 }));
   }
 
-  count(is: Effect['is']): number {
+  count(is: DaemonEffect['is']): number {
     return this.effects.filter((effect) => effect.is === is).length;
   }
 
-  private answered(ask: number | null, effects: readonly Effect[]): RingAnswer | null {
+  private answered(ask: number | null, effects: readonly DaemonEffect[]): RingAnswer | null {
     const found = effects.find((effect) => effect.is === 'answer' && effect.ask === ask);
     return found?.is === 'answer' ? found.answer : null;
   }

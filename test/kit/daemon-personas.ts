@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type DaemonConfig, daemonPlaces, writeDaemonConfig, writeDaemonToken } from '../../core/link/index.ts';
+import { computeDaemonPlaces, type DaemonConfig, writeDaemonConfig, writeDaemonToken } from '../../core/link/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { createRealDisk } from '../../core/state/index.ts';
 import type { SuitePersona } from './upstream-suite.ts';
 
 /** Two personas with a daemon each, whose parent is told nowhere. */
@@ -26,10 +26,10 @@ export function installPersonas(
   hivebarHome: string,
   personas: readonly DaemonConfig[] = DAEMON_PERSONAS,
 ): readonly SuitePersona[] {
-  const disk = realDisk(silentLog);
+  const disk = createRealDisk(silentLog);
   return personas.map((config) => {
     const { tenant, identity, address } = config;
-    const places = daemonPlaces(config, {
+    const places = computeDaemonPlaces(config, {
       platform: 'linux',
       env: { HIVEBAR_HOME: hivebarHome },
       home: join(hivebarHome, 'home'),

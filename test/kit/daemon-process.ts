@@ -3,20 +3,20 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type Asked,
-  askLink,
-  type Boundary,
-  type BoundaryKind,
+  type AskResult,
+  askDaemon,
   type DaemonConfig,
   type DaemonPlaces,
   type DaemonStatus,
+  findOwnDaemonPlaces,
   type LinkRequest,
-  ownDaemonPlaces,
   type RingAnswer,
+  type TurnBoundary,
+  type TurnBoundaryKind,
   writeDaemonConfig,
 } from '../../core/link/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk, writeAtomically } from '../../core/state/index.ts';
+import { createRealDisk, writeAtomically } from '../../core/state/index.ts';
 import { type Cli, type Ended, startCli } from './process.ts';
 import type { ReferenceUpstream, UpstreamPersona } from './upstream/index.ts';
 
@@ -58,9 +58,9 @@ export interface DaemonProcess extends AsyncDisposable {
   /** Until it is reconciled. */
   connected(): Promise<DaemonStatus>;
   /** A boundary as the hook reports it; each call is a turn of its own unless `turn` says which. */
-  boundary(kind?: BoundaryKind, turn?: string): Promise<RingAnswer>;
+  boundary(kind?: TurnBoundaryKind, turn?: string): Promise<RingAnswer>;
   /** `notify_surface` as it is said; null: without a boundary. */
-  notify(boundary: Boundary | null): Promise<RingAnswer>;
+  notify(boundary: TurnBoundary | null): Promise<RingAnswer>;
   /** SIGTERM, and what came of it. */
   stop(): Promise<Ended & { readonly ms: number }>;
   /** SIGKILL, and gone. */
@@ -78,8 +78,8 @@ export function daemonHome(): DaemonHome {
   mkdirSync(project);
   mkdirSync(home);
   const env = { HOME: home, HIVEBAR_HOME: dir, XDG_CACHE_HOME: join(homedir(), '.cache') };
-  const disk = realDisk(silentLog);
-  const places = (identity: string, tenant = 'acme'): DaemonPlaces => ownDaemonPlaces({ tenant, identity }, env);
+  const disk = createRealDisk(silentLog);
+  const places = (identity: string, tenant = 'acme'): DaemonPlaces => findOwnDaemonPlaces({ tenant, identity }, env);
 
   const spawn = (
     { tenant, identity }: Named,
@@ -125,9 +125,9 @@ export function daemonHome(): DaemonHome {
  * One whose time runs fast gives who connects a few milliseconds to speak, and hangs up on a machine that is busy. What it has
  * not heard is said again.
  */
-async function asking<R extends LinkRequest>(places: DaemonPlaces, request: R): Promise<Asked<R['verb']>> {
+async function asking<R extends LinkRequest>(places: DaemonPlaces, request: R): Promise<AskResult<R['verb']>> {
   for (let more = 5; ; more -= 1) {
-    const asked = await askLink(places, request, { timeoutMs: ASK_MS });
+    const asked = await askDaemon(places, request, { timeoutMs: ASK_MS });
     if (asked.is !== 'refused' || asked.error !== null || more === 0) return asked;
   }
 }
@@ -160,7 +160,7 @@ export async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonP
     if (said === null) throw new Error(`the daemon does not answer\n${cli.stderr}`);
     return said;
   };
-  const notify = async (boundary: Boundary | null): Promise<RingAnswer> => {
+  const notify = async (boundary: TurnBoundary | null): Promise<RingAnswer> => {
     const asked = await asking(places, { verb: 'notify_surface', boundary });
     if (asked.is !== 'answered') throw new Error(`not answered: ${JSON.stringify(asked)}\n${cli.stderr}`);
     return asked.answer;

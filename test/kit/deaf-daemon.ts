@@ -1,6 +1,6 @@
-import { openLink, ownDaemonPlaces } from '../../core/link/index.ts';
+import { findOwnDaemonPlaces, openControlSocket } from '../../core/link/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { createRealDisk } from '../../core/state/index.ts';
 import { notingHandlers } from './daemon-link.ts';
 
 /**
@@ -10,7 +10,13 @@ import { notingHandlers } from './daemon-link.ts';
 const [tenant = '', identity = '', term = ''] = process.argv.slice(2);
 if (term === 'term') process.on('SIGTERM', () => {});
 const { handlers } = notingHandlers();
-const disk = realDisk(silentLog);
-await openLink({ places: ownDaemonPlaces({ tenant, identity }), disk, random: realRandom, clock: realClock, handlers });
+const disk = createRealDisk(silentLog);
+await openControlSocket({
+  places: findOwnDaemonPlaces({ tenant, identity }),
+  disk,
+  random: realRandom,
+  clock: realClock,
+  handlers,
+});
 process.stdout.write('listens\n');
 setInterval(() => {}, 60_000);

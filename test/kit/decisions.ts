@@ -3,8 +3,8 @@ import {
   type DecisionGates,
   type Decisions,
   type DecisionsOptions,
-  newDecisionOf,
   openDecisions,
+  parseNewDecision,
 } from '../../core/inbox/decisions/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { type Database, openDatabase } from '../../core/state/index.ts';
@@ -148,8 +148,8 @@ export function decisionRig(path = ':memory:'): DecisionRig {
 }
 
 /** A question of ada's with the options `a` and `b`. */
-export function asks(over: Partial<Parameters<typeof newDecisionOf>[0]> = {}) {
-  return newDecisionOf({
+export function asks(over: Partial<Parameters<typeof parseNewDecision>[0]> = {}) {
+  return parseNewDecision({
     persona: 'ada',
     prompt: 'Which way?',
     options: [

@@ -2,8 +2,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, s
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Clock, type Random, realRandom, silentLog } from '../../core/ports/index.ts';
-import { type Hand, type Places, placesOf } from '../../core/sources/garden/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { computeGardenPlaces, type GardenPlaces, type WriteContext } from '../../core/sources/garden/index.ts';
+import { createRealDisk } from '../../core/state/index.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
 const DATA = fileURLToPath(import.meta.resolve('../data/garden'));
@@ -103,7 +103,7 @@ export function idOf(label: string): string {
 /** A store of a test's own. */
 export interface Garden extends Scratch {
   readonly store: string;
-  readonly places: Places;
+  readonly places: GardenPlaces;
   /** The names in a citizen's box, sorted; null when it has none. */
   box(gardenId: string): readonly string[] | null;
   /** What the reference said, with this store in the place of its own, and without the name of its error. */
@@ -117,7 +117,12 @@ export function garden(of: 'store' | 'store-v3' | 'empty' = 'empty'): Garden {
   const store = files.at('agent');
   mkdirSync(store);
   if (of !== 'empty') cpSync(join(DATA, of), store, { recursive: true });
-  const places = placesOf({ store, env: { ENTWURF_DIR: files.at('control') }, home: files.dir, cwd: files.dir });
+  const places = computeGardenPlaces({
+    store,
+    env: { ENTWURF_DIR: files.at('control') },
+    home: files.dir,
+    cwd: files.dir,
+  });
   return {
     ...files,
     store,
@@ -150,15 +155,18 @@ export interface HandOptions {
 }
 
 /** A hand on the real disk, where it is `now` in Seoul. */
-export function handAt({ now = '2026-06-14T06:00:00.000Z', hex = [], sleep }: HandOptions = {}): Hand {
+export function handAt({ now = '2026-06-14T06:00:00.000Z', hex = [], sleep }: HandOptions = {}): WriteContext {
   const rest = [...hex];
   const random: Random = { hex: (bytes) => (bytes === 3 ? rest.shift() : undefined) ?? realRandom.hex(bytes) };
   const clock = { now: () => Date.parse(now), sleep: sleep ?? (async () => {}) };
-  return { disk: realDisk(silentLog), random, clock, localStamp: stampAt };
+  return { disk: createRealDisk(silentLog), random, clock, formatLocalStamp: stampAt };
 }
 
 /** As the hook of the other program does it: all fresh ones at once, then the count of all. */
-export function doorbell(places: Places, gardenId: string): { readonly exit: number; readonly announced: number } {
+export function doorbell(
+  places: GardenPlaces,
+  gardenId: string,
+): { readonly exit: number; readonly announced: number } {
   const directory = join(places.mailbox, gardenId);
   let rang = 0;
   for (const name of readdirSync(directory).filter((one) => one.endsWith('.msg'))) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { stemOf } from '../../core/state/index.ts';
+import { toStem } from '../../core/state/index.ts';
 import type { Garden } from './garden-store.ts';
 import type { EventLine } from './process.ts';
 import { type TrayHome, trayHome } from './tray-process.ts';
@@ -14,7 +14,7 @@ export const personaOf = (gardenId: string): string => `garden-${gardenId}`;
 
 /** What a follower of a citizen could have read, but for what concerns no message. */
 export function mailOf(home: TrayHome, gardenId: string): readonly EventLine[] {
-  return home.events(stemOf(personaOf(gardenId))).filter((event) => 'stem' in event);
+  return home.events(toStem(personaOf(gardenId))).filter((event) => 'stem' in event);
 }
 
 /** `EVENT ID STEM`, in order. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { type Files, O, realClock } from '../../core/ports/index.ts';
-import { drain, enqueue, type Hand, placesOf, upsert } from '../../core/sources/garden/index.ts';
+import { computeGardenPlaces, drain, enqueue, upsert, type WriteContext } from '../../core/sources/garden/index.ts';
 import { doorbell, handAt } from './garden-store.ts';
 
 /** What one process does to a store: `WHAT STORE ID ...`; each line on stdout is one thing it did. */
 const [what = '', store = '', id = '', more = ''] = process.argv.slice(2);
-const places = placesOf({ store, env: {}, home: store, cwd: store });
+const places = computeGardenPlaces({ store, env: {}, home: store, cwd: store });
 const signal = new AbortController().signal;
 
 /** Calls that change something are counted, and before the one numbered `last` the process kills itself. */
@@ -38,7 +38,7 @@ function killedAt(files: Files, last: number): Files {
 }
 
 const hand = handAt({ sleep: realClock.sleep });
-const dying = (): Hand => ({ ...hand, disk: { ...hand.disk, files: killedAt(hand.disk.files, Number(more)) } });
+const dying = (): WriteContext => ({ ...hand, disk: { ...hand.disk, files: killedAt(hand.disk.files, Number(more)) } });
 
 switch (what) {
   case 'enqueue':

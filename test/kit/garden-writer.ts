@@ -1,5 +1,5 @@
 import { realClock } from '../../core/ports/index.ts';
-import { drain, enqueue, placesOf } from '../../core/sources/garden/index.ts';
+import { computeGardenPlaces, drain, enqueue } from '../../core/sources/garden/index.ts';
 import { doorbell, handAt } from './garden-store.ts';
 
 /**
@@ -8,7 +8,7 @@ import { doorbell, handAt } from './garden-store.ts';
  * GID, STEM]`.
  */
 const [store = '', pause = '', sends = '', rings = '', reads = '', ...citizens] = process.argv.slice(2);
-const places = placesOf({ store, env: {}, home: store, cwd: store });
+const places = computeGardenPlaces({ store, env: {}, home: store, cwd: store });
 const signal = new AbortController().signal;
 const say = (...said: readonly string[]): void => console.log(JSON.stringify(said));
 const all = Number(sends);

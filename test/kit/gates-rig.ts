@@ -1,18 +1,18 @@
 import {
-  type Asked,
   BUILT_INS,
   type CheckAnswer,
   type CheckRequest,
   type Gate,
   type Gates,
-  type LookAtGit,
+  type GateVerdict,
+  type GitCheck,
+  type MarkProvenance,
   openGates,
-  type Provenance,
-  type Verdict,
+  type UnansweredDecision,
 } from '../../core/inbox/gates/index.ts';
 import type { OwnItem } from '../../core/inbox/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
-import { realDisk } from '../../core/state/index.ts';
+import { createRealDisk } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -25,12 +25,12 @@ export interface Rig {
   /** What git is to say. */
   git: CheckAnswer;
   /** What each persona asked and nobody answered: one question, unless a test says otherwise. */
-  asked: readonly Asked[];
+  asked: readonly UnansweredDecision[];
   /** The file of a gate of a persona. */
   file(id: string, persona?: string): string;
 }
 
-export const ONE_QUESTION: readonly Asked[] = [{ id: 7, prompt: 'Which way?' }];
+export const ONE_QUESTION: readonly UnansweredDecision[] = [{ id: 7, prompt: 'Which way?' }];
 
 /** The gate `decision` as contract 4 has it for everybody. */
 export const DECISION_GATE = BUILT_INS.find(({ id }) => id === 'decision') as Gate;
@@ -42,9 +42,16 @@ export function rig(space: Scratch): Rig {
     pushed.push(item);
     return { id: pushed.length, dedupKey: item.key, isNew: true };
   };
-  const git: LookAtGit = async () => made.git;
+  const git: GitCheck = async () => made.git;
   const asked = () => made.asked;
-  const needs = { disk: realDisk(silentLog), random: realRandom, clock, state: space.dir, git, asked };
+  const needs = {
+    disk: createRealDisk(silentLog),
+    random: realRandom,
+    clock,
+    state: space.dir,
+    git,
+    findOpenDecisions: asked,
+  };
   const made: Rig = {
     space,
     clock,
@@ -60,7 +67,7 @@ export function rig(space: Scratch): Rig {
 export function check(
   { gates, space }: Pick<Rig, 'gates' | 'space'>,
   given: Partial<CheckRequest> = {},
-): Promise<Verdict> {
+): Promise<GateVerdict> {
   const flags = { stopHookActive: false, apiError: false, soft: false, also: '', call: null, by: 'command' } as const;
   const who = { persona: 'ada', session: 's1', terminal: null, hook: 'Stop' } as const;
   return gates.check({ ...who, ...flags, cwd: space.dir, env: {}, ...given });
@@ -74,7 +81,7 @@ export function gate(id: string, given: Partial<Gate> = {}): Gate {
 export function mark(
   { gates }: Rig,
   id: string,
-  by: Provenance = 'operator',
+  by: MarkProvenance = 'operator',
   session: string | null = 's1',
   persona = 'ada',
 ) {
@@ -85,9 +92,9 @@ export function mark(
 export const GATES_OF_ARGUMENT = `
   import { openGates } from ${JSON.stringify(import.meta.resolve('../../core/inbox/gates/index.ts'))};
   import { realClock, realRandom, silentLog } from ${JSON.stringify(import.meta.resolve('../../core/ports/index.ts'))};
-  import { realDisk } from ${JSON.stringify(import.meta.resolve('../../core/state/index.ts'))};
-  const needs = { disk: realDisk(silentLog), random: realRandom, clock: realClock, items: null };
-  const gates = openGates({ ...needs, state: process.argv[1], git: async () => ({ is: 'clear' }), asked: () => ${JSON.stringify(ONE_QUESTION)} });`;
+  import { createRealDisk } from ${JSON.stringify(import.meta.resolve('../../core/state/index.ts'))};
+  const needs = { disk: createRealDisk(silentLog), random: realRandom, clock: realClock, items: null };
+  const gates = openGates({ ...needs, state: process.argv[1], git: async () => ({ is: 'clear' }), findOpenDecisions: () => ${JSON.stringify(ONE_QUESTION)} });`;
 
-export const failing = (verdict: Verdict): readonly string[] =>
+export const failing = (verdict: GateVerdict): readonly string[] =>
   verdict.results.filter((one) => !one.satisfied).map((one) => one.gate_id);

@@ -1,10 +1,10 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { accessSync, chmodSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ScriptFacts, scriptText } from '../../app/hook/script.ts';
-import { type Looked, stampPending } from '../../app/hook/stamps.node.ts';
+import { formatScript, type ScriptFacts } from '../../app/hook/script.ts';
+import { type StampFacts, stampPending } from '../../app/hook/stamps.node.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
-import { openDatabase, stemOf } from '../../core/state/index.ts';
+import { openDatabase, toStem } from '../../core/state/index.ts';
 import { type Scratch, scratch } from './scratch.ts';
 
 /** What a machine of the real world runs hooks with; those that are not here are left out. */
@@ -36,7 +36,7 @@ export interface Hooked {
 export interface HookShell extends Disposable {
   readonly state: Scratch;
   readonly script: string;
-  stamp(persona: string, looked?: Partial<Looked>): ReturnType<typeof stampPending>;
+  stamp(persona: string, looked?: Partial<StampFacts>): ReturnType<typeof stampPending>;
   run(args: readonly string[], options?: RunOptions): Hooked;
   activity(stem: string): string;
 }
@@ -60,7 +60,7 @@ export function hookShell(facts: Partial<ScriptFacts> = {}): HookShell {
   const entry = state.write("entry o'f $it.cjs", '');
   // `@own`: a Node of the package, in the state directory.
   const otherNodes = (facts.otherNodes ?? []).map((path) => (path === '@own' ? state.at("own n'ode") : path));
-  const text = scriptText({ node, entry, state: state.dir, leads: {}, ...facts, otherNodes });
+  const text = formatScript({ node, entry, state: state.dir, leads: {}, ...facts, otherNodes });
   const script = state.write('hook/hivebar-hook', text);
   chmodSync(script, 0o700);
   const db = openDatabase(state.at('hivebar.sqlite'));
@@ -71,7 +71,7 @@ export function hookShell(facts: Partial<ScriptFacts> = {}): HookShell {
     stamp: (persona, looked = {}) =>
       stampPending({ run, clock: realClock, random: realRandom }, db, persona, () => ({
         quiet: ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop', 'PreCompact'],
-        gates: state.at('gates', stemOf(persona)),
+        gates: state.at('gates', toStem(persona)),
         folders: [],
         ...looked,
       })),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createInstaller } from '../../app/hook/install.ts';
-import { nodesBeside } from '../../app/hook/nodes-beside.ts';
+import { createInstaller } from '../../app/hook/hook-installer.ts';
+import { findNodeCandidates } from '../../app/hook/node-candidates.ts';
 import { realRandom } from '../../core/ports/index.ts';
 import { programEntry } from './program.ts';
 
@@ -21,7 +21,13 @@ export function installHooks(home: string, state: string): void {
     tryCommand: async () => null,
     run: join(state, 'run'),
     scriptPath: join(state, 'hook', 'hivebar-hook'),
-    script: { node, otherNodes: nodesBeside(root, process.platform), entry, state, leads: { HIVEBAR_HOME: state } },
+    script: {
+      node,
+      otherNodes: findNodeCandidates(root, process.platform),
+      entry,
+      state,
+      leads: { HIVEBAR_HOME: state },
+    },
     folders: { user: folders, project: folders },
   });
   for (const harness of ['claude', 'codex'] as const) installer.install(harness, 'user', null);

@@ -1,5 +1,5 @@
-import type { Item, LeaseRequest, Listed, NewItem, Pushed } from '../../core/inbox/index.ts';
-import { sameName } from '../../core/model/index.ts';
+import type { Item, ItemFilter, LeaseRequest, NewItem, PushResult } from '../../core/inbox/index.ts';
+import { isSameName } from '../../core/model/index.ts';
 
 /** What one persona did with an item. */
 interface Marks {
@@ -30,7 +30,11 @@ export class InboxReference {
   #leases = 0;
 
   /** What a push is to answer but for the ids of new items, which `idOf` says. */
-  push(items: readonly NewItem[], now: number, idOf: (index: number) => number): readonly Omit<Pushed, 'dedupKey'>[] {
+  push(
+    items: readonly NewItem[],
+    now: number,
+    idOf: (index: number) => number,
+  ): readonly Omit<PushResult, 'dedupKey'>[] {
     return items.map((item, index) => {
       const known = this.#rows
         .filter((row) => row.dedupKey !== null && row.dedupKey === item.dedupKey && !row.isFree)
@@ -47,11 +51,11 @@ export class InboxReference {
       if (to.is === 'persona') {
         const persona = this.#appear(to.name, now);
         persona.last = id;
-        row.marks.set(to.name, fresh(sameName(item.source, to.name) ? now : null));
+        row.marks.set(to.name, fresh(isSameName(item.source, to.name) ? now : null));
       } else {
         for (const [name, persona] of this.personas) {
           persona.last = id;
-          row.marks.set(name, fresh(sameName(item.source, name) ? now : null));
+          row.marks.set(name, fresh(isSameName(item.source, name) ? now : null));
         }
       }
       this.#rows.push(row);
@@ -59,7 +63,7 @@ export class InboxReference {
     });
   }
 
-  of(persona: string, now: number, which: Listed): readonly PlainItem[] {
+  of(persona: string, now: number, which: ItemFilter): readonly PlainItem[] {
     return this.#seenBy(persona, now)
       .filter(([row, marks]) => {
         if (which === 'pending') return isPending(row, marks, now);
@@ -164,7 +168,7 @@ export class InboxReference {
     this.personas.set(name, persona);
     for (const row of this.#rows) {
       if (row.to.is !== 'everyone' || isExpired(row, now)) continue;
-      row.marks.set(name, fresh(sameName(row.source, name) ? now : null));
+      row.marks.set(name, fresh(isSameName(row.source, name) ? now : null));
       persona.last = Math.max(persona.last, row.id);
     }
     return persona;

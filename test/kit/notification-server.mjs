@@ -1,11 +1,11 @@
 // A notification daemon as a process of its own, for tests that stop or kill it: `node notification-server.mjs`, on the
 // session bus of its environment. One JSON line per call on stdout, the first is {"member":"ready"}.
 import { openSessionBus } from '../../app/desktop/index.ts';
-import { standIn } from '../../app/notify/stand-in.ts';
+import { startStandInDaemon } from '../../app/notify/stand-in.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 
 const say = (call) => process.stdout.write(`${JSON.stringify(call)}\n`);
 const bus = await openSessionBus({ env: process.env, log: silentLog, clock: realClock });
-await standIn(bus, ['body', 'actions'], { push: say });
+await startStandInDaemon(bus, ['body', 'actions'], { push: say });
 say({ member: 'ready', args: [] });
 process.stdin.resume();

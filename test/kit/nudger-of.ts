@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createNudger, type Nudging } from '../../app/hook/index.ts';
+import { createNudger, type NudgeResult } from '../../app/hook/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, realSpawn, silentLog } from '../../core/ports/index.ts';
-import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import type { TrayHome } from './tray-process.ts';
 
 /** The nudger of the tray process over its real state, looked with by hand: so a test knows that it looked. */
 export interface NudgerOf extends Disposable {
-  look(persona: string): Promise<Nudging>;
+  look(persona: string): Promise<NudgeResult>;
   /** What the one Claude Code of this home says of itself. */
   stateOfAgent(): string;
 }
@@ -19,7 +19,7 @@ export function nudgerOf(home: TrayHome, env: Readonly<Record<string, string | u
     ...{
       db,
       items: openItems({ db, clock: realClock }),
-      disk: realDisk(silentLog),
+      disk: createRealDisk(silentLog),
       clock: realClock,
       spawn: realSpawn,
     },
@@ -28,7 +28,7 @@ export function nudgerOf(home: TrayHome, env: Readonly<Record<string, string | u
     ways: { tmux: true, codexQueue: true },
   });
   return {
-    look: (persona) => nudger.look(persona),
+    look: (persona) => nudger.nudgeIfDue(persona),
     stateOfAgent() {
       const folder = join(home.home, '.claude', 'sessions');
       const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.json'));

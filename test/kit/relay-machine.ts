@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import { type Item, type Items, type NewItem, openElsewhere, openItems } from '../../core/inbox/index.ts';
+import { type Item, type Items, type NewItem, openItems, openRemotePersonas } from '../../core/inbox/index.ts';
 import {
-  dialerOf,
-  type Link,
-  openLink,
-  openMarks,
-  outgoingOf,
+  createDialer,
+  openOutgoingItems,
+  openRelayCheckpoints,
+  openRelayLink,
   RELAY,
   type Relay,
+  type RelayLink,
   startRelay,
 } from '../../core/inbox/relay/index.ts';
-import { type Fault, faultOf } from '../../core/model/index.ts';
-import { natsTarget } from '../../core/net/index.ts';
+import { type Fault, toFault } from '../../core/model/index.ts';
+import { parseNatsTarget } from '../../core/net/index.ts';
 import { type Log, realClock, realRandom } from '../../core/ports/index.ts';
 import { type Database, openDatabase } from '../../core/state/index.ts';
 import { newItem } from './new-item.ts';
@@ -55,7 +55,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
   const { dir, url, personas, token = 'secret' } = options;
   const db = openDatabase(join(dir, 'hivebar.sqlite'));
   const items = openItems({ db, clock: realClock });
-  const elsewhere = openElsewhere(db);
+  const elsewhere = openRemotePersonas(db);
   const told: string[] = [];
   const faults: Fault[] = [];
   const sent: string[] = [];
@@ -67,7 +67,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
     error: (line) => void warnings.push(line),
   };
   let relay: Relay | null = null;
-  const dialer = dialerOf({ server: natsTarget(url, RELAY), token: () => token });
+  const dialer = createDialer({ server: parseNatsTarget(url, RELAY), token: () => token });
   const all = (persona: string): readonly Item[] => items.list(persona, 'all', 100_000);
   return {
     items,
@@ -80,15 +80,15 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
     relay() {
       relay ??= startRelay({
         items: options.items?.(items) ?? items,
-        outgoing: outgoingOf(db),
-        marks: openMarks(db, realRandom),
+        outgoing: openOutgoingItems(db),
+        checkpoints: openRelayCheckpoints(db, realRandom),
         personas: () => personas,
         residents: () => options.residents?.() ?? [],
         setElsewhere: (names) => void elsewhere.set(names),
         open: async () => {
           attempts += 1;
-          const link = await openLink(dialer);
-          const publish: Link['publish'] = (subject, data, messageId) => {
+          const link = await openRelayLink(dialer);
+          const publish: RelayLink['publish'] = (subject, data, messageId) => {
             sent.push(messageId);
             return link.publish(subject, data, messageId);
           };
@@ -96,11 +96,11 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
         },
         clock: realClock,
         log,
-        keepMs: 30 * 86_400_000,
+        retentionMs: 30 * 86_400_000,
         stored: () => relay?.pushed(),
         tell(fault) {
           told.push(fault?.code ?? 'ok');
-          if (fault !== null) faults.push(faultOf(fault, RELAY));
+          if (fault !== null) faults.push(toFault(fault, RELAY));
         },
       });
       return relay;

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Fact } from '../../core/board/index.ts';
-import { exactly, Fault, type FaultCode, UNKNOWN, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
-import { EMPTY_TAIL, type Sink, type Taken } from '../../core/sinks/index.ts';
-import type { Levels, Mark, Persona, Source } from '../../core/sources/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault, type FaultCode, UNKNOWN } from '../../core/model/index.ts';
+import { type Ack, EMPTY_TAIL, type Sink } from '../../core/sinks/index.ts';
+import type { Checkpoint, PendingCounts, Persona, Source } from '../../core/sources/index.ts';
 import {
-  createRounds,
+  createInitialState,
+  createScheduler,
   createWatcher,
-  openWatch,
-  type RoundsOptions,
-  type Rules,
-  type Saved,
-  type Start,
+  type SavedState,
+  type SchedulerOptions,
   type Watcher,
+  type WatcherRules,
+  type WatcherStart,
 } from '../../core/watch/index.ts';
 import { fakeClock } from './fake-clock.ts';
 
@@ -20,7 +20,7 @@ export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 /** Off the beat of the ticks. */
 export const RESCAN = 9.5 * MINUTE;
-export const FULL: Taken = {
+export const FULL: Ack = {
   is: 'stopped',
   count: 0,
   fault: new Fault('no-space', 'disk is full', { is: 'machine', key: 'disk' }),
@@ -39,8 +39,8 @@ function hanging(signal: AbortSignal): Promise<never> {
 
 export interface RoundsSetting {
   readonly personas?: readonly string[];
-  readonly options?: Partial<RoundsOptions>;
-  readonly rules?: Partial<Rules>;
+  readonly options?: Partial<SchedulerOptions>;
+  readonly rules?: Partial<WatcherRules>;
   /** Whether the source long-polls. */
   readonly holds?: boolean;
   /** Whether only the list tells of a change, as with a hive. Default: there are hints, as with what lies on this machine. */
@@ -73,11 +73,11 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     /** How long an answer takes, by the same words. */
     slow: new Map<string, number>(),
     /** Levels that lie: these instead of the mail that is there. */
-    levels: null as Levels['of'] | null,
+    levels: null as PendingCounts['byAddress'] | null,
     cursor: 'c1' as string | null,
     /** Lets the hold answer. */
     news: () => {},
-    take: (_: string, __: readonly string[]): Taken | Promise<Taken> => ({ is: 'all' }),
+    take: (_: string, __: readonly string[]): Ack | Promise<Ack> => ({ is: 'all' }),
     open: (address: string): Promise<Watcher | null> => Promise.resolve(watcherOf(address, { is: 'born' })),
     looked: () => {},
     settling: () => false,
@@ -97,12 +97,13 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     const refusal = world.faults.get(what);
     if (refusal !== undefined) throw refusal;
   }
-  const levels = (): Levels => ({
+  const levels = (): PendingCounts => ({
     at: clock.now(),
-    of: world.levels ?? new Map([...world.mail].map(([name, n]) => [name, { unread: exactly(n), urgent: exactly(0) }])),
+    byAddress:
+      world.levels ?? new Map([...world.mail].map(([name, n]) => [name, { unread: exactly(n), urgent: exactly(0) }])),
     cursor: setting.holds ? world.cursor : null,
   });
-  const hold = async (cursor: string, ms: number, signal: AbortSignal): Promise<Levels> => {
+  const hold = async (cursor: string, ms: number, signal: AbortSignal): Promise<PendingCounts> => {
     await asked('hold', `hold ${cursor} ${ms}`, signal);
     const cut = new AbortController();
     world.news = () => cut.abort();
@@ -117,7 +118,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
       await asked('personas', 'personas', signal);
       return world.directory.map(personaOf);
     },
-    async look({ address }, _: Mark, signal) {
+    async poll({ address }, _: Checkpoint, signal) {
       await asked(address, `look ${address}`, signal);
       const max = world.mail.get(address) ?? 0;
       const rows = Array.from({ length: max }, (_, i) => ({
@@ -127,9 +128,9 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
         content: 'x',
         read: false,
       }));
-      const evidence = { is: 'log' as const, rows, max };
+      const evidence = { is: 'log' as const, messages: rows, max };
       const urgent = setting.knowsUrgent === false ? UNKNOWN : exactly(0);
-      return { at: clock.now(), unread: exactly(max), urgent, vital: VITAL_NOT_REPORTED, evidence };
+      return { at: clock.now(), unread: exactly(max), urgent, agentState: AGENT_STATE_NOT_REPORTED, evidence };
     },
     pending: {
       async once(signal) {
@@ -147,8 +148,8 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     ...(setting.tracks ? { isGone: ({ address }: Persona) => world.gone.has(address) } : {}),
     [Symbol.asyncDispose]: async () => {},
   };
-  const watcherOf = (address: string, start: Start): Watcher => {
-    const rules: Rules = {
+  const watcherOf = (address: string, start: WatcherStart): Watcher => {
+    const rules: WatcherRules = {
       persona: address,
       address,
       source: 'kijito-inbox',
@@ -162,8 +163,8 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
       silenced: new Set(),
       ...setting.rules,
     };
-    const sink: Sink<Saved> = {
-      keeps: true,
+    const sink: Sink<SavedState> = {
+      savesState: true,
       open: async () => EMPTY_TAIL,
       async take(events) {
         const names = events.map((event) => (event.event === 'new' ? `new ${event.id}` : event.event));
@@ -173,13 +174,13 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
       },
       [Symbol.asyncDispose]: async () => void log.push(`close ${address}`),
     };
-    const state = openWatch(clock.now(), start, null, EMPTY_TAIL, rules);
+    const state = createInitialState(clock.now(), start, null, EMPTY_TAIL, rules);
     const put = (fact: Fact) => void facts.push(fact);
     const persona = personaOf(address);
     const settling = (): boolean => world.settling();
     return createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
   };
-  const rounds = createRounds({
+  const rounds = createScheduler({
     source,
     clock,
     put: (fact) => void facts.push(fact),
@@ -187,7 +188,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     resyncEvery: 10,
     fastPath: true,
     holdMs: 50 * SECOND,
-    looksAtOnce: 4,
+    pollsAtOnce: 4,
     adopt: setting.adopts
       ? {
           everyMs: RESCAN,
@@ -195,11 +196,11 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
             log.push(`open ${persona.address}`);
             return world.open(persona.address);
           },
-          named: personaOf,
-          rescanFailed: (why) => void world.rescanFailures.push(why),
+          toPersona: personaOf,
+          onRescanFailed: (why) => void world.rescanFailures.push(why),
         }
       : null,
-    looked: () => world.looked(),
+    onPolled: () => world.looked(),
     ...setting.options,
   });
   const stop = new AbortController();

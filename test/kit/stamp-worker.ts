@@ -5,10 +5,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listensElsewhere, stamper } from '../../app/hook/index.ts';
+import { createElsewhereCheck, createPendingStamper } from '../../app/hook/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
-import { openDatabase, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 
 const [role = '', state = '', persona = '', rounds = '0'] = process.argv.slice(2);
 const run = join(state, 'run');
@@ -31,7 +31,7 @@ function isAsked(): boolean {
 
 function drain(): void {
   const lease = items.lease({ persona, session: null, upTo: 4, most: 100, forMs: 30_000 });
-  items.delivered(
+  items.markDelivered(
     lease,
     lease.items.map(({ id }) => id),
   );
@@ -49,8 +49,8 @@ if (role === 'push') {
   process.stdout.write(JSON.stringify({ missed, quiet }));
 } else {
   const dirs = { state, run, config: join(state, 'config') };
-  const needs = { db, dirs, disk: realDisk(silentLog), clock: realClock, random: realRandom };
-  const stamp = stamper({ ...needs, isElsewhere: listensElsewhere(needs.disk, dirs.state) });
+  const needs = { db, dirs, disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
+  const stamp = createPendingStamper({ ...needs, isElsewhere: createElsewhereCheck(needs.disk, dirs.state) });
   const said: Record<string, number> = {};
   const personas = persona.split(',');
   writeFileSync(join(state, `ready-${process.pid}`), '');

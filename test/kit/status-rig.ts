@@ -7,18 +7,18 @@ import {
   loadPage,
   type StatusOptions,
   type StatusServer,
-  startStatus,
+  startStatusServer,
 } from '../../app/status/index.ts';
 import { type Board, createBoard, type Fact } from '../../core/board/index.ts';
-import { type NewEvent, newEventId } from '../../core/events/index.ts';
+import { type MailEvent, toMailEventId } from '../../core/events/index.ts';
 import { openHistory } from '../../core/history/index.ts';
 import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
-import { keepRegistrations, keepSignals, type Registrations } from '../../core/inbox/signals/index.ts';
-import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { createRegistrations, openSignals, type Registrations } from '../../core/inbox/signals/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../../core/model/index.ts';
 import { realClock, realClocks, realFiles, realRandom, silentLog } from '../../core/ports/index.ts';
 import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
-import { type Database, openDatabase, realDisk } from '../../core/state/index.ts';
+import { createRealDisk, type Database, openDatabase } from '../../core/state/index.ts';
 import { labProject } from './lab-project.ts';
 
 export const TOKEN = 'correct-horse-battery-staple';
@@ -50,7 +50,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
   mkdirSync(run, { mode: 0o700 });
   const socketPath = join(run, 'hivebar.sock');
   const db = openDatabase(join(dir, 'hivebar.sqlite'));
-  const disk = realDisk(silentLog);
+  const disk = createRealDisk(silentLog);
   const hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: 220 });
   const decisions = openDecisions({
     db,
@@ -90,14 +90,14 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     db[Symbol.dispose]();
     rmSync(dir, { recursive: true });
   };
-  const signals = keepSignals({ db, local: hive, clock: realClock, log: silentLog });
-  const registrations = keepRegistrations({
+  const signals = openSignals({ db, local: hive, clock: realClock, log: silentLog });
+  const registrations = createRegistrations({
     clock: realClock,
     newId: () => realRandom.hex(8),
     expected: [],
     sessions: () => [],
   });
-  const server = await startStatus({
+  const server = await startStatusServer({
     board,
     hive,
     actions: ACTIONS,
@@ -121,7 +121,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     cleanUp();
     throw error;
   });
-  const tell = async (persona: string, events: readonly NewEvent[]): Promise<void> => {
+  const tell = async (persona: string, events: readonly MailEvent[]): Promise<void> => {
     let sink = sinks.get(persona);
     if (sink === undefined) {
       sink = outbox.sinkFor(persona, persona.replaceAll(/[^a-z0-9]/g, '_'));
@@ -174,16 +174,16 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
         is: 'looked',
         at,
         persona,
-        reach: { is: 'up', since: at },
+        health: { is: 'up', since: at },
         ...counts,
-        vital: VITAL_NOT_REPORTED,
+        agentState: AGENT_STATE_NOT_REPORTED,
         cursor: 1,
       });
     },
     down: (persona, key = 'http://127.0.0.1:7474') => {
       const at = Date.now();
       const fault = new Fault('refused', `connect to ${key} was refused`, { is: 'source', key });
-      put({ is: 'failed', at, persona, fault, reach: { is: 'down', since: at, failures: 3, why: 'refused' } });
+      put({ is: 'failed', at, persona, fault, health: { is: 'down', since: at, failures: 3, why: 'refused' } });
     },
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
@@ -212,7 +212,7 @@ const ACTIONS: ActionTable = new Map([
   ],
 ]);
 
-export function mailOf(persona: string, id: number): NewEvent {
+export function mailOf(persona: string, id: number): MailEvent {
   return {
     event: 'new',
     source: 'kijito-inbox',
@@ -222,7 +222,7 @@ export function mailOf(persona: string, id: number): NewEvent {
     created: '2026-06-20T09:59:59.000000+00:00',
     persona,
     content: `SECRET-TEXT ${id}`,
-    event_id: newEventId(persona, id),
+    event_id: toMailEventId(persona, id),
     wake_class: 'mail',
   };
 }

@@ -1,4 +1,4 @@
-import { type Event, stamper } from '../../core/events/index.ts';
+import { createStamper, type Event } from '../../core/events/index.ts';
 import type { ClockReading, Clocks } from '../../core/ports/index.ts';
 
 const READING: ClockReading = {
@@ -12,5 +12,5 @@ export const stillClocks: Clocks = { read: () => READING };
 
 /** The line, with its newline, that a sink with `stillClocks` writes for this event. */
 export function takenLine(event: Event): string {
-  return `${stamper(READING)(event)}\n`;
+  return `${createStamper(READING)(event)}\n`;
 }

@@ -1,22 +1,29 @@
 import assert from 'node:assert/strict';
 import type { Event } from '../../core/events/index.ts';
-import { exactly, Fault, type KnownSet, merged, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault, type KnownSet, mergeSpans } from '../../core/model/index.ts';
 import { EMPTY_TAIL, type Tail } from '../../core/sinks/index.ts';
-import type { LogEvidence, Look, Row, SetEvidence, SetItem } from '../../core/sources/index.ts';
-import { openWatch, type Rules, type Saved, type Start, savedOf, step } from '../../core/watch/index.ts';
+import type { LogEvidence, Message, PollResult, SetEvidence, SetItem } from '../../core/sources/index.ts';
+import {
+  createInitialState,
+  type SavedState,
+  step,
+  toSavedState,
+  type WatcherRules,
+  type WatcherStart,
+} from '../../core/watch/index.ts';
 
 type Input = Parameters<typeof step>[1];
 type Output = ReturnType<typeof step>;
 
 /** How a transcript begins, as far as it differs from a first start at most once. */
 export interface Setting {
-  readonly rules?: Partial<Rules>;
-  readonly start?: Start;
-  readonly saved?: Saved;
+  readonly rules?: Partial<WatcherRules>;
+  readonly start?: WatcherStart;
+  readonly saved?: SavedState;
   readonly tail?: Tail;
 }
 
-export const RULES: Rules = {
+export const RULES: WatcherRules = {
   persona: 'ada',
   address: 'ada',
   source: 'kijito-inbox',
@@ -56,7 +63,7 @@ function play(script: string, setting: Setting): void {
   const rules = { ...RULES, ...setting.rules };
   const sinkHolds = new Set(setting.tail?.eventIds);
   let at = T0;
-  let state = openWatch(
+  let state = createInitialState(
     at,
     setting.start ?? { is: 'baseline' },
     setting.saved ?? null,
@@ -64,28 +71,28 @@ function play(script: string, setting: Setting): void {
     rules,
   );
   const saved = (): string => {
-    const { cursor, state: told, consecutive_failures, known } = savedOf(state);
+    const { cursor, state: told, consecutive_failures, known } = toSavedState(state);
     return `${known === undefined ? cursor : knownWords(known)} ${told} ${consecutive_failures}`;
   };
   const act = (input: Input, takes: number): string => {
     const out = step(state, input, rules);
-    const count = Math.min(takes, out.offer.length);
-    state = out.offer.length === 0 ? out.state : answer(out, count, at, rules).state;
-    const told = out.offer.slice(0, count);
+    const count = Math.min(takes, out.batch.length);
+    state = out.batch.length === 0 ? out.state : answer(out, count, at, rules).state;
+    const told = out.batch.slice(0, count);
     for (const event of told) if (event.event === 'new') sinkHolds.add(event.event_id);
-    return [...told.map(worded), ...out.offer.slice(count).map((event) => `!${worded(event)}`)].join(' ');
+    return [...told.map(worded), ...out.batch.slice(count).map((event) => `!${worded(event)}`)].join(' ');
   };
   const run = (command: string): string => {
     const [verb = '', ...words] = command.replace(/ takes \d+$/, '').split(' ');
     const takes = Number(/ takes (\d+)$/.exec(command)?.[1] ?? Number.POSITIVE_INFINITY);
-    if (verb === 'poll') return act({ at, is: 'looked', look: lookOf(words, at) }, takes);
-    if (verb === 'set') return act({ at, is: 'looked', look: setLookOf(words, at) }, takes);
+    if (verb === 'poll') return act({ at, is: 'looked', pollResult: lookOf(words, at) }, takes);
+    if (verb === 'set') return act({ at, is: 'looked', pollResult: setLookOf(words, at) }, takes);
     if (verb === 'fail') return act({ at, is: 'failed', fault: REFUSED, settling: false }, takes);
     if (verb === 'beat') return act({ at, is: 'beat' }, takes);
     if (verb === 'restart') {
       const seed = words[0] === 'seed' ? ({ is: 'seed', id: Number(words[1]) } as const) : null;
-      const kept = words[0] === 'unsaved' ? null : (JSON.parse(JSON.stringify(savedOf(state))) as Saved);
-      state = openWatch(at, seed ?? { is: 'resume' }, kept, { eventIds: sinkHolds }, rules);
+      const kept = words[0] === 'unsaved' ? null : (JSON.parse(JSON.stringify(toSavedState(state))) as SavedState);
+      state = createInitialState(at, seed ?? { is: 'resume' }, kept, { eventIds: sinkHolds }, rules);
       return '';
     }
     assert.match(verb, /^[+-]\d+s$/);
@@ -103,10 +110,10 @@ function play(script: string, setting: Setting): void {
 }
 
 /** The sink took the first `count` of what was offered. */
-export function answer(out: Output, count: number, at: number, rules: Rules): Output {
+export function answer(out: Output, count: number, at: number, rules: WatcherRules): Output {
   const taken =
-    count === out.offer.length ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FULL } as const);
-  return step(out.state, { at, is: 'taken', taken }, rules);
+    count === out.batch.length ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FULL } as const);
+  return step(out.state, { at, is: 'taken', ack: taken }, rules);
 }
 
 export const REFUSED = new Fault('refused', 'refused', { is: 'source', key: 'kijito' });
@@ -116,10 +123,10 @@ const FULL = new Fault('no-space', 'full', { is: 'machine', key: 'disk' });
  * `1 2/bo 4-6` as rows; `hole` when rows below them, and between them where ids are missing, could not be had;
  * `hidden=3` when the hive says that so many unread ones are not shown; `read` when all of them are read.
  */
-export function lookOf(words: readonly string[], at: number): Look & { readonly evidence: LogEvidence } {
+export function lookOf(words: readonly string[], at: number): PollResult & { readonly evidence: LogEvidence } {
   const rows = words
     .filter((word) => /^\d/.test(word))
-    .flatMap((word): Row[] => {
+    .flatMap((word): Message[] => {
       const [ids = '', from = 'river'] = word.split('/');
       const [first = 0, last = first] = ids.split('-').map(Number);
       return Array.from({ length: last - first + 1 }, (_, i) => ({
@@ -133,17 +140,17 @@ export function lookOf(words: readonly string[], at: number): Look & { readonly 
   const max = rows.at(-1)?.id ?? 0;
   const unread = exactly(words.includes('read') ? 0 : rows.length);
   const floor = rows[0]?.id ?? null;
-  const spans = merged(rows.map(({ id }) => ({ from: id, to: id })));
+  const spans = mergeSpans(rows.map(({ id }) => ({ from: id, to: id })));
   const hole = { why: 'a page failed', spans, omitted: null, floor, walked: 0 };
   const hidden = words.find((word) => word.startsWith('hidden='))?.slice('hidden='.length);
   const evidence: LogEvidence = {
     is: 'log',
-    rows,
+    messages: rows,
     max,
-    ...(words.includes('hole') ? { hole } : {}),
+    ...(words.includes('hole') ? { gap: hole } : {}),
     ...(hidden === undefined ? {} : { hidden: { unread: Number(hidden), floor } }),
   };
-  return { at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
+  return { at, unread, urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, evidence };
 }
 
 const WORK = ['handoff', 'assigned', 'action'] as const;
@@ -152,7 +159,7 @@ const WORK = ['handoff', 'assigned', 'action'] as const;
  * `a b/bo c.read d.delivered` as things of a garden box, with the mark `fresh` where none is named; what is first seen `read` is
  * quiet, and what is called after an event of work appears with it. `epoch=2`: another set. `none-unread`: nothing counts as unread.
  */
-export function setLookOf(words: readonly string[], at: number): Look & { readonly evidence: SetEvidence } {
+export function setLookOf(words: readonly string[], at: number): PollResult & { readonly evidence: SetEvidence } {
   const items = words
     .filter((word) => !/=|^none-unread$/.test(word))
     .map((word): SetItem => {
@@ -161,7 +168,7 @@ export function setLookOf(words: readonly string[], at: number): Look & { readon
       const as = WORK.find((one) => key.startsWith(one));
       return {
         key,
-        mark,
+        fingerprint: mark,
         appeared: mark === 'read' ? 'quiet' : (as ?? 'new'),
         changed: mark === 'read' || mark === 'delivered' ? mark : null,
         vanished: 'gone',
@@ -172,9 +179,15 @@ export function setLookOf(words: readonly string[], at: number): Look & { readon
       };
     });
   const epoch = words.find((word) => word.startsWith('epoch='))?.slice('epoch='.length) ?? '1';
-  const waiting = items.filter(({ mark }) => mark !== 'read').length;
+  const waiting = items.filter(({ fingerprint: mark }) => mark !== 'read').length;
   const unread = exactly(words.includes('none-unread') ? 0 : waiting);
-  return { at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence: { is: 'set', epoch, items } };
+  return {
+    at,
+    unread,
+    urgent: exactly(0),
+    agentState: AGENT_STATE_NOT_REPORTED,
+    evidence: { is: 'set', epoch, items },
+  };
 }
 
 /** The next `seq` and what is known: `3[a1 b2.read c-]`, where `-` is nothing told, ever. */
@@ -230,7 +243,7 @@ export const resumed = (cursor: number | null, state: 'UP' | 'DOWN' = 'UP', fail
   start: { is: 'resume' },
   saved: { cursor, state, consecutive_failures: failures },
 });
-export const withRules = (setting: Setting, rules: Partial<Rules>): Setting => ({
+export const withRules = (setting: Setting, rules: Partial<WatcherRules>): Setting => ({
   ...setting,
   rules: { ...setting.rules, ...rules },
 });

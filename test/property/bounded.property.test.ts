@@ -4,9 +4,15 @@ import fc from 'fast-check';
 import type { Event } from '../../core/events/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
-import type { Sink, Taken } from '../../core/sinks/index.ts';
-import { hiveAt, httpHive, kijitoSource, type Source } from '../../core/sources/index.ts';
-import { createWatcher, openWatch, type Rules, type Saved, type Watcher } from '../../core/watch/index.ts';
+import type { Ack, Sink } from '../../core/sinks/index.ts';
+import { createHttpHive, createKijitoSource, parseHiveUrl, type Source } from '../../core/sources/index.ts';
+import {
+  createInitialState,
+  createWatcher,
+  type SavedState,
+  type Watcher,
+  type WatcherRules,
+} from '../../core/watch/index.ts';
 import { fakeClock } from '../kit/fake-clock.ts';
 import { BoundedHive, TROUBLES, type Trouble } from './bounded-hive.ts';
 
@@ -18,7 +24,7 @@ const SCOPE = { is: 'source', key: 'kijito' } as const;
 const PERSONA = { id: 'ada', address: 'ada', label: 'ada' };
 const RUNS = Number(process.env.HIVEBAR_RUNS ?? 10_000);
 const FULL = new Fault('no-space', 'full', { is: 'machine', key: 'disk' });
-const RULES: Rules = {
+const RULES: WatcherRules = {
   persona: 'ada',
   address: 'ada',
   source: 'kijito-inbox',
@@ -44,7 +50,7 @@ class World {
   readonly clock = fakeClock();
   /** Every event the sink took, over all processes. */
   readonly told: Event[] = [];
-  disk: Saved | null = null;
+  disk: SavedState | null = null;
   /** Messages that need not be told: there before the first look, or counted as skipped. */
   readonly excused = new Set<number>();
   /** A kill came between sink and mark, or the state was lost: what was told may come again. */
@@ -55,8 +61,8 @@ class World {
   watcher: Watcher = this.open(false);
 
   connect(): Source {
-    const client = httpHive({
-      hive: hiveAt('http://h', SCOPE),
+    const client = createHttpHive({
+      hive: parseHiveUrl('http://h', SCOPE),
       fetcher: {
         get: async (path) => ({ body: this.hive.answer(path) }),
         [Symbol.asyncDispose]: async () => {},
@@ -67,7 +73,7 @@ class World {
       scope: SCOPE,
       log: silentLog,
     });
-    return kijitoSource({
+    return createKijitoSource({
       id: 'kijito',
       client,
       clock: this.clock,
@@ -83,11 +89,11 @@ class World {
       : this.disk === null
         ? ({ is: 'baseline' } as const)
         : ({ is: 'resume' } as const);
-    const saved = corrupt || this.disk === null ? null : (JSON.parse(JSON.stringify(this.disk)) as Saved);
-    const sink: Sink<Saved> = {
-      keeps: false,
+    const saved = corrupt || this.disk === null ? null : (JSON.parse(JSON.stringify(this.disk)) as SavedState);
+    const sink: Sink<SavedState> = {
+      savesState: false,
       open: async () => ({ eventIds: new Set() }),
-      take: async (events): Promise<Taken> => {
+      take: async (events): Promise<Ack> => {
         if (this.dead) return { is: 'stopped', count: 0, fault: FULL };
         const count = Math.min(this.takes, events.length);
         this.told.push(...events.slice(0, count));
@@ -108,7 +114,7 @@ class World {
         },
       },
       rules: RULES,
-      state: openWatch(this.clock.now(), start, saved, { eventIds: new Set() }, RULES),
+      state: createInitialState(this.clock.now(), start, saved, { eventIds: new Set() }, RULES),
       clock: this.clock,
       put: () => {},
       settling: () => false,
@@ -133,7 +139,7 @@ class World {
     this.dies = dies;
     const before = this.disk;
     const never = new AbortController().signal;
-    await this.watcher.look((run) => run(), never, never);
+    await this.watcher.poll((run) => run(), never, never);
     this.dies = 'no';
     if ((before?.cursor ?? null) === null) this.excuse(this.disk?.cursor ?? 0); // the baseline, said or not
     if (this.dead) {

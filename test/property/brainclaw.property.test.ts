@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { realFiles } from '../../core/ports/index.ts';
-import { type Cursor, type Journal, keepJournal, type View } from '../../core/sources/brainclaw/read/index.ts';
+import {
+  type Cursor,
+  createJournalReader,
+  type JournalReader,
+  type JournalView,
+} from '../../core/sources/brainclaw/read/index.ts';
 import { DATA, stepAt, stepBytes, told, viewed } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';
 
@@ -81,10 +86,10 @@ function cutAnew(writes: readonly Write[], cuts: readonly number[]): readonly Wr
 /** Reads after every append, and starts again where it is told to. Both give what one replay of it all gives. */
 function holds(writes: readonly Write[], cuts: readonly number[], restarts: readonly boolean[]): void {
   using place = scratch();
-  const open = (saved: Cursor | null = null): Journal => keepJournal(realFiles, place.dir, { saved });
+  const open = (saved: Cursor | null = null): JournalReader => createJournalReader(realFiles, place.dir, { saved });
   const kept = open();
   let other = open();
-  const last = (journal: Journal): View | null => {
+  const last = (journal: JournalReader): JournalView | null => {
     journal.refresh();
     return journal.view;
   };

@@ -1,4 +1,4 @@
-import type { BoundaryKind } from '../../core/link/index.ts';
+import type { TurnBoundaryKind } from '../../core/link/index.ts';
 
 /** What the world does to a daemon; numbers choose among what there is at the moment. */
 export type Deed =
@@ -14,7 +14,7 @@ export type Deed =
   | { readonly is: 'garbled' }
   | { readonly is: 'peek'; readonly how: 'now' | 'old' | 'fails' | 'back' }
   | { readonly is: 'surface'; readonly takes: boolean }
-  | { readonly is: 'boundary'; readonly kind: BoundaryKind; readonly turn: number }
+  | { readonly is: 'boundary'; readonly kind: TurnBoundaryKind; readonly turn: number }
   | { readonly is: 'operator' }
   | { readonly is: 'activity'; readonly agoMs: number; readonly moment: string | null }
   | { readonly is: 'heartbeat'; readonly fails: boolean }

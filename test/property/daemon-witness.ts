@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { boundaryId, type Effect, type Happening, LIMITS, PACE } from '../../core/daemon/index.ts';
-import type { Boundary, Fsm } from '../../core/link/index.ts';
+import { type DaemonEffect, formatTurnBoundaryId, type Happening, LIMITS, PACE } from '../../core/daemon/index.ts';
+import type { Fsm, TurnBoundary } from '../../core/link/index.ts';
 
 const DOORBELL = ['kind', 'source', 'timestamp'];
 /** The arrows of contract 3; every state may also fall to DISCONNECTED. */
@@ -46,7 +46,7 @@ export class Witness {
   private rungOldest: number | null = null;
   private oldest: number | null = null;
   private readonly rungAt = new Map<string, number>();
-  private asking: Boundary | null = null;
+  private asking: TurnBoundary | null = null;
   private reconciledMono = 0;
   private drained: Moment = { at: 0, mono: 0 };
   /** When the agent was last told to be where it is. */
@@ -74,7 +74,7 @@ export class Witness {
       this.oldest = null;
       this.drained = now;
     }
-    const isOperator = told.is === 'notify' && told.boundary === null;
+    const isOperator = told.is === 'notify' && told.turnBoundary === null;
     const isKnown = told.is === 'pending_changed' && this.answeredRev !== null && told.rev <= this.answeredRev;
     const isNews = (told.is === 'pending_changed' && !isKnown) || told.is === 'drained';
     if (isNews) this.answeredRev = null;
@@ -113,8 +113,8 @@ export class Witness {
   }
 
   /** A boundary is reported while `report` runs. */
-  atBoundary(boundary: Boundary, now: Moment, report: () => void): void {
-    const id = boundaryId(boundary);
+  atBoundary(boundary: TurnBoundary, now: Moment, report: () => void): void {
+    const id = formatTurnBoundaryId(boundary);
     const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
     const isTwin = now.mono - rungMono < PACE.boundaryMs && rungMono >= this.drained.mono;
     const isEnd = boundary.kind === 'Stop' || boundary.kind === 'agent-turn-complete';
@@ -152,7 +152,7 @@ export class Witness {
     return this.isReconciled && (this.rung === null || now.mono - this.rung >= PACE.againMs);
   }
 
-  moved({ transition }: Extract<Effect, { is: 'moved' }>, cause: Happening, now: Moment): void {
+  moved({ transition }: Extract<DaemonEffect, { is: 'moved' }>, cause: Happening, now: Moment): void {
     const { from, to } = transition;
     assert.equal(from, this.fsm, 'a transition begins where the last one ended');
     assert.ok(to === 'DISCONNECTED' || LEGAL.includes(`${from}>${to}`), `${from} -> ${to}`);
@@ -164,7 +164,7 @@ export class Witness {
     this.reconciledMono = now.mono;
   }
 
-  rang({ way, doorbell }: Extract<Effect, { is: 'ring' }>, now: Moment): void {
+  rang({ way, doorbell }: Extract<DaemonEffect, { is: 'ring' }>, now: Moment): void {
     this.rings.push(way);
     assert.deepEqual(Object.keys(doorbell).sort(), DOORBELL);
     assert.equal(this.fsm, 'EMITTING');
@@ -178,11 +178,11 @@ export class Witness {
     this.rungOldest = this.oldest;
   }
 
-  private rangAt(boundary: Boundary | null, now: Moment): void {
+  private rangAt(boundary: TurnBoundary | null, now: Moment): void {
     assert.ok(boundary !== null, 'rung without a boundary');
     assert.notEqual(boundary.kind, 'agent-turn-complete');
     assert.ok(this.rung === null || now.mono - this.rung >= PACE.againMs, 'rung while one is outstanding');
-    const id = boundaryId(boundary);
+    const id = formatTurnBoundaryId(boundary);
     const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
     assert.ok(now.mono - rungMono >= PACE.boundaryMs, 'twice for one boundary');
     this.rungAt.set(id, now.mono);

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import {
-  atStart,
-  dueMono,
-  type Effect,
+  computeDueMono,
+  createMachineState,
+  type DaemonEffect,
+  type DaemonOutput,
+  type DaemonRules,
+  dropIndex,
   type Happening,
   LIMITS,
   type MachineState,
-  type Output,
-  type Rules,
   step,
-  withoutIndex,
 } from '../../core/daemon/index.ts';
-import type { Boundary } from '../../core/link/index.ts';
+import type { TurnBoundary } from '../../core/link/index.ts';
 import type { Deed } from './daemon-deed.ts';
 import { type Pending, Witness } from './daemon-witness.ts';
 import { freeze } from './pure-step.ts';
@@ -31,7 +31,7 @@ export class World {
   readonly drained: number[] = [];
   readonly witness: Witness;
   sent = 0;
-  private readonly rules: Rules;
+  private readonly rules: DaemonRules;
   private at = T0;
   private mono = 1_000;
   private draws = 0;
@@ -59,7 +59,7 @@ export class World {
   constructor(wakeIdle: boolean) {
     this.rules = freeze({ tenant: 't', identity: 'ada', wakeIdle });
     this.witness = new Witness(wakeIdle, this.at);
-    this.state = atStart({ at: this.at, mono: this.mono });
+    this.state = createMachineState({ at: this.at, mono: this.mono });
   }
 
   private get now(): { readonly at: number; readonly mono: number } {
@@ -124,7 +124,7 @@ export class World {
         this.answerHeartbeat(deed.fails);
         break;
       case 'index_lost':
-        this.state = withoutIndex(this.state);
+        this.state = dropIndex(this.state);
         this.witness.indexLost();
         break;
       case 'deaf':
@@ -183,7 +183,7 @@ export class World {
     const until = this.mono + ms;
     for (;;) {
       const pingDue = this.isWelcome && !this.isSilent ? this.pingMono + PING_MS : Number.POSITIVE_INFINITY;
-      const due = Math.max(this.mono, Math.min(dueMono(this.state), pingDue));
+      const due = Math.max(this.mono, Math.min(computeDueMono(this.state), pingDue));
       if (due > until) break;
       this.advance(due - this.mono);
       if (pingDue <= due && this.conn !== null) {
@@ -191,7 +191,7 @@ export class World {
         this.tell({ is: 'heard', conn: this.conn });
       } else {
         this.tell({ is: 'tick' });
-        assert.ok(dueMono(this.state) > this.mono, 'a tick that leaves everything due would be told for ever');
+        assert.ok(computeDueMono(this.state) > this.mono, 'a tick that leaves everything due would be told for ever');
       }
     }
     this.advance(until - this.mono);
@@ -283,14 +283,14 @@ export class World {
     this.tell(fails ? { is: 'heartbeat_failed', conn: heartbeat.conn } : { is: 'heartbeat_sent', ...heartbeat });
   }
 
-  private boundary(boundary: Boundary): void {
+  private boundary(boundary: TurnBoundary): void {
     this.witness.atBoundary(boundary, this.now, () => this.notify(boundary));
   }
 
-  private notify(boundary: Boundary | null): void {
+  private notify(boundary: TurnBoundary | null): void {
     this.asks += 1;
     this.open.add(this.asks);
-    this.tell({ is: 'notify', ask: this.asks, boundary });
+    this.tell({ is: 'notify', ask: this.asks, turnBoundary: boundary });
   }
 
   /** Only what is over: the live ones have their own deeds. */
@@ -317,7 +317,7 @@ export class World {
     this.draws += 1;
     const input = freeze({ ...this.now, draw: (this.draws * 0.37) % 1, ...happening });
     const before = freeze(this.state);
-    const output: Output = step(before, input, this.rules);
+    const output: DaemonOutput = step(before, input, this.rules);
     if (happening.is !== 'tick' && happening.is !== 'heard') {
       if ('conn' in happening || 'peek' in happening || 'ring' in happening) this.past.push(happening);
       assert.deepEqual(step(before, input, this.rules), output, 'the same input gives the same output');
@@ -329,7 +329,7 @@ export class World {
     assert.ok(this.state.transitions.length <= 64);
   }
 
-  private perform(effect: Effect, cause: Happening): void {
+  private perform(effect: DaemonEffect, cause: Happening): void {
     if (this.isStopped) assert.ok(effect.is === 'answer' || effect.is === 'error', `${effect.is} after the end`);
     switch (effect.is) {
       case 'open':

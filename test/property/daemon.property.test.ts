@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { BoundaryKind } from '../../core/link/index.ts';
+import type { TurnBoundaryKind } from '../../core/link/index.ts';
 import type { Deed } from './daemon-deed.ts';
 import { World } from './daemon-world.ts';
 
@@ -154,7 +154,7 @@ const TOLD_LATE: [readonly Deed[], boolean][] = [
   ],
 ];
 
-function at(kind: BoundaryKind, turn: number): Deed {
+function at(kind: TurnBoundaryKind, turn: number): Deed {
   return { is: 'boundary', kind, turn };
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Fault } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
-import { hiveAt, httpHive } from '../../core/sources/index.ts';
+import { createHttpHive, parseHiveUrl } from '../../core/sources/index.ts';
 import { fakeClock } from '../kit/fake-clock.ts';
 
 /**
@@ -28,8 +28,8 @@ const ANSWERS: readonly string[] = [
 ];
 
 function clientOf(answer: () => Buffer) {
-  return httpHive({
-    hive: hiveAt('http://h', SCOPE),
+  return createHttpHive({
+    hive: parseHiveUrl('http://h', SCOPE),
     fetcher: { get: async () => ({ body: answer() }), [Symbol.asyncDispose]: async () => {} },
     clock: fakeClock(),
     contentChars: 20,
@@ -52,7 +52,7 @@ async function faultOr<T>(ask: () => T | Promise<T>): Promise<T | null> {
 async function ask(client: ReturnType<typeof clientOf>, what: number, after: number): Promise<void> {
   if (what === 0) {
     const levels = await faultOr(() => client.pending?.(null, never));
-    for (const { unread } of levels?.of.values() ?? []) assert.ok(unread.is === 'unknown' || unread.n >= 0);
+    for (const { unread } of levels?.byAddress.values() ?? []) assert.ok(unread.is === 'unknown' || unread.n >= 0);
     return;
   }
   if (what === 1) {
@@ -63,14 +63,14 @@ async function ask(client: ReturnType<typeof clientOf>, what: number, after: num
   const from = what === 2 ? null : after;
   const found = await faultOr(() => client.window('ada', from, never, []));
   if (found === null) return;
-  const ids = found.rows.map(({ id }) => id);
+  const ids = found.messages.map(({ id }) => id);
   assert.ok(
     ids.every((id, i) => Number.isSafeInteger(id) && id > (ids[i - 1] ?? 0)),
     ids.join(' '),
   );
   if (from !== null) assert.ok(ids.every((id) => id > from));
-  assert.ok(found.rows.every(({ content }) => content === null || [...content].length <= 20));
-  for (const { from: low, to } of found.hole?.spans ?? []) assert.ok(low <= to && low > after);
+  assert.ok(found.messages.every(({ content }) => content === null || [...content].length <= 20));
+  for (const { from: low, to } of found.gap?.spans ?? []) assert.ok(low <= to && low > after);
 }
 
 /** A few bytes flipped, cut, doubled or put in; `random` gives whole numbers below what it is given. */

@@ -3,11 +3,18 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Files, O, silentLog } from '../../core/ports/index.ts';
-import { drain, enqueue, type Hand, placesOf, type Read, recordText } from '../../core/sources/garden/index.ts';
+import {
+  computeGardenPlaces,
+  type DrainedMessage,
+  drain,
+  enqueue,
+  formatRecord,
+  type WriteContext,
+} from '../../core/sources/garden/index.ts';
 import { type FakeFiles, fakeFiles, UID } from '../kit/fake-files.ts';
 
 const ID = '20260614T100151-bedab4';
-const places = placesOf({ store: '/d/agent', env: {}, home: '/d', cwd: '/d' });
+const places = computeGardenPlaces({ store: '/d/agent', env: {}, home: '/d', cwd: '/d' });
 const BOX = join(places.mailbox, ID);
 const signal = new AbortController().signal;
 
@@ -17,7 +24,7 @@ type Other = 'ring' | 'send' | 'write on' | 'read one';
 /** A box in which others act whenever they are due: before any call to the disk, or while a drain waits. */
 class World {
   readonly files: FakeFiles = fakeFiles();
-  readonly hand: Hand;
+  readonly hand: WriteContext;
   /** Every body by its stem, as it was meant. */
   readonly sent = new Map<string, string>();
   readonly read: { stem: string; body: string }[] = [];
@@ -56,10 +63,10 @@ class World {
     };
     const clock = { now: () => this.#now(), sleep };
     const disk = { files: watched, log: silentLog, uid: UID };
-    this.hand = { disk, random, clock, localStamp: () => '' };
+    this.hand = { disk, random, clock, formatLocalStamp: () => '' };
     this.#alone(() => {
       for (const directory of [places.sessions, BOX]) this.files.mkdirAll(directory, 0o700);
-      const text = recordText({
+      const text = formatRecord({
         ...{ schemaVersion: 3, gardenId: ID, backend: 'claude-code', nativeSessionId: 'n', cwd: '/c' },
         ...{ model: null, transcriptPath: null, createdAt: 't', recordUpdatedAt: 't' },
       });
@@ -76,7 +83,7 @@ class World {
 
   async drain(): Promise<void> {
     const { messages } = await drain(this.hand, places, ID, signal);
-    this.read.push(...messages.map(({ stem, body }: Read) => ({ stem, body })));
+    this.read.push(...messages.map(({ stem, body }: DrainedMessage) => ({ stem, body })));
   }
 
   /** Nobody else is there any more, and who was writing has ended. */

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { type Event, isMail } from '../../core/events/index.ts';
-import { exactly, Fault, type Known, type MailName, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
-import type { Look, SetItem } from '../../core/sources/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault, type KnownItem, type MailName } from '../../core/model/index.ts';
+import type { PollResult, SetItem } from '../../core/sources/index.ts';
 import {
-  openWatch,
-  type Rules,
-  type Saved,
-  type Start,
-  savedOf,
+  createInitialState,
+  type SavedState,
   type step,
-  type WatchState,
+  toSavedState,
+  type WatcherRules,
+  type WatcherStart,
+  type WatcherState,
 } from '../../core/watch/index.ts';
 import { freeze, type Input, pureStep } from './pure-step.ts';
 import { type Begin, type SetKept, SetReference, type SetRules, type Thing } from './set-reference.ts';
@@ -36,13 +36,13 @@ interface Sinking {
 type Disk = 'one' | 'two';
 
 class Real {
-  readonly rules: Rules;
+  readonly rules: WatcherRules;
   readonly told: Event[] = [];
-  state: WatchState;
-  disk: Saved | null = null;
+  state: WatcherState;
+  disk: SavedState | null = null;
   more = false;
   private readonly kind: Disk;
-  private lastKept: Saved | null = null;
+  private lastKept: SavedState | null = null;
 
   constructor({ me, suppressed, alertAfter, maxReplay }: SetRules, kind: Disk, begin: Begin) {
     this.kind = kind;
@@ -62,12 +62,12 @@ class Real {
     this.state = this.open(begin);
   }
 
-  open(begin: Begin): WatchState {
-    const start: Start = begin === 'all new' ? { is: 'seed', id: 0 } : { is: begin };
+  open(begin: Begin): WatcherState {
+    const start: WatcherStart = begin === 'all new' ? { is: 'seed', id: 0 } : { is: begin };
     const newest = Math.max(0, ...this.told.flatMap((event) => ('id' in event ? [event.id] : [])));
-    const saved = this.disk === null ? null : (JSON.parse(JSON.stringify(this.disk)) as Saved);
-    this.state = openWatch(T0, start, saved, { eventIds: new Set(), newest }, this.rules);
-    this.lastKept = savedOf(this.state);
+    const saved = this.disk === null ? null : (JSON.parse(JSON.stringify(this.disk)) as SavedState);
+    this.state = createInitialState(T0, start, saved, { eventIds: new Set(), newest }, this.rules);
+    this.lastKept = toSavedState(this.state);
     return this.state;
   }
 
@@ -75,8 +75,8 @@ class Real {
     const unread = exactly(things.filter(({ mark }) => mark !== 'read').length);
     const items = things.map(itemOf);
     const evidence = { is: 'set' as const, epoch, items };
-    const look: Look = { at: T0, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
-    return this.hear({ at: T0, is: 'looked', look }, sinking);
+    const look: PollResult = { at: T0, unread, urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, evidence };
+    return this.hear({ at: T0, is: 'looked', pollResult: look }, sinking);
   }
 
   fail(sinking: Sinking): string[] {
@@ -85,9 +85,9 @@ class Real {
 
   /** As a watcher does it. */
   private hear(input: Input, { takes, dies }: Sinking): string[] {
-    const { offer, save, kept, more } = this.transition(input);
+    const { batch: offer, save, saved: kept, more } = this.transition(input);
     this.more = more;
-    if (save && this.kind === 'two') this.disk = savedOf(this.state);
+    if (save && this.kind === 'two') this.disk = toSavedState(this.state);
     if (offer.length === 0) {
       if (save && this.kind === 'one' && !isDeepStrictEqual(kept, this.lastKept)) {
         this.disk = kept;
@@ -104,10 +104,10 @@ class Real {
     if (dies) return offer.map(worded);
     const isAll = count === offer.length;
     const taken = isAll ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FAULT } as const);
-    const answer = this.transition({ at: T0, is: 'taken', taken });
-    assert.deepEqual(answer.offer, []);
-    if (isAll) assert.deepEqual(savedOf(this.state), JSON.parse(JSON.stringify(kept)), 'what was to be kept');
-    if (answer.save && this.kind === 'two') this.disk = savedOf(this.state);
+    const answer = this.transition({ at: T0, is: 'taken', ack: taken });
+    assert.deepEqual(answer.batch, []);
+    if (isAll) assert.deepEqual(toSavedState(this.state), JSON.parse(JSON.stringify(kept)), 'what was to be kept');
+    if (answer.save && this.kind === 'two') this.disk = toSavedState(this.state);
     return offer.map(worded);
   }
 
@@ -121,7 +121,7 @@ class Real {
 function itemOf({ key, mark, as, quiet, changed, vanished, from, isOccasion }: Thing): SetItem {
   return {
     key,
-    mark,
+    fingerprint: mark,
     appeared: quiet ? 'quiet' : (as as SetItem['appeared']),
     changed: changed as SetItem['changed'],
     vanished: vanished as SetItem['vanished'],
@@ -168,7 +168,7 @@ function worded(event: Event): string {
 }
 
 /** What is on the disk, in the words of the reference. */
-function keptOf(saved: Saved | null): SetKept | null {
+function keptOf(saved: SavedState | null): SetKept | null {
   if (saved === null) return null;
   const { known, state, consecutive_failures: failures, persona_added: born, baseline_skipped: skipped } = saved;
   const things = known?.keys.map((one) => {
@@ -189,7 +189,7 @@ function keptOf(saved: Saved | null): SetKept | null {
   };
 }
 
-function rememberedOf({ key, seq, mark, changes, vanished, extra }: Known) {
+function rememberedOf({ key, seq, mark, changes, vanished, extra }: KnownItem) {
   return { key, id: seq, mark, changes, vanished, toldAs: String(extra.mark ?? '') };
 }
 
@@ -399,7 +399,7 @@ for (const kind of ['one', 'two'] as const) {
         world.hear('poll', { takes: ALL, dies: false });
         const { told, state } = world.real;
         assertSound(told);
-        const { mark } = state;
+        const { checkpoint: mark } = state;
         assert.ok(mark.is === 'known');
         assert.deepEqual(
           new Map(mark.keys.map((one) => [one.key, one.mark])),

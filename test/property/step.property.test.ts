@@ -2,9 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Event, isMail } from '../../core/events/index.ts';
-import { exactly, Fault, VITAL_NOT_REPORTED } from '../../core/model/index.ts';
-import type { Look } from '../../core/sources/index.ts';
-import { openWatch, type Rules, type Saved, savedOf, type step, type WatchState } from '../../core/watch/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../../core/model/index.ts';
+import type { PollResult } from '../../core/sources/index.ts';
+import {
+  createInitialState,
+  type SavedState,
+  type step,
+  toSavedState,
+  type WatcherRules,
+  type WatcherState,
+} from '../../core/watch/index.ts';
 import { freeze, type Input, pureStep } from './pure-step.ts';
 import { type Begin, type Mail, Reference, type ReferenceRules, type Sinking } from './reference.ts';
 
@@ -13,12 +20,12 @@ const T0 = 1_750_000_000_000;
 
 /** The real thing with the least around it: a disk, a sink that remembers, and a check of every single transition. */
 class Real {
-  rules: Rules;
+  rules: WatcherRules;
   /** Names of logs, in the order in which the watch noticed them. */
   readonly logs: string[] = [''];
   private runs = 0;
-  state: WatchState;
-  disk: Saved | null = null;
+  state: WatcherState;
+  disk: SavedState | null = null;
   readonly told: Event[] = [];
   /** What this process told, or at most once offered: what its agent may believe. */
   private said: Event[] = [];
@@ -41,12 +48,12 @@ class Real {
     this.state = this.open(begin);
   }
 
-  open(begin: Begin): WatchState {
+  open(begin: Begin): WatcherState {
     this.said = [];
     this.runs += 1;
     this.rules = freeze({ ...this.rules, run: String(this.runs).padStart(16, '0') });
     const eventIds = new Set(this.told.filter((event) => event.event === 'new').map((event) => event.event_id));
-    this.state = openWatch(this.at, begin, this.disk, { eventIds }, this.rules);
+    this.state = createInitialState(this.at, begin, this.disk, { eventIds }, this.rules);
     return this.state;
   }
 
@@ -57,9 +64,15 @@ class Real {
   poll(rows: readonly Mail[], sinking: Sinking): string[] {
     const unread = exactly(rows.length);
     const full = rows.map((row) => ({ ...row, created: '2026-06-20T00:00:00', content: 'x', read: false }));
-    const evidence = { is: 'log' as const, rows: full, max: rows.at(-1)?.id ?? 0 };
-    const look: Look = { at: this.at, unread, urgent: exactly(0), vital: VITAL_NOT_REPORTED, evidence };
-    return this.hear({ at: this.at, is: 'looked', look }, sinking);
+    const evidence = { is: 'log' as const, messages: full, max: rows.at(-1)?.id ?? 0 };
+    const look: PollResult = {
+      at: this.at,
+      unread,
+      urgent: exactly(0),
+      agentState: AGENT_STATE_NOT_REPORTED,
+      evidence,
+    };
+    return this.hear({ at: this.at, is: 'looked', pollResult: look }, sinking);
   }
 
   fail(sinking: Sinking): string[] {
@@ -71,10 +84,10 @@ class Real {
   }
 
   private hear(input: Input, { takes, dies }: Sinking): string[] {
-    const { offer, save, facts } = this.transition(input);
+    const { batch: offer, save, facts } = this.transition(input);
     assertOrdered(offer);
     assert.ok(!facts.some((fact) => fact.is === 'told'), 'told before the sink answered');
-    if (save) this.disk = savedOf(this.state);
+    if (save) this.disk = toSavedState(this.state);
     if (offer.length === 0) return [];
     const count = Math.min(takes, offer.length);
     this.told.push(...offer.slice(0, count));
@@ -82,9 +95,9 @@ class Real {
     this.assertSaid();
     if (!dies) {
       const taken = count === offer.length ? { is: 'all' as const } : { is: 'stopped' as const, count, fault: FAULT };
-      const answer = this.transition({ at: this.at, is: 'taken', taken });
-      assert.deepEqual(answer.offer, []);
-      if (answer.save) this.disk = savedOf(this.state);
+      const answer = this.transition({ at: this.at, is: 'taken', ack: taken });
+      assert.deepEqual(answer.batch, []);
+      if (answer.save) this.disk = toSavedState(this.state);
     }
     return offer.map(worded);
   }
@@ -115,7 +128,7 @@ class Real {
   }
 }
 
-function markOf({ mark }: WatchState): number {
+function markOf({ checkpoint: mark }: WatcherState): number {
   return mark.is === 'at' ? mark.id : -1;
 }
 
@@ -192,14 +205,14 @@ function command(name: string, run: (model: Reference, real: Real) => void): Com
     run: (model, real) => {
       run(model, real);
       assert.deepEqual(unnamed(real.disk), model.disk, 'what is on the disk');
-      assert.deepEqual(unnamed(savedOf(real.state)), model.kept(), 'what would be saved');
+      assert.deepEqual(unnamed(toSavedState(real.state)), model.kept(), 'what would be saved');
     },
     toString: () => name,
   };
 }
 
 /** The model does not name logs. */
-function unnamed(saved: Saved | null): unknown {
+function unnamed(saved: SavedState | null): unknown {
   if (saved?.log === undefined) return saved;
   const { name: _, ...log } = saved.log;
   return { ...saved, log };

@@ -1,6 +1,6 @@
 import { exactly, Fault, type FaultCode } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import type { HiveClient, Level, Row } from '../../core/sources/index.ts';
+import type { HiveClient, Message, UnreadCounts } from '../../core/sources/index.ts';
 
 /** Rows an inbox keeps: it must not grow with the time that is simulated. */
 const KEPT_ROWS = 20;
@@ -32,7 +32,7 @@ interface Question {
 }
 
 export function hiveInMemory(names: readonly string[], clock: Clock): HiveInMemory {
-  const inboxes = new Map<string, Row[]>(names.map((name) => [name, []]));
+  const inboxes = new Map<string, Message[]>(names.map((name) => [name, []]));
   const delivered = new Map<string, number>(names.map((name) => [name, 0]));
   const questions = new Set<Question>();
   let weather: Weather = { is: 'well' };
@@ -75,7 +75,7 @@ export function hiveInMemory(names: readonly string[], clock: Clock): HiveInMemo
     version += 1;
     if (weather.is === 'well') for (const question of [...questions]) question.wake();
   };
-  const unreadIn = (rows: readonly Row[]): number => rows.reduce((n, row) => n + (row.read ? 0 : 1), 0);
+  const unreadIn = (rows: readonly Message[]): number => rows.reduce((n, row) => n + (row.read ? 0 : 1), 0);
 
   const client: HiveClient = {
     async personas(signal) {
@@ -86,18 +86,18 @@ export function hiveInMemory(names: readonly string[], clock: Clock): HiveInMemo
       await reach(signal);
       const all = inboxes.get(address) ?? [];
       const rows = after === null ? [] : all.filter(({ id }) => id > after).map((row) => ({ ...row }));
-      return { rows, max: all.at(-1)?.id ?? 0, unread: exactly(unreadIn(all)), urgent: exactly(0) };
+      return { messages: rows, max: all.at(-1)?.id ?? 0, unread: exactly(unreadIn(all)), urgent: exactly(0) };
     },
     async pending(hold, signal) {
       await reach(signal);
       if (hold !== null && hold.cursor === String(version)) await wait(hold.ms, signal, true);
       await reach(signal);
-      const of = new Map<string, Level>();
+      const of = new Map<string, UnreadCounts>();
       for (const [name, rows] of inboxes) {
         const unread = unreadIn(rows);
         if (unread > 0) of.set(name, { unread: exactly(unread), urgent: exactly(0) });
       }
-      return { at: clock.now(), of, cursor: String(version) };
+      return { at: clock.now(), byAddress: of, cursor: String(version) };
     },
     reset() {
       resets += 1;

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { catchUpAfterGaps } from '../../app/compose/catch-up.ts';
-import type { Machine } from '../../app/compose/machine.ts';
-import { type Kept, trayWatches } from '../../app/compose/tray-watches.ts';
 import { openSettings, type Settings } from '../../app/config/tray/index.ts';
-import { type Banner, keptAnnouncements, type OpenDriver, startNotify } from '../../app/notify/index.ts';
+import type { Machine } from '../../app/host/machine.ts';
+import { type Banner, type OpenChannel, openAnnouncementStore, startNotify } from '../../app/notify/index.ts';
+import { catchUpAfterInterruptions } from '../../app/sources/catch-up.ts';
+import { createHiveWatchers, type SavedTrayState } from '../../app/sources/hive-watchers.ts';
 import { renderTray, type TrayModel } from '../../app/tray/index.ts';
 import { type Board, createBoard, type Snapshot } from '../../core/board/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { openOutbox } from '../../core/sinks/outbox/index.ts';
-import { kijitoPersona, kijitoSource } from '../../core/sources/index.ts';
-import { openDatabase, realDisk } from '../../core/state/index.ts';
-import { watchGaps } from '../../core/watch/index.ts';
+import { createKijitoSource, toKijitoPersona } from '../../core/sources/index.ts';
+import { createRealDisk, openDatabase } from '../../core/state/index.ts';
+import { detectInterruptions } from '../../core/watch/index.ts';
 import { type FakeClock, fakeClock } from '../kit/fake-clock.ts';
 import { stillClocks } from '../kit/still-clocks.ts';
 import { linesOf } from '../kit/tray-process.ts';
@@ -67,7 +67,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   started.defer(() => rmSync(folder, { recursive: true, force: true }));
   const clock = fakeClock();
   const log = silentLog;
-  const disk = realDisk(log);
+  const disk = createRealDisk(log);
   const settings: Settings = { ...openSettings(join(folder, 'config')).settings, ...options.settings };
   const stop = new AbortController();
   const machine: Machine = {
@@ -89,7 +89,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   const { board, listening } = counted(createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run)));
   const directory = join(folder, 'events');
   const outbox = started.use(
-    openOutbox<Kept>({
+    openOutbox<SavedTrayState>({
       db,
       disk,
       clock,
@@ -101,30 +101,30 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   );
   const hive = hiveInMemory(personas, clock);
   if (options.weather !== undefined) hive.weather = options.weather;
-  const wakefulness = started.use(watchGaps(clock));
+  const wakefulness = started.use(detectInterruptions(clock));
   const members = { is: 'directory', prefix: '', reserved: [] } as const;
-  const watches = trayWatches({
+  const watches = createHiveWatchers({
     hive: {
-      source: kijitoSource({ id: 'kijito', client: hive.client, clock, members }),
+      source: createKijitoSource({ id: 'kijito', client: hive.client, clock, members }),
       address: 'in memory',
       identity: (persona) => ['http', 'hive.test', 80, '/api/inbox', [['persona', persona.address]]],
-      named: (address) => kijitoPersona(address, members),
+      named: (address) => toKijitoPersona(address, members),
       holdMs: HOLD_MS,
       ...{ isLocal: false, isHere: false, tellsAll: false },
     },
     settings,
     outbox,
     directory,
-    kept: outbox.allKept(),
+    savedStates: outbox.readAllSaved(),
     board,
     machine,
     run: '00ff00ff00ff00ff',
-    settling: wakefulness.settling,
+    settling: wakefulness.isSettling,
   });
-  started.use(catchUpAfterGaps({ wakefulness, watches: [watches], put: board.put, log }));
+  started.use(catchUpAfterInterruptions({ interruptions: wakefulness, watchers: [watches], put: board.put, log }));
 
   let banners: Banner[] = [];
-  const openDriver: OpenDriver = (listener) => {
+  const openDriver: OpenChannel = (listener) => {
     listener.state({ is: 'ready', by: 'a stub' });
     return {
       show: async (banner) => void banners.push(banner),
@@ -132,8 +132,8 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
       [Symbol.asyncDispose]: async () => {},
     };
   };
-  const announcements = keptAnnouncements(db);
-  started.use(startNotify({ board, told: [], openDriver, announcements, act: () => {}, clock, log }));
+  const announcements = openAnnouncementStore(db);
+  started.use(startNotify({ board, delivered: [], openChannel: openDriver, announcements, act: () => {}, clock, log }));
   let drawn: TrayModel | null = null;
   const driver = {
     show: (model: TrayModel) => {

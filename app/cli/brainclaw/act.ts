@@ -1,25 +1,25 @@
+import { displayJson, displayName } from '../../../core/format/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import {
-  actionClient,
-  actOn,
-  callText,
-  DEED_NAMES,
-  errandFor,
-  isDeed,
-  shellLine,
-  type Wish,
+  createActionClient,
+  formatShellLine,
+  formatToolCall,
+  isProjectAction,
+  PROJECT_ACTION_NAMES,
+  type ProjectActionRequest,
+  runProjectAction,
+  toProjectActionCall,
 } from '../../../core/sources/brainclaw/index.ts';
-import { ownDirs } from '../../../core/state/dirs.node.ts';
-import { brainclawHere } from '../../compose/brainclaw-here.node.ts';
-import { actionsOff } from '../../compose/keep-acts.ts';
+import { findOwnDirs } from '../../../core/state/dirs.node.ts';
 import { openSettings } from '../../config/tray/index.ts';
-import { printable, printableJson } from '../../printable.ts';
-import { usage } from '../outcome.ts';
-import { stderrLog } from '../stderr-log.ts';
-import { stopSignal } from '../stop-signal.node.ts';
+import { getActionClientOptions } from '../../sources/action-client-options.node.ts';
+import { createActionsOffFault } from '../../sources/project-actions-service.ts';
+import { toUsageFault } from '../outcome.ts';
+import { createStderrLog } from '../stderr-log.ts';
+import { createStopSignal } from '../stop-signal.node.ts';
 import type { BrainclawArgs } from './args.ts';
-import { complain, type Ground, NAME, sayJson } from './ground.ts';
+import { type BrainclawContext, complain, NAME, printJson } from './brainclaw-context.ts';
 
 /** An exit code: brainclaw is not installed here, and what it would be asked was printed. */
 const NOT_INSTALLED = 3;
@@ -28,28 +28,29 @@ const NOT_INSTALLED = 3;
  * Has brainclaw act on an item, by a server of this command's own, which ends with it: whether a tray program runs makes no
  * difference (brainclaw contract 9).
  */
-export async function act({ words, flags }: BrainclawArgs, ground: Ground): Promise<number> {
-  const { io, project } = ground;
-  const wish = wishOf(words, flags);
-  const here = brainclawHere(io.env);
-  const { call, shell } = errandFor(wish, here.principal);
-  if (openSettings(ownDirs({ ...io.env }).config).settings.brainclaw.actions !== true) throw actionsOff(project.id);
+export async function act({ words, flags }: BrainclawArgs, context: BrainclawContext): Promise<number> {
+  const { io, project } = context;
+  const wish = parseWish(words, flags);
+  const clientOptions = getActionClientOptions(io.env);
+  const { call, shell } = toProjectActionCall(wish, clientOptions.principal);
+  if (openSettings(findOwnDirs({ ...io.env }).config).settings.brainclaw.actions !== true)
+    throw createActionsOffFault(project.id);
   const { root } = project;
-  const stop = stopSignal();
-  await using client = actionClient({ ...here, root, clock: realClock, log: stderrLog(io, NAME) });
+  const stop = createStopSignal();
+  await using client = createActionClient({ ...clientOptions, root, clock: realClock, log: createStderrLog(io, NAME) });
   try {
-    const { says, tool } = await actOn(client, root, wish, here.principal, stop);
-    if (ground.asJson) sayJson(ground, { accepted: true, project: project.id, ...wish, tool, says });
+    const { says, tool } = await runProjectAction(client, root, wish, clientOptions.principal, stop);
+    if (context.asJson) printJson(context, { accepted: true, project: project.id, ...wish, tool, says });
     else io.out(`brainclaw took ${wish.do} ${wish.item}; the board shows it once its journal does\n`);
     return 0;
   } catch (error) {
     if (stop.aborted) {
-      complain(ground, 'stopped: whether it was done shows on the board');
+      complain(context, 'stopped: whether it was done shows on the board');
       return 1;
     }
     if (!(error instanceof Fault) || error.code !== 'brainclaw-missing') throw error;
-    const line = shell === null ? null : shellLine(root, shell);
-    const told = {
+    const line = shell === null ? null : formatShellLine(root, shell);
+    const plannedCall = {
       accepted: false,
       project: project.id,
       root,
@@ -57,16 +58,18 @@ export async function act({ words, flags }: BrainclawArgs, ground: Ground): Prom
       arguments: call.arguments,
       shell: line,
     };
-    if (ground.asJson) io.out(`${printableJson(JSON.stringify(told))}\n`);
-    else io.out([callText(call), ...(line === null ? [] : [line])].map((text) => `${printable(text)}\n`).join(''));
-    complain(ground, `brainclaw is not installed here, so nothing was done: that is the call, in ${root}`);
+    if (context.asJson) io.out(`${displayJson(JSON.stringify(plannedCall))}\n`);
+    else
+      io.out([formatToolCall(call), ...(line === null ? [] : [line])].map((text) => `${displayName(text)}\n`).join(''));
+    complain(context, `brainclaw is not installed here, so nothing was done: that is the call, in ${root}`);
     return NOT_INSTALLED;
   }
 }
 
 /** @throws Fault `usage` */
-function wishOf([what, item]: readonly string[], { text, step }: BrainclawArgs['flags']): Wish {
-  if (what === undefined || !isDeed(what)) throw usage(new Error(`brainclaw act: say ${DEED_NAMES.join(', ')}`));
-  if (item === undefined) throw usage(new Error(`brainclaw act ${what}: say which item, by its id: cnd_12`));
-  return { do: what, item, text: text ?? null, step: step ?? null };
+function parseWish([action, item]: readonly string[], { text, step }: BrainclawArgs['flags']): ProjectActionRequest {
+  if (action === undefined || !isProjectAction(action))
+    throw toUsageFault(new Error(`brainclaw act: say ${PROJECT_ACTION_NAMES.join(', ')}`));
+  if (item === undefined) throw toUsageFault(new Error(`brainclaw act ${action}: say which item, by its id: cnd_12`));
+  return { do: action, item, text: text ?? null, step: step ?? null };
 }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Fault } from '../../../core/model/index.ts';
-import { brainclawArgs, wholeOf } from './args.ts';
+import { parseBrainclawArgs, parseWholeNumber } from './args.ts';
 
 const refusedWith = (why: RegExp) => (error: unknown) =>
   error instanceof Fault && error.code === 'usage' && why.test(error.message);
 
 describe('a command line of brainclaw', () => {
   test('has a verb, and the flags of that verb', () => {
-    const { verb, words, flags } = brainclawArgs(['inbox', 'codex', '--project', 'x', '--json']);
+    const { verb, words, flags } = parseBrainclawArgs(['inbox', 'codex', '--project', 'x', '--json']);
     assert.deepEqual([verb, words, { ...flags }], ['inbox', ['codex'], { project: 'x', json: true }]);
-    assert.equal(brainclawArgs(['tail', '-f', '-n', '3']).flags.lines, '3');
+    assert.equal(parseBrainclawArgs(['tail', '-f', '-n', '3']).flags.lines, '3');
   });
 
   for (const [args, why] of [
@@ -28,17 +28,17 @@ describe('a command line of brainclaw', () => {
     [['board', '--nope'], /nope/],
   ] as const) {
     test(`${args.join(' ') || 'nothing'} is none`, () => {
-      assert.throws(() => brainclawArgs(args), refusedWith(why));
+      assert.throws(() => parseBrainclawArgs(args), refusedWith(why));
     });
   }
 
   test('has whole numbers, from the least on', () => {
-    const { flags } = brainclawArgs(['board', '--until', '12']);
-    assert.equal(wholeOf(flags, 'until', 1), 12);
-    assert.equal(wholeOf(flags, 'limit', 1), null);
+    const { flags } = parseBrainclawArgs(['board', '--until', '12']);
+    assert.equal(parseWholeNumber(flags, 'until', 1), 12);
+    assert.equal(parseWholeNumber(flags, 'limit', 1), null);
     for (const text of ['0', '-1', '1.5', 'x', '1e3', '9'.repeat(16)])
       assert.throws(
-        () => wholeOf({ until: text }, 'until', 1),
+        () => parseWholeNumber({ until: text }, 'until', 1),
         refusedWith(/^--until .*: must be a whole number, 1 or more$/),
       );
   });

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { usage } from '../outcome.ts';
+import { toUsageFault } from '../outcome.ts';
 
 const OPTIONS = {
   project: { type: 'string' },
@@ -23,40 +23,40 @@ const OPTIONS = {
   step: { type: 'string' },
 } as const;
 
-type Option = keyof typeof OPTIONS;
+type BrainclawOption = keyof typeof OPTIONS;
 
-interface Takes {
-  readonly needs: readonly Option[];
-  readonly also: readonly Option[];
+interface BrainclawVerbSpec {
+  readonly needs: readonly BrainclawOption[];
+  readonly also: readonly BrainclawOption[];
   /** How many words may follow. */
   readonly words: number;
 }
 
-const ofProject = (also: readonly Option[], words = 0): Takes => ({
+const defineProjectVerb = (also: readonly BrainclawOption[], words = 0): BrainclawVerbSpec => ({
   needs: [],
   also: ['project', 'json', ...also],
   words,
 });
 
 const TAKES = {
-  board: ofProject(['until']),
-  attention: ofProject(['until']),
-  activity: ofProject(['until', 'limit']),
-  inbox: ofProject([], 1),
-  doctor: ofProject([]),
-  tail: ofProject(['follow', 'lines', 'since', 'stat-only']),
-  act: ofProject(['text', 'step'], 2),
+  board: defineProjectVerb(['until']),
+  attention: defineProjectVerb(['until']),
+  activity: defineProjectVerb(['until', 'limit']),
+  inbox: defineProjectVerb([], 1),
+  doctor: defineProjectVerb([]),
+  tail: defineProjectVerb(['follow', 'lines', 'since', 'stat-only']),
+  act: defineProjectVerb(['text', 'step'], 2),
   simulate: {
     needs: ['to'],
     also: ['json', 'records', 'agents', 'attention', 'handoffs', 'handoff-bytes', 'follow-rate', 'seed', 'roll'],
     words: 0,
   },
-} as const satisfies Record<string, Takes>;
+} as const satisfies Record<string, BrainclawVerbSpec>;
 
 export type BrainclawVerb = keyof typeof TAKES;
 
 export type BrainclawFlags = {
-  readonly [K in Option]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string;
+  readonly [K in BrainclawOption]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string;
 };
 
 export interface BrainclawArgs {
@@ -67,13 +67,13 @@ export interface BrainclawArgs {
 }
 
 /** @throws Fault `usage` */
-export function brainclawArgs(args: readonly string[]): BrainclawArgs {
+export function parseBrainclawArgs(args: readonly string[]): BrainclawArgs {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [verb = '', ...words] = positionals;
     if (!isVerb(verb)) throw new Error(`say ${Object.keys(TAKES).slice(0, -1).join(', ')} or simulate`);
-    const { needs, also, words: most }: Takes = TAKES[verb];
-    const foreign = Object.keys(values).find((flag) => ![...needs, ...also].includes(flag as Option));
+    const { needs, also, words: most }: BrainclawVerbSpec = TAKES[verb];
+    const foreign = Object.keys(values).find((flag) => ![...needs, ...also].includes(flag as BrainclawOption));
     if (foreign !== undefined) throw new Error(`brainclaw ${verb} takes no --${foreign}`);
     const missing = needs.find((flag) => values[flag] === undefined);
     if (missing !== undefined) throw new Error(`brainclaw ${verb}: say --${missing}`);
@@ -84,7 +84,7 @@ export function brainclawArgs(args: readonly string[]): BrainclawArgs {
       throw new Error('give only one of --lines and --since');
     return { verb, words, flags: values };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
@@ -92,16 +92,16 @@ export function brainclawArgs(args: readonly string[]): BrainclawArgs {
  * A flag's value as a whole number.
  * @throws Fault `usage`
  */
-export function wholeOf(
+export function parseWholeNumber(
   flags: BrainclawFlags,
-  flag: Exclude<Option, 'json' | 'follow' | 'stat-only'>,
+  flag: Exclude<BrainclawOption, 'json' | 'follow' | 'stat-only'>,
   least: number,
 ): number | null {
   const text = flags[flag];
   if (text === undefined) return null;
   const value = Number(text);
   if (!/^\d{1,15}$/.test(text) || value < least)
-    throw usage(new Error(`--${flag} ${text}: must be a whole number${least > 0 ? `, ${least} or more` : ''}`));
+    throw toUsageFault(new Error(`--${flag} ${text}: must be a whole number${least > 0 ? `, ${least} or more` : ''}`));
   return value;
 }
 

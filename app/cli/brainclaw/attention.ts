@@ -1,55 +1,73 @@
+import { displayName } from '../../../core/format/index.ts';
 import {
   type AttentionItem,
-  attentionItems,
-  attentionOf,
-  remarksOn,
-  statusOf,
-  type View,
+  countAttention,
+  findAttentionItems,
+  findRemarks,
+  getStatus,
+  type JournalView,
 } from '../../../core/sources/brainclaw/index.ts';
-import { printable } from '../../printable.ts';
 import type { BrainclawArgs } from './args.ts';
-import { aligned, type Ground, NOT_KNOWN, sayJson, sayRemarks, viewOf } from './ground.ts';
+import {
+  type BrainclawContext,
+  formatTable,
+  loadView,
+  NOT_KNOWN,
+  printJson,
+  printRemarks,
+} from './brainclaw-context.ts';
 
 /** What asks for a person, and why. */
-export function showAttention(asked: BrainclawArgs, ground: Ground): number {
-  const view = viewOf(ground, asked);
+export function showAttention(options: BrainclawArgs, context: BrainclawContext): number {
+  const view = loadView(context, options);
   if (view === null) return NOT_KNOWN;
   const { projection } = view.replay;
-  if (ground.asJson) {
-    const items = attentionItems(projection).map(wireOf);
-    sayJson(ground, { attention_required: attentionOf(projection), items, remarks: remarksOn(view) });
+  if (context.asJson) {
+    const items = findAttentionItems(projection).map(toAttentionWire);
+    printJson(context, { attention_required: countAttention(projection), items, remarks: findRemarks(view) });
     return 0;
   }
-  const rows = attentionRows(view);
-  if (rows.length > 0) ground.io.out(aligned(rows));
-  ground.io.out(
+  const rows = listAttentionRows(view);
+  if (rows.length > 0) context.io.out(formatTable(rows));
+  context.io.out(
     `${rows.length === 0 ? 'nothing asks' : rows.length === 1 ? '1 asks' : `${rows.length} ask`} for attention\n`,
   );
-  sayRemarks(ground, view);
+  printRemarks(context, view);
   return 0;
 }
 
 /** Why, what, who, and since which record. */
-function attentionRows({ replay }: View): readonly (readonly string[])[] {
-  return attentionItems(replay.projection).map((item) => {
-    const { why, item_id, who, from, title, status, seq } = wireOf(item);
-    const about = [who, from === who ? null : from].filter((one) => one !== null).join(' <- ');
-    return [why, item_id, status, about, `${seq ?? '-'}`, title ?? ''].map(printable);
+function listAttentionRows({ replay }: JournalView): readonly (readonly string[])[] {
+  return findAttentionItems(replay.projection).map((item) => {
+    const { why, item_id, who: agent, from, title, status, seq } = toAttentionWire(item);
+    const about = [agent, from === agent ? null : from].filter((name) => name !== null).join(' <- ');
+    return [why, item_id, status, about, `${seq ?? '-'}`, title ?? ''].map(displayName);
   });
 }
 
-function wireOf({ why, entity }: AttentionItem) {
+function toAttentionWire({ why, entity }: AttentionItem) {
   const { item_type, item_id, payload, seq, ts, agent: from } = entity;
   return {
-    ...{ why, item_type, item_id, status: statusOf(entity), who: textOf(payload.agent) ?? textOf(payload.author) },
-    ...{ from, seq, ts, title: textOf(payload.title) ?? textOf(payload.text) ?? textOf(payload.description) },
+    ...{
+      why,
+      item_type,
+      item_id,
+      status: getStatus(entity),
+      who: formatTitle(payload.agent) ?? formatTitle(payload.author),
+    },
+    ...{
+      from,
+      seq,
+      ts,
+      title: formatTitle(payload.title) ?? formatTitle(payload.text) ?? formatTitle(payload.description),
+    },
   };
 }
 
 const MOST = 120;
 
 /** Short, and of one line; null when it is not said. */
-function textOf(value: unknown): string | null {
+function formatTitle(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null;
   const line = value.trim().replaceAll(/\s+/g, ' ');
   return [...line].length > MOST ? `${[...line].slice(0, MOST - 1).join('')}…` : line;

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
+import { displayName } from '../../../core/format/index.ts';
 import {
-  type Board,
-  boardOf,
-  keepAgentMail,
+  type BoardSummary,
+  createAgentMailReader,
+  findRemarks,
+  type JournalView,
+  type ProjectSheet,
+  type ProjectSheetRow,
+  type ProjectSheetSection,
   type Remark,
-  remarksOn,
-  type Sheet,
-  type SheetRow,
-  type SheetSection,
-  sheetOf,
-  type View,
+  toBoardSummary,
+  toProjectSheet,
 } from '../../../core/sources/brainclaw/index.ts';
-import { printable } from '../../printable.ts';
 import type { BrainclawArgs } from './args.ts';
-import { aligned, type Ground, NOT_KNOWN, sayJson, viewOf } from './ground.ts';
+import { type BrainclawContext, formatTable, loadView, NOT_KNOWN, printJson } from './brainclaw-context.ts';
 
 /** The board of a project, by the keys of the reference (brainclaw contract 9). */
-export interface BoardJson extends Board {
+export interface BoardJson extends BoardSummary {
   readonly applied: number;
   readonly cursor: { readonly seq: number; readonly checkpoint_seq: number };
   readonly affectedTypes: readonly string[];
@@ -24,60 +24,62 @@ export interface BoardJson extends Board {
 }
 
 /** What asks for attention first, then the rest of the board. */
-export function showBoard(asked: BrainclawArgs, ground: Ground): number {
-  const view = viewOf(ground, asked);
+export function showBoard(options: BrainclawArgs, context: BrainclawContext): number {
+  const view = loadView(context, options);
   if (view === null) return NOT_KNOWN;
-  if (ground.asJson) {
-    sayJson(ground, boardJson(view));
+  if (context.asJson) {
+    printJson(context, toBoardJson(view));
     return 0;
   }
-  const inbox = join(ground.project.store, 'coordination', 'inbox');
-  const mail = keepAgentMail(ground.disk.files, inbox, () => '').look();
-  ground.io.out(textOf(ground.project.id, sheetOf({ view, mail, seed: null })));
+  const inbox = join(context.project.store, 'coordination', 'inbox');
+  const mail = createAgentMailReader(context.disk.files, inbox, () => '').read();
+  context.io.out(formatBoard(context.project.id, toProjectSheet({ view, mail, seed: null })));
   return 0;
 }
 
-function boardJson(view: View): BoardJson {
+function toBoardJson(view: JournalView): BoardJson {
   const { replay, base } = view;
   return {
     applied: replay.applied,
     cursor: { seq: replay.cursor?.seq ?? 0, checkpoint_seq: base?.seq ?? 0 },
     affectedTypes: [...replay.affectedTypes].sort(),
-    ...boardOf(replay.projection),
-    remarks: remarksOn(view),
+    ...toBoardSummary(replay.projection),
+    remarks: findRemarks(view),
   };
 }
 
-function textOf(id: string, { remarks, seq, attention, counts, agents, sections }: Sheet): string {
-  const numbers = Object.entries(counts).map(([name, count]) => `${name} ${known(count)}`);
+function formatBoard(id: string, { remarks, seq, attention, counts, agents, sections }: ProjectSheet): string {
+  const numbers = Object.entries(counts).map(([name, count]) => `${name} ${formatCount(count)}`);
   const first = sections.toSorted((a, b) => Number(b.id === 'attention') - Number(a.id === 'attention'));
   return [
-    `${printable(id)}  attention ${known(attention?.total ?? null)}, at record ${known(seq)}\n`,
+    `${displayName(id)}  attention ${formatCount(attention?.total ?? null)}, at record ${formatCount(seq)}\n`,
     ...(remarks.length === 0 ? [] : [`${remarks.join(', ')}\n`]),
     `${numbers.join(', ')}\n`,
-    ...first.map(sectionText),
-    ...(agents.length === 0 ? [] : [`\nagents\n${aligned(agentRows(agents))}`]),
+    ...first.map(formatSection),
+    ...(agents.length === 0 ? [] : [`\nagents\n${formatTable(formatAgentRows(agents))}`]),
   ].join('');
 }
 
-function sectionText({ id, total, rows, rest }: SheetSection): string {
+function formatSection({ id, total, rows, rest }: ProjectSheetSection): string {
   if (total === 0) return '';
-  return `\n${id} ${total}\n${aligned(rows.map(cellsOf))}${rest > 0 ? `  and ${rest} more\n` : ''}`;
+  return `\n${id} ${total}\n${formatTable(rows.map(formatCells))}${rest > 0 ? `  and ${rest} more\n` : ''}`;
 }
 
-function cellsOf({ id, itemType, status, agent, seq, why, title }: SheetRow): readonly string[] {
+function formatCells({ id, itemType, status, agent, seq, why, title }: ProjectSheetRow): readonly string[] {
   const cells = [id ?? itemType, why ?? status, agent ?? '-', `${seq ?? '-'}`, title];
-  return cells.map((cell, column) => `${column === 0 ? '  ' : ''}${printable(cell)}`);
+  return cells.map((cell, column) => `${column === 0 ? '  ' : ''}${displayName(cell)}`);
 }
 
-function agentRows(agents: Sheet['agents']): readonly (readonly string[])[] {
+function formatAgentRows(agents: ProjectSheet['agents']): readonly (readonly string[])[] {
   const head = ['  AGENT', 'PENDING', 'ACTIONABLE', 'HANDOFFS', 'ASSIGNMENTS', 'ACTIONS', 'SKIPPED'];
-  const rows = agents.map((one) => [
-    `  ${printable(one.agent)}`,
-    ...[one.pending, one.actionable, one.open_handoffs, one.assignments, one.actions, one.skipped].map(known),
+  const rows = agents.map((entry) => [
+    `  ${displayName(entry.agent)}`,
+    ...[entry.pending, entry.actionable, entry.open_handoffs, entry.assignments, entry.actions, entry.skipped].map(
+      formatCount,
+    ),
   ]);
   return [head, ...rows];
 }
 
 /** What is not known is not 0. */
-const known = (count: number | null): string => (count === null ? '?' : `${count}`);
+const formatCount = (count: number | null): string => (count === null ? '?' : `${count}`);

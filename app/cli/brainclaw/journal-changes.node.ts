@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../../core/ports/index.ts';
 
 /** What no notice came for is looked at so often (observer protocol 4). */
-const LOOK_EVERY_MS = 10_000;
+const CHECK_EVERY_MS = 10_000;
 
 /** Notices of what is appended to a journal. Nothing in it is touched. */
 export interface JournalChanges extends Disposable {
@@ -17,13 +17,13 @@ export interface JournalChanges extends Disposable {
  * @param store `.brainclaw`, in which `events` may come and go
  * @param statOnly nothing is watched, as on a disk that tells nothing
  */
-export function journalChanges(store: string, clock: Clock, statOnly: boolean): JournalChanges {
+export function openJournalChanges(store: string, clock: Clock, statOnly: boolean): JournalChanges {
   const events = join(store, 'events');
   let changed = false;
   let wake = (): void => {};
   let watched: { readonly watcher: FSWatcher; readonly inode: string } | null = null;
 
-  const look = (): void => {
+  const markChanged = (): void => {
     changed = true;
     wake();
   };
@@ -31,13 +31,13 @@ export function journalChanges(store: string, clock: Clock, statOnly: boolean): 
     watched?.watcher.close();
     watched = null;
   };
-  const watcherOf = (directory: string, matters: (name: string) => boolean): FSWatcher | null => {
+  const openWatcher = (directory: string, matters: (name: string) => boolean): FSWatcher | null => {
     if (statOnly) return null;
     try {
       const watcher = watch(directory, (_, name) => {
-        if (name === null || matters(name)) look();
+        if (name === null || matters(name)) markChanged();
       });
-      watcher.on('error', look); // the next look watches again, or the time passes
+      watcher.on('error', markChanged); // the next look watches again, or the time passes
       return watcher;
     } catch {
       return null; // no watches left, or none on this disk: the time passes
@@ -45,26 +45,26 @@ export function journalChanges(store: string, clock: Clock, statOnly: boolean): 
   };
   /** The directory may have come, or be another one under the same name. */
   const renew = (): void => {
-    const inode = inodeAt(events);
+    const inode = readInode(events);
     if (inode === watched?.inode) return;
     unwatch();
-    const watcher = inode === '' ? null : watcherOf(events, (name) => name.startsWith('seg-'));
+    const watcher = inode === '' ? null : openWatcher(events, (name) => name.startsWith('seg-'));
     if (watcher !== null) watched = { watcher, inode };
   };
 
-  const parent = watcherOf(store, (name) => name === 'events');
+  const parent = openWatcher(store, (name) => name === 'events');
   renew();
   return {
     async next(signal) {
       renew();
       const nap = new AbortController();
       wake = () => nap.abort();
-      if (!changed) await clock.sleep(LOOK_EVERY_MS, AbortSignal.any([signal, nap.signal]));
+      if (!changed) await clock.sleep(CHECK_EVERY_MS, AbortSignal.any([signal, nap.signal]));
       wake = () => {};
       changed = false;
     },
     get isWatched() {
-      return watched !== null || (parent !== null && inodeAt(events) === '');
+      return watched !== null || (parent !== null && readInode(events) === '');
     },
     [Symbol.dispose]() {
       parent?.close();
@@ -74,10 +74,10 @@ export function journalChanges(store: string, clock: Clock, statOnly: boolean): 
 }
 
 /** '' when nothing is there, or nothing that can be looked at. */
-function inodeAt(path: string): string {
+function readInode(path: string): string {
   try {
-    const there = lstatSync(path, { throwIfNoEntry: false });
-    return there === undefined ? '' : `${there.dev}:${there.ino}`;
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? '' : `${stat.dev}:${stat.ino}`;
   } catch {
     return ''; // what looks at it next says why
   }

@@ -1,13 +1,13 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Project, readConfig, STORE } from '../../../core/sources/brainclaw/index.ts';
 import type { Disk } from '../../../core/state/index.ts';
-import { ioFault, refusal } from '../../../core/state/index.ts';
+import { createRefusal, toIoFault } from '../../../core/state/index.ts';
 
 /**
  * The project that a directory is in: it holds `.brainclaw`, is it, or lies below one that does; null when it is no directory.
  * @throws Fault `unreadable` when there is none, which names where was looked
  */
-export function projectAt(disk: Disk, directory: string): Project | null {
+export function findProjectAt(disk: Disk, directory: string): Project | null {
   const from = resolve(directory);
   if (!isDirectory(disk, from)) return null;
   for (let at = from; ; at = dirname(at)) {
@@ -20,7 +20,7 @@ export function projectAt(disk: Disk, directory: string): Project | null {
     if (at === dirname(at)) break;
   }
   const why = `neither it nor a directory above it has a ${STORE}, so it is in no project: name one with --project`;
-  throw refusal(from, why, 'unreadable');
+  throw createRefusal(from, why, 'unreadable');
 }
 
 /** Also by way of a symlink: a worktree may share the store of another. */
@@ -28,7 +28,7 @@ function isDirectory(disk: Disk, path: string): boolean {
   try {
     return disk.files.lstat(`${path}/.`)?.kind === 'directory';
   } catch (error) {
-    const fault = ioFault(error, path, 'unreadable');
+    const fault = toIoFault(error, path, 'unreadable');
     if (isNoDirectory(error)) return false;
     throw fault;
   }

@@ -1,41 +1,41 @@
 import type { Io } from '../command.ts';
 import { showActivity } from './activity.ts';
-import { type BrainclawArgs, brainclawArgs } from './args.ts';
+import { type BrainclawArgs, parseBrainclawArgs } from './args.ts';
 import { showAttention } from './attention.ts';
 import { showBoard } from './board.ts';
+import { createContext } from './brainclaw-context.ts';
 import { examine } from './doctor/index.ts';
-import { groundOf } from './ground.ts';
 import { showInbox } from './inbox.ts';
 import { simulate } from './simulate.ts';
 import { tail } from './tail.ts';
 
 /** @throws Fault `usage`, or what is about the project and the disk */
 export async function runBrainclaw(args: readonly string[], io: Io): Promise<number> {
-  const asked = brainclawArgs(args);
-  switch (asked.verb) {
+  const options = parseBrainclawArgs(args);
+  switch (options.verb) {
     case 'simulate':
-      return await simulate(asked, io);
+      return await simulate(options, io);
     case 'doctor':
-      return await examine(asked, io);
+      return await examine(options, io);
     default:
-      return await look(asked, io);
+      return await runOnProject(options, io);
   }
 }
 
-async function look(asked: BrainclawArgs, io: Io): Promise<number> {
-  const ground = await groundOf(asked, io);
-  switch (asked.verb) {
+async function runOnProject(options: BrainclawArgs, io: Io): Promise<number> {
+  const context = await createContext(options, io);
+  switch (options.verb) {
     case 'board':
-      return showBoard(asked, ground);
+      return showBoard(options, context);
     case 'attention':
-      return showAttention(asked, ground);
+      return showAttention(options, context);
     case 'activity':
-      return showActivity(asked, ground);
+      return showActivity(options, context);
     case 'inbox':
-      return showInbox(asked, ground);
+      return showInbox(options, context);
     case 'act':
-      return await (await import('./act.ts')).act(asked, ground); // with the settings, which nothing else asks for
+      return await (await import('./act.ts')).act(options, context); // with the settings, which nothing else asks for
     default:
-      return await tail(asked, ground);
+      return await tail(options, context);
   }
 }

@@ -1,16 +1,16 @@
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { upstreamUrls } from '../../../core/daemon/index.ts';
-import { type DaemonConfig, isSlug, LOCAL, slugOf } from '../../../core/link/index.ts';
-import { usage } from '../outcome.ts';
+import { parseUpstreamUrls } from '../../../core/daemon/index.ts';
+import { type DaemonConfig, isSlug, LOCAL, toSlug } from '../../../core/link/index.ts';
+import { toUsageFault } from '../outcome.ts';
 
 /** What a command line says of a daemon; what it leaves out stays as it was installed, or is the default. */
 export interface InstallArgs {
   readonly tenant: string;
   readonly identity: string;
   /** As they were given: of a name that is no slug one is made. */
-  readonly given: { readonly tenant: string; readonly identity: string };
-  readonly said: Partial<Omit<DaemonConfig, 'tenant' | 'identity' | 'paused'>>;
+  readonly requestedName: { readonly tenant: string; readonly identity: string };
+  readonly settings: Partial<Omit<DaemonConfig, 'tenant' | 'identity' | 'paused'>>;
   /** Files whose tokens a remote upstream knows. */
   readonly observeFile: string | null;
   readonly actFile: string | null;
@@ -21,7 +21,7 @@ export interface InstallArgs {
 const SURFACES = ['claude-code', 'codex', 'fallback'];
 
 /** @throws Fault `usage` */
-export function installArgs(args: readonly string[]): InstallArgs {
+export function parseInstallArgs(args: readonly string[]): InstallArgs {
   const end = args.indexOf('--');
   const [own, shim] = end === -1 ? [args, null] : [args.slice(0, end), args.slice(end + 1)];
   try {
@@ -49,34 +49,37 @@ export function installArgs(args: readonly string[]): InstallArgs {
     });
     if (values.system !== undefined)
       throw new Error('--system: a persona daemon belongs to a user, never to the system; leave it out');
-    const given = { tenant: must('tenant', values.tenant), identity: must('identity', values.identity) };
+    const requestedName = {
+      tenant: requireValue('tenant', values.tenant),
+      identity: requireValue('identity', values.identity),
+    };
     return {
-      tenant: slug('tenant', given.tenant),
-      identity: slug('identity', given.identity),
-      given,
-      said: {
-        ...(values.project === undefined ? {} : { project: resolve(some('project', values.project)) }),
-        ...(values.persona === undefined ? {} : { address: some('persona', values.persona) }),
-        ...(values.surface === undefined ? {} : { surface: oneOf('surface', values.surface, SURFACES) }),
-        ...(values.upstream === undefined ? {} : { upstream: upstream(values.upstream) }),
+      tenant: parseSlug('tenant', requestedName.tenant),
+      identity: parseSlug('identity', requestedName.identity),
+      requestedName,
+      settings: {
+        ...(values.project === undefined ? {} : { project: resolve(requireText('project', values.project)) }),
+        ...(values.persona === undefined ? {} : { address: requireText('persona', values.persona) }),
+        ...(values.surface === undefined ? {} : { surface: parseChoice('surface', values.surface, SURFACES) }),
+        ...(values.upstream === undefined ? {} : { upstream: parseUpstream(values.upstream) }),
         ...(values.autonomy === undefined ? {} : { autonomy: values.autonomy === '' ? null : values.autonomy }),
         ...(values['install-deps'] === undefined ? {} : { installDeps: values['install-deps'] }),
         ...(values['activate-venv'] === undefined ? {} : { activateVenv: values['activate-venv'] }),
         ...(values['wake-idle'] === undefined ? {} : { wakeIdle: values['wake-idle'] }),
-        ...(values.by === undefined ? {} : { owner: ownerOf(values.by) }),
-        ...(shim === null ? {} : { shim: shimOf(shim) }),
+        ...(values.by === undefined ? {} : { owner: parseOwner(values.by) }),
+        ...(shim === null ? {} : { shim: parseShim(shim) }),
       },
-      observeFile: fileOf(values['token-file']),
-      actFile: fileOf(values['act-token-file']),
+      observeFile: resolveFile(values['token-file']),
+      actFile: resolveFile(values['act-token-file']),
       print: values.print,
       json: values.json,
     };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
-function must(flag: string, value: string | undefined): string {
+function requireValue(flag: string, value: string | undefined): string {
   if (value === undefined) throw new Error(`daemon install: --${flag} is missing`);
   return value;
 }
@@ -85,7 +88,7 @@ function must(flag: string, value: string | undefined): string {
 const UUID = /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i;
 
 /** Its name is read in the journal, in launchctl and in the Event Viewer, where nobody can read a UUID (SPEC-070). */
-function slug(flag: string, text: string): string {
+function parseSlug(flag: string, text: string): string {
   if (UUID.test(text))
     throw new Error(
       `--${flag} ${text}: a UUID is no name for a unit, since nobody can read it in a log; give a short name, ` +
@@ -93,40 +96,40 @@ function slug(flag: string, text: string): string {
           ? `as --identity ada --persona '${text}', which watches the same persona`
           : 'as --tenant acme'),
     );
-  const made = isSlug(text) ? text : slugOf(text);
-  if (isSlug(made)) return made;
+  const candidate = isSlug(text) ? text : toSlug(text);
+  if (isSlug(candidate)) return candidate;
   throw new Error(
     `--${flag} ${text || '(empty)'}: no slug of 1 to 32 letters a-z, digits and dashes can be made of it`,
   );
 }
 
-function some(flag: string, text: string): string {
+function requireText(flag: string, text: string): string {
   if (text.trim() !== '' && !/\p{Cc}/u.test(text)) return text;
   throw new Error(`--${flag} is empty or holds control characters`);
 }
 
-function oneOf(flag: string, value: string, words: readonly string[]): string {
+function parseChoice(flag: string, value: string, words: readonly string[]): string {
   if (words.includes(value)) return value;
   throw new Error(`--${flag} ${value}: must be ${words.join(', ')}`);
 }
 
-function ownerOf(value: string): DaemonConfig['owner'] {
+function parseOwner(value: string): DaemonConfig['owner'] {
   if (value === 'launcher' || value === 'tray') return value;
   throw new Error(`--by ${value}: must be launcher or tray`);
 }
 
 /** Only encrypted, or to this machine: a token goes there. */
-function upstream(value: string): string {
-  if (value === LOCAL || upstreamUrls(value) !== null) return value;
+function parseUpstream(value: string): string {
+  if (value === LOCAL || parseUpstreamUrls(value) !== null) return value;
   throw new Error(`--upstream ${value}: must be local, an https or wss URL, or one of this machine`);
 }
 
 /** A launcher starts it with a short PATH and in another folder. */
-function shimOf(words: readonly string[]): DaemonConfig['shim'] {
+function parseShim(words: readonly string[]): DaemonConfig['shim'] {
   const [program] = words;
   if (program === undefined) return null;
   if (!isAbsolute(program)) throw new Error(`-- ${program}: the shim must be named by its absolute path`);
   return { command: words };
 }
 
-const fileOf = (path: string | undefined): string | null => (path === undefined ? null : resolve(path));
+const resolveFile = (path: string | undefined): string | null => (path === undefined ? null : resolve(path));

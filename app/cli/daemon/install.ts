@@ -1,26 +1,26 @@
 import { resolve } from 'node:path';
+import { displayJson, displayName } from '../../../core/format/index.ts';
 import {
   type DaemonConfig,
   type DaemonPlaces,
-  daemonConfigText,
-  isThere,
-  joinedName,
+  formatDaemonConfig,
+  isListening,
   LOCAL,
   LONGEST_SOCKET,
   parseDaemonConfig,
   readDaemonConfig,
+  toJoinedName,
   writeDaemonConfig,
 } from '../../../core/link/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
-import { errnoOf } from '../../../core/state/index.ts';
+import { getErrno } from '../../../core/state/index.ts';
 import { findDeafness } from '../../hook/index.ts';
-import { printable, printableJson } from '../../printable.ts';
-import { type DaemonService, endDaemon, holderOf, isHeld } from '../../service/index.ts';
+import { createDaemonHandle, type DaemonService, endDaemon, isHeld } from '../../service/index.ts';
 import type { Io } from '../command.ts';
-import { usage } from '../outcome.ts';
-import { type Ground, groundOf, refused } from './ground.ts';
-import { type InstallArgs, installArgs } from './install-args.ts';
+import { toUsageFault } from '../outcome.ts';
+import { createContext, type DaemonContext, reportRefusal } from './daemon-context.ts';
+import { type InstallArgs, parseInstallArgs } from './install-args.ts';
 import { findLastLog } from './last-log.node.ts';
 import { removeDaemonFiles } from './remove.node.ts';
 import { forgetQuiet, writeTokens } from './tokens.ts';
@@ -42,19 +42,19 @@ const DEFAULTS = {
  * @throws Fault `usage`, or what keeps it from being written or started
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const asked = installArgs(args);
-  const ground = groundOf(io);
-  const code = await install(asked, ground, io);
-  if (code !== 0 || asked.print) return code;
-  const config = readDaemonConfig(ground.disk, ground.places(asked));
-  const trouble = config === null ? null : await troubleWithHooks(config, io);
+  const options = parseInstallArgs(args);
+  const context = createContext(io);
+  const code = await install(options, context, io);
+  if (code !== 0 || options.print) return code;
+  const config = readDaemonConfig(context.disk, context.places(options));
+  const trouble = config === null ? null : await findHarnessTrouble(config, io);
   if (trouble === null) return 0;
-  io.err(`hivebar daemon: ${printable(trouble)}\n`);
+  io.err(`hivebar daemon: ${displayName(trouble)}\n`);
   return 1;
 }
 
 /** Without hooks that run a daemon hears of no boundary, and rings at none. Null: all is well, or it needs none. */
-async function troubleWithHooks(config: DaemonConfig, io: Io): Promise<string | null> {
+async function findHarnessTrouble(config: DaemonConfig, io: Io): Promise<string | null> {
   try {
     const deafness = await findDeafness(config, io.env);
     if (deafness === null) return null;
@@ -64,70 +64,71 @@ async function troubleWithHooks(config: DaemonConfig, io: Io): Promise<string | 
   }
 }
 
-async function install(asked: InstallArgs, ground: Ground, io: Io): Promise<number> {
+async function install(asked: InstallArgs, ground: DaemonContext, io: Io): Promise<number> {
   const places = ground.places(asked);
-  const before = installedBefore(places, ground);
-  const trouble = troubleWith(asked, before, places, ground);
-  if (trouble !== null) return refused(ground, trouble);
-  const config = configOf(asked, before, places, ground);
+  const before = readPreviousConfig(places, ground);
+  const trouble = findInstallTrouble(asked, before, places, ground);
+  if (trouble !== null) return reportRefusal(ground, trouble);
+  const config = createConfig(asked, before, places, ground);
   const service = ground.service(config);
   if (asked.print) {
     const { path, text } = await service.print();
-    io.err(`${printable(`it would be ${path}`)}\n`);
+    io.err(`${displayName(`it would be ${path}`)}\n`);
     io.out(text);
     return 0;
   }
-  const look = await service.look();
-  if (look.is === 'foreign')
-    return refused(ground, `${look.path} ${look.why}: it is left as it is; move it away first`);
+  const status = await service.check();
+  if (status.is === 'foreign')
+    return reportRefusal(ground, `${status.path} ${status.why}: it is left as it is; move it away first`);
   const isSame = before !== null && JSON.stringify(before) === JSON.stringify(config);
   if (before !== null && before.owner !== config.owner) await handOver(before, places, ground);
   writeTokens(config, asked, before, places, ground);
   // Also the same again for the tray, which rests until it is written.
   if (!isSame || config.owner === 'tray') writeDaemonConfig(ground.disk, ground.random, places, config);
   forgetQuiet(config, io);
-  if (config.owner === 'tray') return said(config, { path: null, lingers: null }, { ...asked, isUp: false }, io);
-  const runs = isSame && look.is === 'ours' && !look.isOld && (await service.runs()) === true;
+  if (config.owner === 'tray')
+    return reportInstalled(config, { path: null, lingers: null }, { ...asked, isUp: false }, io);
+  const runs = isSame && status.is === 'ours' && !status.isOld && (await service.isRunning()) === true;
   try {
     if (!runs) await service.install();
   } catch (error) {
     if (before === null) removeDaemonFiles(ground.disk, places); // half of it would look like all of it
-    throw withOtherWay(error);
+    throw addTrayHint(error);
   }
-  const isUp = await answersSoon(places);
-  if (!isUp) sayWhyNot(places, ground);
-  const code = await lingering(config, service, { ...asked, isUp }, io);
+  const isUp = await waitForAnswer(places);
+  if (!isUp) reportNoAnswer(places, ground);
+  const code = await enableLingering(config, service, { ...asked, isUp }, io);
   return isUp ? code : 1;
 }
 
 const UP_MS = 3000;
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 
 /** Whether its control socket answers: a launcher says only that it has started a process. */
-async function answersSoon(places: DaemonPlaces): Promise<boolean> {
+async function waitForAnswer(places: DaemonPlaces): Promise<boolean> {
   const never = new AbortController().signal;
-  for (const until = realClock.monotonic() + UP_MS; ; await realClock.sleep(LOOK_EVERY_MS, never)) {
-    if (await isThere(places, UP_MS)) return true;
+  for (const until = realClock.monotonic() + UP_MS; ; await realClock.sleep(CHECK_EVERY_MS, never)) {
+    if (await isListening(places, UP_MS)) return true;
     if (realClock.monotonic() >= until) return false;
   }
 }
 
-function sayWhyNot(places: DaemonPlaces, { io }: Ground): void {
+function reportNoAnswer(places: DaemonPlaces, { io }: DaemonContext): void {
   const last = findLastLog(places, io.env);
   const why = last === null ? 'its log says nothing' : `its log says: ${last}`;
   const text = `${places.name} is installed and started, and does not answer after ${UP_MS / 1000} s; ${why}`;
-  io.err(`hivebar daemon: ${printable(`${text} (hivebar daemon list says how it is)`)}\n`);
+  io.err(`hivebar daemon: ${displayName(`${text} (hivebar daemon list says how it is)`)}\n`);
 }
 
 /** Without a session of the launcher there is another way to have it started. */
-function withOtherWay(error: unknown): unknown {
+function addTrayHint(error: unknown): unknown {
   if (!(error instanceof Fault) || error.code !== 'exec-failed') return error;
   const message = `${error.message}; --by tray has the tray program start it instead`;
   return new Fault(error.code, message, error.scope, { cause: error });
 }
 
 /** What nobody can read is written anew. */
-function installedBefore(places: DaemonPlaces, { disk }: Ground): DaemonConfig | null {
+function readPreviousConfig(places: DaemonPlaces, { disk }: DaemonContext): DaemonConfig | null {
   try {
     return readDaemonConfig(disk, places);
   } catch (error) {
@@ -138,15 +139,16 @@ function installedBefore(places: DaemonPlaces, { disk }: Ground): DaemonConfig |
 }
 
 /** Why it is not installed at all; null: it may be. */
-function troubleWith(
-  { tenant, identity, said, observeFile }: InstallArgs,
+function findInstallTrouble(
+  { tenant, identity, settings: said, observeFile }: InstallArgs,
   before: DaemonConfig | null,
   places: DaemonPlaces,
-  { disk, os }: Ground,
+  { disk, os }: DaemonContext,
 ): string | null {
   if (before !== null && (before.tenant !== tenant || before.identity !== identity))
     return `the tenant ${tenant} with the identity ${identity} would be called ${places.name}, and so is the tenant ${before.tenant} with the identity ${before.identity}: give one of them another slug`;
-  if (before === null && said.project === undefined) throw usage(new Error('daemon install: --project is missing'));
+  if (before === null && said.project === undefined)
+    throw toUsageFault(new Error('daemon install: --project is missing'));
   const bytes = Buffer.byteLength(places.socket);
   if (os !== 'win32' && bytes > LONGEST_SOCKET)
     return `ipc_bind_failed: ${places.socket} has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}: give a shorter HIVEBAR_HOME or XDG_RUNTIME_DIR`;
@@ -155,75 +157,87 @@ function troubleWith(
   const upstream = said.upstream ?? before?.upstream ?? LOCAL;
   const isOther = before === null || before.upstream !== upstream;
   if (upstream !== LOCAL && isOther && observeFile === null)
-    throw usage(new Error(`--upstream ${upstream}: its token is missing, say --token-file FILE`));
+    throw toUsageFault(new Error(`--upstream ${upstream}: its token is missing, say --token-file FILE`));
   if (upstream === LOCAL && observeFile !== null)
-    throw usage(new Error('--token-file: the tokens of the local hive are minted here; it belongs to --upstream URL'));
+    throw toUsageFault(
+      new Error('--token-file: the tokens of the local hive are minted here; it belongs to --upstream URL'),
+    );
   return null;
 }
 
 /** Read back as it is written, so that the same is the same again, and what nobody could read is not written. */
-function configOf(
-  { tenant, identity, given, said }: InstallArgs,
+function createConfig(
+  { tenant, identity, requestedName, settings: said }: InstallArgs,
   before: DaemonConfig | null,
   places: DaemonPlaces,
-  ground: Ground,
+  ground: DaemonContext,
 ): DaemonConfig {
-  const known = before ?? { ...DEFAULTS, address: given.identity, project: said.project ?? '' };
+  const known = before ?? { ...DEFAULTS, address: requestedName.identity, project: said.project ?? '' };
   const config: DaemonConfig = { ...known, ...said, tenant, identity, paused: false };
-  const kind = kindAt(config.project, ground);
+  const kind = findKind(config.project, ground);
   if (kind !== 'directory')
-    throw usage(
+    throw toUsageFault(
       new Error(`--project ${config.project}: ${kind === null ? 'is not there' : `is no folder but a ${kind}`}`),
     );
-  return parseDaemonConfig(daemonConfigText(config), places.config);
+  return parseDaemonConfig(formatDaemonConfig(config), places.config);
 }
 
-function kindAt(path: string, { disk }: Ground) {
+function findKind(path: string, { disk }: DaemonContext) {
   try {
     return disk.files.lstat(`${path}/.`)?.kind ?? null;
   } catch (error) {
-    if (errnoOf(error) === 'ENOTDIR') return 'file';
+    if (getErrno(error) === 'ENOTDIR') return 'file';
     throw error;
   }
 }
 
 /** From the launcher to the tray or back: never both. Whoever had it sees that it is not its own any more. */
-async function handOver(before: DaemonConfig, places: DaemonPlaces, ground: Ground): Promise<void> {
+async function handOver(before: DaemonConfig, places: DaemonPlaces, ground: DaemonContext): Promise<void> {
   const { disk, random } = ground;
   writeDaemonConfig(disk, random, places, { ...before, paused: true });
-  await endDaemon(places, 'another launcher', holderOf(disk, places), realClock);
+  await endDaemon(places, 'another launcher', createDaemonHandle(disk, places), realClock);
   if (before.owner === 'launcher') await ground.service(before).uninstall();
 }
 
 /** What was started goes on to run; that it would end with the login is said, and is a failure. */
-async function lingering(config: DaemonConfig, service: DaemonService, asked: Asked, io: Io): Promise<number> {
+async function enableLingering(
+  config: DaemonConfig,
+  service: DaemonService,
+  asked: InstallResult,
+  io: Io,
+): Promise<number> {
   const { path } = await service.print();
   try {
     await service.enableLinger();
   } catch (error) {
-    said(config, { path, lingers: false }, asked, io);
+    reportInstalled(config, { path, lingers: false }, asked, io);
     const why = error instanceof Error ? error.message : String(error);
     const now = asked.isUp ? 'it runs, and ends' : 'it ends';
     const then = `${now} when you log out: run \`loginctl enable-linger\` yourself, or as root for this user`;
-    io.err(`hivebar daemon: ${printable(`${why}: ${then}`)}\n`);
+    io.err(`hivebar daemon: ${displayName(`${why}: ${then}`)}\n`);
     return 1;
   }
-  return said(config, { path, lingers: true }, asked, io);
+  return reportInstalled(config, { path, lingers: true }, asked, io);
 }
 
-type Asked = InstallArgs & { readonly isUp: boolean };
+type InstallResult = InstallArgs & { readonly isUp: boolean };
 
-interface Done {
+interface UnitResult {
   readonly path: string | null;
   readonly lingers: boolean | null;
 }
 
-function said(config: DaemonConfig, { path, lingers }: Done, { json, isUp }: Asked, io: Io): number {
-  const name = joinedName(config);
+function reportInstalled(
+  config: DaemonConfig,
+  { path, lingers }: UnitResult,
+  { json, isUp }: InstallResult,
+  io: Io,
+): number {
+  const name = toJoinedName(config);
   const { project, owner, address, upstream } = config;
   if (json) {
     io.out(
-      `${printableJson(JSON.stringify({ name, address, project, upstream, owner, unit: path, linger: lingers }))}\n`,
+      `${displayJson(JSON.stringify({ name, address, project, upstream, owner, unit: path, linger: lingers }))}\n`,
     );
     return 0;
   }
@@ -233,6 +247,6 @@ function said(config: DaemonConfig, { path, lingers }: Done, { json, isUp }: Ask
       : isUp
         ? `it runs, now and at every login, by ${path}`
         : `${path} starts it at every login`;
-  io.out(`${printable(`${name}: installed for ${address}, bound to ${project}; ${by}`)}\n`);
+  io.out(`${displayName(`${name}: installed for ${address}, bound to ${project}; ${by}`)}\n`);
   return 0;
 }

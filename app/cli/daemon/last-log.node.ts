@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { DaemonPlaces } from '../../../core/link/index.ts';
-import type { Env } from '../../programs.node.ts';
+import type { ProgramEnv } from '../../programs.node.ts';
 
 const READ_MS = 2000;
 const LINES = 5;
@@ -9,16 +9,16 @@ const LINES = 5;
 /**
  * What a daemon said last: in the journal of its unit, else in its log file; null when neither has a line of it.
  */
-export function findLastLog({ unit, log }: Pick<DaemonPlaces, 'unit' | 'log'>, env: Env): string | null {
-  const lines = [...journalLines(unit, env), ...fileLines(log)];
+export function findLastLog({ unit, log }: Pick<DaemonPlaces, 'unit' | 'log'>, env: ProgramEnv): string | null {
+  const lines = [...readJournalLines(unit, env), ...readFileLines(log)];
   for (const line of lines.toReversed()) {
-    const text = messageIn(line);
+    const text = parseMessage(line);
     if (text !== '') return text;
   }
   return null;
 }
 
-function journalLines(unit: string, env: Env): readonly string[] {
+function readJournalLines(unit: string, env: ProgramEnv): readonly string[] {
   if (process.platform !== 'linux') return [];
   const args = [
     '--user',
@@ -31,16 +31,16 @@ function journalLines(unit: string, env: Env): readonly string[] {
     '--no-pager',
     '--quiet',
   ];
-  const said = spawnSync('journalctl', args, {
+  const result = spawnSync('journalctl', args, {
     env,
     encoding: 'utf8',
     timeout: READ_MS,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  return said.status === 0 ? said.stdout.split('\n') : [];
+  return result.status === 0 ? result.stdout.split('\n') : [];
 }
 
-function fileLines(path: string): readonly string[] {
+function readFileLines(path: string): readonly string[] {
   try {
     return readFileSync(path, 'utf8')
       .split('\n')
@@ -51,7 +51,7 @@ function fileLines(path: string): readonly string[] {
 }
 
 /** A record of ours has its words in `msg`; anything else is what the launcher says. */
-function messageIn(line: string): string {
+function parseMessage(line: string): string {
   try {
     const { msg } = JSON.parse(line) as { readonly msg?: unknown };
     if (typeof msg === 'string') return msg;

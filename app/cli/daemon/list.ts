@@ -1,33 +1,32 @@
 import { parseArgs } from 'node:util';
-import { formatDuration } from '../../../core/format/index.ts';
-import { printable, printableJson } from '../../printable.ts';
+import { displayJson, displayName, formatDuration } from '../../../core/format/index.ts';
 import type { Io } from '../command.ts';
-import { usage } from '../outcome.ts';
-import { groundOf } from './ground.ts';
-import { type DaemonRow, daemonRows } from './rows.ts';
+import { toUsageFault } from '../outcome.ts';
+import { createContext } from './daemon-context.ts';
+import { type DaemonRow, loadDaemonRows } from './rows.ts';
 
 const HEAD = ['NAME', 'OWNER', 'STATE', 'MACHINE', 'PENDING', 'DRAINED', 'LAST ERROR', 'UNIT', 'PROJECT'];
 
 /** `daemon list`: every daemon that is installed here, and what it does. @throws Fault `usage` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const json = jsonIn(args);
-  const rows = await daemonRows(groundOf(io));
-  if (json) io.out(`${printableJson(JSON.stringify(rows.map(wireOf)))}\n`);
+  const json = parseJsonFlag(args);
+  const rows = await loadDaemonRows(createContext(io));
+  if (json) io.out(`${displayJson(JSON.stringify(rows.map(toRowWire)))}\n`);
   else if (rows.length === 0) io.out('no daemon is installed: see hivebar daemon install\n');
-  else for (const line of linesOf(rows)) io.out(`${printable(line)}\n`);
+  else for (const line of formatRows(rows)) io.out(`${displayName(line)}\n`);
   return 0;
 }
 
-function jsonIn(args: readonly string[]): boolean {
+function parseJsonFlag(args: readonly string[]): boolean {
   try {
     return parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } }).values.json;
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
-function linesOf(rows: readonly DaemonRow[]): readonly string[] {
-  const good = rows.flatMap((row) => (row.is === 'good' ? [cellsOf(row)] : []));
+function formatRows(rows: readonly DaemonRow[]): readonly string[] {
+  const good = rows.flatMap((row) => (row.is === 'good' ? [formatCells(row)] : []));
   const table = [HEAD, ...good];
   const widths = HEAD.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0)));
   const aligned = table.map((cells) =>
@@ -40,9 +39,9 @@ function linesOf(rows: readonly DaemonRow[]): readonly string[] {
   return [...(good.length === 0 ? [] : aligned), ...bad];
 }
 
-type Good = Extract<DaemonRow, { is: 'good' }>;
+type GoodDaemonRow = Extract<DaemonRow, { is: 'good' }>;
 
-function cellsOf({ name, config, life, status, unit }: Good): readonly string[] {
+function formatCells({ name, config, life, status, unit }: GoodDaemonRow): readonly string[] {
   const state = status === null ? life : (status.degraded ?? status.taxonomy);
   const pending = status === null ? '-' : `${status.pending.fresh ? '' : '~'}${status.pending.count}`;
   return [
@@ -53,7 +52,7 @@ function cellsOf({ name, config, life, status, unit }: Good): readonly string[] 
 }
 
 /** A row for a script; numbers in seconds. */
-function wireOf(row: DaemonRow): object {
+function toRowWire(row: DaemonRow): object {
   if (row.is === 'bad') return { name: row.name, error: row.why };
   const { name, config, life, status, unit } = row;
   const { tenant, identity, address, project, surface, upstream, owner, paused } = config;

@@ -1,7 +1,7 @@
 import type { RingWhy } from '../../../core/link/index.ts';
 import type { Io } from '../command.ts';
-import { answerOf } from './asked.ts';
-import { whichDaemon } from './which.ts';
+import { requestAnswer } from './daemon-answer.ts';
+import { resolveDaemon } from './daemon-lookup.ts';
 
 const WORDS: Readonly<Record<RingWhy, string>> = {
   rung: 'rung',
@@ -18,8 +18,8 @@ const WORDS: Readonly<Record<RingWhy, string>> = {
 
 /** `daemon notify`: asks for a doorbell at the next boundary. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { places, flags } = whichDaemon('notify', args, {}, io);
-  const { emitted, why } = await answerOf(places, { verb: 'notify_surface', boundary: null });
+  const { places, flags } = resolveDaemon('notify', args, {}, io);
+  const { emitted, why } = await requestAnswer(places, { verb: 'notify_surface', boundary: null });
   io.out(flags.json === true ? `${JSON.stringify({ emitted, why })}\n` : `${places.name}: ${WORDS[why]}\n`);
   return 0;
 }

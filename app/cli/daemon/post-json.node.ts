@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { Fault, parseJson } from '../../../core/model/index.ts';
 
-export interface Posted {
+export interface JsonResponse {
   readonly status: number;
   /** Null: it was no JSON. */
   readonly body: unknown;
@@ -13,7 +13,7 @@ const WITHIN_MS = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Where a POST goes, and the GET on the same connection that shows its sender that the answer was read. */
-export interface Targets {
+export interface PostTargets {
   readonly post: string;
   readonly after: string;
 }
@@ -24,7 +24,7 @@ export interface Targets {
  *
  * @throws Fault when no whole answer comes
  */
-export async function postJson({ post, after }: Targets, token: string, body: object): Promise<Posted> {
+export async function postJson({ post, after }: PostTargets, token: string, body: object): Promise<JsonResponse> {
   const { Agent } = post.startsWith('https:') ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
@@ -36,47 +36,47 @@ export async function postJson({ post, after }: Targets, token: string, body: ob
   }
 }
 
-interface Asked {
+interface JsonRequest {
   readonly method: 'POST' | 'GET';
   readonly url: string;
   readonly token: string;
   readonly text: string | null;
 }
 
-function exchange({ method, url, token, text }: Asked, agent: http.Agent): Promise<Posted> {
+function exchange({ method, url, token, text }: JsonRequest, agent: http.Agent): Promise<JsonResponse> {
   const { origin } = new URL(url);
   const { request } = url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
-    const failed = (code: 'refused' | 'timeout' | 'broken' | 'too-large', what: string, cause?: Error): void => {
+    const fail = (code: 'refused' | 'timeout' | 'broken' | 'too-large', detail: string, cause?: Error): void => {
       reject(
-        new Fault(code, `${origin}: ${what}`, { is: 'source', key: origin }, cause === undefined ? {} : { cause }),
+        new Fault(code, `${origin}: ${detail}`, { is: 'source', key: origin }, cause === undefined ? {} : { cause }),
       );
-      asked.destroy();
+      clientRequest.destroy();
     };
     const headers = {
       Authorization: `Bearer ${token}`,
       ...(text === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
     };
-    const asked = request(url, { method, headers, agent, timeout: WITHIN_MS }, (answer) => {
+    const clientRequest = request(url, { method, headers, agent, timeout: WITHIN_MS }, (answer) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       answer.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > MOST_BYTES) failed('too-large', `its answer is over ${MOST_BYTES} bytes`);
+        if (bytes > MOST_BYTES) fail('too-large', `its answer is over ${MOST_BYTES} bytes`);
         else chunks.push(chunk);
       });
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: jsonOf(Buffer.concat(chunks)) }));
-      answer.on('error', (error) => failed('broken', error.message, error));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parseBody(Buffer.concat(chunks)) }));
+      answer.on('error', (error) => fail('broken', error.message, error));
     });
-    asked.on('timeout', () => failed('timeout', `no answer within ${WITHIN_MS / 1000} s`));
-    asked.on('error', (error: NodeJS.ErrnoException) =>
-      failed(error.code === 'ECONNREFUSED' ? 'refused' : 'broken', error.message, error),
+    clientRequest.on('timeout', () => fail('timeout', `no answer within ${WITHIN_MS / 1000} s`));
+    clientRequest.on('error', (error: NodeJS.ErrnoException) =>
+      fail(error.code === 'ECONNREFUSED' ? 'refused' : 'broken', error.message, error),
     );
-    asked.end(text ?? undefined);
+    clientRequest.end(text ?? undefined);
   });
 }
 
-function jsonOf(bytes: Buffer): unknown {
+function parseBody(bytes: Buffer): unknown {
   try {
     return parseJson(bytes.toString('utf8'));
   } catch {

@@ -11,6 +11,6 @@ import { type Disk, lockFile } from '../../../core/state/index.ts';
 export function removeDaemonFiles(disk: Disk, { dir, runtime, locked, pid }: DaemonPlaces): void {
   using lock = disk.files.lstat(dirname(locked)) === null ? null : lockFile(disk, locked);
   for (const path of [dir, runtime, pid]) rmSync(path, { recursive: true, force: true });
-  if (lock === null || process.platform === 'win32') return; // an open file can not be removed there
+  if (lock === null || process.platform === 'win32') return; // an open file cannot be removed there
   rmSync(lock.path, { force: true });
 }

@@ -1,25 +1,25 @@
 import { join } from 'node:path';
+import { displayJson, displayName } from '../../../core/format/index.ts';
 import { type DaemonPlaces, writeDaemonConfig } from '../../../core/link/index.ts';
-import { Fault, faultOf } from '../../../core/model/index.ts';
+import { Fault, toFault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
-import { printable, printableJson } from '../../printable.ts';
-import { type DaemonEnd, endDaemon, holderOf } from '../../service/index.ts';
+import { createDaemonHandle, type DaemonEnd, endDaemon } from '../../service/index.ts';
 import type { Io } from '../command.ts';
-import { type Chosen, chosenDaemons } from './chosen.ts';
-import { type Ground, groundOf } from './ground.ts';
+import { type ChosenDaemon, chooseDaemons } from './daemon-choice.ts';
+import { createContext, type DaemonContext } from './daemon-context.ts';
 import { removeDaemonFiles } from './remove.node.ts';
 
 /** What is left of a daemon that is ended for a reason. */
-export interface Leaves {
+export interface RetirePlan {
   readonly unit: 'paused' | 'removed';
   readonly config: 'kept' | 'removed';
 }
 
-interface Retired {
+interface RetireResult {
   readonly name: string;
   readonly end: DaemonEnd;
-  readonly unit: Leaves['unit'];
-  readonly config: Leaves['config'];
+  readonly unit: RetirePlan['unit'];
+  readonly config: RetirePlan['config'];
 }
 
 /**
@@ -27,55 +27,65 @@ interface Retired {
  * again (persona daemon, contract 5). Others are not touched.
  * @returns 1 when one of them could not be ended or taken away, having said which
  */
-export async function retire(verb: string, args: readonly string[], io: Io, leavesOf: (keep: boolean) => Leaves) {
-  const ground = groundOf(io);
-  const { daemons, json, keep } = chosenDaemons(verb, args, ground);
-  const leaves = leavesOf(keep);
-  const all = await Promise.all(
-    daemons.map(async (daemon): Promise<Retired | { readonly name: string; readonly error: string }> => {
+export async function retire(
+  verb: string,
+  args: readonly string[],
+  io: Io,
+  toPlan: (keepsFiles: boolean) => RetirePlan,
+) {
+  const context = createContext(io);
+  const { daemons, json, keepsFiles } = chooseDaemons(verb, args, context);
+  const plan = toPlan(keepsFiles);
+  const results = await Promise.all(
+    daemons.map(async (daemon): Promise<RetireResult | { readonly name: string; readonly error: string }> => {
       try {
-        return await retired(daemon, reasonOf(verb, leaves), leaves, ground);
+        return await retireDaemon(daemon, toReason(verb, plan), plan, context);
       } catch (error) {
         const { name } = daemon;
-        return { name, error: faultOf(error, { is: 'machine', key: `daemon:${name}` }).explain() };
+        return { name, error: toFault(error, { is: 'machine', key: `daemon:${name}` }).explain() };
       }
     }),
   );
-  if (json) io.out(`${printableJson(JSON.stringify(all))}\n`);
-  for (const one of all) {
-    if ('error' in one) io.err(`hivebar daemon: ${printable(`${one.name}: ${one.error}`)}\n`);
-    else if (!json) io.out(`${printable(sentenceOf(one))}\n`);
+  if (json) io.out(`${displayJson(JSON.stringify(results))}\n`);
+  for (const result of results) {
+    if ('error' in result) io.err(`hivebar daemon: ${displayName(`${result.name}: ${result.error}`)}\n`);
+    else if (!json) io.out(`${displayName(formatRetired(result))}\n`);
   }
-  return all.some((one) => 'error' in one) ? 1 : 0;
+  return results.some((result) => 'error' in result) ? 1 : 0;
 }
 
 /** To an upstream an uninstall is what it comes to. */
-function reasonOf(verb: string, { config }: Leaves): string {
+function toReason(verb: string, { config }: RetirePlan): string {
   if (verb !== 'uninstall') return verb;
   return config === 'removed' ? 'destroy' : 'archive';
 }
 
-async function retired(daemon: Chosen, reason: string, leaves: Leaves, ground: Ground): Promise<Retired> {
-  const { disk, random } = ground;
+async function retireDaemon(
+  daemon: ChosenDaemon,
+  reason: string,
+  plan: RetirePlan,
+  context: DaemonContext,
+): Promise<RetireResult> {
+  const { disk, random } = context;
   const { name, config } = daemon;
-  const places = ground.places(daemon);
+  const places = context.places(daemon);
   // First of all: whoever would start it again sees that it is not to.
   if (config !== null) writeDaemonConfig(disk, random, places, { ...config, paused: true });
-  const end = await endDaemon(places, reason, holderOf(disk, places), realClock);
+  const end = await endDaemon(places, reason, createDaemonHandle(disk, places), realClock);
   if (end === 'killed') await endShim(places);
-  const service = ground.service({ ...daemon, project: config?.project ?? '' });
-  if ((await service.look()).is === 'ours') await (leaves.unit === 'removed' ? service.uninstall() : service.pause());
+  const service = context.service({ ...daemon, project: config?.project ?? '' });
+  if ((await service.check()).is === 'ours') await (plan.unit === 'removed' ? service.uninstall() : service.pause());
   if (end === 'stayed') {
     const why = `the daemon ${name} was asked, terminated and killed, and is still there`;
     throw new Fault('daemon-refused', why, { is: 'machine', key: `daemon:${name}` });
   }
-  if (leaves.config === 'removed') removeDaemonFiles(disk, places);
-  return { name, end, ...leaves };
+  if (plan.config === 'removed') removeDaemonFiles(disk, places);
+  return { name, end, ...plan };
 }
 
 /** One that does not end with its stdin would outlive a daemon that could not end it. */
 async function endShim({ runtime }: DaemonPlaces): Promise<void> {
-  const { endLeftOver } = await import('../../../core/daemon/index.ts');
+  const { endOrphanedShim: endLeftOver } = await import('../../../core/daemon/index.ts');
   endLeftOver(join(runtime, 'shim.pid'));
 }
 
@@ -87,7 +97,7 @@ const ENDS: Readonly<Record<DaemonEnd, string>> = {
   stayed: 'is still there',
 };
 
-function sentenceOf({ name, end, unit, config }: Retired): string {
+function formatRetired({ name, end, unit, config }: RetireResult): string {
   const left =
     config === 'removed'
       ? 'its unit, configuration and tokens are removed'

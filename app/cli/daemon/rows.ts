@@ -1,6 +1,6 @@
-import { askLink, type DaemonConfig, type DaemonStatus } from '../../../core/link/index.ts';
+import { askDaemon, type DaemonConfig, type DaemonStatus } from '../../../core/link/index.ts';
 import { isHeld } from '../../service/index.ts';
-import type { Ground } from './ground.ts';
+import type { DaemonContext } from './daemon-context.ts';
 
 /** What one installed daemon is and does. */
 export type DaemonRow =
@@ -22,27 +22,27 @@ export type UnitWord = 'tray' | 'active' | 'stopped' | 'installed' | 'old' | 'ab
 const ASK_MS = 2000;
 
 /** Everything that is installed, by name; all are asked at the same time. */
-export async function daemonRows(ground: Ground): Promise<readonly DaemonRow[]> {
+export async function loadDaemonRows(context: DaemonContext): Promise<readonly DaemonRow[]> {
   return await Promise.all(
-    ground.installed.map(async (one): Promise<DaemonRow> => {
-      if (one.is === 'bad') return one;
-      const { name, config } = one;
-      const places = ground.places(config);
-      const asked = await askLink(places, { verb: 'status' }, { timeoutMs: ASK_MS });
-      const status = asked.is === 'answered' ? asked.answer : null;
+    context.installed.map(async (entry): Promise<DaemonRow> => {
+      if (entry.is === 'bad') return entry;
+      const { name, config } = entry;
+      const places = context.places(config);
+      const response = await askDaemon(places, { verb: 'status' }, { timeoutMs: ASK_MS });
+      const status = response.is === 'answered' ? response.answer : null;
       const life =
-        status !== null ? 'runs' : isHeld(ground.disk, places) ? 'silent' : config.paused ? 'paused' : 'gone';
-      return { is: 'good', name, config, life, status, unit: await unitOf(config, ground) };
+        status !== null ? 'runs' : isHeld(context.disk, places) ? 'silent' : config.paused ? 'paused' : 'gone';
+      return { is: 'good', name, config, life, status, unit: await findUnitWord(config, context) };
     }),
   );
 }
 
-async function unitOf(config: DaemonConfig, ground: Ground): Promise<UnitWord> {
+async function findUnitWord(config: DaemonConfig, context: DaemonContext): Promise<UnitWord> {
   if (config.owner === 'tray') return 'tray';
-  const service = ground.service(config);
-  const look = await service.look();
-  if (look.is !== 'ours') return look.is;
-  if (look.isOld) return 'old';
-  const runs = await service.runs();
+  const service = context.service(config);
+  const status = await service.check();
+  if (status.is !== 'ours') return status.is;
+  if (status.isOld) return 'old';
+  const runs = await service.isRunning();
   return runs === null ? 'installed' : runs ? 'active' : 'stopped';
 }

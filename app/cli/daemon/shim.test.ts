@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Command, Ended, Spawn } from '../../../core/ports/index.ts';
+import type { ChildCommand, ProcessEnd, Spawn } from '../../../core/ports/index.ts';
 import { answerTo, createRings } from './shim.ts';
 
-const COMMAND: Command = { file: '/bin/agent', args: ['-'], env: {}, input: 'line\n', timeoutMs: 1 };
+const COMMAND: ChildCommand = { file: '/bin/agent', args: ['-'], env: {}, input: 'line\n', timeoutMs: 1 };
 
 /** Commands that run until a test lets them end. */
 function rig() {
   const stop = new AbortController();
-  const running: ((ended: Ended) => void)[] = [];
-  const started: Command[] = [];
+  const running: ((ended: ProcessEnd) => void)[] = [];
+  const started: ChildCommand[] = [];
   const spawn: Spawn = {
     run: (command) => {
       started.push(command);

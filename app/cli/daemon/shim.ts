@@ -1,13 +1,13 @@
-import { doorbellLine, readDaemonConfig } from '../../../core/link/index.ts';
+import { formatDoorbellLine, readDaemonConfig } from '../../../core/link/index.ts';
 import { Fault, parseJson } from '../../../core/model/index.ts';
 import { realSpawn, type Spawn } from '../../../core/ports/index.ts';
-import { realDisk } from '../../../core/state/index.ts';
+import { createRealDisk } from '../../../core/state/index.ts';
 import type { Io } from '../command.ts';
-import { usage } from '../outcome.ts';
-import { stderrLog } from '../stderr-log.ts';
-import { stopSignal } from '../stop-signal.node.ts';
-import { stdinLines } from './stdin-lines.node.ts';
-import { whichDaemon } from './which.ts';
+import { toUsageFault } from '../outcome.ts';
+import { createStderrLog } from '../stderr-log.ts';
+import { createStopSignal } from '../stop-signal.node.ts';
+import { resolveDaemon } from './daemon-lookup.ts';
+import { readStdinLines } from './stdin-lines.node.ts';
 
 /** A turn of an agent may last; one that does longer than a day hangs. */
 const TURN_MS = 24 * 60 * 60_000;
@@ -22,20 +22,26 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const dashes = args.indexOf('--');
   const command = dashes === -1 ? [] : args.slice(dashes + 1);
   const [file, ...rest] = command;
-  if (!file) throw usage(new Error('daemon shim: say behind -- which command wakes the agent'));
-  const { places } = whichDaemon('shim', args.slice(0, dashes), {}, io);
-  const config = readDaemonConfig(realDisk(stderrLog(io, 'hivebar daemon shim')), places);
+  if (!file) throw toUsageFault(new Error('daemon shim: say behind -- which command wakes the agent'));
+  const { places } = resolveDaemon('shim', args.slice(0, dashes), {}, io);
+  const config = readDaemonConfig(createRealDisk(createStderrLog(io, 'hivebar daemon shim')), places);
   if (config === null) {
     throw new Fault('daemon-config', `${places.config} is not there`, { is: 'machine', key: `daemon:${places.name}` });
   }
-  const stop = stopSignal();
+  const stop = createStopSignal();
   const over = new AbortController();
   const rings = createRings({
     spawn: realSpawn,
-    command: { file, args: rest, env: settings(io.env), input: `${doorbellLine(config)}\n`, timeoutMs: TURN_MS },
+    command: {
+      file,
+      args: rest,
+      env: removeUndefined(io.env),
+      input: `${formatDoorbellLine(config)}\n`,
+      timeoutMs: TURN_MS,
+    },
     stop: over.signal,
   });
-  for await (const line of stdinLines(stop)) {
+  for await (const line of readStdinLines(stop)) {
     const answer = answerTo(line, rings);
     if (answer !== null) io.out(`${answer}\n`);
   }
@@ -44,7 +50,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return 0;
 }
 
-function settings(env: Io['env']): Record<string, string> {
+function removeUndefined(env: Io['env']): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
@@ -87,7 +93,7 @@ export function createRings({ spawn, command, stop }: RingsNeeds): Rings {
 
 /** The answer to a line of the daemon, as JSON; null: it was none that can be answered. */
 export function answerTo(line: string, rings: Pick<Rings, 'ring' | 'state'>): string | null {
-  const { id, call } = callIn(line);
+  const { id, call } = parseCall(line);
   if (typeof id !== 'number') return null;
   switch (call) {
     case 'status': {
@@ -105,7 +111,7 @@ export function answerTo(line: string, rings: Pick<Rings, 'ring' | 'state'>): st
   }
 }
 
-function callIn(line: string): { readonly id?: unknown; readonly call?: unknown } {
+function parseCall(line: string): { readonly id?: unknown; readonly call?: unknown } {
   try {
     const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null ? value : {};

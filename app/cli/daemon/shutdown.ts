@@ -1,14 +1,14 @@
 import { type DaemonPlaces, MOST_DEADLINE_MS } from '../../../core/link/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
-import { isLocked, realDisk } from '../../../core/state/index.ts';
+import { createRealDisk, isLocked } from '../../../core/state/index.ts';
 import type { Io } from '../command.ts';
-import { usage } from '../outcome.ts';
-import { stderrLog } from '../stderr-log.ts';
-import { answerOf } from './asked.ts';
-import { whichDaemon } from './which.ts';
+import { toUsageFault } from '../outcome.ts';
+import { createStderrLog } from '../stderr-log.ts';
+import { requestAnswer } from './daemon-answer.ts';
+import { resolveDaemon } from './daemon-lookup.ts';
 
-const LOOK_EVERY_MS = 20;
+const CHECK_EVERY_MS = 20;
 /** For what it does behind its own deadline: closing files, leaving the process. */
 const GRACE_MS = 1000;
 const REASON = 'asked by a person';
@@ -18,32 +18,32 @@ const REASON = 'asked by a person';
  * @throws Fault `usage`, `daemon-gone`, or `daemon-refused` when it is still there after its deadline
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const more = { reason: { type: 'string' }, deadline: { type: 'string' } } as const;
-  const { places, flags } = whichDaemon('shutdown', args, more, io);
-  const deadlineMs = deadlineOf(flags.deadline);
+  const extraOptions = { reason: { type: 'string' }, deadline: { type: 'string' } } as const;
+  const { places, flags } = resolveDaemon('shutdown', args, extraOptions, io);
+  const deadlineMs = parseDeadline(flags.deadline);
   const reason = typeof flags.reason === 'string' ? flags.reason : REASON;
-  await answerOf(places, { verb: 'shutdown', reason, deadlineMs });
-  await ended(places, deadlineMs, io);
+  await requestAnswer(places, { verb: 'shutdown', reason, deadlineMs });
+  await waitForEnd(places, deadlineMs, io);
   io.out(flags.json === true ? '{"ok":true}\n' : `${places.name}: ended\n`);
   return 0;
 }
 
-function deadlineOf(text: unknown): number {
+function parseDeadline(text: unknown): number {
   if (text === undefined) return MOST_DEADLINE_MS;
   const ms = typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (ms <= MOST_DEADLINE_MS) return ms;
-  throw usage(new Error(`--deadline ${text}: say how many milliseconds, at most ${MOST_DEADLINE_MS}`));
+  throw toUsageFault(new Error(`--deadline ${text}: say how many milliseconds, at most ${MOST_DEADLINE_MS}`));
 }
 
 /** The lock of a process goes when it does, however it goes. */
-async function ended({ name, locked }: DaemonPlaces, deadlineMs: number, io: Io): Promise<void> {
-  const disk = realDisk(stderrLog(io, 'hivebar daemon'));
+async function waitForEnd({ name, locked }: DaemonPlaces, deadlineMs: number, io: Io): Promise<void> {
+  const disk = createRealDisk(createStderrLog(io, 'hivebar daemon'));
   const until = realClock.monotonic() + deadlineMs + GRACE_MS;
   while (isLocked(disk, `${locked}.lock`)) {
     if (realClock.monotonic() > until) {
       const message = `the daemon ${name} was told to end, and is still there after ${deadlineMs + GRACE_MS} ms`;
       throw new Fault('daemon-refused', message, { is: 'machine', key: `daemon:${name}` });
     }
-    await realClock.sleep(LOOK_EVERY_MS, new AbortController().signal);
+    await realClock.sleep(CHECK_EVERY_MS, new AbortController().signal);
   }
 }

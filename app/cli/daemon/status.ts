@@ -1,28 +1,28 @@
-import { formatDuration } from '../../../core/format/index.ts';
+import { displayJson, displayName, formatDuration } from '../../../core/format/index.ts';
 import type { DaemonStatus } from '../../../core/link/index.ts';
-import { printable, printableJson } from '../../printable.ts';
 import type { Io } from '../command.ts';
-import { answerOf } from './asked.ts';
-import { whichDaemon } from './which.ts';
+import { requestAnswer } from './daemon-answer.ts';
+import { resolveDaemon } from './daemon-lookup.ts';
 
 /** Of 64 transitions a person reads so many. */
-const TRANSITIONS_SHOWN = 5;
+const MOST_TRANSITIONS = 5;
 
 /** `daemon status`: what a daemon says of itself. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { places, flags } = whichDaemon('status', args, {}, io);
-  const status = await answerOf(places, { verb: 'status' });
-  if (flags.json === true) io.out(`${printableJson(JSON.stringify(status))}\n`);
-  else for (const line of statusLines(places.name, status)) io.out(`${printable(line)}\n`);
+  const { places, flags } = resolveDaemon('status', args, {}, io);
+  const status = await requestAnswer(places, { verb: 'status' });
+  if (flags.json === true) io.out(`${displayJson(JSON.stringify(status))}\n`);
+  else for (const line of formatStatusLines(places.name, status)) io.out(`${displayName(line)}\n`);
   return 0;
 }
 
 /** A status for a person, a line a subject. */
-export function statusLines(name: string, status: DaemonStatus): readonly string[] {
+export function formatStatusLines(name: string, status: DaemonStatus): readonly string[] {
   const { pid, version, surface, project, fsm, taxonomy, degraded, ws, shim, pending, transitions } = status;
   const since = ws.since === null ? '' : ` since ${ws.since}`;
   const shimPid = shim.pid === null ? '' : `, pid ${shim.pid}`;
-  const rung = status.outstanding === null ? '' : `; rung for, and not drained since revision ${status.outstanding}`;
+  const outstandingText =
+    status.outstanding === null ? '' : `; rung for, and not drained since revision ${status.outstanding}`;
   return [
     `${name}  ${taxonomy}  ${fsm}${degraded === null ? '' : `  ${degraded}`}`,
     `process    pid ${pid}, version ${version}, up ${formatDuration(1000 * status.uptime_s)}`,
@@ -30,9 +30,9 @@ export function statusLines(name: string, status: DaemonStatus): readonly string
     `upstream   ${ws.connected ? `connected${since}` : `not connected${since}, attempts ${ws.attempts}`}`,
     `heartbeat  ${status.heartbeat_age_s === null ? 'none yet' : `${formatDuration(1000 * status.heartbeat_age_s)} ago`}`,
     ...(shim.state === 'none' ? [] : [`shim       ${shim.state}${shimPid}, started again ${shim.restarts} times`]),
-    `pending    ${pending.fresh ? pending.count : `not known, last ${pending.count}`}${rung}`,
+    `pending    ${pending.fresh ? pending.count : `not known, last ${pending.count}`}${outstandingText}`,
     `drained    ${formatDuration(1000 * status.drain_age_s)} ago, or never since it started`,
     `last error ${status.last_error_class ?? 'none'}`,
-    ...transitions.slice(-TRANSITIONS_SHOWN).map(({ at, from, to, why }) => `${at}  ${from} -> ${to}  ${why}`),
+    ...transitions.slice(-MOST_TRANSITIONS).map(({ at, from, to, why }) => `${at}  ${from} -> ${to}  ${why}`),
   ];
 }

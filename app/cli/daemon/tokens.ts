@@ -10,16 +10,16 @@ import { Fault } from '../../../core/model/index.ts';
 import {
   clearStamps,
   type Disk,
-  errnoOf,
-  ioFault,
-  ownDirs,
-  pendingDirOf,
+  findOwnDirs,
+  getErrno,
   readPrivate,
+  toIoFault,
+  toPendingDir,
   writeAtomically,
 } from '../../../core/state/index.ts';
 import type { Io } from '../command.ts';
 import { checkTokenFile } from '../service-token.ts';
-import type { Ground } from './ground.ts';
+import type { DaemonContext } from './daemon-context.ts';
 import type { InstallArgs } from './install-args.ts';
 
 const MOST_BYTES = 64 * 1024;
@@ -33,14 +33,14 @@ export function writeTokens(
   { observeFile, actFile }: Pick<InstallArgs, 'observeFile' | 'actFile'>,
   before: DaemonConfig | null,
   { observeToken, actToken }: DaemonPlaces,
-  ground: Ground,
+  context: DaemonContext,
 ): void {
-  const { disk, random } = ground;
+  const { disk, random } = context;
   for (const [path, from] of [
     [observeToken, observeFile],
     [actToken, actFile],
   ] as const) {
-    if (from !== null) writeAtomically(disk, random, path, `${tokenIn(from, ground)}\n`);
+    if (from !== null) writeAtomically(disk, random, path, `${readToken(from, context)}\n`);
     else if (before?.upstream !== upstream) remove(disk, path); // one upstream's token is nothing to another
     if (from === null && upstream === LOCAL && readDaemonToken(disk, path) === null)
       writeDaemonToken(disk, random, path);
@@ -51,11 +51,11 @@ function remove({ files }: Disk, path: string): void {
   try {
     files.unlink(path);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
+    if (getErrno(error) !== 'ENOENT') throw toIoFault(error, path, 'unwritable');
   }
 }
 
-function tokenIn(path: string, { disk }: Ground): string {
+function readToken(path: string, { disk }: DaemonContext): string {
   checkTokenFile(disk, path);
   const bytes = readPrivate(disk, path, MOST_BYTES);
   const token = bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim();
@@ -66,5 +66,5 @@ function tokenIn(path: string, { disk }: Ground): string {
 /** What a hook was told of the local hive says nothing of another upstream. */
 export function forgetQuiet({ address, upstream }: DaemonConfig, { env }: Io): void {
   if (upstream === LOCAL) return;
-  clearStamps(pendingDirOf(join(ownDirs({ ...env }).state, 'hivebar.sqlite')), [address]);
+  clearStamps(toPendingDir(join(findOwnDirs({ ...env }).state, 'hivebar.sqlite')), [address]);
 }

@@ -3,5 +3,8 @@ import { retire } from './retire.ts';
 
 /** `daemon uninstall`: takes back what install did, except that the user lingers. @throws Fault `usage` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  return await retire('uninstall', args, io, (keep) => ({ unit: 'removed', config: keep ? 'kept' : 'removed' }));
+  return await retire('uninstall', args, io, (keepsFiles) => ({
+    unit: 'removed',
+    config: keepsFiles ? 'kept' : 'removed',
+  }));
 }

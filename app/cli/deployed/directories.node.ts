@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { errnoOf, ioFault, ownHome } from '../../../core/state/index.ts';
-import { type OldState, oldState } from './old-state.ts';
+import { findOwnHome, getErrno, toIoFault } from '../../../core/state/index.ts';
+import { type OldState, parseOldState } from './old-state.ts';
 
 /** One directory of a deployed monitor, as it is; nothing in it is touched. */
-export interface Deployed {
+export interface Deployment {
   readonly directory: string;
   readonly states: readonly OldFile[];
   /** The lock files, `STATEFILE.lock`. */
@@ -23,31 +23,31 @@ export interface OldFile {
 const NAME = 'kijito-inbox-monitor';
 
 /** Where the monitor was deployed: its older and its newer place, and that of a Mac (Kijito spec 14.4, contract i). */
-export function deployedDirectories(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const home = ownHome();
+export function listDeployedDirectories(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const home = findOwnHome();
   const { XDG_STATE_HOME: state } = env;
-  const all = [
+  const paths = [
     join(home, '.cache', NAME),
     ...(state !== undefined && isAbsolute(state) ? [join(state, NAME)] : []),
     join(home, '.local', 'state', NAME),
     join(home, 'Library', 'Application Support', NAME),
   ];
-  return [...new Set(all)];
+  return [...new Set(paths)];
 }
 
 /** Null: there is no such directory. @throws Fault `unreadable` */
-export function lookInto(directory: string): Deployed | null {
+export function readDeployment(directory: string): Deployment | null {
   let names: readonly string[];
   try {
     names = readdirSync(directory).toSorted();
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return null;
-    throw ioFault(error, directory, 'unreadable');
+    if (getErrno(error) === 'ENOENT' || getErrno(error) === 'ENOTDIR') return null;
+    throw toIoFault(error, directory, 'unreadable');
   }
   const paths = names.map((name) => join(directory, name));
   return {
     directory,
-    states: paths.filter((path) => path.endsWith('.json')).map(fileAt),
+    states: paths.filter((path) => path.endsWith('.json')).map(readOldFile),
     locks: paths.filter((path) => path.endsWith('.lock')),
     events: paths.filter((path) => /\.ndjson(\.\d+)?$/.test(path)),
   };
@@ -56,20 +56,20 @@ export function lookInto(directory: string): Deployed | null {
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** What is in a state file; `absent` when there is none. */
-export function fileAt(path: string): OldFile {
+export function readOldFile(path: string): OldFile {
   const unusable = (why: string, savedAt = 0): OldFile => ({ path, state: { is: 'unusable', why }, savedAt });
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    if (errnoOf(error) === 'ELOOP') return unusable('is a symlink, which is never followed');
-    return unusable(errnoOf(error) === 'ENOENT' ? ABSENT : `can not be read (${errnoOf(error)})`);
+    if (getErrno(error) === 'ELOOP') return unusable('is a symlink, which is never followed');
+    return unusable(getErrno(error) === 'ENOENT' ? ABSENT : `cannot be read (${getErrno(error)})`);
   }
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) return unusable('is no plain file');
     if (stat.size > MOST_BYTES) return unusable(`has ${stat.size} bytes, which no state has`);
-    return { path, state: oldState(readFileSync(fd)), savedAt: stat.mtimeMs };
+    return { path, state: parseOldState(readFileSync(fd)), savedAt: stat.mtimeMs };
   } finally {
     closeSync(fd);
   }

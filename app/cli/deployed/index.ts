@@ -1,2 +1,9 @@
-export { ABSENT, type Deployed, deployedDirectories, fileAt, lookInto, type OldFile } from './directories.node.ts';
-export { baseOf, type OldIdentity, personaIn } from './old-state.ts';
+export {
+  ABSENT,
+  type Deployment,
+  listDeployedDirectories,
+  type OldFile,
+  readDeployment,
+  readOldFile,
+} from './directories.node.ts';
+export { findPersona, formatBaseUrl, type OldIdentity } from './old-state.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { baseOf, type OldIdentity, oldState, personaIn } from './old-state.ts';
+import { findPersona, formatBaseUrl, type OldIdentity, parseOldState } from './old-state.ts';
 
 const IDENTITY: OldIdentity = ['http', '127.0.0.1', 7474, '/api/inbox', [['persona', 'ada']]];
 const GOOD = { identity: IDENTITY, cursor: 4, state: 'UP', consecutive_failures: 0 };
-const read = (value: unknown) => oldState(new TextEncoder().encode(JSON.stringify(value)));
+const read = (value: unknown) => parseOldState(new TextEncoder().encode(JSON.stringify(value)));
 
 describe('a state file of the deployed monitor', () => {
   test('is read with what it delivered above its cursor; keys of others are ignored', () => {
@@ -48,17 +48,17 @@ describe('a state file of the deployed monitor', () => {
   test('cut anywhere, or with any bytes in it, it is no position and no crash', () => {
     const whole = new TextEncoder().encode(JSON.stringify(GOOD));
     for (let length = 0; length < whole.length; length += 1)
-      assert.equal(oldState(whole.subarray(0, length)).is, 'unusable');
-    fc.assert(fc.property(fc.uint8Array(), (bytes) => oldState(bytes).is === 'unusable'));
-    fc.assert(fc.property(fc.json(), (text) => oldState(new TextEncoder().encode(text)).is === 'unusable'));
+      assert.equal(parseOldState(whole.subarray(0, length)).is, 'unusable');
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => parseOldState(bytes).is === 'unusable'));
+    fc.assert(fc.property(fc.json(), (text) => parseOldState(new TextEncoder().encode(text)).is === 'unusable'));
   });
 });
 
 test('the persona and the hive of an identity; a single address has no persona', () => {
-  assert.deepEqual([personaIn(IDENTITY), baseOf(IDENTITY)], ['ada', 'http://127.0.0.1:7474']);
-  assert.equal(personaIn(['https', 'h', 443, '/x', [['a', 'b']]]), null);
+  assert.deepEqual([findPersona(IDENTITY), formatBaseUrl(IDENTITY)], ['ada', 'http://127.0.0.1:7474']);
+  assert.equal(findPersona(['https', 'h', 443, '/x', [['a', 'b']]]), null);
   assert.equal(
-    personaIn([
+    findPersona([
       'https',
       'h',
       443,
@@ -70,5 +70,5 @@ test('the persona and the hive of an identity; a single address has no persona',
     ]),
     null,
   );
-  assert.equal(baseOf(['https', 'h', 443, '/kijito/api/inbox', []]), 'https://h/kijito');
+  assert.equal(formatBaseUrl(['https', 'h', 443, '/kijito/api/inbox', []]), 'https://h/kijito');
 });

@@ -1,4 +1,4 @@
-import type { Saved } from '../../../core/watch/index.ts';
+import type { SavedState } from '../../../core/watch/index.ts';
 
 /** Which inbox a position belongs to: `[scheme, host, port, path, [[key, value], ...]]` (Kijito contract d). */
 export type OldIdentity = readonly [string, string, number, string, readonly (readonly [string, string])[]];
@@ -8,7 +8,7 @@ export type OldState =
   | {
       readonly is: 'position';
       readonly identity: OldIdentity;
-      readonly saved: Saved;
+      readonly saved: SavedState;
       /** The keys of the format as they stand in the file, those of a pin too. */
       readonly keys: Readonly<Record<string, unknown>>;
     }
@@ -19,7 +19,7 @@ const FLAGS = ['pin_forced', 'pin_evidence_intact', 'state_corrupt', 'unread_hid
 const NUMBERS = ['gap_alerted', 'pin_release_at'] as const;
 
 /** Reads strictly: what is odd in any way is no position (Kijito contract, traps 23, 30, 31). */
-export function oldState(bytes: Uint8Array): OldState {
+export function parseOldState(bytes: Uint8Array): OldState {
   if (bytes.length === 0) return { is: 'unusable', why: 'is empty' };
   if (bytes.length > MOST_BYTES) return { is: 'unusable', why: `is over ${MOST_BYTES} bytes long` };
   let value: unknown;
@@ -30,10 +30,10 @@ export function oldState(bytes: Uint8Array): OldState {
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     return { is: 'unusable', why: 'holds no JSON object' };
-  return stateOf(value as Readonly<Record<string, unknown>>);
+  return parseFields(value as Readonly<Record<string, unknown>>);
 }
 
-function stateOf(keys: Readonly<Record<string, unknown>>): OldState {
+function parseFields(keys: Readonly<Record<string, unknown>>): OldState {
   const { identity, cursor, state, consecutive_failures: failures, emitted_above: above = [] } = keys;
   const odd = (key: string): OldState => ({
     is: 'unusable',
@@ -48,21 +48,21 @@ function stateOf(keys: Readonly<Record<string, unknown>>): OldState {
   for (const key of FLAGS) if (keys[key] !== undefined && typeof keys[key] !== 'boolean') return odd(key);
   for (const key of NUMBERS) if (keys[key] !== undefined && !isInteger(keys[key])) return odd(key);
   const { gap_alerted: alerted, pin_release_at: release } = keys;
-  const saved: Saved = {
+  const saved: SavedState = {
     cursor: cursor === null ? null : Math.max(cursor, 0), // -1: an inbox that was empty (D23)
     state,
     consecutive_failures: failures,
-    ...(above.length === 0 ? {} : { delivered_above: spansOf(above) }),
+    ...(above.length === 0 ? {} : { delivered_above: toSpans(above) }),
     ...(isInteger(alerted) ? { gap_alerted: alerted } : {}),
     ...(isInteger(release) ? { pin_release_at: release } : {}),
   };
-  const all = ['identity', 'state', 'consecutive_failures', 'emitted_above', ...FLAGS, ...NUMBERS];
-  const kept = Object.fromEntries(all.flatMap((key) => (keys[key] === undefined ? [] : [[key, keys[key]]])));
-  return { is: 'position', identity, saved, keys: { ...kept, cursor: saved.cursor } };
+  const names = ['identity', 'state', 'consecutive_failures', 'emitted_above', ...FLAGS, ...NUMBERS];
+  const copiedKeys = Object.fromEntries(names.flatMap((key) => (keys[key] === undefined ? [] : [[key, keys[key]]])));
+  return { is: 'position', identity, saved, keys: { ...copiedKeys, cursor: saved.cursor } };
 }
 
 /** Ids that follow each other as one span. */
-function spansOf(ids: readonly number[]): readonly (readonly [number, number])[] {
+function toSpans(ids: readonly number[]): readonly (readonly [number, number])[] {
   const spans: [number, number][] = [];
   for (const id of [...new Set(ids)].toSorted((a, b) => a - b)) {
     const last = spans.at(-1);
@@ -73,13 +73,13 @@ function spansOf(ids: readonly number[]): readonly (readonly [number, number])[]
 }
 
 /** The persona of an inbox of a hive; null for any other address. */
-export function personaIn([, , , , query]: OldIdentity): string | null {
-  const [first, ...more] = query;
-  return first !== undefined && more.length === 0 && first[0] === 'persona' ? first[1] : null;
+export function findPersona([, , , , query]: OldIdentity): string | null {
+  const [first, ...rest] = query;
+  return first !== undefined && rest.length === 0 && first[0] === 'persona' ? first[1] : null;
 }
 
 /** The base address of the hive, for a person to read. */
-export function baseOf([scheme, host, port, path]: OldIdentity): string {
+export function formatBaseUrl([scheme, host, port, path]: OldIdentity): string {
   const plain = (scheme === 'http' && port === 80) || (scheme === 'https' && port === 443);
   return `${scheme}://${host}${plain ? '' : `:${port}`}${path.replace(/\/api\/inbox$/, '')}`;
 }

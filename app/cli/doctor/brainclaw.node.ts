@@ -3,39 +3,39 @@ import { join } from 'node:path';
 import { Fault } from '../../../core/model/index.ts';
 import { realFiles, silentLog } from '../../../core/ports/index.ts';
 import {
-  brainclawSource,
-  distinctIds,
+  assignIds,
+  createBrainclawSource,
   type FoundProject,
   findProjects,
   STORE,
 } from '../../../core/sources/brainclaw/index.ts';
-import { realDisk } from '../../../core/state/index.ts';
-import { brainclawPlaces } from '../../compose/brainclaw-places.node.ts';
-import type { BrainclawSeen, ProjectFound } from './brainclaw.ts';
-import type { Scene } from './scene.ts';
+import { createRealDisk } from '../../../core/state/index.ts';
+import { resolveBrainclawPlaces } from '../../sources/brainclaw-places.node.ts';
+import type { BrainclawProbe, ProjectProbe } from './brainclaw.ts';
+import type { DoctorContext } from './doctor-context.ts';
 
 /** Sees what the watches of the tray process see, once. */
-export async function brainclawSeen(scene: Scene, signal: AbortSignal): Promise<BrainclawSeen> {
-  const { brainclaw } = scene.settings;
+export async function probeBrainclaw(context: DoctorContext, signal: AbortSignal): Promise<BrainclawProbe> {
+  const { brainclaw } = context.settings;
   if (brainclaw.is === 'off') return { is: 'off' };
-  const places = brainclawPlaces(brainclaw);
-  const found = await findProjects(realFiles, places, async () => signal.throwIfAborted());
-  const projects: ProjectFound[] = [];
-  for (const project of distinctIds(found.projects, [], () => null)) {
+  const places = resolveBrainclawPlaces(brainclaw);
+  const discovery = await findProjects(realFiles, places, async () => signal.throwIfAborted());
+  const projects: ProjectProbe[] = [];
+  for (const project of assignIds(discovery.projects, [], () => null)) {
     signal.throwIfAborted();
-    projects.push(await projectSeen(project, scene, signal));
+    projects.push(await probeProject(project, context, signal));
   }
   const missing = places.projects.filter((root) => !isThere(join(root, STORE)));
-  return { is: 'projects', projects, missing, troubles: found.troubles };
+  return { is: 'projects', projects, missing, troubles: discovery.troubles };
 }
 
-async function projectSeen(
+async function probeProject(
   project: FoundProject,
-  { settings, clock }: Scene,
+  { settings, clock }: DoctorContext,
   signal: AbortSignal,
-): Promise<ProjectFound> {
-  await using source = brainclawSource({
-    ...{ project, disk: realDisk(silentLog), clock, log: silentLog, contentChars: null, seed: null },
+): Promise<ProjectProbe> {
+  await using source = createBrainclawSource({
+    ...{ project, disk: createRealDisk(silentLog), clock, log: silentLog, contentChars: null, seed: null },
     mail: settings.brainclaw.mail !== false,
     cursor: { load: () => null, save: () => {} },
   });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BrainclawSeen, judgeBrainclaw } from './brainclaw.ts';
+import { type BrainclawProbe, judgeBrainclaw } from './brainclaw.ts';
 
-const said = (seen: BrainclawSeen): string => {
+const said = (seen: BrainclawProbe): string => {
   const { is, seen: text } = judgeBrainclaw(seen);
   return `${is}: ${text}`;
 };
 const sound = { id: 'web', remarks: [], flaws: [], attention: 3 };
 
 test('doctor says of the projects of brainclaw what asks for a person, and first what is wrong', () => {
-  const of = (more: Partial<Extract<BrainclawSeen, { is: 'projects' }>>): BrainclawSeen => ({
+  const of = (more: Partial<Extract<BrainclawProbe, { is: 'projects' }>>): BrainclawProbe => ({
     ...{ is: 'projects', projects: [sound], missing: [], troubles: [] },
     ...more,
   });

@@ -1,30 +1,36 @@
+import type { DoctorContext } from './doctor-context.ts';
 import type { Finding } from './finding.ts';
-import type { Scene } from './scene.ts';
 
 /** What a person misses when they ask. */
-export type Question = 'icon' | 'banner' | 'mail';
-export const QUESTIONS: readonly Question[] = ['icon', 'banner', 'mail'];
+export type DoctorQuestion = 'icon' | 'banner' | 'mail';
+export const QUESTIONS: readonly DoctorQuestion[] = ['icon', 'banner', 'mail'];
 
 /** One entry of the list: a probe that only looks, and a pure judgement of what it saw. */
-export interface Entry<Seen> {
+export interface CheckDefinition<Result> {
   readonly name: string;
   /** Which of them it can be the reason for. */
-  readonly about: readonly Question[];
+  readonly about: readonly DoctorQuestion[];
   /** Which its warnings can be the reason for; the same unless said. */
-  readonly hints?: readonly Question[];
+  readonly hints?: readonly DoctorQuestion[];
   /** Ends soon after the signal aborts. Changes nothing. What it throws is the finding. */
-  probe(scene: Scene, signal: AbortSignal): Promise<Seen>;
-  judge(seen: Seen): Finding;
+  probe(context: DoctorContext, signal: AbortSignal): Promise<Result>;
+  judge(result: Result): Finding;
 }
 
-export interface Check {
+export interface DoctorCheck {
   readonly name: string;
-  readonly about: readonly Question[];
-  readonly hints: readonly Question[];
-  run(scene: Scene, signal: AbortSignal): Promise<Finding>;
+  readonly about: readonly DoctorQuestion[];
+  readonly hints: readonly DoctorQuestion[];
+  run(context: DoctorContext, signal: AbortSignal): Promise<Finding>;
 }
 
 /** An entry whose kind of sight nobody else needs to know. */
-export function check<Seen>({ name, about, hints = about, probe, judge }: Entry<Seen>): Check {
-  return { name, about, hints, run: async (scene, signal) => judge(await probe(scene, signal)) };
+export function defineCheck<Result>({
+  name,
+  about,
+  hints = about,
+  probe,
+  judge,
+}: CheckDefinition<Result>): DoctorCheck {
+  return { name, about, hints, run: async (context, signal) => judge(await probe(context, signal)) };
 }

@@ -1,6 +1,6 @@
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-export interface ClockSeen {
+export interface ClockProbe {
   readonly now: number;
   /** How far each went over the same span, in milliseconds. */
   readonly wallMs: number;
@@ -11,7 +11,7 @@ export interface ClockSeen {
 const SURELY_PAST = 1_767_225_600_000;
 const MOST_APART_MS = 50;
 
-export function judgeClock({ now, wallMs, monotonicMs }: ClockSeen): Finding {
+export function judgeClock({ now, wallMs, monotonicMs }: ClockProbe): Finding {
   const next = 'set the clock: timedatectl set-ntp true';
   if (now < SURELY_PAST) return fail('the clock stands before 2026: times and certificates will be wrong', next);
   const apart = Math.round(wallMs - monotonicMs);

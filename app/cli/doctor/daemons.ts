@@ -1,6 +1,6 @@
 import { type Finding, ok, skipped, warn } from './finding.ts';
 
-export interface DaemonsSeen {
+export interface PersonaDaemonsProbe {
   readonly installed: number;
   /** They answer on their control socket. */
   readonly running: number;
@@ -10,15 +10,15 @@ export interface DaemonsSeen {
   readonly flaws: readonly string[];
 }
 
-export function judgeDaemons({ installed, running, paused, flaws }: DaemonsSeen): Finding {
+export function judgePersonaDaemons({ installed, running, paused, flaws }: PersonaDaemonsProbe): Finding {
   if (installed === 0) return skipped('none is installed');
-  const who = `${installed} installed, ${running} ${running === 1 ? 'runs' : 'run'}`;
-  const all = paused === 0 ? who : `${who}, ${paused} paused`;
+  const summary = `${installed} installed, ${running} ${running === 1 ? 'runs' : 'run'}`;
+  const fullSummary = paused === 0 ? summary : `${summary}, ${paused} paused`;
   const [first] = flaws;
-  if (first === undefined) return ok(all);
-  const more = flaws.length === 1 ? '' : ` (and ${flaws.length - 1} more)`;
+  if (first === undefined) return ok(fullSummary);
+  const remainder = flaws.length === 1 ? '' : ` (and ${flaws.length - 1} more)`;
   return warn(
-    `${all}; ${first}${more}`,
+    `${fullSummary}; ${first}${remainder}`,
     'hivebar daemon list names all of them, hivebar daemon status says how one does',
   );
 }

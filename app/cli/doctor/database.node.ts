@@ -3,10 +3,10 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { formatStoreReport, readStoreReport } from '../../../core/state/index.ts';
-import type { DatabaseSeen, WatchSeen } from './database.ts';
+import type { DatabaseProbe, WatchProbe } from './database.ts';
 
 /**
- * Runs in a process of its own, since SQLite's calls can not be interrupted and a check of a large file takes long: first
+ * Runs in a process of its own, since SQLite's calls cannot be interrupted and a check of a large file takes long: first
  * the counts on one line, then what the check finds. A table that is not there yet is no fault.
  */
 const PROGRAM = `
@@ -31,21 +31,21 @@ const CHECK_MS = 2500;
 const MOST_OUTPUT = 64 * 1024 * 1024;
 
 /** Looks into the database of a state directory without a trace: no file is made beside it, nothing is taken over. */
-export function readDatabase(state: string, stop: AbortSignal): Promise<DatabaseSeen> {
+export function readDatabase(state: string, stop: AbortSignal): Promise<DatabaseProbe> {
   const path = join(state, 'hivebar.sqlite');
-  const bytes = sizeOf(path);
+  const bytes = readSize(path);
   if (bytes === null) return Promise.resolve({ is: 'absent', path });
   const url = pathToFileURL(path);
   // Without a log beside it everything is in the file, and SQLite is told to make none. With one, somebody has it open or
   // died with it, and the log has to be read.
-  if ((sizeOf(`${path}-wal`) ?? 0) === 0) url.searchParams.set('immutable', '1');
+  if ((readSize(`${path}-wal`) ?? 0) === 0) url.searchParams.set('immutable', '1');
   return new Promise((resolve) => {
     const flaws = Promise.withResolvers<readonly string[] | null>();
     const options = { timeout: CHECK_MS, killSignal: 'SIGKILL', signal: stop, maxBuffer: MOST_OUTPUT } as const;
     const args = ['--no-warnings', '--input-type=commonjs', '-e', PROGRAM, url.href];
     const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
-      const [, found] = stdout.split('\n');
-      flaws.resolve(found === undefined || found === '' ? null : (JSON.parse(found) as string[]));
+      const [, flawsLine] = stdout.split('\n');
+      flaws.resolve(flawsLine === undefined || flawsLine === '' ? null : (JSON.parse(flawsLine) as string[]));
       const why = /Error: (.*)/.exec(stderr)?.[1] ?? error?.message.split('\n')[0] ?? 'it says nothing';
       resolve({ is: 'unreadable', path, why }); // unless its counts came before
     });
@@ -55,18 +55,18 @@ export function readDatabase(state: string, stop: AbortSignal): Promise<Database
       head += text;
       const end = head.indexOf('\n');
       if (end === -1) return;
-      const { hive, watches } = JSON.parse(head.slice(0, end)) as { hive: Counts; watches: WatchSeen[] };
-      const journalBytes = sizeOf(join(state, 'outbox.journal'));
-      const found = readStoreReport(path);
-      const report = found === null ? {} : { report: formatStoreReport(path, found) };
+      const { hive, watches } = JSON.parse(head.slice(0, end)) as { hive: DatabaseCounts; watches: WatchProbe[] };
+      const journalBytes = readSize(join(state, 'outbox.journal'));
+      const storeReport = readStoreReport(path);
+      const report = storeReport === null ? {} : { report: formatStoreReport(path, storeReport) };
       resolve({ is: 'read', path, bytes, journalBytes, hive, watches, flaws: flaws.promise, ...report });
     });
   });
 }
 
-type Counts = { personas: number; messages: number; unread: number } | null;
+type DatabaseCounts = { personas: number; messages: number; unread: number } | null;
 
 /** Null: no such file. */
-function sizeOf(path: string): number | null {
+function readSize(path: string): number | null {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? null;
 }

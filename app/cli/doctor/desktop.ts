@@ -1,8 +1,8 @@
 import type { SessionBus, Variant } from '../../desktop/index.ts';
-import type { DaemonSeen } from './notification-daemon.ts';
-import type { Scene } from './scene.ts';
-import type { SessionBusSeen } from './session-bus.ts';
-import type { HostSeen } from './tray-host.ts';
+import type { DoctorContext } from './doctor-context.ts';
+import type { NotificationDaemonProbe } from './notification-daemon.ts';
+import type { SessionBusProbe } from './session-bus.ts';
+import type { TrayHostProbe } from './tray-host.ts';
 
 const DRIVER = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' } as const;
 const WATCHER = 'org.kde.StatusNotifierWatcher';
@@ -10,52 +10,58 @@ const NOTIFICATIONS = 'org.freedesktop.Notifications';
 const DUNST = 'org.dunstproject.cmd0';
 const CALL_MS = 1500;
 
-const hasDbus = ({ os }: Scene): boolean => os !== 'darwin' && os !== 'win32';
+const hasDbus = ({ os }: DoctorContext): boolean => os !== 'darwin' && os !== 'win32';
 
-export async function sessionBusSeen(scene: Scene): Promise<SessionBusSeen> {
-  const { hasDisplay, settings } = scene;
-  const isWanted = hasDbus(scene) && (settings.notifications || settings.tray === 'auto' || settings.tray === 'sni');
-  const bus = isWanted ? await scene.bus() : ({ is: 'none', why: 'not asked for' } as const);
+export async function probeSessionBus(context: DoctorContext): Promise<SessionBusProbe> {
+  const { hasDisplay, settings } = context;
+  const isWanted = hasDbus(context) && (settings.notifications || settings.tray === 'auto' || settings.tray === 'sni');
+  const bus = isWanted ? await context.bus() : ({ is: 'none', why: 'not asked for' } as const);
   return { isWanted, hasDisplay, bus };
 }
 
-export async function hostSeen(scene: Scene): Promise<HostSeen> {
-  const { env, settings, hasDisplay } = scene;
-  const isWay = settings.tray === 'sni' || (settings.tray === 'auto' && hasDbus(scene));
-  const found = isWay ? await scene.bus() : null;
-  const tray = await scene.tray();
+export async function probeTrayHost(context: DoctorContext): Promise<TrayHostProbe> {
+  const { env, settings, hasDisplay } = context;
+  const isWay = settings.tray === 'sni' || (settings.tray === 'auto' && hasDbus(context));
+  const busProbe = isWay ? await context.bus() : null;
+  const tray = await context.tray();
   return {
     choice: settings.tray,
     isWay,
     hasDisplay,
     desktop: env.XDG_CURRENT_DESKTOP || null,
-    host: found?.is === 'connected' ? await hostOn(found.bus) : { is: 'no-bus' },
+    host: busProbe?.is === 'connected' ? await findHost(busProbe.bus) : { is: 'no-bus' },
     running: tray.is === 'answered' ? tray.status.tray.state : null,
   };
 }
 
-async function hostOn(bus: SessionBus): Promise<HostSeen['host']> {
-  if ((await ownerOf(bus, WATCHER)) === null) return { is: 'no-watcher' };
-  const isHosted = await property(bus, WATCHER, '/StatusNotifierWatcher', WATCHER, 'IsStatusNotifierHostRegistered');
+async function findHost(bus: SessionBus): Promise<TrayHostProbe['host']> {
+  if ((await findOwner(bus, WATCHER)) === null) return { is: 'no-watcher' };
+  const isHosted = await readProperty(
+    bus,
+    WATCHER,
+    '/StatusNotifierWatcher',
+    WATCHER,
+    'IsStatusNotifierHostRegistered',
+  );
   return { is: 'watcher', isHosted: isHosted === true };
 }
 
-export async function daemonSeen(scene: Scene): Promise<DaemonSeen> {
-  const { hasDisplay, settings } = scene;
+export async function probeNotificationDaemon(context: DoctorContext): Promise<NotificationDaemonProbe> {
+  const { hasDisplay, settings } = context;
   const isWanted = settings.notifications;
-  const found = isWanted && hasDbus(scene) ? await scene.bus() : null;
-  const tray = await scene.tray();
+  const busProbe = isWanted && hasDbus(context) ? await context.bus() : null;
+  const tray = await context.tray();
   return {
     isWanted,
     hasDisplay,
-    daemon: found?.is === 'connected' ? await daemonOn(found.bus) : { is: 'no-bus' },
+    daemon: busProbe?.is === 'connected' ? await findDaemon(busProbe.bus) : { is: 'no-bus' },
     running: tray.is === 'answered' ? tray.status.notifications.state : null,
   };
 }
 
 /** Asks the owner by its own name: to ask by the well-known one would start a daemon. */
-async function daemonOn(bus: SessionBus): Promise<DaemonSeen['daemon']> {
-  const owner = await ownerOf(bus, NOTIFICATIONS);
+async function findDaemon(bus: SessionBus): Promise<NotificationDaemonProbe['daemon']> {
+  const owner = await findOwner(bus, NOTIFICATIONS);
   if (owner === null) {
     const [names] = await bus.call({ ...DRIVER, member: 'ListActivatableNames', timeoutMs: CALL_MS });
     return { is: Array.isArray(names) && names.includes(NOTIFICATIONS) ? 'activatable' : 'none' };
@@ -64,7 +70,7 @@ async function daemonOn(bus: SessionBus): Promise<DaemonSeen['daemon']> {
   const [info, capabilities, isPaused] = await Promise.all([
     bus.call({ ...ask, member: 'GetServerInformation' }),
     bus.call({ ...ask, member: 'GetCapabilities' }),
-    property(bus, owner, ask.path, DUNST, 'paused'),
+    readProperty(bus, owner, ask.path, DUNST, 'paused'),
   ]);
   const [name, , version] = info;
   const [can] = capabilities;
@@ -76,7 +82,7 @@ async function daemonOn(bus: SessionBus): Promise<DaemonSeen['daemon']> {
   };
 }
 
-async function ownerOf(bus: SessionBus, name: string): Promise<string | null> {
+async function findOwner(bus: SessionBus, name: string): Promise<string | null> {
   const ask = { ...DRIVER, signature: 's', body: [name], timeoutMs: CALL_MS };
   const [isOwned] = await bus.call({ ...ask, member: 'NameHasOwner' });
   if (isOwned !== true) return null;
@@ -85,7 +91,13 @@ async function ownerOf(bus: SessionBus, name: string): Promise<string | null> {
 }
 
 /** Undefined: it has no such property. */
-async function property(bus: SessionBus, dest: string, path: string, iface: string, name: string): Promise<unknown> {
+async function readProperty(
+  bus: SessionBus,
+  dest: string,
+  path: string,
+  iface: string,
+  name: string,
+): Promise<unknown> {
   try {
     const [value] = await bus.call({
       dest,

@@ -1,7 +1,7 @@
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { shellWord } from './shell-word.ts';
+import { quoteShellWord } from './shell-word.ts';
 
-export type DirectorySeen =
+export type DirectoryProbe =
   | {
       readonly is: 'absent';
       readonly path: string;
@@ -27,48 +27,48 @@ const MIB = 1024 * 1024;
 const LOW_BYTES = 200 * MIB;
 const FULL_BYTES = 5 * MIB;
 
-export function judgeDirectory(seen: DirectorySeen): Finding {
-  const { path } = seen;
-  switch (seen.is) {
+export function judgeDirectory(result: DirectoryProbe): Finding {
+  const { path } = result;
+  switch (result.is) {
     case 'absent':
-      if (seen.canMake) return ok(`${path} is not there yet; it is made at the first start`);
+      if (result.canMake) return ok(`${path} is not there yet; it is made at the first start`);
       return fail(
-        `${path} is not there, and ${seen.parent} can not be written to`,
-        `make it yours: ls -ld ${shellWord(seen.parent)}`,
+        `${path} is not there, and ${result.parent} cannot be written to`,
+        `make it yours: ls -ld ${quoteShellWord(result.parent)}`,
       );
     case 'other':
       return fail(
-        `${path} is ${seen.kind === 'symlink' ? 'a symlink, which is refused' : 'no directory'}`,
-        seen.kind === 'symlink' ? 'set HIVEBAR_HOME to the directory itself' : 'move it away',
+        `${path} is ${result.kind === 'symlink' ? 'a symlink, which is refused' : 'no directory'}`,
+        result.kind === 'symlink' ? 'set HIVEBAR_HOME to the directory itself' : 'move it away',
       );
     case 'failed':
-      return fail(`${path}: ${seen.why}`, `see who may enter: ls -ld ${shellWord(path)}`);
+      return fail(`${path}: ${result.why}`, `see who may enter: ls -ld ${quoteShellWord(path)}`);
     case 'directory': {
-      if (seen.me !== null && seen.uid !== seen.me)
+      if (result.me !== null && result.uid !== result.me)
         return fail(
-          `${path} belongs to user ${seen.uid}, not to us (user ${seen.me})`,
-          `run: sudo chown -R ${seen.me} ${shellWord(path)}`,
+          `${path} belongs to user ${result.uid}, not to us (user ${result.me})`,
+          `run: sudo chown -R ${result.me} ${quoteShellWord(path)}`,
         );
-      if (!seen.isWritable)
-        return fail(`${path} can not be written to`, `run: chmod 700 ${shellWord(path)}, or remount the disk`);
-      const free = `${size(seen.freeBytes)} free`;
-      if (seen.freeBytes < FULL_BYTES) return fail(`${path}: ${free}`, 'free space on that disk');
-      if (seen.mode !== null && seen.mode !== 0o700)
+      if (!result.isWritable)
+        return fail(`${path} cannot be written to`, `run: chmod 700 ${quoteShellWord(path)}, or remount the disk`);
+      const free = `${formatSize(result.freeBytes)} free`;
+      if (result.freeBytes < FULL_BYTES) return fail(`${path}: ${free}`, 'free space on that disk');
+      if (result.mode !== null && result.mode !== 0o700)
         return warn(
-          `${path} has mode ${octal(seen.mode)} instead of 0700`,
-          `run: chmod 700 ${shellWord(path)} (the next start does)`,
+          `${path} has mode ${formatMode(result.mode)} instead of 0700`,
+          `run: chmod 700 ${quoteShellWord(path)} (the next start does)`,
         );
-      if (seen.freeBytes < LOW_BYTES) return warn(`${path}: only ${free}`, 'free space on that disk');
-      return ok(`${path}${seen.mode === null ? '' : `, mode ${octal(seen.mode)}`}, ${free}`);
+      if (result.freeBytes < LOW_BYTES) return warn(`${path}: only ${free}`, 'free space on that disk');
+      return ok(`${path}${result.mode === null ? '' : `, mode ${formatMode(result.mode)}`}, ${free}`);
     }
   }
 }
 
-export function octal(mode: number): string {
+export function formatMode(mode: number): string {
   return `0${mode.toString(8).padStart(3, '0')}`;
 }
 
-export function size(bytes: number): string {
+export function formatSize(bytes: number): string {
   if (bytes >= 1024 * MIB) return `${(bytes / (1024 * MIB)).toFixed(1)} GiB`;
   if (bytes >= MIB) return `${(bytes / MIB).toFixed(1)} MiB`;
   return `${bytes} bytes`;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { stemOf } from '../../../core/state/index.ts';
+import { toStem } from '../../../core/state/index.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
-import { eventFilesSeen } from './event-files.node.ts';
+import type { DoctorContext } from './doctor-context.ts';
+import { probeEventFiles } from './event-files.node.ts';
 import { judgeEventFiles } from './event-files.ts';
-import type { Scene } from './scene.ts';
 
 test('G8 given personas whose names JSON spells otherwise, their event files are found to have everything', async () => {
   using place = scratch();
@@ -14,7 +14,7 @@ test('G8 given personas whose names JSON spells otherwise, their event files are
   const watches = personas.map((persona) => ({ persona, newest: `${persona}:new:3` }));
   const put = (id: string, persona: string): void =>
     writeFileSync(
-      place.at(`events/events.${stemOf(persona)}.ndjson`),
+      place.at(`events/events.${toStem(persona)}.ndjson`),
       `{"event": "new", "event_id": ${JSON.stringify(id)}, "wake_class": "mail"}\n`,
     );
   for (const { persona, newest } of watches) put(newest, persona);
@@ -22,8 +22,8 @@ test('G8 given personas whose names JSON spells otherwise, their event files are
     dirs: { state: place.dir },
     database: async () => ({ is: 'read', watches }),
     tray: async () => ({ is: 'absent' }),
-  } as unknown as Scene;
-  assert.deepEqual(judgeEventFiles(await eventFilesSeen(scene)).is, 'ok');
+  } as unknown as DoctorContext;
+  assert.deepEqual(judgeEventFiles(await probeEventFiles(scene)).is, 'ok');
   put('a\\b:new:2', 'a\\b');
-  assert.match(judgeEventFiles(await eventFilesSeen(scene)).seen, /its last event is not the newest/);
+  assert.match(judgeEventFiles(await probeEventFiles(scene)).seen, /its last event is not the newest/);
 });

@@ -1,31 +1,31 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { stemOf } from '../../../core/state/index.ts';
-import type { EventFileSeen, EventFilesSeen } from './event-files.ts';
-import type { Scene } from './scene.ts';
+import { toStem } from '../../../core/state/index.ts';
+import type { DoctorContext } from './doctor-context.ts';
+import type { EventFileProbe, EventFilesProbe } from './event-files.ts';
 
 /** A line can be long, and the last one is what counts. */
 const TAIL_BYTES = 256 * 1024;
 
-export async function eventFilesSeen(scene: Scene): Promise<EventFilesSeen> {
-  const [database, tray] = [await scene.database(), await scene.tray()];
+export async function probeEventFiles(context: DoctorContext): Promise<EventFilesProbe> {
+  const [database, tray] = [await context.database(), await context.tray()];
   const watches = database.is === 'read' ? database.watches : [];
-  const files = watches.map(({ persona, newest }): EventFileSeen => {
-    const path = join(scene.dirs.state, 'events', `events.${stemOf(persona)}.ndjson`);
-    return { persona, path, newest, file: fileAt(path) };
+  const files = watches.map(({ persona, newest }): EventFileProbe => {
+    const path = join(context.dirs.state, 'events', `events.${toStem(persona)}.ndjson`);
+    return { persona, path, newest, file: readEventFile(path) };
   });
   return { files, isRunning: tray.is === 'answered' };
 }
 
 /** Just after a rotation the newest line is in the first archive. */
-function fileAt(path: string): EventFileSeen['file'] {
-  const live = ending(path);
+function readEventFile(path: string): EventFileProbe['file'] {
+  const live = readEnding(path);
   if (live.is !== 'read' || live.last !== null || live.isTorn) return live;
-  const archive = ending(`${path}.1`);
+  const archive = readEnding(`${path}.1`);
   return archive.is === 'read' ? { ...live, last: archive.last } : live;
 }
 
-function ending(path: string): EventFileSeen['file'] {
+function readEnding(path: string): EventFileProbe['file'] {
   try {
     const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
@@ -33,7 +33,7 @@ function ending(path: string): EventFileSeen['file'] {
       const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
       readSync(fd, bytes, 0, bytes.length, size - bytes.length);
       const lines = bytes.toString('utf8').split('\n');
-      return { is: 'read', isTorn: lines.pop() !== '', last: idOf(lines.at(-1)) };
+      return { is: 'read', isTorn: lines.pop() !== '', last: parseEventId(lines.at(-1)) };
     } finally {
       closeSync(fd);
     }
@@ -44,7 +44,7 @@ function ending(path: string): EventFileSeen['file'] {
 }
 
 /** As it is, not as JSON spells it: a persona's name may hold a backslash or a quote. */
-function idOf(line: string | undefined): string | null {
+function parseEventId(line: string | undefined): string | null {
   const spelled = /"event_id": ("(?:[^"\\]|\\.)*")/.exec(line ?? '')?.[1];
   if (spelled === undefined) return null;
   try {

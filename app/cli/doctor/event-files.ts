@@ -1,7 +1,7 @@
 import { type Finding, ok, skipped, warn } from './finding.ts';
 
 /** The end of a persona's event file, beside the newest event that the database has for it. */
-export interface EventFileSeen {
+export interface EventFileProbe {
   readonly persona: string;
   readonly path: string;
   readonly newest: string | null;
@@ -12,33 +12,33 @@ export interface EventFileSeen {
     | { readonly is: 'read'; readonly last: string | null; readonly isTorn: boolean };
 }
 
-export interface EventFilesSeen {
-  readonly files: readonly EventFileSeen[];
+export interface EventFilesProbe {
+  readonly files: readonly EventFileProbe[];
   readonly isRunning: boolean;
 }
 
-export function judgeEventFiles({ files, isRunning }: EventFilesSeen): Finding {
+export function judgeEventFiles({ files, isRunning }: EventFilesProbe): Finding {
   const known = files.filter(({ newest }) => newest !== null);
   if (known.length === 0) return skipped('no event has been written yet');
-  const bad = known.flatMap((one) => {
-    const why = flawOf(one);
-    return why === null ? [] : [{ path: one.path, why }];
+  const bad = known.flatMap((entry) => {
+    const why = findFlaw(entry);
+    return why === null ? [] : [{ path: entry.path, why }];
   });
   const [first] = bad;
   if (first === undefined) return ok(`${known.length} files have everything`);
-  const more = bad.length === 1 ? '' : ` (and ${bad.length - 1} more)`;
+  const remainder = bad.length === 1 ? '' : ` (and ${bad.length - 1} more)`;
   const next = isRunning
     ? 'ask again in a minute: it is mended by itself; else hivebar status says why it waits'
     : 'start Hivebar: it mends its files from the database, nothing is lost';
-  return warn(`${first.path} ${first.why}${more}`, next);
+  return warn(`${first.path} ${first.why}${remainder}`, next);
 }
 
-function flawOf({ file, newest }: EventFileSeen): string | null {
+function findFlaw({ file, newest }: EventFileProbe): string | null {
   switch (file.is) {
     case 'absent':
       return 'is gone; it is made again with the next event';
     case 'failed':
-      return `can not be read: ${file.why}`;
+      return `cannot be read: ${file.why}`;
     case 'read':
       if (file.isTorn) return 'ends inside of a line';
       return file.last === newest ? null : 'is behind: its last event is not the newest';

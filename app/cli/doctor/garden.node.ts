@@ -1,23 +1,23 @@
 import { lstatSync } from 'node:fs';
 import { Fault } from '../../../core/model/index.ts';
 import { silentLog } from '../../../core/ports/index.ts';
-import { gardenSource, listenerAt, realProcesses } from '../../../core/sources/garden/index.ts';
-import { realDisk } from '../../../core/state/index.ts';
-import { gardenPlaces } from '../../compose/garden-places.node.ts';
-import type { GardenSeen } from './garden.ts';
-import type { Scene } from './scene.ts';
+import { createGardenSource, probeListener, readProcesses } from '../../../core/sources/garden/index.ts';
+import { createRealDisk } from '../../../core/state/index.ts';
+import { resolveGardenPlaces } from '../../sources/garden-places.node.ts';
+import type { DoctorContext } from './doctor-context.ts';
+import type { GardenProbe } from './garden.ts';
 
-/** Sees what the watch of the tray process sees, once. @throws Fault `unreadable` when the store can not be read */
-export async function gardenSeen({ settings, env, clock }: Scene, signal: AbortSignal): Promise<GardenSeen> {
+/** Sees what the watch of the tray process sees, once. @throws Fault `unreadable` when the store cannot be read */
+export async function probeGarden({ settings, env, clock }: DoctorContext, signal: AbortSignal): Promise<GardenProbe> {
   const { garden } = settings;
   if (garden.is === 'off') return { is: 'off' };
-  const places = gardenPlaces(garden, env);
+  const places = resolveGardenPlaces(garden, env);
   if (garden.store === undefined && lstatSync(places.sessions, { throwIfNoEntry: false }) === undefined) {
     return { is: 'none', sessions: places.sessions };
   }
-  await using source = gardenSource({
-    ...{ places, disk: realDisk(silentLog), clock, log: silentLog, contentChars: null, backfill: false },
-    asks: { processes: realProcesses, listenerAt },
+  await using source = createGardenSource({
+    ...{ places, disk: createRealDisk(silentLog), clock, log: silentLog, contentChars: null, backfill: false },
+    probes: { readProcesses: readProcesses, probeListener },
   });
   const personas = await source.personas(signal);
   let unread = 0;
@@ -25,8 +25,8 @@ export async function gardenSeen({ settings, env, clock }: Scene, signal: AbortS
   for (const persona of personas) {
     signal.throwIfAborted();
     try {
-      const look = await source.look(persona, { is: 'unset' }, signal);
-      unread += look.unread.is === 'unknown' ? 0 : look.unread.n;
+      const pollResult = await source.poll(persona, { is: 'unset' }, signal);
+      unread += pollResult.unread.is === 'unknown' ? 0 : pollResult.unread.n;
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       shut.push(error.message);

@@ -1,6 +1,6 @@
 import { type Finding, ok, skipped, warn } from './finding.ts';
 
-export type GardenSeen =
+export type GardenProbe =
   | { readonly is: 'off' }
   | { readonly is: 'none'; readonly sessions: string }
   | {
@@ -11,13 +11,16 @@ export type GardenSeen =
       readonly flaws: readonly string[];
     };
 
-export function judgeGarden(seen: GardenSeen): Finding {
-  if (seen.is === 'off') return skipped('switched off in the settings');
-  if (seen.is === 'none') return skipped(`there is no ${seen.sessions}`);
-  const { citizens, unread, flaws } = seen;
-  const who = `${citizens} citizen${citizens === 1 ? '' : 's'}, ${unread} unread`;
+export function judgeGarden(result: GardenProbe): Finding {
+  if (result.is === 'off') return skipped('switched off in the settings');
+  if (result.is === 'none') return skipped(`there is no ${result.sessions}`);
+  const { citizens, unread, flaws } = result;
+  const summary = `${citizens} citizen${citizens === 1 ? '' : 's'}, ${unread} unread`;
   const [first] = flaws;
-  if (first === undefined) return ok(who);
-  const more = flaws.length === 1 ? '' : ` (and ${flaws.length - 1} more)`;
-  return warn(`${who}; ${first}${more}`, 'hivebar garden doctor names all of them; nobody else is touched by them');
+  if (first === undefined) return ok(summary);
+  const remainder = flaws.length === 1 ? '' : ` (and ${flaws.length - 1} more)`;
+  return warn(
+    `${summary}; ${first}${remainder}`,
+    'hivebar garden doctor names all of them; nobody else is touched by them',
+  );
 }

@@ -1,19 +1,19 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
-import { Fault, faultOf, type Scope } from '../../../core/model/index.ts';
+import { Fault, type Scope, toFault } from '../../../core/model/index.ts';
 import {
   AS_WRITTEN,
-  classOf,
+  classifyAddress,
+  createHttpClient,
+  formatUrl,
   type HttpClient,
-  httpClient,
+  parseTarget,
   readCredential,
-  shownUrl,
-  targetOf,
 } from '../../../core/net/index.ts';
 import { silentLog } from '../../../core/ports/index.ts';
-import { type HiveClient, hiveAt, httpHive } from '../../../core/sources/index.ts';
-import type { Dialed, HiveSeen } from './hive.ts';
-import type { Scene } from './scene.ts';
+import { createHttpHive, type HiveClient, parseHiveUrl } from '../../../core/sources/index.ts';
+import type { DoctorContext } from './doctor-context.ts';
+import type { DialResult, HiveProbe } from './hive.ts';
 
 /** A hive of the settings. */
 export interface ConfiguredHive {
@@ -25,7 +25,7 @@ export interface ConfiguredHive {
   readonly isPrimary: boolean;
 }
 
-export function hivesIn({ settings }: Scene): readonly ConfiguredHive[] {
+export function listHives({ settings }: DoctorContext): readonly ConfiguredHive[] {
   const { primary, hives, tokenFile } = settings;
   const first =
     primary?.is === 'kijito'
@@ -56,14 +56,18 @@ const DEADLINE_MS = 2000;
 const DIAL_MS = 1500;
 const LOCAL: readonly string[] = ['127.0.0.1', '::1'];
 
-export async function hiveSeen(of: ConfiguredHive, scene: Scene, signal: AbortSignal): Promise<HiveSeen> {
-  const scope: Scope = { is: 'source', key: of.name };
-  const start = scene.clock.monotonic();
+export async function probeHive(
+  configured: ConfiguredHive,
+  context: DoctorContext,
+  signal: AbortSignal,
+): Promise<HiveProbe> {
+  const scope: Scope = { is: 'source', key: configured.name };
+  const start = context.clock.monotonic();
   const flaws: string[] = [];
   const defects: string[] = [];
   let skewMs: number | null = null;
-  const none: HiveSeen = {
-    address: of.base,
+  const initial: HiveProbe = {
+    address: configured.base,
     lies: 'unknown',
     isLocalhost: false,
     dialed: [],
@@ -71,42 +75,45 @@ export async function hiveSeen(of: ConfiguredHive, scene: Scene, signal: AbortSi
     skewMs: null,
     token: { is: 'none' },
   };
-  let known = none;
+  let known = initial;
   try {
-    const { url, host } = targetOf(of.base, AS_WRITTEN, scope);
-    known = { ...known, address: shownUrl(url), isLocalhost: host.is === 'local' };
+    const { url, host } = parseTarget(configured.base, AS_WRITTEN, scope);
+    known = { ...known, address: formatUrl(url), isLocalhost: host.is === 'local' };
     const log = { ...silentLog, warn: (line: string) => void flaws.push(line) };
-    const tokenVariable = of.isPrimary ? scene.env.KIJITOMON_TOKEN : undefined;
-    const credential = readCredential({ tokenFile: of.tokenFile, tokenVariable, authHeader: null }, log);
+    const tokenVariable = configured.isPrimary ? context.env.KIJITOMON_TOKEN : undefined;
+    const credential = readCredential({ tokenFile: configured.tokenFile, tokenVariable, authHeader: null }, log);
     if (credential !== null) known = { ...known, token: { is: 'given', flaws } };
     // Behind a proxy the name is the proxy's to resolve, and a connection past it proves nothing.
     const addresses =
-      of.proxy !== null
+      configured.proxy !== null
         ? []
         : host.is === 'literal'
           ? [host.address]
           : host.is === 'local'
             ? LOCAL
-            : await resolved(host.name);
-    const lies = of.proxy !== null ? `through the proxy ${of.proxy}` : [...new Set(addresses.map(classOf))].join(', ');
+            : await resolveAddresses(host.name);
+    const lies =
+      configured.proxy !== null
+        ? `through the proxy ${configured.proxy}`
+        : [...new Set(addresses.map(classifyAddress))].join(', ');
     known = { ...known, lies: lies || 'unknown' };
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     const dialing = Promise.all(addresses.map((address) => dial(address, port, signal)));
-    const client = httpClient({
-      url: of.base,
+    const client = createHttpClient({
+      url: configured.base,
       policy: AS_WRITTEN,
       scope,
-      userAgent: `hivebar/${scene.version}`,
+      userAgent: `hivebar/${context.version}`,
       credential,
-      ...(of.proxy === null ? {} : { proxy: of.proxy }),
+      ...(configured.proxy === null ? {} : { proxy: configured.proxy }),
       deadlineMs: DEADLINE_MS,
     });
-    const dated = withDate(client, (at) => {
-      skewMs = at - scene.clock.now();
+    const dated = observeDate(client, (at) => {
+      skewMs = at - context.clock.now();
     });
-    const { clock } = scene;
-    await using hive = httpHive({
-      hive: hiveAt(of.base, scope),
+    const { clock } = context;
+    await using hive = createHttpHive({
+      hive: parseHiveUrl(configured.base, scope),
       fetcher: dated,
       clock,
       contentChars: 0,
@@ -115,25 +122,28 @@ export async function hiveSeen(of: ConfiguredHive, scene: Scene, signal: AbortSi
       log: { ...silentLog, warn: (line) => void defects.push(line) },
     });
     try {
-      const [personas, unread] = await Promise.all([hive.personas?.(signal), unreadIn(hive, signal)]);
-      const ms = Math.round(scene.clock.monotonic() - start);
+      const [personas, unread] = await Promise.all([hive.personas?.(signal), countUnread(hive, signal)]);
+      const ms = Math.round(context.clock.monotonic() - start);
       known = { ...known, asked: { is: 'hive', personas: personas?.length ?? 0, unread, ms, defects } };
     } finally {
       known = { ...known, dialed: await dialing, skewMs };
     }
   } catch (error) {
-    const { code, message } = faultOf(error, scope);
+    const { code, message } = toFault(error, scope);
     return { ...known, skewMs, asked: { is: 'fault', code, message } };
   }
   return known;
 }
 
 /** Null: the hive has no list of what is pending, which it need not have. */
-async function unreadIn(hive: HiveClient, signal: AbortSignal): Promise<number | null> {
+async function countUnread(hive: HiveClient, signal: AbortSignal): Promise<number | null> {
   try {
     const levels = await hive.pending?.(null, signal);
     if (levels === undefined) return null;
-    return [...levels.of.values()].reduce((sum, { unread }) => sum + (unread.is === 'unknown' ? 0 : unread.n), 0);
+    return [...levels.byAddress.values()].reduce(
+      (sum, { unread }) => sum + (unread.is === 'unknown' ? 0 : unread.n),
+      0,
+    );
   } catch (error) {
     if (error instanceof Fault && error.code === 'not-found') return null;
     throw error;
@@ -141,7 +151,7 @@ async function unreadIn(hive: HiveClient, signal: AbortSignal): Promise<number |
 }
 
 /** Tells what each answer's `Date` says; HTTP knows it to the second. */
-function withDate(client: HttpClient, tell: (at: number) => void): Pick<HttpClient, 'get'> & AsyncDisposable {
+function observeDate(client: HttpClient, tell: (at: number) => void): Pick<HttpClient, 'get'> & AsyncDisposable {
   return {
     async get(path, signal, options) {
       const answer = await client.get(path, signal, options);
@@ -153,7 +163,7 @@ function withDate(client: HttpClient, tell: (at: number) => void): Pick<HttpClie
   };
 }
 
-async function resolved(name: string): Promise<readonly string[]> {
+async function resolveAddresses(name: string): Promise<readonly string[]> {
   try {
     return (await lookup(name, { all: true })).map(({ address }) => address);
   } catch {
@@ -161,10 +171,10 @@ async function resolved(name: string): Promise<readonly string[]> {
   }
 }
 
-function dial(host: string, port: number, signal: AbortSignal): Promise<Dialed> {
+function dial(host: string, port: number, signal: AbortSignal): Promise<DialResult> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, family: isIP(host) });
-    const done = (is: Dialed['is']): void => {
+    const done = (is: DialResult['is']): void => {
       signal.removeEventListener('abort', aborted);
       socket.destroy();
       resolve({ address: host, is });

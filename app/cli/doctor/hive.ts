@@ -2,18 +2,18 @@ import { FAULTS, type FaultCode } from '../../../core/model/index.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** One address of a hive's host, and whether a connection comes about. */
-export interface Dialed {
+export interface DialResult {
   readonly address: string;
   readonly is: 'connects' | 'refuses' | 'silent' | 'failed';
 }
 
-export interface HiveSeen {
+export interface HiveProbe {
   /** Its address as a person may see it. */
   readonly address: string;
   /** Where it lies: loopback, private, public ... */
   readonly lies: string;
   readonly isLocalhost: boolean;
-  readonly dialed: readonly Dialed[];
+  readonly dialed: readonly DialResult[];
   readonly asked:
     | {
         readonly is: 'hive';
@@ -33,13 +33,13 @@ export interface HiveSeen {
 const MOST_SKEW_MS = 60_000;
 const REACHING: readonly FaultCode[] = ['refused', 'timeout', 'broken'];
 
-export function judgeHive(seen: HiveSeen): Finding {
-  const { address, lies, dialed, asked, skewMs, token } = seen;
-  const families = dialed.map((one) => `${one.address} ${one.is}`).join(', ');
-  if (asked.is === 'fault') {
-    const { code, message } = asked;
+export function judgeHive(result: HiveProbe): Finding {
+  const { address, lies, dialed, asked: response, skewMs, token } = result;
+  const families = dialed.map((entry) => `${entry.address} ${entry.is}`).join(', ');
+  if (response.is === 'fault') {
+    const { code, message } = response;
     const where = REACHING.includes(code) && families !== '' ? ` (${families})` : '';
-    return fail(`${address}: ${message}${where}`, nextOf(seen, code));
+    return fail(`${address}: ${message}${where}`, chooseNextStep(result, code));
   }
   if (token.is === 'given' && token.flaws.length > 0)
     return warn(`${address} answers; ${token.flaws[0]}`, 'run: chmod 600 FILE, as its owner');
@@ -50,18 +50,18 @@ export function judgeHive(seen: HiveSeen): Finding {
       'set the clock that is wrong: timedatectl set-ntp true',
     );
   }
-  if (asked.defects.length > 0)
+  if (response.defects.length > 0)
     return warn(
-      `${address} answers; ${asked.defects.join('; ')}`,
+      `${address} answers; ${response.defects.join('; ')}`,
       'mend that entry at the hive; the others are watched',
     );
   // A hive that listens in one family only is reached all the same; said, since other programs may not try both.
-  const one = dialed.some(({ is }) => is !== 'connects') && dialed.length > 1 ? `, ${families}` : '';
-  const { personas, unread, ms } = asked;
-  return ok(`${address} (${lies}${one}): ${personas} personas, ${unread ?? 'unknown'} unread, answered in ${ms} ms`);
+  const note = dialed.some(({ is }) => is !== 'connects') && dialed.length > 1 ? `, ${families}` : '';
+  const { personas, unread, ms } = response;
+  return ok(`${address} (${lies}${note}): ${personas} personas, ${unread ?? 'unknown'} unread, answered in ${ms} ms`);
 }
 
-function nextOf({ isLocalhost, dialed, token }: HiveSeen, code: FaultCode): string {
+function chooseNextStep({ isLocalhost, dialed, token }: HiveProbe, code: FaultCode): string {
   if (code === 'refused' && isLocalhost && dialed.every(({ is }) => is === 'refuses'))
     return 'start the hive: nothing listens there, neither at 127.0.0.1 nor at ::1';
   if (code === 'unauthorized')

@@ -1,6 +1,6 @@
-export { checksOf } from './checks.ts';
+export { listChecks } from './checks.ts';
+export { createContext } from './doctor-context.node.ts';
 export { examine } from './examine.ts';
 export { leaveSoon } from './leave-soon.node.ts';
-export { exitOf, reportJson, reportText } from './report.ts';
-export { realScene } from './scene.node.ts';
-export { shellWord } from './shell-word.ts';
+export { formatReport, formatReportJson, toExitCode } from './report.ts';
+export { quoteShellWord } from './shell-word.ts';

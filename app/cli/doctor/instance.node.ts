@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { realFiles } from '../../../core/ports/index.ts';
 import { readText } from '../../../core/state/index.ts';
-import type { InstanceSeen } from './instance.ts';
-import type { Scene } from './scene.ts';
+import type { DoctorContext } from './doctor-context.ts';
+import type { InstanceProbe } from './instance.ts';
 
 const MOST_BYTES = 64 * 1024;
 
-export async function instanceSeen({ dirs, version, tray }: Scene): Promise<InstanceSeen> {
+export async function probeInstance({ dirs, version, tray }: DoctorContext): Promise<InstanceProbe> {
   const path = join(dirs.run, 'hivebar.json');
-  const file = fileOf(path);
-  const owner = file.is === 'running' ? processOf(file.pid) : ({ is: 'gone' } as const);
+  const file = readInstanceFile(path);
+  const owner = file.is === 'running' ? findProcess(file.pid) : ({ is: 'gone' } as const);
   return { path, file, owner, answer: await tray(), ourVersion: version };
 }
 
-function fileOf(path: string): InstanceSeen['file'] {
+function readInstanceFile(path: string): InstanceProbe['file'] {
   const text = readText(realFiles, path, MOST_BYTES);
   if (text === null) return { is: 'absent' };
   try {
@@ -27,21 +27,21 @@ function fileOf(path: string): InstanceSeen['file'] {
   }
 }
 
-function processOf(pid: number): InstanceSeen['owner'] {
+function findProcess(pid: number): InstanceProbe['owner'] {
   try {
     process.kill(pid, 0);
   } catch (error) {
     const isOthers = error instanceof Error && 'code' in error && error.code === 'EPERM';
     if (!isOthers) return { is: 'gone' };
   }
-  return { is: 'alive', startedAt: startOf(pid) };
+  return { is: 'alive', startedAt: readStartTime(pid) };
 }
 
 /** proc(5) counts it in hundredths of a second since the boot, whatever the kernel's own tick is. */
 const TICK_MS = 10;
 
 /** Milliseconds since the epoch; null where there is no /proc. */
-function startOf(pid: number): number | null {
+function readStartTime(pid: number): number | null {
   try {
     const boot = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

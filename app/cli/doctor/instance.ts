@@ -1,7 +1,7 @@
+import type { TrayProbe } from './doctor-context.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import type { TraySeen } from './scene.ts';
 
-export interface InstanceSeen {
+export interface InstanceProbe {
   readonly path: string;
   /** `run/hivebar.json`. */
   readonly file:
@@ -16,7 +16,7 @@ export interface InstanceSeen {
       };
   /** The process with that pid. `startedAt` is null where the system does not tell. */
   readonly owner: { readonly is: 'gone' } | { readonly is: 'alive'; readonly startedAt: number | null };
-  readonly answer: TraySeen;
+  readonly answer: TrayProbe;
   readonly ourVersion: string;
 }
 
@@ -24,7 +24,7 @@ const START = 'start it: hivebar';
 /** The start of a process is known to the second, and by a clock that may have been set since. */
 const CLOCK_MS = 3000;
 
-export function judgeInstance({ path, file, owner, answer, ourVersion }: InstanceSeen): Finding {
+export function judgeInstance({ path, file, owner, answer, ourVersion }: InstanceProbe): Finding {
   if (answer.is === 'answered') {
     const running = `Hivebar ${answer.version} is running: pid ${answer.pid}, port ${answer.status.port}`;
     if (answer.version !== ourVersion)
@@ -39,18 +39,22 @@ export function judgeInstance({ path, file, owner, answer, ourVersion }: Instanc
       );
     return ok(running);
   }
-  if (file.is === 'absent') return none(answer, 'Hivebar is not running', START);
+  if (file.is === 'absent') return reportNotRunning(answer, 'Hivebar is not running', START);
   if (file.is === 'garbage')
-    return none(answer, `Hivebar is not running; ${path} is empty or garbage`, `${START} (it takes the file over)`);
+    return reportNotRunning(
+      answer,
+      `Hivebar is not running; ${path} is empty or garbage`,
+      `${START} (it takes the file over)`,
+    );
   const { pid, startedAt } = file;
   if (owner.is === 'gone')
-    return none(
+    return reportNotRunning(
       answer,
       `Hivebar is not running; ${path} was left behind by pid ${pid}, which is gone`,
       `${START} (it takes the file over)`,
     );
   if (owner.startedAt !== null && owner.startedAt > startedAt + CLOCK_MS)
-    return none(
+    return reportNotRunning(
       answer,
       `Hivebar is not running; pid ${pid} of ${path} is another program by now`,
       `${START} (it takes the file over)`,
@@ -60,6 +64,6 @@ export function judgeInstance({ path, file, owner, answer, ourVersion }: Instanc
   return fail(`Hivebar (pid ${pid}) runs and does not answer: ${why}`, `end it and start it again: kill ${pid}`);
 }
 
-function none(answer: TraySeen, seen: string, next: string): Finding {
-  return answer.is === 'failed' ? fail(`${seen}; its socket: ${answer.why}`, next) : warn(seen, next);
+function reportNotRunning(answer: TrayProbe, text: string, next: string): Finding {
+  return answer.is === 'failed' ? fail(`${text}; its socket: ${answer.why}`, next) : warn(text, next);
 }

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
-import { sentenceOf } from '../service.ts';
-import { check } from './check.ts';
+import { formatLoginState } from '../service.ts';
+import { defineCheck } from './check.ts';
 import { judgeClock } from './clock.ts';
-import { type DirectorySeen, judgeDirectory } from './directory.ts';
+import { type DirectoryProbe, judgeDirectory } from './directory.ts';
+import type { DoctorContext } from './doctor-context.ts';
 import { examine } from './examine.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { type HiveSeen, judgeHive } from './hive.ts';
-import { judgeLock, type LockSeen } from './lock.ts';
+import { type HiveProbe, judgeHive } from './hive.ts';
+import { judgeLock, type LockProbe } from './lock.ts';
 import { judgeLogin } from './login.ts';
 import { judgeNode } from './node-version.ts';
-import { type DaemonSeen, judgeDaemon } from './notification-daemon.ts';
-import { judgeNotifier, type NotifierSeen } from './notifier.ts';
+import { judgeNotificationDaemon, type NotificationDaemonProbe } from './notification-daemon.ts';
+import { judgeNotifier, type NotifierProbe } from './notifier.ts';
 import { judgeSocket } from './owner-socket.ts';
-import { judgePort, type PortSeen } from './port.ts';
-import { type FileSeen, judgeFiles } from './private-file.ts';
-import { judgeProducers, judgeSharedFiles, type ProducersSeen, type SharedFilesSeen } from './producers.ts';
-import { exitOf, reportJson, reportText } from './report.ts';
-import type { Scene } from './scene.ts';
-import { type HelperSeen, judgeHelper } from './tray-helper.ts';
+import { judgePort, type PortProbe } from './port.ts';
+import { type FileProbe, judgeFiles } from './private-file.ts';
+import { judgeProducers, judgeSharedFiles, type ProducersProbe, type SharedFilesProbe } from './producers.ts';
+import { formatReport, formatReportJson, toExitCode } from './report.ts';
+import { judgeHelper, type TrayHelperProbe } from './tray-helper.ts';
 
 const said = (finding: Finding): string =>
   `${finding.is} ${finding.seen}${'next' in finding ? ` -> ${finding.next}` : ''}`;
@@ -46,7 +46,7 @@ judged('node', judgeNode, { version: '24.21.0', path: '/n' }, [
   [{ version: '20.20.2' }, /^fail/],
 ]);
 
-const FILE: FileSeen = { path: '/a', is: 'file', mode: 0o600, uid: 5, me: 5 };
+const FILE: FileProbe = { path: '/a', is: 'file', mode: 0o600, uid: 5, me: 5 };
 describe('private files', () => {
   test('G7 on Windows, where files have access lists and no mode, they are not called private but not checked', () => {
     const files = [FILE, { ...FILE, path: '/b' }].map((file) => ({ ...file, mode: null, uid: null, me: null }));
@@ -62,11 +62,17 @@ test('G7 a task that was deleted in the Task Scheduler is no start at login', ()
     path: 'C:\\logon-task.xml',
     why: 'the task X is not in the Task Scheduler any more',
   } as const;
-  assert.match(said(judgeLogin({ look, missing: null })), /^warn off: .*but the task X is not .* -> .*service install/);
-  assert.match(sentenceOf(look), /^does not start at login: .*, but the task X is not in the Task Scheduler any more$/);
+  assert.match(
+    said(judgeLogin({ status: look, missing: null })),
+    /^warn off: .*but the task X is not .* -> .*service install/,
+  );
+  assert.match(
+    formatLoginState(look),
+    /^does not start at login: .*, but the task X is not in the Task Scheduler any more$/,
+  );
 });
 
-const DIRECTORY: DirectorySeen = {
+const DIRECTORY: DirectoryProbe = {
   is: 'directory',
   path: '/a b',
   mode: 0o700,
@@ -75,18 +81,18 @@ const DIRECTORY: DirectorySeen = {
   isWritable: true,
   freeBytes: 2 ** 31,
 };
-judged<DirectorySeen>('a directory', judgeDirectory, DIRECTORY, [
+judged<DirectoryProbe>('a directory', judgeDirectory, DIRECTORY, [
   [{}, /^ok \/a b, mode 0700, 2\.0 GiB free$/],
   [{ mode: 0o755 }, /^warn .*0755 instead of 0700 -> run: chmod 700 '\/a b'/],
   [{ uid: 0 }, /^fail .*belongs to user 0, not to us \(user 5\)/],
-  [{ isWritable: false }, /^fail .*can not be written to/],
+  [{ isWritable: false }, /^fail .*cannot be written to/],
   [{ freeBytes: 1000 }, /^fail .*1000 bytes free/],
   [{ freeBytes: 100 * 2 ** 20 }, /^warn .*only 100\.0 MiB free/],
   [{ is: 'other', kind: 'symlink' }, /^fail .*symlink.* -> set HIVEBAR_HOME/],
-  [{ is: 'absent', parent: '/', canMake: false }, /^fail .*\/ can not be written to/],
+  [{ is: 'absent', parent: '/', canMake: false }, /^fail .*\/ cannot be written to/],
 ]);
 
-judged<LockSeen>(
+judged<LockProbe>(
   'the lock',
   judgeLock,
   { os: 'linux', koffi: { is: 'failed', why: 'no such file' }, flock: '/usr/bin/flock' },
@@ -99,7 +105,7 @@ judged<LockSeen>(
   ],
 );
 
-const HIVE: HiveSeen = {
+const HIVE: HiveProbe = {
   address: 'http://localhost:7474/',
   lies: 'loopback',
   isLocalhost: true,
@@ -129,7 +135,7 @@ judged('a hive', judgeHive, HIVE, [
   ],
 ]);
 
-const PORT: PortSeen = {
+const PORT: PortProbe = {
   port: 7475,
   v4: { is: 'nobody' },
   v6: { is: 'nobody' },
@@ -167,7 +173,7 @@ judged('the clock', judgeClock, { now: 1_800_000_000_000, wallMs: 100, monotonic
   [{ now: 0 }, /^fail .*before 2026/],
 ]);
 
-judged<HelperSeen>(
+judged<TrayHelperProbe>(
   'the tray helper',
   judgeHelper,
   { isWay: true, os: 'linux', arch: 'x64', path: '/h', isThere: true, hasRosetta: null, lacks: [] },
@@ -180,7 +186,7 @@ judged<HelperSeen>(
   ],
 );
 
-const MAC: NotifierSeen = {
+const MAC: NotifierProbe = {
   isWanted: true,
   os: 'darwin',
   arch: 'arm64',
@@ -201,9 +207,9 @@ judged('banners on macOS and Windows', judgeNotifier, MAC, [
 ]);
 
 const DAEMON = { is: 'there', who: 'dunst 1.9', can: ['actions', 'body'], isPaused: null } as const;
-judged<DaemonSeen>(
+judged<NotificationDaemonProbe>(
   'the notification daemon',
-  judgeDaemon,
+  judgeNotificationDaemon,
   { isWanted: true, hasDisplay: true, daemon: DAEMON, running: null },
   [
     [{}, /^ok dunst 1\.9 \(actions, body\)/],
@@ -216,7 +222,7 @@ judged<DaemonSeen>(
 );
 
 /** The examination itself needs no more of it. */
-const sceneWith = (clock: FakeClock): Scene => ({ clock }) as unknown as Scene;
+const sceneWith = (clock: FakeClock): DoctorContext => ({ clock }) as unknown as DoctorContext;
 
 describe('the examination', () => {
   const about = ['icon'] as const;
@@ -225,7 +231,7 @@ describe('the examination', () => {
   test('a check that never ends, and one that throws, are findings of their own; the others stand', async () => {
     const clock = fakeClock();
     let aborted = false;
-    const hangs = check({
+    const hangs = defineCheck({
       name: 'hangs',
       about,
       probe: (_, signal) => {
@@ -236,13 +242,13 @@ describe('the examination', () => {
       },
       judge: () => ok('never'),
     });
-    const throws = check({
+    const throws = defineCheck({
       name: 'throws',
       about,
       probe: () => Promise.reject(new Error('odd')),
       judge: () => ok('never'),
     });
-    const fine = check({ name: 'fine', about, probe, judge: () => ok('fine') });
+    const fine = defineCheck({ name: 'fine', about, probe, judge: () => ok('fine') });
     const all = examine([hangs, throws, fine], sceneWith(clock));
     await clock.advance(3000);
     assert.deepEqual(
@@ -254,17 +260,17 @@ describe('the examination', () => {
 
   test('0 with warnings, 1 with a failure; a warning is a reason only where it can be one', async () => {
     const clock = fakeClock();
-    const loose = check({ name: 'loose', about, hints: [], probe, judge: () => warn('mode', 'chmod') });
-    const host = check({ name: 'host', about, probe, judge: () => fail('no \u001b[31mhost', 'install') });
+    const loose = defineCheck({ name: 'loose', about, hints: [], probe, judge: () => warn('mode', 'chmod') });
+    const host = defineCheck({ name: 'host', about, probe, judge: () => fail('no \u001b[31mhost', 'install') });
     const warned = await examine([loose], sceneWith(clock));
-    assert.equal(exitOf(warned), 0);
-    assert.match(reportText(warned), /No icon\? +nothing was found/);
+    assert.equal(toExitCode(warned), 0);
+    assert.match(formatReport(warned), /No icon\? +nothing was found/);
     const failed = await examine([loose, host], sceneWith(clock));
-    assert.equal(exitOf(failed), 1);
-    const text = reportText(failed);
+    assert.equal(toExitCode(failed), 1);
+    const text = formatReport(failed);
     assert.match(text, /^fail {5}host {3}no \\u001b\[31mhost\n +-> install$/m);
     assert.match(text, /No icon\? +because of: host\nNo banner\? +nothing/);
-    const { ok: isOk, reasons } = JSON.parse(reportJson(failed, '1')) as { ok: boolean; reasons: unknown };
+    const { ok: isOk, reasons } = JSON.parse(formatReportJson(failed, '1')) as { ok: boolean; reasons: unknown };
     assert.deepEqual(
       [isOk, reasons],
       [false, { icon: { fail: ['host'], warn: [] }, banner: { fail: [], warn: [] }, mail: { fail: [], warn: [] } }],
@@ -273,7 +279,7 @@ describe('the examination', () => {
 });
 
 const SAVED = { path: '/old/hive.ada.json', persona: 'ada', agoMs: 20_000 };
-judged<ProducersSeen>(
+judged<ProducersProbe>(
   'a second producer',
   judgeProducers,
   { os: 'linux', trayRuns: true, headless: null, directories: ['/old'], held: [], saved: [] },
@@ -297,7 +303,7 @@ judged<ProducersSeen>(
 );
 
 const SHARED = { path: '/old/events.ndjson', quietMs: 3_600_000, isRetired: true };
-judged<SharedFilesSeen>(
+judged<SharedFilesProbe>(
   'a shared events file',
   judgeSharedFiles,
   { files: [SHARED], instead: '/s/events.PERSONA.ndjson' },

@@ -1,6 +1,6 @@
 import { type Finding, fail, missing, ok, skipped, warn } from './finding.ts';
 
-export interface DaemonSeen {
+export interface NotificationDaemonProbe {
   readonly isWanted: boolean;
   readonly hasDisplay: boolean;
   readonly daemon:
@@ -19,7 +19,7 @@ export interface DaemonSeen {
   readonly running: string | null;
 }
 
-export function judgeDaemon({ isWanted, hasDisplay, daemon, running }: DaemonSeen): Finding {
+export function judgeNotificationDaemon({ isWanted, hasDisplay, daemon, running }: NotificationDaemonProbe): Finding {
   if (!isWanted) return skipped('notifications are switched off (the setting notifications is false)');
   switch (daemon.is) {
     case 'no-bus':
@@ -31,27 +31,27 @@ export function judgeDaemon({ isWanted, hasDisplay, daemon, running }: DaemonSee
         'install and start one (dunst, mako, xfce4-notifyd); desktops bring their own. Banners begin as soon as it is there',
       );
     case 'activatable':
-      return said('one is started with the first notification', running);
+      return judgeRunning('one is started with the first notification', running);
     case 'there': {
-      const who = daemon.who ?? 'a daemon that does not say its name';
-      if (daemon.isPaused === true) return warn(`${who} is paused: banners wait`, 'run: dunstctl set-paused false');
+      const name = daemon.who ?? 'a daemon that does not say its name';
+      if (daemon.isPaused === true) return warn(`${name} is paused: banners wait`, 'run: dunstctl set-paused false');
       if (!daemon.can.includes('actions'))
         return warn(
-          `${who} shows banners, and tells of no click`,
+          `${name} shows banners, and tells of no click`,
           'open a session from the menu or with hivebar open instead',
         );
-      return said(
-        `${who} (${daemon.can.filter((one) => /^(actions|body|body-markup)$/.test(one)).join(', ')})`,
+      return judgeRunning(
+        `${name} (${daemon.can.filter((capability) => /^(actions|body|body-markup)$/.test(capability)).join(', ')})`,
         running,
       );
     }
   }
 }
 
-function said(seen: string, running: string | null): Finding {
-  if (running === null || !/^(off|unavailable) \(/.test(running)) return ok(seen);
+function judgeRunning(text: string, running: string | null): Finding {
+  if (running === null || !/^(off|unavailable) \(/.test(running)) return ok(text);
   return fail(
-    `${seen}, but the running Hivebar says: ${running}`,
+    `${text}, but the running Hivebar says: ${running}`,
     'quit it and start it inside of this desktop session, without --no-notifications',
   );
 }

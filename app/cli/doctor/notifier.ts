@@ -1,7 +1,7 @@
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 
 /** What shows banners where there is no D-Bus. */
-export interface NotifierSeen {
+export interface NotifierProbe {
   readonly isWanted: boolean;
   readonly os: NodeJS.Platform;
   readonly arch: string;
@@ -13,7 +13,7 @@ export interface NotifierSeen {
 
 const PERMISSION = 'no banner? Allow it: System Settings > Notifications > terminal-notifier';
 
-export function judgeNotifier({ isWanted, os, arch, own, hasRosetta, hasOsascript }: NotifierSeen): Finding {
+export function judgeNotifier({ isWanted, os, arch, own, hasRosetta, hasOsascript }: NotifierProbe): Finding {
   if (!isWanted) return skipped('notifications are switched off (the setting notifications is false)');
   if (os === 'win32')
     return ok(

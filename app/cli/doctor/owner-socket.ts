@@ -1,17 +1,17 @@
+import type { TrayProbe } from './doctor-context.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
-import type { TraySeen } from './scene.ts';
-import { shellWord } from './shell-word.ts';
+import { quoteShellWord } from './shell-word.ts';
 
-export interface SocketSeen {
+export interface SocketProbe {
   readonly path: string;
   readonly is: 'absent' | 'socket' | 'other' | 'pipe';
   readonly mode: number | null;
   /** How many bytes the path may have. */
   readonly most: number;
-  readonly answer: TraySeen;
+  readonly answer: TrayProbe;
 }
 
-export function judgeSocket({ path, is, mode, most, answer }: SocketSeen): Finding {
+export function judgeSocket({ path, is, mode, most, answer }: SocketProbe): Finding {
   const length = Buffer.byteLength(path);
   if (is !== 'pipe' && length > most)
     return fail(`${path} has ${length} bytes, and a socket may have ${most}`, 'set a shorter HIVEBAR_HOME');
@@ -22,6 +22,6 @@ export function judgeSocket({ path, is, mode, most, answer }: SocketSeen): Findi
     return skipped(is === 'socket' ? `${path} was left behind; the next start replaces it` : 'Hivebar is not running');
   }
   if (mode !== null && (mode & 0o077) !== 0)
-    return warn(`${path} answers, and others may open it`, `run: chmod 600 ${shellWord(path)}`);
+    return warn(`${path} answers, and others may open it`, `run: chmod 600 ${quoteShellWord(path)}`);
   return ok(`${path} answers`);
 }

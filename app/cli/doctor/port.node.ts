@@ -1,44 +1,44 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { parseJson } from '../../../core/model/index.ts';
-import { answerOf } from '../http-answer.ts';
-import type { Listener, PortSeen } from './port.ts';
-import type { Scene } from './scene.ts';
+import { parseHttpResponse } from '../http-response.ts';
+import type { DoctorContext } from './doctor-context.ts';
+import type { PortListener, PortProbe } from './port.ts';
 
 /** A listener of the same machine answers at once, or hangs. */
 const ANSWER_MS = 1200;
 const MOST_BYTES = 64 * 1024;
 
-export async function portSeen(scene: Scene, signal: AbortSignal): Promise<PortSeen> {
-  const answer = await scene.tray();
+export async function probePort(context: DoctorContext, signal: AbortSignal): Promise<PortProbe> {
+  const answer = await context.tray();
   const running = answer.is === 'answered' ? answer : null;
-  const port = running?.status.port ?? portOf(scene);
-  const ourVersion = scene.version;
+  const port = running?.status.port ?? getPort(context);
+  const ourVersion = context.version;
   const ours = running === null ? null : { id: running.id };
   if (port === 0) return { port, v4: { is: 'nobody' }, v6: { is: 'nobody' }, ours, ourVersion, who: null };
-  const [v4, v6] = await Promise.all([listenerAt('127.0.0.1', port, signal), listenerAt('::1', port, signal)]);
+  const [v4, v6] = await Promise.all([findListener('127.0.0.1', port, signal), findListener('::1', port, signal)]);
   const isTaken = [v4, v6].some(({ is }) => is !== 'nobody' && is !== 'no-address');
-  return { port, v4, v6, ours, ourVersion, who: isTaken ? listenerProcess(port) : null };
+  return { port, v4, v6, ours, ourVersion, who: isTaken ? findListenerProcess(port) : null };
 }
 
 /** As the start decides it, without the flag. */
-function portOf({ env, settings }: Scene): number {
+function getPort({ env, settings }: DoctorContext): number {
   return /^\d+$/.test(env.HIVEBAR_PORT ?? '') ? Number(env.HIVEBAR_PORT) : settings.port;
 }
 
 /** Asks who is there, without the token: it is for ours alone. */
-function listenerAt(host: string, port: number, signal: AbortSignal): Promise<Listener> {
+function findListener(host: string, port: number, signal: AbortSignal): Promise<PortListener> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     const chunks: Buffer[] = [];
-    const done = (listener: Listener): void => {
+    const done = (listener: PortListener): void => {
       signal.removeEventListener('abort', aborted);
       socket.destroy();
       resolve(listener);
     };
     const aborted = (): void => done({ is: 'hangs' });
     signal.addEventListener('abort', aborted, { once: true });
-    const late = setTimeout(() => done(chunks.length === 0 ? { is: 'hangs' } : whoSays(chunks)), ANSWER_MS);
+    const late = setTimeout(() => done(chunks.length === 0 ? { is: 'hangs' } : identifyListener(chunks)), ANSWER_MS);
     socket.on('close', () => clearTimeout(late));
     socket.on('connect', () => {
       const name = host.includes(':') ? `[${host}]` : host;
@@ -46,30 +46,30 @@ function listenerAt(host: string, port: number, signal: AbortSignal): Promise<Li
     });
     socket.on('data', (chunk) => {
       chunks.push(chunk);
-      if (chunks.reduce((sum, { length }) => sum + length, 0) > MOST_BYTES) done(whoSays(chunks));
+      if (chunks.reduce((sum, { length }) => sum + length, 0) > MOST_BYTES) done(identifyListener(chunks));
     });
-    socket.on('end', () => done(whoSays(chunks)));
-    socket.on('error', (error: NodeJS.ErrnoException) => done(whyNot(error.code ?? '', chunks)));
+    socket.on('end', () => done(identifyListener(chunks)));
+    socket.on('error', (error: NodeJS.ErrnoException) => done(classifyError(error.code ?? '', chunks)));
   });
 }
 
-function whyNot(code: string, chunks: readonly Buffer[]): Listener {
+function classifyError(code: string, chunks: readonly Buffer[]): PortListener {
   if (code === 'ECONNREFUSED') return { is: 'nobody' };
   if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT' || code === 'ENETUNREACH') return { is: 'no-address' };
-  return whoSays(chunks);
+  return identifyListener(chunks);
 }
 
 const FIRST_CHARS = 40;
 
-function whoSays(chunks: readonly Buffer[]): Listener {
+function identifyListener(chunks: readonly Buffer[]): PortListener {
   const bytes = Buffer.concat(chunks);
   if (bytes.length === 0) return { is: 'closes' };
-  const answer = answerOf(bytes);
+  const answer = parseHttpResponse(bytes);
   if (answer?.status === 200) {
-    const said = objectIn(answer.body);
-    if (said?.ok === true && said.name === 'hivebar' && typeof said.version === 'string')
-      return { is: 'hivebar', version: said.version, id: typeof said.id === 'string' ? said.id : null };
-    if (said?.ok === true && Object.keys(said).length === 1) return { is: 'hivebar', version: null, id: null };
+    const health = parseObject(answer.body);
+    if (health?.ok === true && health.name === 'hivebar' && typeof health.version === 'string')
+      return { is: 'hivebar', version: health.version, id: typeof health.id === 'string' ? health.id : null };
+    if (health?.ok === true && Object.keys(health).length === 1) return { is: 'hivebar', version: null, id: null };
   }
   const text = bytes.toString('latin1');
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1];
@@ -78,7 +78,7 @@ function whoSays(chunks: readonly Buffer[]): Listener {
   return { is: 'http', status: Number(status), server: server ?? null };
 }
 
-function objectIn(body: string): Record<string, unknown> | null {
+function parseObject(body: string): Record<string, unknown> | null {
   try {
     const value: unknown = parseJson(body);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
@@ -91,11 +91,11 @@ function objectIn(body: string): Record<string, unknown> | null {
 const LISTENS = '0A';
 
 /** `python3, pid 41`: told by /proc of Linux for processes of this user; null where it does not. */
-function listenerProcess(port: number): string | null {
+function findListenerProcess(port: number): string | null {
   try {
-    const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => socketsOn(table, port)));
+    const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => listSockets(table, port)));
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      if (!descriptorsOf(pid).some((name) => sockets.has(name))) continue;
+      if (!listDescriptors(pid).some((name) => sockets.has(name))) continue;
       return `${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()}, pid ${pid}`;
     }
     return null;
@@ -104,7 +104,7 @@ function listenerProcess(port: number): string | null {
   }
 }
 
-function socketsOn(table: string, port: number): readonly string[] {
+function listSockets(table: string, port: number): readonly string[] {
   const hex = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = readFileSync(`/proc/net/${table}`, 'utf8').split('\n').slice(1);
   return rows.flatMap((row) => {
@@ -113,7 +113,7 @@ function socketsOn(table: string, port: number): readonly string[] {
   });
 }
 
-function descriptorsOf(pid: string): readonly string[] {
+function listDescriptors(pid: string): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
   } catch {

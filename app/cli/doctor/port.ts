@@ -1,7 +1,7 @@
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 
 /** Who answers at one address. */
-export type Listener =
+export type PortListener =
   | { readonly is: 'nobody' }
   /** The machine has no such address. */
   | { readonly is: 'no-address' }
@@ -12,11 +12,11 @@ export type Listener =
   | { readonly is: 'http'; readonly status: number; readonly server: string | null }
   | { readonly is: 'talks'; readonly first: string };
 
-export interface PortSeen {
+export interface PortProbe {
   /** 0: any. */
   readonly port: number;
-  readonly v4: Listener;
-  readonly v6: Listener;
+  readonly v4: PortListener;
+  readonly v6: PortListener;
   /** The running Hivebar says that this is its port. */
   readonly ours: { readonly id: string } | null;
   readonly ourVersion: string;
@@ -26,36 +26,40 @@ export interface PortSeen {
 
 const OTHER = 'stop it, or give Hivebar another port: hivebar config set port 7476';
 
-export function judgePort(seen: PortSeen): Finding {
-  const { port, v4, v6, ours } = seen;
+export function judgePort(result: PortProbe): Finding {
+  const { port, v4, v6, ours } = result;
   if (port === 0) return skipped('any port: it is chosen at the start');
-  const all = [
+  const listeners = [
     ['127.0.0.1', v4],
     ['[::1]', v6],
   ] as const;
   if (ours !== null) {
-    const bad = all.find(
-      ([, one]) => one.is !== 'no-address' && !(one.is === 'hivebar' && (one.id ?? ours.id) === ours.id),
+    const bad = listeners.find(
+      ([, candidate]) =>
+        candidate.is !== 'no-address' && !(candidate.is === 'hivebar' && (candidate.id ?? ours.id) === ours.id),
     );
     if (bad === undefined)
       return ok(`http://127.0.0.1:${port}/ is ours${v6.is === 'no-address' ? ' (there is no ::1 here)' : ''}`);
-    const [host, one] = bad;
+    const [host, intruder] = bad;
     const next = 'use http://127.0.0.1:PORT/; else stop what listens there and start Hivebar again';
     const isV4 = host === '127.0.0.1';
-    return (isV4 ? fail : warn)(`port ${port} is ours, but at ${host} ${describe(one, seen)}`, isV4 ? OTHER : next);
+    return (isV4 ? fail : warn)(
+      `port ${port} is ours, but at ${host} ${describe(intruder, result)}`,
+      isV4 ? OTHER : next,
+    );
   }
-  const taken = all.find(([, one]) => one.is !== 'nobody' && one.is !== 'no-address');
-  if (taken === undefined) return ok(`${port} is free`);
-  const [host, one] = taken;
+  const occupied = listeners.find(([, candidate]) => candidate.is !== 'nobody' && candidate.is !== 'no-address');
+  if (occupied === undefined) return ok(`${port} is free`);
+  const [host, occupant] = occupied;
   return fail(
-    `${host}:${port}: ${describe(one, seen)}`,
-    one.is === 'hivebar' ? `quit that one, or ${OTHER.replace('stop it, or ', '')}` : OTHER,
+    `${host}:${port}: ${describe(occupant, result)}`,
+    occupant.is === 'hivebar' ? `quit that one, or ${OTHER.replace('stop it, or ', '')}` : OTHER,
   );
 }
 
-function describe(one: Listener, { who, ourVersion }: PortSeen): string {
-  const by = who === null ? '' : ` (${who})`;
-  switch (one.is) {
+function describe(listener: PortListener, { who: owner, ourVersion }: PortProbe): string {
+  const by = owner === null ? '' : ` (${owner})`;
+  switch (listener.is) {
     case 'nobody':
     case 'no-address':
       return 'nobody answers';
@@ -64,12 +68,13 @@ function describe(one: Listener, { who, ourVersion }: PortSeen): string {
     case 'closes':
       return `something${by} takes connections and closes them`;
     case 'talks':
-      return `a stranger${by} listens, which speaks no HTTP: ${JSON.stringify(one.first)}`;
+      return `a stranger${by} listens, which speaks no HTTP: ${JSON.stringify(listener.first)}`;
     case 'http':
-      return `a stranger${by} listens: a web server${one.server === null ? '' : `, ${one.server}`}, which answers ${one.status}`;
+      return `a stranger${by} listens: a web server${listener.server === null ? '' : `, ${listener.server}`}, which answers ${listener.status}`;
     case 'hivebar': {
-      const age = one.version === null ? 'another' : isOlder(one.version, ourVersion) ? 'an older' : 'another';
-      const version = one.version === null ? '' : ` (version ${one.version})`;
+      const age =
+        listener.version === null ? 'another' : isOlder(listener.version, ourVersion) ? 'an older' : 'another';
+      const version = listener.version === null ? '' : ` (version ${listener.version})`;
       return `${age} Hivebar${version} listens, of another HIVEBAR_HOME or user${by}`;
     }
   }

@@ -1,9 +1,9 @@
 import { formatDuration } from '../../../core/format/index.ts';
 import { type Finding, ok, skipped, warn } from './finding.ts';
-import { shellWord } from './shell-word.ts';
+import { quoteShellWord } from './shell-word.ts';
 
 /** Who else tells of inboxes that we watch (Kijito spec 14.4). */
-export interface ProducersSeen {
+export interface ProducersProbe {
   readonly os: NodeJS.Platform;
   readonly trayRuns: boolean;
   /** A lock of our own headless watch that is held. */
@@ -24,18 +24,18 @@ const STOP: Partial<Record<NodeJS.Platform, string>> = {
   linux: "run: systemctl --user disable --now 'kijito-inbox-monitor@*'",
 };
 
-export function judgeProducers(seen: ProducersSeen): Finding {
-  const { os, trayRuns, headless, directories, held, saved } = seen;
+export function judgeProducers(result: ProducersProbe): Finding {
+  const { os, trayRuns, headless, directories, held, saved } = result;
   const stop = `${STOP[os] ?? 'stop it'} (or end its process), then, with Hivebar closed: hivebar migrate`;
   const twice = trayRuns || headless !== null ? ', beside Hivebar: everything is told twice' : '';
   const [lock] = held;
-  if (lock !== undefined) return warn(`another monitor runs${twice}: it holds ${lock}${more(held)}`, stop);
+  if (lock !== undefined) return warn(`another monitor runs${twice}: it holds ${lock}${formatRemainder(held)}`, stop);
   const recent = saved.filter(({ agoMs }) => agoMs < RECENT_MS).toSorted((a, b) => a.agoMs - b.agoMs);
   const [first] = recent;
   if (first !== undefined) {
     const age = `${Math.max(0, Math.round(first.agoMs / 1000))} s ago`;
     return warn(
-      `another monitor saved its position of ${first.persona} ${age}${twice}: ${first.path}${more(recent)}`,
+      `another monitor saved its position of ${first.persona} ${age}${twice}: ${first.path}${formatRemainder(recent)}`,
       stop,
     );
   }
@@ -48,28 +48,29 @@ export function judgeProducers(seen: ProducersSeen): Finding {
   return directories.length === 0 ? skipped('there was never another monitor here') : ok('no other monitor runs');
 }
 
-const more = (all: readonly unknown[]): string => (all.length === 1 ? '' : ` (and ${all.length - 1} more)`);
+const formatRemainder = (items: readonly unknown[]): string =>
+  items.length === 1 ? '' : ` (and ${items.length - 1} more)`;
 
 /** The one file of all personas that the monitor wrote before each had its own (Kijito spec 14.3). */
-export interface SharedFileSeen {
+export interface SharedFileProbe {
   readonly path: string;
   readonly quietMs: number;
   /** There are files of single personas beside it, or a lock there is free: its writer writes elsewhere, or is gone. */
   readonly isRetired: boolean;
 }
 
-export interface SharedFilesSeen {
-  readonly files: readonly SharedFileSeen[];
+export interface SharedFilesProbe {
+  readonly files: readonly SharedFileProbe[];
   /** What is to be followed instead, with PERSONA in it. */
   readonly instead: string;
 }
 
-export function judgeSharedFiles({ files, instead }: SharedFilesSeen): Finding {
+export function judgeSharedFiles({ files, instead }: SharedFilesProbe): Finding {
   if (files.length === 0) return skipped('there is no shared events.ndjson');
-  const [stale, ...others] = files.filter(({ quietMs, isRetired }) => isRetired && quietMs >= RECENT_MS);
+  const [stale, ...rest] = files.filter(({ quietMs, isRetired }) => isRetired && quietMs >= RECENT_MS);
   if (stale === undefined) return ok(`${files.map(({ path }) => path).join(', ')} is written to by another monitor`);
   return warn(
-    `nobody has written to ${stale.path} for ${formatDuration(stale.quietMs)}: an agent that follows it hears nothing any more${others.length === 0 ? '' : ` (and ${others.length} more)`}`,
-    `have every agent follow its own file: tail -F ${shellWord(instead)}; then move the old one away`,
+    `nobody has written to ${stale.path} for ${formatDuration(stale.quietMs)}: an agent that follows it hears nothing any more${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
+    `have every agent follow its own file: tail -F ${quoteShellWord(instead)}; then move the old one away`,
   );
 }

@@ -1,48 +1,48 @@
-import { printable } from '../../printable.ts';
-import { QUESTIONS, type Question } from './check.ts';
-import type { Examined } from './examine.ts';
+import { displayName } from '../../../core/format/index.ts';
+import { type DoctorQuestion, QUESTIONS } from './check.ts';
+import type { CheckResult } from './examine.ts';
 
 /** 0: all is well, or there are warnings; 1: something fails. */
-export function exitOf(all: readonly Examined[]): 0 | 1 {
-  return all.some(({ finding }) => finding.is === 'fail') ? 1 : 0;
+export function toExitCode(results: readonly CheckResult[]): 0 | 1 {
+  return results.some(({ finding }) => finding.is === 'fail') ? 1 : 0;
 }
 
 /** A line a check, the next step below it, and what all of it means for who misses something. */
-export function reportText(all: readonly Examined[]): string {
-  const width = Math.max(...all.map(({ name }) => name.length));
-  const lines = all.flatMap(({ name, finding }) => [
-    `${finding.is.padEnd(7)}  ${printable(name).padEnd(width)}  ${printable(finding.seen)}`,
-    ...('next' in finding ? [`${' '.repeat(7 + 2 + width)}  -> ${printable(finding.next)}`] : []),
+export function formatReport(results: readonly CheckResult[]): string {
+  const width = Math.max(...results.map(({ name }) => name.length));
+  const lines = results.flatMap(({ name, finding }) => [
+    `${finding.is.padEnd(7)}  ${displayName(name).padEnd(width)}  ${displayName(finding.seen)}`,
+    ...('next' in finding ? [`${' '.repeat(7 + 2 + width)}  -> ${displayName(finding.next)}`] : []),
   ]);
-  const answers = QUESTIONS.map((question) => `${`No ${question}?`.padEnd(11)} ${answerOf(all, question)}`);
+  const answers = QUESTIONS.map((question) => `${`No ${question}?`.padEnd(11)} ${formatAnswer(results, question)}`);
   return `${[...lines, '', ...answers].join('\n')}\n`;
 }
 
-function answerOf(all: readonly Examined[], question: Question): string {
-  const fails = namesOf(all, question, 'fail');
-  const warns = namesOf(all, question, 'warn');
+function formatAnswer(results: readonly CheckResult[], question: DoctorQuestion): string {
+  const fails = listNames(results, question, 'fail');
+  const warns = listNames(results, question, 'warn');
   if (fails.length === 0 && warns.length === 0) return 'nothing was found that keeps it away';
   if (fails.length === 0) return `see the warning of: ${warns.join(', ')}`;
   return `because of: ${fails.join(', ')}${warns.length === 0 ? '' : `; see also: ${warns.join(', ')}`}`;
 }
 
-function namesOf(all: readonly Examined[], question: Question, is: 'fail' | 'warn'): readonly string[] {
-  return all.flatMap(({ name, about, finding }) => (finding.is === is && about.includes(question) ? [name] : []));
+function listNames(results: readonly CheckResult[], question: DoctorQuestion, is: 'fail' | 'warn'): readonly string[] {
+  return results.flatMap(({ name, about, finding }) => (finding.is === is && about.includes(question) ? [name] : []));
 }
 
 /** The same for a script. Keys are only ever added within `schema` 1. */
-export function reportJson(all: readonly Examined[], version: string): string {
+export function formatReportJson(results: readonly CheckResult[], version: string): string {
   const reasons = Object.fromEntries(
     QUESTIONS.map((question) => [
       question,
-      { fail: namesOf(all, question, 'fail'), warn: namesOf(all, question, 'warn') },
+      { fail: listNames(results, question, 'fail'), warn: listNames(results, question, 'warn') },
     ]),
   );
   return JSON.stringify({
     schema: 1,
     version,
-    ok: exitOf(all) === 0,
-    checks: all.map(({ name, about, finding }) => ({
+    ok: toExitCode(results) === 0,
+    checks: results.map(({ name, about, finding }) => ({
       name,
       is: finding.is,
       seen: finding.seen,

@@ -1,6 +1,6 @@
 import { type Finding, missing, ok, skipped } from './finding.ts';
 
-export interface SessionBusSeen {
+export interface SessionBusProbe {
   /** A platform with D-Bus, and something that is shown over it. */
   readonly isWanted: boolean;
   readonly hasDisplay: boolean;
@@ -9,7 +9,7 @@ export interface SessionBusSeen {
     | { readonly is: 'connected'; readonly address: string };
 }
 
-export function judgeSessionBus({ isWanted, hasDisplay, bus }: SessionBusSeen): Finding {
+export function judgeSessionBus({ isWanted, hasDisplay, bus }: SessionBusProbe): Finding {
   if (!isWanted) return skipped('nothing is shown over it here');
   if (bus.is === 'connected') return ok(bus.address);
   const next =

@@ -1,21 +1,21 @@
+import type { SettingsProbe } from './doctor-context.ts';
 import { type Finding, fail, ok } from './finding.ts';
-import type { SettingsSeen } from './scene.ts';
-import { shellWord } from './shell-word.ts';
+import { quoteShellWord } from './shell-word.ts';
 
-export function judgeSettings(seen: SettingsSeen): Finding {
-  switch (seen.is) {
+export function judgeSettings(result: SettingsProbe): Finding {
+  switch (result.is) {
     case 'absent':
-      return ok(`${seen.path} is not there: the defaults hold`);
+      return ok(`${result.path} is not there: the defaults hold`);
     case 'good':
-      return ok(`${seen.path}${seen.names.length === 0 ? ' says nothing' : `: ${seen.names.join(', ')}`}`);
+      return ok(`${result.path}${result.names.length === 0 ? ' says nothing' : `: ${result.names.join(', ')}`}`);
     case 'unreadable':
-      return fail(`${seen.path}: ${seen.why}`, `make it a file of yours: chmod 600 ${shellWord(seen.path)}`);
+      return fail(`${result.path}: ${result.why}`, `make it a file of yours: chmod 600 ${quoteShellWord(result.path)}`);
     case 'bad': {
-      const [first] = seen.problems;
+      const [first] = result.problems;
       const where = first === undefined ? '' : `:${first.line}:${first.column}: ${first.message}`;
-      const more = seen.problems.length > 1 ? ` (and ${seen.problems.length - 1} more)` : '';
+      const remainder = result.problems.length > 1 ? ` (and ${result.problems.length - 1} more)` : '';
       return fail(
-        `${seen.path}${where}${more}`,
+        `${result.path}${where}${remainder}`,
         'correct it there, or move the file away to have the defaults; until then Hivebar does not start',
       );
     }

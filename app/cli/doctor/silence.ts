@@ -7,20 +7,20 @@ export function judgeSilence(status: StatusWire | null): Finding {
   const { pausedUntil, quietUntil } = status.notifications;
   if (pausedUntil !== null)
     return warn(
-      `notifications are paused ${until(pausedUntil)}`,
+      `notifications are paused ${formatUntil(pausedUntil)}`,
       'choose Resume notifications in the menu of the icon or on the page',
     );
   if (quietUntil !== null)
     return warn(
-      `it is quiet hours ${until(quietUntil)}`,
+      `it is quiet hours ${formatUntil(quietUntil)}`,
       'switch them off in the menu, or change the setting quietHours',
     );
-  const muted = status.personas.filter((one) => one.muted !== null).map(({ id }) => id);
-  const hidden = status.personas.filter((one) => one.hidden).map(({ id }) => id);
+  const muted = status.personas.filter((persona) => persona.muted !== null).map(({ id }) => id);
+  const hidden = status.personas.filter((persona) => persona.hidden).map(({ id }) => id);
   if (muted.length === 0 && hidden.length === 0) return ok('nothing is paused, muted or hidden');
   const parts = [
-    ...(muted.length === 0 ? [] : [`muted: ${some(muted)}`]),
-    ...(hidden.length === 0 ? [] : [`hidden: ${some(hidden)}`]),
+    ...(muted.length === 0 ? [] : [`muted: ${formatNames(muted)}`]),
+    ...(hidden.length === 0 ? [] : [`hidden: ${formatNames(hidden)}`]),
   ];
   return warn(parts.join('; '), 'if that is not what you want: hivebar unmute PERSONA, hivebar unhide PERSONA');
 }
@@ -30,18 +30,18 @@ export function judgeOutages(status: StatusWire | null): Finding {
   if (status === null) return skipped('Hivebar is not running');
   const [first, ...rest] = status.causes;
   if (first !== undefined) {
-    const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
-    return warn(`${first.message}${more}`, 'see all of them: hivebar status');
+    const remainder = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
+    return warn(`${first.message}${remainder}`, 'see all of them: hivebar status');
   }
   const { up, personas } = status.totals;
   return ok(`${up} of ${personas} inboxes are up`);
 }
 
-const until = (time: string): string => (time === 'forever' ? 'until you resume them' : `until ${time}`);
+const formatUntil = (time: string): string => (time === 'forever' ? 'until you resume them' : `until ${time}`);
 
 const MOST_NAMED = 5;
 
-function some(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+function formatNames(names: readonly string[]): string {
+  const unnamed = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${unnamed > 0 ? ` and ${unnamed} more` : ''}`;
 }

@@ -1,6 +1,6 @@
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 
-export interface HelperSeen {
+export interface TrayHelperProbe {
   /** The icon is shown by the helper program of systray2 here. */
   readonly isWay: boolean;
   readonly os: NodeJS.Platform;
@@ -14,7 +14,7 @@ export interface HelperSeen {
 }
 
 /** All helpers are for x86-64. */
-export function judgeHelper({ isWay, os, arch, path, isThere, hasRosetta, lacks }: HelperSeen): Finding {
+export function judgeHelper({ isWay, os, arch, path, isThere, hasRosetta, lacks }: TrayHelperProbe): Finding {
   if (!isWay) return skipped('not used: the icon is shown over D-Bus');
   if (!isThere) return fail(`${path} is missing`, 'install again: npm install hivebar');
   if (os === 'linux' && arch !== 'x64')

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/tray/index.ts';
 import { type Finding, fail, missing, ok, skipped, warn } from './finding.ts';
 
-export interface HostSeen {
+export interface TrayHostProbe {
   readonly choice: Settings['tray'];
   /** StatusNotifierItem is the way here. */
   readonly isWay: boolean;
@@ -16,15 +16,15 @@ export interface HostSeen {
   readonly running: string | null;
 }
 
-export function judgeHost({ choice, isWay, hasDisplay, desktop, host, running }: HostSeen): Finding {
+export function judgeHost({ choice, isWay, hasDisplay, desktop, host, running }: TrayHostProbe): Finding {
   if (choice === 'none') return skipped('the icon is switched off (the setting tray is none)');
   if (!isWay) return skipped('icons are not shown that way here');
   if (host.is === 'no-bus') return skipped('no session bus to ask');
   if (host.is === 'no-watcher' || !host.isHosted) {
-    const who =
+    const reason =
       host.is === 'no-watcher' ? 'no program shows tray icons' : 'a watcher is there, but no program shows its icons';
-    const seen = `${who} (${host.is === 'no-watcher' ? 'nobody owns org.kde.StatusNotifierWatcher' : 'IsStatusNotifierHostRegistered is false'}${desktop === null ? '' : `; desktop ${desktop}`})`;
-    return missing(hasDisplay, seen, nextOf(desktop));
+    const text = `${reason} (${host.is === 'no-watcher' ? 'nobody owns org.kde.StatusNotifierWatcher' : 'IsStatusNotifierHostRegistered is false'}${desktop === null ? '' : `; desktop ${desktop}`})`;
+    return missing(hasDisplay, text, chooseNextStep(desktop));
   }
   if (running === null || running.startsWith('on '))
     return ok(`a tray host is there${running === null ? '' : `; the icon is ${running}`}`);
@@ -36,7 +36,7 @@ export function judgeHost({ choice, isWay, hasDisplay, desktop, host, running }:
   );
 }
 
-function nextOf(desktop: string | null): string {
+function chooseNextStep(desktop: string | null): string {
   const later = 'the icon appears as soon as there is one';
   if (desktop !== null && /gnome|unity/i.test(desktop))
     return `install gnome-shell-extension-appindicator, log in again, and switch it on in Extensions; ${later}`;

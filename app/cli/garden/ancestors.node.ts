@@ -4,25 +4,26 @@ import { readFileSync } from 'node:fs';
 const MOST = 32;
 
 /** The processes that stand above this one, the nearest first, as far as the system tells. */
-export function ancestors(): readonly number[] {
-  const found: number[] = [];
-  for (let pid = process.ppid; pid > 1 && found.length < MOST; pid = parentOf(pid)) found.push(pid);
-  return found;
+export function listAncestors(): readonly number[] {
+  const pids: number[] = [];
+  for (let pid = process.ppid; pid > 1 && pids.length < MOST; pid = readParent(pid)) pids.push(pid);
+  return pids;
 }
 
 /** 0: not known. */
-function parentOf(pid: number): number {
+function readParent(pid: number): number {
   try {
-    if (process.platform !== 'linux') return wholeIn(execFileSync('ps', ['-o', 'ppid=', '-p', `${pid}`]).toString());
+    if (process.platform !== 'linux')
+      return parseWholeNumber(execFileSync('ps', ['-o', 'ppid=', '-p', `${pid}`]).toString());
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // proc_pid_stat(5): the command, second, stands in parentheses and may hold both blanks and parentheses.
-    return wholeIn(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '');
+    return parseWholeNumber(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '');
   } catch {
     return 0; // it ended, or is not ours to see
   }
 }
 
-function wholeIn(text: string): number {
+function parseWholeNumber(text: string): number {
   const n = Number(text.trim());
   return Number.isSafeInteger(n) ? n : 0;
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { usage } from '../outcome.ts';
+import { toUsageFault } from '../outcome.ts';
 
 const OPTIONS = {
   store: { type: 'string' },
@@ -28,18 +28,22 @@ const OPTIONS = {
   capabilities: { type: 'string' },
 } as const;
 
-type Option = keyof typeof OPTIONS;
+type GardenOption = keyof typeof OPTIONS;
 
-const EVERY: readonly Option[] = ['store', 'json'];
+const EVERY: readonly GardenOption[] = ['store', 'json'];
 
-interface Takes {
-  readonly needs: readonly Option[];
-  readonly also: readonly Option[];
+interface GardenVerbSpec {
+  readonly needs: readonly GardenOption[];
+  readonly also: readonly GardenOption[];
   /** What other words are; null: none are taken. */
   readonly words: 'text' | 'kind' | null;
 }
 
-const takes = (needs: readonly Option[], also: readonly Option[] = [], words: Takes['words'] = null): Takes => ({
+const defineVerb = (
+  needs: readonly GardenOption[],
+  also: readonly GardenOption[] = [],
+  words: GardenVerbSpec['words'] = null,
+): GardenVerbSpec => ({
   needs,
   also,
   words,
@@ -48,32 +52,34 @@ const takes = (needs: readonly Option[], also: readonly Option[] = [], words: Ta
 const CLEARS = ['no-model', 'no-transcript', 'no-parent', 'no-entwurf'] as const;
 
 const TAKES = {
-  'record upsert': takes(
+  'record upsert': defineVerb(
     ['backend', 'session'],
     ['cwd', 'model', 'transcript', 'parent', 'entwurf', ...CLEARS, 'schema', 'force'],
   ),
-  'record get': takes(['id']),
-  'record list': takes([], ['seed-compat']),
-  'record scan': takes(['session']),
-  'mail send': takes(['id'], ['force', 'queue', 'as'], 'text'),
-  'mail peek': takes(['id']),
-  'mail read': takes(['id'], ['as', 'not-mine']),
-  'receipt show': takes(['id']),
-  peers: takes([]),
-  'marker write': takes(['id', 'pid'], ['provenance', 'owner-kind', 'cwd'], 'kind'),
-  'marker show': takes([], ['id']),
-  doctor: takes([], ['capabilities']),
-  status: takes([]),
-  prune: takes([]),
-  'id new': takes([]),
-} as const satisfies Record<string, Takes>;
+  'record get': defineVerb(['id']),
+  'record list': defineVerb([], ['seed-compat']),
+  'record scan': defineVerb(['session']),
+  'mail send': defineVerb(['id'], ['force', 'queue', 'as'], 'text'),
+  'mail peek': defineVerb(['id']),
+  'mail read': defineVerb(['id'], ['as', 'not-mine']),
+  'receipt show': defineVerb(['id']),
+  peers: defineVerb([]),
+  'marker write': defineVerb(['id', 'pid'], ['provenance', 'owner-kind', 'cwd'], 'kind'),
+  'marker show': defineVerb([], ['id']),
+  doctor: defineVerb([], ['capabilities']),
+  status: defineVerb([]),
+  prune: defineVerb([]),
+  'id new': defineVerb([]),
+} as const satisfies Record<string, GardenVerbSpec>;
 
 export type GardenVerb = keyof typeof TAKES;
 
 /** Shorter ways to say it. */
 const ALIASES: Readonly<Record<string, GardenVerb>> = { list: 'record list' };
 
-export type GardenFlags = { readonly [K in Option]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string };
+export type GardenFlags = {
+  readonly [K in GardenOption]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string;
+};
 
 export interface GardenArgs {
   readonly verb: GardenVerb;
@@ -83,44 +89,46 @@ export interface GardenArgs {
 }
 
 /** @throws Fault `usage` */
-export function gardenArgs(args: readonly string[]): GardenArgs {
+export function parseGardenArgs(args: readonly string[]): GardenArgs {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    const { verb, words } = verbIn(positionals);
-    const { needs, also, words: are }: Takes = TAKES[verb];
-    const taken: readonly string[] = [...needs, ...also, ...EVERY];
-    const foreign = Object.keys(values).find((flag) => !taken.includes(flag));
+    const { verb, words } = parseVerb(positionals);
+    const { needs, also, words: are }: GardenVerbSpec = TAKES[verb];
+    const allowed: readonly string[] = [...needs, ...also, ...EVERY];
+    const foreign = Object.keys(values).find((flag) => !allowed.includes(flag));
     if (foreign !== undefined) throw new Error(`garden ${verb} takes no --${foreign}`);
     const missing = needs.find((flag) => values[flag] === undefined);
     if (missing !== undefined) throw new Error(`garden ${verb}: say --${missing}`);
     if (values.store === '') throw new Error('--store is empty');
-    const contrary = CLEARS.find((flag) => values[flag] && values[flag.slice('no-'.length) as Option] !== undefined);
+    const contrary = CLEARS.find(
+      (flag) => values[flag] && values[flag.slice('no-'.length) as GardenOption] !== undefined,
+    );
     if (contrary !== undefined) throw new Error(`--${contrary} and --${contrary.slice('no-'.length)} are contrary`);
     const excess = are === null ? words : are === 'kind' ? words.slice(1) : [];
     if (excess.length > 0) throw new Error(`garden ${verb}: ${excess.join(' ')} is too much`);
     return { verb, words, flags: values };
   } catch (error) {
-    throw usage(error);
+    throw toUsageFault(error);
   }
 }
 
-function verbIn(positionals: readonly string[]): { readonly verb: GardenVerb; readonly words: readonly string[] } {
+function parseVerb(positionals: readonly string[]): { readonly verb: GardenVerb; readonly words: readonly string[] } {
   const [first = '', second = ''] = positionals;
   const alias = Object.hasOwn(ALIASES, first) ? ALIASES[first] : undefined;
   if (alias !== undefined) return { verb: alias, words: positionals.slice(1) };
   if (isVerb(first)) return { verb: first, words: positionals.slice(1) };
   const verb = `${first} ${second}`;
   if (isVerb(verb)) return { verb, words: positionals.slice(2) };
-  const seconds = Object.keys(TAKES).flatMap((one) => (one.startsWith(`${first} `) ? one.split(' ').slice(1) : []));
-  if (seconds.length > 0) throw new Error(`garden ${first}: say ${orOf(seconds)}`);
-  const firsts = [...new Set(Object.keys(TAKES).map((one) => one.split(' ')[0] ?? ''))];
-  throw new Error(`say ${orOf([...firsts, ...Object.keys(ALIASES)])}`);
+  const seconds = Object.keys(TAKES).flatMap((name) => (name.startsWith(`${first} `) ? name.split(' ').slice(1) : []));
+  if (seconds.length > 0) throw new Error(`garden ${first}: say ${joinWithOr(seconds)}`);
+  const firsts = [...new Set(Object.keys(TAKES).map((name) => name.split(' ')[0] ?? ''))];
+  throw new Error(`say ${joinWithOr([...firsts, ...Object.keys(ALIASES)])}`);
 }
 
 function isVerb(word: string): word is GardenVerb {
   return Object.hasOwn(TAKES, word);
 }
 
-function orOf(words: readonly string[]): string {
+function joinWithOr(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

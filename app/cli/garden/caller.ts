@@ -1,6 +1,6 @@
-import { ownerOf, readReceiver, readSenders } from '../../../core/sources/garden/index.ts';
-import { ancestors } from './ancestors.node.ts';
-import type { Ground } from './ground.ts';
+import { judgeOwner, readReceiver, readSenders } from '../../../core/sources/garden/index.ts';
+import { listAncestors } from './ancestors.node.ts';
+import type { GardenContext } from './garden-context.ts';
 
 const PERSONA = /^garden-(.+)$/;
 
@@ -8,21 +8,25 @@ const PERSONA = /^garden-(.+)$/;
  * Which citizens the caller is: said with `--as`, else HIVEBAR_PERSONA when it is that of a citizen, else those whose marker
  * says that a process above this one is theirs. Nobody: not known.
  */
-export async function callersOf(ground: Ground, as: string | undefined, gardenId: string): Promise<readonly string[]> {
+export async function findCallers(
+  context: GardenContext,
+  as: string | undefined,
+  gardenId: string,
+): Promise<readonly string[]> {
   if (as !== undefined) return [as];
-  const persona = PERSONA.exec(ground.io.env.HIVEBAR_PERSONA ?? '')?.[1];
+  const persona = PERSONA.exec(context.io.env.HIVEBAR_PERSONA ?? '')?.[1];
   if (persona !== undefined) return [persona];
-  const { places, hand, asks } = ground;
+  const { places, hand, asks } = context;
   const receiver = readReceiver(hand.disk, places.receivers, gardenId);
   const markers = [
     ...readSenders(hand.disk, places.senders).markers,
     ...(receiver.is === 'marker' && receiver.marker.gardenId === gardenId ? [receiver.marker] : []),
   ];
-  const above = new Set(ancestors());
+  const above = new Set(listAncestors());
   const near = markers.filter(({ ownerPid }) => above.has(ownerPid));
-  const processes = await asks.processes(near.map(({ ownerPid }) => ownerPid));
+  const processes = await asks.readProcesses(near.map(({ ownerPid }) => ownerPid));
   const live = near.filter(
-    ({ ownerPid, ownerStartKey }) => ownerOf(ownerPid, ownerStartKey, processes.get(ownerPid)) === 'live',
+    ({ ownerPid, ownerStartKey }) => judgeOwner(ownerPid, ownerStartKey, processes.get(ownerPid)) === 'live',
   );
   return [...new Set(live.map((marker) => marker.gardenId))];
 }

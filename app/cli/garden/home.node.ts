@@ -1,7 +1,7 @@
-import { type Places, placesOf } from '../../../core/sources/garden/index.ts';
-import { currentFolder, ownHome } from '../../../core/state/index.ts';
+import { computeGardenPlaces, type GardenPlaces } from '../../../core/sources/garden/index.ts';
+import { findCurrentFolder, findOwnHome } from '../../../core/state/index.ts';
 
 /** The directories of the store that is named, else of the environment, else of this user. */
-export function placesHere(store: string | undefined, env: Readonly<Record<string, string | undefined>>): Places {
-  return placesOf({ store, env, home: ownHome(), cwd: currentFolder() ?? ownHome() });
+export function findPlaces(store: string | undefined, env: Readonly<Record<string, string | undefined>>): GardenPlaces {
+  return computeGardenPlaces({ store, env, home: findOwnHome(), cwd: findCurrentFolder() ?? findOwnHome() });
 }

@@ -1,71 +1,72 @@
+import { displayName } from '../../../core/format/index.ts';
 import { listRecords, readRecord, writeReceiver, writeSender } from '../../../core/sources/garden/index.ts';
-import { printable } from '../../printable.ts';
-import { usage } from '../outcome.ts';
-import { surroundings } from '../session-surroundings.node.ts';
+import { toUsageFault } from '../outcome.ts';
+import { getSurroundings } from '../session-surroundings.node.ts';
 import type { GardenArgs } from './args.ts';
-import { aligned, below, complainOf, type Ground, sayJson } from './ground.ts';
-import { isOf, markersIn, type Seen } from './markers.ts';
+import { formatTable, type GardenContext, prefixDefects, printJson, reportDefects } from './garden-context.ts';
+import { findMarkers, isMarkerOfRecord, type ObservedMarker } from './markers.ts';
 
 /** Backend and session are those of the record: a marker that names others would say nothing. */
-export async function writeMarker({ words, flags }: GardenArgs, ground: Ground): Promise<number> {
-  const { places, hand, asks, io } = ground;
+export async function writeMarker({ words, flags }: GardenArgs, context: GardenContext): Promise<number> {
+  const { places, hand, asks, io } = context;
   const [kind] = words;
-  if (kind !== 'receiver' && kind !== 'sender') throw usage(new Error('garden marker write: say receiver or sender'));
+  if (kind !== 'receiver' && kind !== 'sender')
+    throw toUsageFault(new Error('garden marker write: say receiver or sender'));
   const foreign = kind === 'sender' ? (['provenance', 'owner-kind'] as const) : (['cwd'] as const);
   for (const flag of foreign) {
-    if (flags[flag] !== undefined) throw usage(new Error(`garden marker write ${kind} takes no --${flag}`));
+    if (flags[flag] !== undefined) throw toUsageFault(new Error(`garden marker write ${kind} takes no --${flag}`));
   }
-  const ownerPid = pidOf(flags.pid ?? '');
+  const ownerPid = parsePid(flags.pid ?? '');
   const { gardenId, backend, nativeSessionId } = readRecord(hand.disk, places.sessions, flags.id ?? '');
-  const given = { gardenId, backend, nativeSessionId, ownerPid };
+  const identity = { gardenId, backend, nativeSessionId, ownerPid };
   const path =
     kind === 'sender'
-      ? await writeSender(hand, places, asks.processes, { ...given, cwd: flags.cwd ?? surroundings().cwd })
-      : await writeReceiver(hand, places, asks.processes, {
-          ...given,
+      ? await writeSender(hand, places, asks.readProcesses, { ...identity, cwd: flags.cwd ?? getSurroundings().cwd })
+      : await writeReceiver(hand, places, asks.readProcesses, {
+          ...identity,
           armProvenance: flags.provenance ?? 'session-start',
           ownerKind: flags['owner-kind'],
         });
-  if (ground.asJson) sayJson(ground, { kind, gardenId, ownerPid, path });
+  if (context.asJson) printJson(context, { kind, gardenId, ownerPid, path });
   else io.out(`${gardenId} has the ${kind} ${ownerPid}\n`);
   return 0;
 }
 
-export async function showMarkers({ flags }: GardenArgs, ground: Ground): Promise<number> {
-  const { places, hand, io } = ground;
+export async function showMarkers({ flags }: GardenArgs, context: GardenContext): Promise<number> {
+  const { places, hand, io } = context;
   const { id } = flags;
   if (id !== undefined) readRecord(hand.disk, places.sessions, id);
-  const markers = await markersIn(ground);
-  const records = new Map(listRecords(hand.disk, places.sessions).records.map((one) => [one.gardenId, one]));
-  const shown = <M extends Parameters<typeof isOf>[0]>(seen: readonly Seen<M>[]) =>
-    seen
+  const markers = await findMarkers(context);
+  const records = new Map(listRecords(hand.disk, places.sessions).records.map((record) => [record.gardenId, record]));
+  const listShown = <M extends Parameters<typeof isMarkerOfRecord>[0]>(observed: readonly ObservedMarker<M>[]) =>
+    observed
       .filter(({ filename, marker }) => id === undefined || marker.gardenId === id || filename === `${id}.json`)
       .map(({ filename, marker, owner }) => ({
         ...{ filename, ...marker, owner },
-        isOfRecord: isOf(marker, records.get(marker.gardenId)),
+        isOfRecord: isMarkerOfRecord(marker, records.get(marker.gardenId)),
       }));
-  const receivers = shown(markers.receivers);
-  const senders = shown(markers.senders);
+  const receivers = listShown(markers.receivers);
+  const senders = listShown(markers.senders);
   const defects = [
-    ...below(places.receivers, markers.receiverErrors),
-    ...below(places.senders, id === undefined ? markers.senderErrors : []),
+    ...prefixDefects(places.receivers, markers.receiverErrors),
+    ...prefixDefects(places.senders, id === undefined ? markers.senderErrors : []),
   ].filter(({ filename }) => id === undefined || filename.endsWith(`/${id}.json`));
-  if (ground.asJson) {
-    sayJson(ground, { receivers, senders, defects });
+  if (context.asJson) {
+    printJson(context, { receivers, senders, defects });
     return 0;
   }
-  const row = (kind: string, one: (typeof receivers)[number] | (typeof senders)[number]): readonly string[] => [
-    ...[kind, one.owner, `${one.ownerPid}`, one.isOfRecord ? 'as its record' : 'not as its record'],
-    printable(`${one.gardenId}  ${one.backend}`),
+  const row = (kind: string, marker: (typeof receivers)[number] | (typeof senders)[number]): readonly string[] => [
+    ...[kind, marker.owner, `${marker.ownerPid}`, marker.isOfRecord ? 'as its record' : 'not as its record'],
+    displayName(`${marker.gardenId}  ${marker.backend}`),
   ];
-  const rows = [...receivers.map((one) => row('receiver', one)), ...senders.map((one) => row('sender', one))];
-  if (rows.length > 0) io.out(aligned([['KIND', 'OWNER', 'PID', 'SESSION', 'CITIZEN'], ...rows], [2]));
+  const rows = [...receivers.map((marker) => row('receiver', marker)), ...senders.map((one) => row('sender', one))];
+  if (rows.length > 0) io.out(formatTable([['KIND', 'OWNER', 'PID', 'SESSION', 'CITIZEN'], ...rows], [2]));
   else io.out('no markers\n');
-  complainOf(ground, defects);
+  reportDefects(context, defects);
   return 0;
 }
 
-function pidOf(text: string): number {
+function parsePid(text: string): number {
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
-  throw usage(new Error(`--pid ${text}: say the number of a process`));
+  throw toUsageFault(new Error(`--pid ${text}: say the number of a process`));
 }

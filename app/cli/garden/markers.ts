@@ -1,35 +1,35 @@
 import {
   type Defect,
   isGardenId,
+  judgeOwner,
   type MetaRecord,
-  type Owner,
-  ownerOf,
+  type OwnerState,
   type ReceiverMarker,
   readReceiver,
   readSenders,
   type SenderMarker,
 } from '../../../core/sources/garden/index.ts';
-import type { Ground } from './ground.ts';
-import { namesIn } from './names.ts';
+import type { GardenContext } from './garden-context.ts';
+import { listNames } from './names.ts';
 
-export interface Seen<M> {
+export interface ObservedMarker<M> {
   /** Below its directory. */
   readonly filename: string;
   readonly marker: M;
-  readonly owner: Owner;
+  readonly owner: OwnerState;
 }
 
 export interface Markers {
-  readonly receivers: readonly Seen<ReceiverMarker>[];
-  readonly senders: readonly Seen<SenderMarker>[];
+  readonly receivers: readonly ObservedMarker<ReceiverMarker>[];
+  readonly senders: readonly ObservedMarker<SenderMarker>[];
   readonly receiverErrors: readonly Defect[];
   readonly senderErrors: readonly Defect[];
 }
 
 /** Every marker of a store, with whether its owner lives. */
-export async function markersIn({ places, hand, asks }: Ground): Promise<Markers> {
+export async function findMarkers({ places, hand, asks }: GardenContext): Promise<Markers> {
   const receiverErrors: Defect[] = [];
-  const receivers = namesIn(hand.disk, places.receivers)
+  const receivers = listNames(hand.disk, places.receivers)
     .filter((name) => name.endsWith('.json'))
     .flatMap((filename): { filename: string; marker: ReceiverMarker }[] => {
       const gardenId = filename.slice(0, -'.json'.length);
@@ -41,18 +41,18 @@ export async function markersIn({ places, hand, asks }: Ground): Promise<Markers
     });
   const { markers, errors } = readSenders(hand.disk, places.senders);
   const senders = markers.map((marker) => ({ filename: `${marker.backend}/${marker.ownerPid}.json`, marker }));
-  const processes = await asks.processes([...receivers, ...senders].map(({ marker }) => marker.ownerPid));
-  const owner = ({ ownerPid, ownerStartKey }: ReceiverMarker | SenderMarker): Owner =>
-    ownerOf(ownerPid, ownerStartKey, processes.get(ownerPid));
+  const processes = await asks.readProcesses([...receivers, ...senders].map(({ marker }) => marker.ownerPid));
+  const findOwner = ({ ownerPid, ownerStartKey }: ReceiverMarker | SenderMarker): OwnerState =>
+    judgeOwner(ownerPid, ownerStartKey, processes.get(ownerPid));
   return {
-    receivers: receivers.map((one) => ({ ...one, owner: owner(one.marker) })),
-    senders: senders.map((one) => ({ ...one, owner: owner(one.marker) })),
+    receivers: receivers.map((entry) => ({ ...entry, owner: findOwner(entry.marker) })),
+    senders: senders.map((entry) => ({ ...entry, owner: findOwner(entry.marker) })),
     receiverErrors,
     senderErrors: errors,
   };
 }
 
 /** Whose session a marker names is its citizen's. */
-export function isOf(marker: ReceiverMarker | SenderMarker, record: MetaRecord | undefined): boolean {
+export function isMarkerOfRecord(marker: ReceiverMarker | SenderMarker, record: MetaRecord | undefined): boolean {
   return record?.backend === marker.backend && record.nativeSessionId === marker.nativeSessionId;
 }

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
+import { displayName } from '../../../core/format/index.ts';
 import {
-  closedBy,
   type Defect,
+  findDirectoryDefect,
+  findStrays,
   isGardenId,
   isPlausible,
   listRecords,
-  lookInBox,
   NATIVE_BACKENDS,
-  type Owner,
-  ownersOf,
-  statOf,
-  straysIn,
+  type OwnerState,
+  readBox,
+  readOwners,
+  readStat,
 } from '../../../core/sources/garden/index.ts';
-import { printable } from '../../printable.ts';
-import { aligned, type Ground, sayJson } from './ground.ts';
-import { markersIn } from './markers.ts';
-import { namesIn } from './names.ts';
-import { unreadIn, waiting } from './view.ts';
+import { formatTable, type GardenContext, printJson } from './garden-context.ts';
+import { findMarkers } from './markers.ts';
+import { listNames } from './names.ts';
+import { countUnread, formatWaiting } from './view.ts';
 
 /** `<final>.tmp-<pid>-<ms>` of records and receipts, `<final>.<hex>.tmp` of all else (garden contract 2). */
 const TEMP = /\.tmp(?:-(\d+)-\d+)?$/;
@@ -27,73 +27,77 @@ interface Prunable {
 }
 
 /** What a person may delete by hand, and why. Nothing is deleted. */
-export async function listPrunable(ground: Ground): Promise<number> {
-  const { io } = ground;
-  const prunable = [...(await temps(ground)), ...(await markers(ground)), ...boxes(ground)];
-  if (ground.asJson) {
-    sayJson(ground, { prunable });
+export async function listPrunable(context: GardenContext): Promise<number> {
+  const { io } = context;
+  const prunable = [
+    ...(await findTemps(context)),
+    ...(await findPrunableMarkers(context)),
+    ...findPrunableBoxes(context),
+  ];
+  if (context.asJson) {
+    printJson(context, { prunable });
     return 0;
   }
-  if (prunable.length > 0) io.out(aligned(prunable.map(({ path, why }) => [printable(path), printable(why)])));
+  if (prunable.length > 0) io.out(formatTable(prunable.map(({ path, why }) => [displayName(path), displayName(why)])));
   io.out(prunable.length === 0 ? 'nothing to prune\n' : 'nothing was deleted: this is a list\n');
   return 0;
 }
 
-async function temps({ places, hand, asks }: Ground): Promise<readonly Prunable[]> {
+async function findTemps({ places, hand, asks }: GardenContext): Promise<readonly Prunable[]> {
   const { sessions, mailbox, senders, receivers } = places;
-  const boxes = namesIn(hand.disk, mailbox)
+  const boxes = listNames(hand.disk, mailbox)
     .filter(isGardenId)
     .map((name) => join(mailbox, name));
   const real = boxes.filter((path) => {
-    const there = statOf(hand.disk, path);
-    return there !== null && closedBy(there, ownersOf(hand.disk, mailbox)) === null;
+    const stat = readStat(hand.disk, path);
+    return stat !== null && findDirectoryDefect(stat, readOwners(hand.disk, mailbox)) === null;
   });
   const directories = [sessions, ...real, ...NATIVE_BACKENDS.map((backend) => join(senders, backend)), receivers];
-  const found = directories.flatMap((directory) =>
-    namesIn(hand.disk, directory).flatMap((name) => {
+  const tempFiles = directories.flatMap((directory) =>
+    listNames(hand.disk, directory).flatMap((name) => {
       const temp = TEMP.exec(name);
       return temp === null ? [] : [{ path: join(directory, name), pid: Number(temp[1] ?? 0) }];
     }),
   );
-  const processes = await asks.processes(found.map(({ pid }) => pid));
-  return found.map(({ path, pid }) => {
+  const processes = await asks.readProcesses(tempFiles.map(({ pid }) => pid));
+  return tempFiles.map(({ path, pid }) => {
     if (!isPlausible(pid)) return { path, why: 'a temporary file; leave it while anybody writes' };
     const isGone = processes.get(pid)?.is === 'gone';
     return { path, why: isGone ? `left behind by process ${pid}` : `a process ${pid} runs: leave it while it writes` };
   });
 }
 
-const ENDED: Readonly<Partial<Record<Owner, string>>> = {
+const ENDED: Readonly<Partial<Record<OwnerState, string>>> = {
   dead: 'a marker whose owner has ended',
   implausible: 'a marker with an owner that owns no session',
 };
 
-async function markers(ground: Ground): Promise<readonly Prunable[]> {
-  const { places } = ground;
-  const { receivers, senders, receiverErrors, senderErrors } = await markersIn(ground);
-  const owned = (directory: string, seen: typeof receivers | typeof senders): readonly Prunable[] =>
-    seen.flatMap(({ filename, owner }) => {
+async function findPrunableMarkers(context: GardenContext): Promise<readonly Prunable[]> {
+  const { places } = context;
+  const { receivers, senders, receiverErrors, senderErrors } = await findMarkers(context);
+  const listOwned = (directory: string, observed: typeof receivers | typeof senders): readonly Prunable[] =>
+    observed.flatMap(({ filename, owner }) => {
       const why = ENDED[owner];
       return why === undefined ? [] : [{ path: join(directory, filename), why }];
     });
-  const spoilt = (directory: string, errors: readonly Defect[]): readonly Prunable[] =>
+  const listSpoilt = (directory: string, errors: readonly Defect[]): readonly Prunable[] =>
     errors.map(({ filename, message }) => ({ path: join(directory, filename), why: `no marker: ${message}` }));
   return [
-    ...[...owned(places.receivers, receivers), ...spoilt(places.receivers, receiverErrors)],
-    ...[...owned(places.senders, senders), ...spoilt(places.senders, senderErrors)],
+    ...[...listOwned(places.receivers, receivers), ...listSpoilt(places.receivers, receiverErrors)],
+    ...[...listOwned(places.senders, senders), ...listSpoilt(places.senders, senderErrors)],
   ];
 }
 
 /** Boxes of nobody. Those of a record that is a defect are somebody's once it is mended. */
-function boxes({ places, hand }: Ground): readonly Prunable[] {
+function findPrunableBoxes({ places, hand }: GardenContext): readonly Prunable[] {
   const { records, errors } = listRecords(hand.disk, places.sessions);
   const named = [
     ...records.map(({ gardenId }) => gardenId),
     ...errors.map(({ filename }) => filename.slice(0, -'.meta.json'.length)),
   ];
-  return straysIn(hand.disk, places.mailbox, new Set(named)).boxes.map((gardenId) => {
-    const box = lookInBox(hand.disk, places.mailbox, gardenId);
-    const waits = box.is === 'refused' ? box.why : waiting(unreadIn(box) ?? 0);
+  return findStrays(hand.disk, places.mailbox, new Set(named)).boxes.map((gardenId) => {
+    const box = readBox(hand.disk, places.mailbox, gardenId);
+    const waits = box.is === 'refused' ? box.why : formatWaiting(countUnread(box) ?? 0);
     return { path: join(places.mailbox, gardenId), why: `a box without a citizen; ${waits}` };
   });
 }

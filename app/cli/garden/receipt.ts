@@ -1,20 +1,20 @@
-import { readReceipt, shownReceipt } from '../../../core/sources/garden/index.ts';
-import { printable } from '../../printable.ts';
+import { displayName } from '../../../core/format/index.ts';
+import { mergeReceipt, readReceipt } from '../../../core/sources/garden/index.ts';
 import type { GardenArgs } from './args.ts';
-import { aligned, type Ground, sayJson } from './ground.ts';
-import { noteIfNobody } from './nobody.ts';
+import { formatTable, type GardenContext, printJson } from './garden-context.ts';
+import { findRecordOrReport } from './record-lookup.ts';
 
-export function showReceipt({ flags }: GardenArgs, ground: Ground): number {
-  const { io, places, hand } = ground;
+export function showReceipt({ flags }: GardenArgs, context: GardenContext): number {
+  const { io, places, hand } = context;
   const state = readReceipt(hand.disk, places.mailbox, flags.id ?? '');
-  const record = noteIfNobody(ground, state.gardenId);
-  const receipt = record === null ? state : shownReceipt(state, record);
-  if (ground.asJson) {
-    sayJson(ground, { receipt });
+  const record = findRecordOrReport(context, state.gardenId);
+  const receipt = record === null ? state : mergeReceipt(state, record);
+  if (context.asJson) {
+    printJson(context, { receipt });
     return 0;
   }
   const { lastEnqueuedAt, lastDeliveredAt, lastReadAt } = receipt;
   const times = Object.entries({ lastEnqueuedAt, lastDeliveredAt, lastReadAt });
-  io.out(aligned(times.map(([key, time]) => [key, printable(time ?? 'never')])));
+  io.out(formatTable(times.map(([key, time]) => [key, displayName(time ?? 'never')])));
   return 0;
 }

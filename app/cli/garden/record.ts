@@ -1,134 +1,152 @@
 import { join } from 'node:path';
+import { displayName } from '../../../core/format/index.ts';
 import {
-  alone,
+  type CitizenIdentity,
   EVERYTHING,
-  type Identity,
-  identityOf,
+  findBySession,
+  formatRecord,
   listRecords,
   mintId,
   readRecord,
+  readStat,
   recordFile,
-  recordText,
+  runLocked,
   SEED_COMPAT,
-  scanFor,
-  statOf,
+  toCitizenIdentity,
   type UpsertInput,
   upsert,
-  type Written,
+  type WritableSchema,
 } from '../../../core/sources/garden/index.ts';
-import { ownDirs } from '../../../core/state/index.ts';
-import { printable } from '../../printable.ts';
-import { usage } from '../outcome.ts';
-import { surroundings } from '../session-surroundings.node.ts';
+import { findOwnDirs } from '../../../core/state/index.ts';
+import { toUsageFault } from '../outcome.ts';
+import { getSurroundings } from '../session-surroundings.node.ts';
 import type { GardenArgs, GardenFlags } from './args.ts';
-import { aligned, below, complain, complainOf, type Ground, labelOf, sayIfNowhere, sayJson } from './ground.ts';
+import {
+  complain,
+  formatLabel,
+  formatTable,
+  type GardenContext,
+  prefixDefects,
+  printJson,
+  reportDefects,
+  reportMissingStore,
+} from './garden-context.ts';
 
 const LOCK_WAIT_MS = 10_000;
 
-export function upsertRecord({ flags }: GardenArgs, ground: Ground): number {
-  const { io, places, hand } = ground;
-  const input = inputOf(flags);
-  const schema = flags.schema === undefined ? null : schemaOf(flags.schema);
-  const locks = join(ownDirs({ ...io.env }).state, 'garden');
-  const done = alone(hand.disk, locks, places, LOCK_WAIT_MS, () =>
+export function upsertRecord({ flags }: GardenArgs, context: GardenContext): number {
+  const { io, places, hand } = context;
+  const input = toUpsertInput(flags);
+  const schema = flags.schema === undefined ? null : parseSchema(flags.schema);
+  const locks = join(findOwnDirs({ ...io.env }).state, 'garden');
+  const done = runLocked(hand.disk, locks, places, LOCK_WAIT_MS, () =>
     upsert(hand, places, input, schema, flags.force === true),
   );
   if (done.is === 'held') {
-    complain(ground, `another upsert is at work on this store for over ${LOCK_WAIT_MS / 1000} s: nothing was written`);
+    complain(context, `another upsert is at work on this store for over ${LOCK_WAIT_MS / 1000} s: nothing was written`);
     return 1;
   }
   const { action, record, path, skipped } = done.value;
-  if (ground.asJson) {
-    sayJson(ground, { action, citizen: wireOf(record), path, skipped: below(places.sessions, skipped) });
+  if (context.asJson) {
+    printJson(context, {
+      action,
+      citizen: toCitizenWire(record),
+      path,
+      skipped: prefixDefects(places.sessions, skipped),
+    });
     return 0;
   }
-  io.out(`${action === 'create' ? 'created' : 'updated'} ${record.gardenId}  ${labelOf(record)}\n`);
-  complainOf(ground, below(places.sessions, skipped));
+  io.out(`${action === 'create' ? 'created' : 'updated'} ${record.gardenId}  ${formatLabel(record)}\n`);
+  reportDefects(context, prefixDefects(places.sessions, skipped));
   return 0;
 }
 
-export function getRecord({ flags }: GardenArgs, ground: Ground): number {
-  const { places, hand } = ground;
-  show(ground, wireOf(identityOf(readRecord(hand.disk, places.sessions, flags.id ?? ''))));
+export function getRecord({ flags }: GardenArgs, context: GardenContext): number {
+  const { places, hand } = context;
+  show(context, toCitizenWire(toCitizenIdentity(readRecord(hand.disk, places.sessions, flags.id ?? ''))));
   return 0;
 }
 
-export function scanRecords({ flags }: GardenArgs, ground: Ground): number {
-  const { io, places, hand } = ground;
+export function scanRecords({ flags }: GardenArgs, context: GardenContext): number {
+  const { io, places, hand } = context;
   const session = flags.session ?? '';
-  const { found, skipped } = scanFor(hand.disk, places.sessions, session);
-  const citizen = found === null ? null : wireOf(identityOf(found));
-  if (ground.asJson) {
-    sayJson(ground, { citizen, skipped: below(places.sessions, skipped) });
+  const { match: record, skipped } = findBySession(hand.disk, places.sessions, session);
+  const citizen = record === null ? null : toCitizenWire(toCitizenIdentity(record));
+  if (context.asJson) {
+    printJson(context, { citizen, skipped: prefixDefects(places.sessions, skipped) });
     return 0;
   }
-  if (citizen === null) io.out(`no citizen has the native session ${printable(session)}\n`);
-  else show(ground, citizen);
-  complainOf(ground, below(places.sessions, skipped));
+  if (citizen === null) io.out(`no citizen has the native session ${displayName(session)}\n`);
+  else show(context, citizen);
+  reportDefects(context, prefixDefects(places.sessions, skipped));
   return 0;
 }
 
-export function listCitizens({ flags }: GardenArgs, ground: Ground): number {
-  const { io, places, hand } = ground;
+export function listCitizens({ flags }: GardenArgs, context: GardenContext): number {
+  const { io, places, hand } = context;
   const how = flags['seed-compat'] === true ? SEED_COMPAT : EVERYTHING;
   const { records, errors } = listRecords(hand.disk, places.sessions, how);
-  if (ground.asJson) {
-    sayJson(ground, { citizens: records.map(identityOf).map(wireOf), defects: errors });
+  if (context.asJson) {
+    printJson(context, { citizens: records.map(toCitizenIdentity).map(toCitizenWire), defects: errors });
     return 0;
   }
   const rows = records.map((record) => {
-    const { gardenId, recordUpdatedAt } = identityOf(record);
-    return [gardenId, `v${record.schemaVersion}`, printable(recordUpdatedAt).slice(0, 19), labelOf(record)];
+    const { gardenId, recordUpdatedAt } = toCitizenIdentity(record);
+    return [gardenId, `v${record.schemaVersion}`, displayName(recordUpdatedAt).slice(0, 19), formatLabel(record)];
   });
-  if (rows.length > 0) io.out(aligned([['ID', 'SCHEMA', 'UPDATED', 'CITIZEN'], ...rows]));
+  if (rows.length > 0) io.out(formatTable([['ID', 'SCHEMA', 'UPDATED', 'CITIZEN'], ...rows]));
   else io.out('no citizens\n');
-  sayIfNowhere(ground);
-  complainOf(ground, below(places.sessions, errors));
+  reportMissingStore(context);
+  reportDefects(context, prefixDefects(places.sessions, errors));
   return 0;
 }
 
 const MINTINGS = 5;
 
 /** One that no record has yet; nothing is reserved by it. */
-export function newId(ground: Ground): number {
-  const { io, places, hand } = ground;
+export function printNewId(context: GardenContext): number {
+  const { io, places, hand } = context;
   for (let minting = 1; minting <= MINTINGS; minting += 1) {
     const gardenId = mintId(hand, hand.clock.now());
-    if (statOf(hand.disk, recordFile(places.sessions, gardenId)) !== null) continue;
-    if (ground.asJson) sayJson(ground, { gardenId });
+    if (readStat(hand.disk, recordFile(places.sessions, gardenId)) !== null) continue;
+    if (context.asJson) printJson(context, { gardenId });
     else io.out(`${gardenId}\n`);
     return 0;
   }
-  complain(ground, `no free garden id in ${MINTINGS} tries`);
+  complain(context, `no free garden id in ${MINTINGS} tries`);
   return 1;
 }
 
 /** In the order of its file. */
-function wireOf(identity: Identity): Readonly<Record<string, unknown>> {
-  return JSON.parse(recordText(identity)) as Readonly<Record<string, unknown>>;
+function toCitizenWire(identity: CitizenIdentity): Readonly<Record<string, unknown>> {
+  return JSON.parse(formatRecord(identity)) as Readonly<Record<string, unknown>>;
 }
 
-function show(ground: Ground, citizen: ReturnType<typeof wireOf>): void {
-  if (ground.asJson) sayJson(ground, { citizen });
-  else ground.io.out(aligned(Object.entries(citizen).map(([key, value]) => [key, printable(String(value ?? '-'))])));
+function show(context: GardenContext, citizen: ReturnType<typeof toCitizenWire>): void {
+  if (context.asJson) printJson(context, { citizen });
+  else
+    context.io.out(
+      formatTable(Object.entries(citizen).map(([key, value]) => [key, displayName(String(value ?? '-'))])),
+    );
 }
 
 /** Three values each: without a flag it stays, `--no-...` clears it. */
-function inputOf(flags: GardenFlags): UpsertInput {
-  const kept = <T>(value: T | undefined, clears: boolean | undefined): T | null | undefined => (clears ? null : value);
+function toUpsertInput(flags: GardenFlags): UpsertInput {
+  const toClearable = <T>(value: T | undefined, clears: boolean | undefined): T | null | undefined =>
+    clears ? null : value;
   return {
     backend: flags.backend ?? '',
     nativeSessionId: flags.session ?? '',
-    cwd: flags.cwd ?? surroundings().cwd,
-    model: kept(flags.model, flags['no-model']),
-    transcriptPath: kept(flags.transcript, flags['no-transcript']),
-    parentGardenId: kept(flags.parent, flags['no-parent']),
+    cwd: flags.cwd ?? getSurroundings().cwd,
+    model: toClearable(flags.model, flags['no-model']),
+    transcriptPath: toClearable(flags.transcript, flags['no-transcript']),
+    parentGardenId: toClearable(flags.parent, flags['no-parent']),
     isEntwurf: flags['no-entwurf'] ? false : flags.entwurf,
   };
 }
 
-function schemaOf(text: string): Written {
+function parseSchema(text: string): WritableSchema {
   if (text === '2') return 2;
   if (text === '3') return 3;
-  throw usage(new Error(`--schema ${text}: say 2 or 3`));
+  throw toUsageFault(new Error(`--schema ${text}: say 2 or 3`));
 }

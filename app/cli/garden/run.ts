@@ -1,14 +1,14 @@
 import { Fault } from '../../../core/model/index.ts';
 import type { Io } from '../command.ts';
-import { type GardenArgs, gardenArgs } from './args.ts';
+import { type GardenArgs, parseGardenArgs } from './args.ts';
 import { examine } from './doctor.ts';
-import { complain, type Ground, groundOf } from './ground.ts';
+import { complain, createContext, type GardenContext } from './garden-context.ts';
 import { peekMail, readMail, sendMail } from './mail.ts';
 import { showMarkers, writeMarker } from './marker.ts';
 import { showPeers } from './peers.ts';
 import { listPrunable } from './prune.ts';
 import { showReceipt } from './receipt.ts';
-import { getRecord, listCitizens, newId, scanRecords, upsertRecord } from './record.ts';
+import { getRecord, listCitizens, printNewId, scanRecords, upsertRecord } from './record.ts';
 import { showStatus } from './status.ts';
 
 /**
@@ -17,48 +17,48 @@ import { showStatus } from './status.ts';
  * @throws Fault `usage`, or what is about the disk
  */
 export async function runGarden(args: readonly string[], io: Io): Promise<number> {
-  const asked = gardenArgs(args);
-  const ground = groundOf(asked, io);
+  const options = parseGardenArgs(args);
+  const context = createContext(options, io);
   try {
-    return await run(asked, ground);
+    return await run(options, context);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'garden') throw error;
-    complain(ground, error.message);
+    complain(context, error.message);
     return 1;
   }
 }
 
-async function run(asked: GardenArgs, ground: Ground): Promise<number> {
-  switch (asked.verb) {
+async function run(options: GardenArgs, context: GardenContext): Promise<number> {
+  switch (options.verb) {
     case 'record upsert':
-      return upsertRecord(asked, ground);
+      return upsertRecord(options, context);
     case 'record get':
-      return getRecord(asked, ground);
+      return getRecord(options, context);
     case 'record list':
-      return listCitizens(asked, ground);
+      return listCitizens(options, context);
     case 'record scan':
-      return scanRecords(asked, ground);
+      return scanRecords(options, context);
     case 'mail send':
-      return await sendMail(asked, ground);
+      return await sendMail(options, context);
     case 'mail peek':
-      return peekMail(asked, ground);
+      return peekMail(options, context);
     case 'mail read':
-      return await readMail(asked, ground);
+      return await readMail(options, context);
     case 'receipt show':
-      return showReceipt(asked, ground);
+      return showReceipt(options, context);
     case 'peers':
-      return await showPeers(ground);
+      return await showPeers(context);
     case 'marker write':
-      return await writeMarker(asked, ground);
+      return await writeMarker(options, context);
     case 'marker show':
-      return await showMarkers(asked, ground);
+      return await showMarkers(options, context);
     case 'doctor':
-      return await examine(asked, ground);
+      return await examine(options, context);
     case 'status':
-      return await showStatus(ground);
+      return await showStatus(context);
     case 'prune':
-      return await listPrunable(ground);
+      return await listPrunable(context);
     case 'id new':
-      return newId(ground);
+      return printNewId(context);
   }
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 
 /** When a file was changed, in milliseconds since the epoch; 0: it is not there. */
-export function changedAt(path: string): number {
+export function readChangedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
@@ -15,7 +15,7 @@ export function isThere(path: string): boolean {
 }
 
 /** How long a file is, in bytes; 0: it is not there, or not to be looked at. */
-export function sizeOf(path: string): number {
+export function readSize(path: string): number {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   } catch {

@@ -1,11 +1,11 @@
 import { isAbsolute } from 'node:path';
-import type { Turn } from '../../../core/hooks/index.ts';
+import type { HookTurn } from '../../../core/hooks/index.ts';
 import type { Instant } from '../../../core/model/index.ts';
-import { type Sessions, startKeyOf, tmuxServerOf } from '../../open/index.ts';
+import { parseTmuxServer, readStartKey, type SessionStore } from '../../open/index.ts';
 import type { Io } from '../command.ts';
 import { findHome, findLock } from '../harness-home.node.ts';
-import { surroundings } from '../session-surroundings.node.ts';
-import { agentProcess } from './agent.node.ts';
+import { getSurroundings } from '../session-surroundings.node.ts';
+import { findAgentProcess } from './agent.node.ts';
 
 const RESUMES: Readonly<Record<string, (session: string) => readonly string[]>> = {
   claude: (session) => ['claude', '--resume', session],
@@ -17,29 +17,29 @@ const RESUMES: Readonly<Record<string, (session: string) => readonly string[]>> 
  * before. @throws Fault
  */
 export function announce(
-  sessions: Sessions,
-  who: { readonly persona: string; readonly harness: string },
-  { session, cwd }: Turn,
+  sessions: SessionStore,
+  agent: { readonly persona: string; readonly harness: string },
+  { session, cwd }: HookTurn,
   env: Io['env'],
   now: Instant,
 ): void {
   if (session === null) return;
-  const { persona, harness } = who;
-  const { cwd: here, platform } = surroundings();
-  const pid = agentProcess();
-  const server = env.TMUX === undefined ? null : tmuxServerOf(env.TMUX);
-  const before = sessions.of(persona).find(({ id }) => id === session);
+  const { persona, harness } = agent;
+  const { cwd: workingFolder, platform } = getSurroundings();
+  const pid = findAgentProcess();
+  const server = env.TMUX === undefined ? null : parseTmuxServer(env.TMUX);
+  const before = sessions.list(persona).find(({ id }) => id === session);
   const home = findHome(harness, env);
   const resume = session.startsWith('-') ? null : (RESUMES[harness]?.(session) ?? null);
   sessions.set(
     {
       persona,
       id: session,
-      cwd: cwd !== null && isAbsolute(cwd) ? cwd : here,
+      cwd: cwd !== null && isAbsolute(cwd) ? cwd : workingFolder,
       pane: server === null || !env.TMUX_PANE ? null : { ...server, pane: env.TMUX_PANE },
       runner: {
         pid,
-        startKey: startKeyOf(pid, platform),
+        startKey: readStartKey(pid, platform),
         lock: harness === 'codex' && home !== null ? findLock(home, session) : null,
       },
       resume: before?.resume ?? resume,

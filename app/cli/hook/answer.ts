@@ -1,9 +1,9 @@
 import type { Log } from '../../../core/ports/index.ts';
 import { PROBE, PROBE_ANSWER } from '../../hook/index.ts';
 import type { Io } from '../command.ts';
-import { usage } from '../outcome.ts';
-import { stderrLog } from '../stderr-log.ts';
-import { hookArgs } from './args.ts';
+import { toUsageFault } from '../outcome.ts';
+import { createStderrLog } from '../stderr-log.ts';
+import { parseHookArgs } from './args.ts';
 import { runHook } from './run.ts';
 import { isPerson } from './stdin.node.ts';
 
@@ -17,15 +17,15 @@ export async function answerHook(args: readonly string[], io: Io): Promise<numbe
     io.out(`${PROBE_ANSWER}\n`);
     return 0;
   }
-  const said: string[] = [];
-  const say = (line: string): void => void said.push(line.split('\n', 1).join(''));
+  const messages: string[] = [];
+  const say = (line: string): void => void messages.push(line.split('\n', 1).join(''));
   const log: Log = { info: say, warn: say, error: say };
   try {
-    await runHook(hookArgs(args, io.env), io, log);
+    await runHook(parseHookArgs(args, io.env), io, log);
   } catch (error) {
-    if (isPerson()) throw usage(error);
+    if (isPerson()) throw toUsageFault(error);
     say(error instanceof Error ? error.message : String(error));
   }
-  if (said.length > 0) stderrLog(io, 'hivebar hook').warn(said.join('; '));
+  if (messages.length > 0) createStderrLog(io, 'hivebar hook').warn(messages.join('; '));
   return 0;
 }

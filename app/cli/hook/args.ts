@@ -1,4 +1,10 @@
-import { HARNESS_NAMES, type Harness, harnessOf, hookEventOf, versionSaid } from '../../../core/hooks/index.ts';
+import {
+  findHarness,
+  findHarnessVersion,
+  HARNESS_NAMES,
+  type Harness,
+  parseHookEvent,
+} from '../../../core/hooks/index.ts';
 import type { Io } from '../command.ts';
 
 export interface HookArgs {
@@ -16,18 +22,18 @@ export interface HookArgs {
 const NOTIFY = 'notify';
 
 const FLAGS = ['--harness', '--event', '--persona', '--deliver', '--on-stop', '--harness-version'] as const;
-type Flag = (typeof FLAGS)[number];
+type HookFlag = (typeof FLAGS)[number];
 
 /** @throws Error which names the flag and the value */
-export function hookArgs(args: readonly string[], env: Io['env']): HookArgs {
-  const [values, notification] = notifiedIn(args);
+export function parseHookArgs(args: readonly string[], env: Io['env']): HookArgs {
+  const [values, notification] = splitNotification(args);
   const name = values['--harness'];
   if (name === undefined) throw new Error(`--harness: which? Say ${HARNESS_NAMES.join(' or ')}`);
-  const harness = harnessOf(name, values['--harness-version'] ?? versionSaid(env));
+  const harness = findHarness(name, values['--harness-version'] ?? findHarnessVersion(env));
   if (harness === null) throw new Error(`--harness ${name}: must be ${HARNESS_NAMES.join(' or ')}`);
   const event = values['--event'];
   if (notification !== null && name !== 'codex') throw new Error(`--event ${NOTIFY}: only codex has it`);
-  if (notification === null && event !== undefined && hookEventOf(event) === null)
+  if (notification === null && event !== undefined && parseHookEvent(event) === null)
     throw new Error(`--event ${event}: is not known here`);
   const delivery = values['--deliver'] ?? 'inject';
   if (delivery !== 'inject' && delivery !== 'doorbell')
@@ -37,22 +43,22 @@ export function hookArgs(args: readonly string[], env: Io['env']): HookArgs {
   return { harness, event: event ?? null, persona: values['--persona'] || null, notification, delivery, onStop };
 }
 
-function notifiedIn(args: readonly string[]): readonly [Partial<Record<Flag, string>>, string | null] {
+function splitNotification(args: readonly string[]): readonly [Partial<Record<HookFlag, string>>, string | null] {
   const last = args.at(-1);
   const before = args.slice(0, -1);
   const isNotify = (words: readonly string[]): boolean =>
     words.some((word, i) => word === `--event=${NOTIFY}` || (word === '--event' && words[i + 1] === NOTIFY));
-  if (last !== undefined && isNotify(before)) return [valuesIn(before), last];
+  if (last !== undefined && isNotify(before)) return [parseValues(before), last];
   if (isNotify(args)) throw new Error(`--event ${NOTIFY}: the JSON that says what happened is missing`);
-  return [valuesIn(args), null];
+  return [parseValues(args), null];
 }
 
 /** `--flag value` and `--flag=value`, as `parseArgs` of node:util reads them, which takes as long to load as all of this. */
-function valuesIn(args: readonly string[]): Partial<Record<Flag, string>> {
-  const values: Partial<Record<Flag, string>> = {};
+function parseValues(args: readonly string[]): Partial<Record<HookFlag, string>> {
+  const values: Partial<Record<HookFlag, string>> = {};
   for (let i = 0; i < args.length; i += 1) {
     const [word = '', ...rest] = (args[i] ?? '').split('=');
-    const flag = FLAGS.find((one) => one === word);
+    const flag = FLAGS.find((name) => name === word);
     if (flag === undefined) throw new Error(`${args[i]}: is no flag of a hook; there are ${FLAGS.join(', ')}`);
     if (rest.length > 0) values[flag] = rest.join('=');
     else {

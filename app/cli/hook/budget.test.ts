@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { laterTransaction, openDatabase, transaction } from '../../../core/state/index.ts';
+import { openDatabase, runLaterTransaction, runTransaction } from '../../../core/state/index.ts';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
-import { type Budget, budgetOf } from './budget.ts';
-import { hurried } from './hurried.ts';
+import { createBudget, type TimeBudget } from './budget.ts';
+import { wrapWithDeadline } from './deadline.ts';
 
 test('each wait is given what is left, and never more than its part', async () => {
   const clock = fakeClock();
-  const whole = budgetOf(clock, 850);
+  const whole = createBudget(clock, 850);
   assert.equal(whole.left(), 850);
   const stdin = whole.part(400);
   assert.equal(stdin.left(), 400);
@@ -19,7 +19,7 @@ test('each wait is given what is left, and never more than its part', async () =
 
 test('nothing is left of a part when nothing is left of the whole; less than a millisecond is nothing', async () => {
   const clock = fakeClock();
-  const whole = budgetOf(clock, 100.9);
+  const whole = createBudget(clock, 100.9);
   const part = whole.part(80);
   await clock.advance(100);
   assert.deepEqual([whole.left(), part.left(), whole.part(10).left()], [0, 0, 0]);
@@ -29,8 +29,8 @@ test('nothing is left of a part when nothing is left of the whole; less than a m
 
 test('waits one after the other, each to its end, end with the whole', async () => {
   const clock = fakeClock();
-  const whole = budgetOf(clock, 850);
-  const waitOut = async (budget: Budget): Promise<void> => {
+  const whole = createBudget(clock, 850);
+  const waitOut = async (budget: TimeBudget): Promise<void> => {
     for (let ms = budget.left(); ms > 0; ms = budget.left()) await clock.advance(ms);
   };
   for (const most of [400, 250, 250, 250, 50]) await waitOut(whole.part(most));
@@ -39,11 +39,11 @@ test('waits one after the other, each to its end, end with the whole', async () 
 
 test('a transaction waits for another process as long as there is something left', async () => {
   const clock = fakeClock();
-  using db = hurried(openDatabase(':memory:'), budgetOf(clock, 850));
+  using db = wrapWithDeadline(openDatabase(':memory:'), createBudget(clock, 850));
   const waits = (): unknown => db.prepare<{ timeout: number }>('PRAGMA busy_timeout').get()?.timeout;
   await clock.advance(727);
-  transaction(db, () => assert.deepEqual([waits(), db.isTransaction], [123, true]));
+  runTransaction(db, () => assert.deepEqual([waits(), db.isTransaction], [123, true]));
   await clock.advance(500);
-  laterTransaction(db, () => assert.equal(waits(), 0));
+  runLaterTransaction(db, () => assert.equal(waits(), 0));
   assert.equal(db.isTransaction, false);
 });

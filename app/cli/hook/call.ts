@@ -1,9 +1,9 @@
-import type { Turn } from '../../../core/hooks/index.ts';
+import type { HookTurn } from '../../../core/hooks/index.ts';
 import type { Log } from '../../../core/ports/index.ts';
 import type { Database } from '../../../core/state/index.ts';
 import type { Io } from '../command.ts';
 import type { HookArgs } from './args.ts';
-import type { Budget } from './budget.ts';
+import type { TimeBudget } from './budget.ts';
 
 /** How far a call came: once the gates have decided, what breaks later holds nobody. */
 export interface Progress {
@@ -11,16 +11,16 @@ export interface Progress {
 }
 
 /** One call of a hook, with all that it works on. */
-export interface Call {
-  readonly asked: HookArgs;
+export interface HookCall {
+  readonly options: HookArgs;
   readonly io: Io;
   readonly log: Log;
-  readonly turn: Turn;
+  readonly turn: HookTurn;
   readonly persona: string;
   readonly db: Database;
   readonly state: string;
   readonly run: string;
   readonly config: string;
-  readonly budget: Budget;
+  readonly budget: TimeBudget;
   readonly progress: Progress;
 }

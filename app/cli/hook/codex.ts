@@ -1,6 +1,6 @@
-import { withoutForeign } from '../codex-env.ts';
-import { runsInCodexServer } from '../codex-server.node.ts';
+import { removeForeign } from '../codex-env.ts';
+import { isInCodexServer } from '../codex-server.node.ts';
 import type { Io } from '../command.ts';
 
 /** What a hook of Codex may believe of its environment. In a file of its own: no other hook loads it. */
-export const ownEnv = (env: Io['env']): Io['env'] => withoutForeign(env, runsInCodexServer);
+export const toOwnEnv = (env: Io['env']): Io['env'] => removeForeign(env, isInCodexServer);

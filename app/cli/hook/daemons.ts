@@ -1,4 +1,4 @@
 /** What a hook needs where persona daemons are installed, and only there: an agent waits for each file that it loads. */
-export { listensElsewhere } from '../../hook/index.ts';
-export { bellOf, boundaryAt } from './doorbell.ts';
-export { rungBoundary } from './rung.ts';
+export { createElsewhereCheck } from '../../hook/index.ts';
+export { createBell, toBoundaryKind } from './doorbell.ts';
+export { ringAtBoundary } from './doorbell-boundary.ts';

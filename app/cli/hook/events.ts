@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { type Event, type FollowedLine, type Follower, isMail, openFollower } from '../../../core/events/index.ts';
+import { type Event, type EventFollower, type FollowedLine, isMail, openFollower } from '../../../core/events/index.ts';
 import type { Item } from '../../../core/inbox/index.ts';
-import { type Instant, instantOfIso } from '../../../core/model/index.ts';
+import { type Instant, parseIso } from '../../../core/model/index.ts';
 import { type Log, realFiles } from '../../../core/ports/index.ts';
-import { type Disk, stemOf } from '../../../core/state/index.ts';
-import { wakes } from '../../follow/index.ts';
+import { type Disk, toStem } from '../../../core/state/index.ts';
+import { isWaking } from '../../follow/index.ts';
 import { openCursor, type TailCursor } from '../tail-cursor.ts';
-import { changedAt } from './age.node.ts';
+import { readChangedAt } from './age.node.ts';
 
 /** Events of a persona's file that its session was not told of yet. */
-export interface Waiting {
+export interface WaitingEvents {
   /** As items of priority 2, in the order of the file. */
   readonly items: readonly Item[];
   /** The first so many were told: they do not come again in this session. @throws Fault `unwritable` or `no-space` */
-  told(count: number): void;
+  acknowledge(count: number): void;
 }
 
 /** With as many as this a persona begins that no session of was told anything. */
@@ -28,104 +28,109 @@ const ENDING = '.events.json';
  * A new session begins where the newest of the persona is.
  * @throws Fault `unreadable`, and what the file system says
  */
-export function waitingEvents(
+export function readWaitingEvents(
   disk: Disk,
   state: string,
   folder: string,
-  who: { readonly persona: string; readonly session: string },
+  reader: { readonly persona: string; readonly session: string },
   most: number,
   now: Instant,
-): Waiting {
-  const path = join(state, 'events', `events.${stemOf(who.persona)}.ndjson`);
-  const at = join(folder, `${stemOf(who.session)}${ENDING}`);
-  const own = cursorAt(disk, at, who.persona);
-  const newest = own.isKept ? null : newestIn(disk, folder);
-  const from = newest === null ? own : cursorAt(disk, newest, who.persona);
+): WaitingEvents {
+  const path = join(state, 'events', `events.${toStem(reader.persona)}.ndjson`);
+  const at = join(folder, `${toStem(reader.session)}${ENDING}`);
+  const own = openHookCursor(disk, at, reader.persona);
+  const newest = own.isStored ? null : findNewest(disk, folder);
+  const from = newest === null ? own : openHookCursor(disk, newest, reader.persona);
   const { follower, lostAfter } = begin(path, from);
   using _ = follower;
-  const gap = lostAfter === null ? [] : [{ item: gapItem(who.persona, lostAfter, now), upTo: null }];
-  const found: { item: Item; upTo: FollowedLine | null }[] = [...gap];
+  const gap = lostAfter === null ? [] : [{ item: createGapItem(reader.persona, lostAfter, now), upTo: null }];
+  const entries: { item: Item; upTo: FollowedLine | null }[] = [...gap];
   let passed: FollowedLine | null = null;
-  for (let read = 0; found.length < most && read < AHEAD; ) {
+  for (let read = 0; entries.length < most && read < AHEAD; ) {
     const next = follower.next();
     if (next.is === 'end') break;
     if (next.is === 'gap') {
-      found.push({ item: gapItem(who.persona, next.after, now), upTo: null });
+      entries.push({ item: createGapItem(reader.persona, next.after, now), upTo: null });
       continue;
     }
     read += next.lines.length + next.foreign;
     for (const line of next.lines) {
-      const last = found.at(-1);
-      if (wakes(line.event, { diagnostics: true })) {
-        if (found.length >= most) break;
-        found.push({ item: itemOf(line.event, who.persona, now), upTo: line });
+      const last = entries.at(-1);
+      if (isWaking(line.event, { diagnostics: true })) {
+        if (entries.length >= most) break;
+        entries.push({ item: toItem(line.event, reader.persona, now), upTo: line });
       } else if (last === undefined) passed = line;
       else last.upTo = line;
     }
   }
   return {
-    items: found.map(({ item }) => item),
-    told(count) {
-      const upTo = found.slice(0, count).findLast((one) => one.upTo !== null)?.upTo ?? passed;
+    items: entries.map(({ item }) => item),
+    acknowledge(count) {
+      const upTo = entries.slice(0, count).findLast((entry) => entry.upTo !== null)?.upTo ?? passed;
       if (upTo !== null) own.save(upTo);
     },
   };
 }
 
-function cursorAt(disk: Disk, path: string, persona: string): TailCursor {
+function openHookCursor(disk: Disk, path: string, persona: string): TailCursor {
   return openCursor(disk, path, persona, 'hivebar hook');
 }
 
 /** The position that was moved last by a session of this persona. */
-function newestIn({ files }: Disk, folder: string): string | null {
+function findNewest({ files }: Disk, folder: string): string | null {
   if (files.lstat(folder)?.kind !== 'directory') return null;
   const names = files.readdir(folder).filter((name) => name.endsWith(ENDING));
-  const aged = names.map((name) => join(folder, name)).map((path) => ({ path, at: changedAt(path) }));
+  const aged = names.map((name) => join(folder, name)).map((path) => ({ path, at: readChangedAt(path) }));
   return aged.toSorted((a, b) => b.at - a.at)[0]?.path ?? null;
 }
 
 function begin(
   path: string,
   { position }: TailCursor,
-): { readonly follower: Follower; readonly lostAfter: string | null } {
+): { readonly follower: EventFollower; readonly lostAfter: string | null } {
   const from = position === null ? ({ is: 'last', events: FIRST } as const) : ({ is: 'after', ...position } as const);
   const opened = openFollower(realFiles, path, from);
   if (opened.is === 'open') return { follower: opened.follower, lostAfter: null };
-  const all = openFollower(realFiles, path, { is: 'oldest' });
-  if (all.is !== 'open') throw new Error(`a sequence without a beginning: ${path}`);
-  return { follower: all.follower, lostAfter: position?.eventId ?? null };
+  const oldest = openFollower(realFiles, path, { is: 'oldest' });
+  if (oldest.is !== 'open') throw new Error(`a sequence without a beginning: ${path}`);
+  return { follower: oldest.follower, lostAfter: position?.eventId ?? null };
 }
 
-const SAID: ReadonlySet<string> = new Set([
+const COVERED_FIELDS: ReadonlySet<string> = new Set([
   ...['event', 'source', 'ts', 'id', 'from', 'created', 'persona', 'content', 'event_id', 'wake_class', 'self'],
   ...['nonce', 'emitted', 'origin'],
 ]);
 
 /** An event in the shape of an item, for the frame. A time that is not ours is not guessed at. */
-function itemOf(event: Event, persona: string, now: Instant): Item {
-  const made = instantOfIso(isMail(event) ? String(event.created) : event.ts) ?? instantOfIso(event.ts);
-  const base = blank(persona, made ?? now);
-  const more = Object.fromEntries(Object.entries(event).filter(([key]) => !SAID.has(key)));
+function toItem(event: Event, persona: string, now: Instant): Item {
+  const createdAt = parseIso(isMail(event) ? String(event.created) : event.ts) ?? parseIso(event.ts);
+  const base = createBlank(persona, createdAt ?? now);
+  const otherFields = Object.fromEntries(Object.entries(event).filter(([key]) => !COVERED_FIELDS.has(key)));
   if (isMail(event)) {
     const text = event.content ?? 'new mail; its text is in the inbox of its own system';
-    const content = event.event === 'new' ? text : `${event.event} ${JSON.stringify(more)}: ${text}`; // which work it is
+    const content = event.event === 'new' ? text : `${event.event} ${JSON.stringify(otherFields)}: ${text}`; // which work it is
     return {
       ...base,
       id: event.id,
       type: 'mail',
       source: event.from === null ? 'unknown' : String(event.from),
-      content: clipped(content),
+      content: clipText(content),
     };
   }
-  return { ...base, type: 'alert', source: event.source, content: clipped(`${event.event}: ${JSON.stringify(more)}`) };
+  return {
+    ...base,
+    type: 'alert',
+    source: event.source,
+    content: clipText(`${event.event}: ${JSON.stringify(otherFields)}`),
+  };
 }
 
-function gapItem(persona: string, after: string | null, now: Instant): Item {
+function createGapItem(persona: string, after: string | null, now: Instant): Item {
   const content = `events${after === null ? '' : ` after ${after}`} may be missing: their file was rotated away unread`;
-  return { ...blank(persona, now), type: 'alert', source: 'hivebar', content: clipped(content) };
+  return { ...createBlank(persona, now), type: 'alert', source: 'hivebar', content: clipText(content) };
 }
 
-function blank(persona: string, created: Instant): Omit<Item, 'type' | 'source' | 'content'> {
+function createBlank(persona: string, created: Instant): Omit<Item, 'type' | 'source' | 'content'> {
   return {
     ...{ id: 0, persona, priority: 2, session: null, created, expires: null, dedupKey: '', isBroadcast: false },
     ...{ origin: null, read: null, delivered: null },
@@ -133,17 +138,17 @@ function blank(persona: string, created: Instant): Omit<Item, 'type' | 'source' 
 }
 
 /** In whole code points. */
-function clipped(text: string): string {
+function clipText(text: string): string {
   if (text.length <= LONGEST) return text;
   return `${[...text.slice(0, LONGEST)].slice(0, -1).join('')} [cut: the whole text is in the inbox of its own system]`;
 }
 
 /** Nothing is lost by it: the position stays. */
-export function orNone(read: () => Waiting, log: Log): Waiting {
+export function readOrNone(read: () => WaitingEvents, log: Log): WaitingEvents {
   try {
     return read();
   } catch (error) {
     log.warn(`the event file is read another time: ${error instanceof Error ? error.message : String(error)}`);
-    return { items: [], told: () => {} };
+    return { items: [], acknowledge: () => {} };
   }
 }

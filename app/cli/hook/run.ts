@@ -1,33 +1,33 @@
 import { join } from 'node:path';
-import { beginsTurn, type Moment, moveAt, pacedAt, type Turn } from '../../../core/hooks/index.ts';
-import { askedIn } from '../../../core/inbox/decisions/index.ts';
-import { type Gates, openGates, realGit } from '../../../core/inbox/gates/index.ts';
+import { advancePacing, decideMove, type HookMoment, type HookTurn, isTurnStart } from '../../../core/hooks/index.ts';
+import { createOpenDecisionLookup } from '../../../core/inbox/decisions/index.ts';
+import { createGitCheck, type Gates, openGates } from '../../../core/inbox/gates/index.ts';
 import { openItems } from '../../../core/inbox/index.ts';
-import { queueDirectories } from '../../../core/inbox/queue/index.ts';
+import { listQueueDirectories } from '../../../core/inbox/queue/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
-import { type Database, openStore, ownDirs, realDisk } from '../../../core/state/index.ts';
-import { followPrompts, handOverEnded, inboxesOf, noteActivity, stamper } from '../../hook/index.ts';
-import { keptSessions } from '../../open/index.ts';
+import { createRealDisk, type Database, findOwnDirs, openStore } from '../../../core/state/index.ts';
+import { createPendingStamper, followPrompts, handOverEnded, locateInbox, noteActivity } from '../../hook/index.ts';
+import { openSessionStore } from '../../open/index.ts';
 import type { Io } from '../command.ts';
-import { lineOutput } from '../line-output.node.ts';
-import { surroundings } from '../session-surroundings.node.ts';
-import { DATABASE } from '../with-hive.ts';
+import { createLineOutput } from '../line-output.node.ts';
+import { DATABASE } from '../open-local-hive.ts';
+import { getSurroundings } from '../session-surroundings.node.ts';
 import { isThere } from './age.node.ts';
+import { say } from './answer-output.ts';
 import type { HookArgs } from './args.ts';
-import { budgetOf } from './budget.ts';
-import type { Call, Progress } from './call.ts';
-import type { Bell } from './doorbell.ts';
-import type { Waiting } from './events.ts';
-import { type AskGates, beside, mayHoldUndecided, OPEN_WAY, undecidedText } from './gates.ts';
-import { hurried } from './hurried.ts';
-import { folderOf, keptOf, sweep } from './kept.ts';
-import { mailFor, type Told } from './mail.ts';
-import { say } from './say.ts';
-import { stdinText } from './stdin.node.ts';
-import { bell } from './texts.ts';
-import { answerOf, pacedAfter, verdictAt } from './verdict.ts';
-import { formatAmbiguous, personaKept, personaSaid } from './whose.ts';
+import { createBudget } from './budget.ts';
+import type { HookCall, Progress } from './call.ts';
+import { wrapWithDeadline } from './deadline.ts';
+import type { DaemonBell } from './doorbell.ts';
+import type { WaitingEvents } from './events.ts';
+import { type AskGates, formatUndecided, mayHoldUndecided, OPEN_WAY, sanitizeText } from './gates.ts';
+import { createDelivery, type HookDelivery } from './mail.ts';
+import { getHookFolder, openPacingStore, sweep } from './pacing-store.ts';
+import { findAnnouncedPersona, findStatedPersona, formatAmbiguous } from './session-persona.ts';
+import { readStdin } from './stdin.node.ts';
+import { formatBell } from './texts.ts';
+import { chooseAnswer, decideVerdict, updatePacing } from './verdict.ts';
 
 /** Of the second that a hook has so much may be waited; the rest is for what it does. */
 const WAITS_MS = 850;
@@ -39,72 +39,72 @@ const GIT_MS = 250;
 const CHECKPOINT_PAGES = 250;
 /** Events of another source that go into one frame. */
 const MOST_EVENTS = 20;
-const SAYS_PROMPTS: ReadonlySet<Turn['event']> = new Set(['PermissionRequest', 'Notification', 'SubagentStop']);
-const NOTHING_WAITS: Waiting = { items: [], told: () => {} };
+const SAYS_PROMPTS: ReadonlySet<HookTurn['event']> = new Set(['PermissionRequest', 'Notification', 'SubagentStop']);
+const NOTHING_WAITS: WaitingEvents = { items: [], acknowledge: () => {} };
 
 /**
  * One call of a hook: what is said and held at this moment (inbox and gates, contract 3 and 5). Items are marked only once
  * their bytes were written.
  * @throws whatever goes wrong on our side; the caller says it and ends with 0
  */
-export async function runHook(asked: HookArgs, given: Io, log: Log): Promise<void> {
-  const budget = budgetOf(realClock, WAITS_MS);
-  const { harness, notification } = asked;
-  let io = given;
+export async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<void> {
+  const budget = createBudget(realClock, WAITS_MS);
+  const { harness, notification } = options;
+  let io = originalIo;
   if (harness.name === 'codex') {
-    const { ownEnv } = await import('./codex.ts');
-    io = { ...given, env: ownEnv(given.env) };
+    const { toOwnEnv } = await import('./codex.ts');
+    io = { ...originalIo, env: toOwnEnv(originalIo.env) };
   }
   if (notification !== null) {
-    const { notified } = await import('./notified.ts');
-    return await notified(notification, asked.persona, io.env, { log, budget });
+    const { handleNotification } = await import('./notification.ts');
+    return await handleNotification(notification, options.persona, io.env, { log, budget });
   }
-  const stdin = await stdinText(budget.part(STDIN_MS));
-  const turn = harness.turn(stdin, asked.event ?? '');
+  const stdin = await readStdin(budget.part(STDIN_MS));
+  const turn = harness.readTurn(stdin, options.event ?? '');
   if (turn instanceof Fault) throw turn;
-  const dirs = ownDirs({ ...io.env });
+  const dirs = findOwnDirs({ ...io.env });
   const progress: Progress = { isDecided: false };
   try {
-    await answerTurn({ asked, io, log, turn, ...dirs, budget, progress });
+    await answerTurn({ options, io, log, turn, ...dirs, budget, progress });
   } catch (error) {
-    if (!progress.isDecided) await holdUndecided({ asked, io, turn, state: dirs.state, budget }, error);
+    if (!progress.isDecided) await holdUndecided({ options, io, turn, state: dirs.state, budget }, error);
     throw error;
   }
 }
 
-async function answerTurn(given: Omit<Call, 'persona' | 'db'>): Promise<void> {
-  const { asked, io, log, turn, budget, state, run, config } = given;
+async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<void> {
+  const { options, io, log, turn, budget, state, run, config } = callBase;
   const dirs = { state, run, config };
   // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
   const db = openStore(join(dirs.state, DATABASE), { busyMs: budget.part(BUSY_MS).left(), compiles: 'when used', log });
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  const isCodex = asked.harness.name === 'codex';
-  const [said, flag] = isCodex ? [null, asked.persona] : [asked.persona, null];
-  const persona = personaSaid(turn, io.env, said) ?? personaOf(turn, db, dirs.config, flag, log);
+  const isCodex = options.harness.name === 'codex';
+  const [statedPersona, flag] = isCodex ? [null, options.persona] : [options.persona, null];
+  const persona = findStatedPersona(turn, io.env, statedPersona) ?? findPersona(turn, db, dirs.config, flag, log);
   if (persona === null) return;
   followPrompts(dirs.run, persona, turn);
   if (SAYS_PROMPTS.has(turn.event)) return; // of helpers and of one that rests too: no moment of the agent
   noteActivity(dirs.run, persona, turn.event);
-  const call: Call = { ...given, persona, db: hurried(db, budget) };
-  if (turn.event === 'SessionEnd') return ended(call);
+  const call: HookCall = { ...callBase, persona, db: wrapWithDeadline(db, budget) };
+  if (turn.event === 'SessionEnd') return endSession(call);
   if (turn.event === 'StopFailure' || turn.isSubagent) return;
   const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./daemons.ts') : null;
-  await boundary(call, daemons);
+  await handleTurnBoundary(call, daemons);
   stamp({ ...call, db }, daemons); // which waits for nobody
 }
 
 /** What is broken here may hide a gate: a persona that can have one is held once, and told why. */
 async function holdUndecided(
-  { asked, io, turn, state, budget }: Pick<Call, 'asked' | 'io' | 'turn' | 'state' | 'budget'>,
+  { options, io, turn, state, budget }: Pick<HookCall, 'options' | 'io' | 'turn' | 'state' | 'budget'>,
   error: unknown,
 ): Promise<void> {
-  const persona = personaSaid(turn, io.env, asked.harness.name === 'codex' ? null : asked.persona);
-  if (persona === null || !mayHoldUndecided(turn) || !asked.harness.carries(turn).block) return;
+  const persona = findStatedPersona(turn, io.env, options.harness.name === 'codex' ? null : options.persona);
+  if (persona === null || !mayHoldUndecided(turn) || !options.harness.carries(turn).block) return;
   // Where neither is, nothing was ever asked or registered.
   if (!isThere(join(state, DATABASE)) && !isThere(join(state, 'gates'))) return;
   const why = error instanceof Error ? error.message : String(error);
-  const { stdout } = asked.harness.reply(turn, { is: 'block', reason: beside(undecidedText(why)) });
-  await lineOutput().write(stdout, {
+  const { stdout } = options.harness.formatReply(turn, { is: 'block', reason: sanitizeText(formatUndecided(why)) });
+  await createLineOutput().write(stdout, {
     get aborted() {
       return budget.left() === 0;
     },
@@ -115,19 +115,19 @@ async function holdUndecided(
 type Daemons = typeof import('./daemons.ts') | null;
 
 /** What the next hooks need not ask about. A failure costs them the question. */
-function stamp({ persona, db, state, run, config, log }: Call, daemons: Daemons): void {
+function stamp({ persona, db, state, run, config, log }: HookCall, daemons: Daemons): void {
   const dirs = { state, run, config };
-  const disk = realDisk(log);
-  const isElsewhere = daemons?.listensElsewhere(disk, state) ?? (() => false);
+  const disk = createRealDisk(log);
+  const isElsewhere = daemons?.createElsewhereCheck(disk, state) ?? (() => false);
   try {
-    stamper({ db, dirs, disk, clock: realClock, random: plainRandom, isElsewhere })(persona);
+    createPendingStamper({ db, dirs, disk, clock: realClock, random: plainRandom, isElsewhere })(persona);
   } catch (error) {
     log.warn(`every hook asks for now: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function personaOf(turn: Turn, db: Database, config: string, flag: string | null, log: Log): string | null {
-  const known = personaKept(turn, keptSessions(db), config, flag);
+function findPersona(turn: HookTurn, db: Database, config: string, flag: string | null, log: Log): string | null {
+  const known = findAnnouncedPersona(turn, openSessionStore(db), config, flag);
   switch (known.is) {
     case 'known':
       return known.persona;
@@ -139,107 +139,113 @@ function personaOf(turn: Turn, db: Database, config: string, flag: string | null
   }
 }
 
-function gatesOf({ db, log, state, budget }: Call): Gates {
+function createGates({ db, log, state, budget }: HookCall): Gates {
   const items = () => openItems({ db, clock: realClock });
-  const disk = realDisk(log);
-  const asked = (persona: string) => askedIn(db, realClock)(persona);
+  const disk = createRealDisk(log);
+  const findOpenDecisions = (persona: string) => createOpenDecisionLookup(db, realClock)(persona);
   return openGates({
     disk,
     random: realRandom,
     clock: realClock,
     state,
     items,
-    git: (place) => realGit(budget.part(GIT_MS).left())(place),
-    asked,
+    git: (place) => createGitCheck(budget.part(GIT_MS).left())(place),
+    findOpenDecisions,
   });
 }
 
-function ended(call: Call): void {
+function endSession(call: HookCall): void {
   const { turn, persona, db, config } = call;
   if (turn.session === null) return;
-  gatesOf(call).endSession(inboxesOf(persona, config).name, turn.session);
-  keptSessions(db).end(persona, turn.session, realClock.now());
-  openItems({ db, clock: realClock }).endSession(inboxesOf(persona, config).name, turn.session);
+  createGates(call).endSession(locateInbox(persona, config).name, turn.session);
+  openSessionStore(db).end(persona, turn.session, realClock.now());
+  openItems({ db, clock: realClock }).endSession(locateInbox(persona, config).name, turn.session);
 }
 
-async function boundary(call: Call, daemons: Daemons): Promise<void> {
-  const { asked, io, log, turn, persona, db, state, config, budget } = call;
+async function handleTurnBoundary(call: HookCall, daemons: Daemons): Promise<void> {
+  const { options, io, log, turn, persona, db, state, config, budget } = call;
   const { event, session, cwd } = turn;
-  const { name, isFollowed } = inboxesOf(persona, config);
-  const disk = realDisk(log);
-  const folder = folderOf(state, persona);
-  const kept = keptOf(disk, folder, session ?? '');
+  const { name, isFollowed } = locateInbox(persona, config);
+  const disk = createRealDisk(log);
+  const folder = getHookFolder(state, persona);
+  const pacingStore = openPacingStore(disk, folder, session ?? '');
   if (event === 'SessionStart') {
     const { announce } = await import('./announce.ts');
-    announce(keptSessions(db), { persona, harness: asked.harness.name }, turn, io.env, realClock.now());
+    announce(openSessionStore(db), { persona, harness: options.harness.name }, turn, io.env, realClock.now());
     sweep(disk, folder);
   }
-  const gates = gatesOf(call);
-  if (beginsTurn(kept.pacing, turn) && session !== null) gates.beginTurn(name, session);
-  const pacing = pacedAt(kept.pacing, turn);
+  const gates = createGates(call);
+  if (isTurnStart(pacingStore.pacing, turn) && session !== null) gates.beginTurn(name, session);
+  const pacing = advancePacing(pacingStore.pacing, turn);
   const items = openItems({ db, clock: realClock });
-  const sessions = () => keptSessions(db);
+  const sessions = () => openSessionStore(db);
   handOverEnded({ items, sessions, config, now: realClock.now(), isGone: () => false });
   const takeOver = async (): Promise<void> => {
-    const places = queueDirectories(state, keptSessions(db).all());
+    const places = listQueueDirectories(state, openSessionStore(db).listAll());
     if (!places.some(isThere)) return;
-    const { LOCK_WAIT_MS, queuesOf } = await import('./queues.ts');
+    const { LOCK_WAIT_MS, createTakeOver } = await import('./queues.ts');
     try {
-      queuesOf(db, { state, config }, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
+      createTakeOver(db, { state, config }, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
     } catch (error) {
       if (error instanceof Fault && error.code === 'database') throw error; // nothing else will go either
       log.warn(`queued items wait for the next time: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
-  const followed = async (): Promise<Waiting> => {
-    const { orNone, waitingEvents } = await import('./events.ts');
-    const who = { persona, session: session ?? '' };
-    return orNone(() => waitingEvents(disk, state, folder, who, MOST_EVENTS, realClock.now()), log);
+  const readFollowed = async (): Promise<WaitingEvents> => {
+    const { readOrNone, readWaitingEvents } = await import('./events.ts');
+    const reader = { persona, session: session ?? '' };
+    return readOrNone(() => readWaitingEvents(disk, state, folder, reader, MOST_EVENTS, realClock.now()), log);
   };
-  const doorbell = daemons === null ? null : await doorbellOf(call, name, daemons);
+  const doorbell = daemons === null ? null : await findDoorbell(call, name, daemons);
   if (daemons !== null && doorbell !== null) {
-    const isBoundary = daemons.boundaryAt(turn) !== null;
-    if (isBoundary) await takeOver();
-    const waits = isBoundary && isFollowed ? await followed() : NOTHING_WAITS;
-    return await daemons.rungBoundary(call, { kept, pacing, gates, name, items, waiting: waits }, doorbell);
+    const isTurnBoundary = daemons.toBoundaryKind(turn) !== null;
+    if (isTurnBoundary) await takeOver();
+    const waits = isTurnBoundary && isFollowed ? await readFollowed() : NOTHING_WAITS;
+    return await daemons.ringAtBoundary(call, { pacingStore, pacing, gates, name, items, waiting: waits }, doorbell);
   }
 
-  const carries = asked.harness.carries(turn);
-  let pending: Moment['pending'] = [0, 0, 0, 0, 0];
+  const carries = options.harness.carries(turn);
+  let pending: HookMoment['pending'] = [0, 0, 0, 0, 0];
   let waiting = NOTHING_WAITS;
   if (carries.text) {
     await takeOver();
     pending = items.pending(name, session);
-    if (isFollowed && event !== 'PostToolUse') waiting = await followed();
+    if (isFollowed && event !== 'PostToolUse') waiting = await readFollowed();
   }
-  const all: Moment['pending'] = [pending[0], pending[1], pending[2] + waiting.items.length, pending[3], pending[4]];
-  const ask: AskGates = { gates, name, turn, cwd: cwd ?? surroundings().cwd, env: io.env };
-  const moment: Moment = {
-    ...{ event, carries, gates: OPEN_WAY, pending: all, waiting: all.join(), pacing, now: realClock.now() },
-    ...{ failure: turn.failure, isSubagent: turn.isSubagent, delivery: asked.delivery, onStop: asked.onStop },
+  const counts: HookMoment['pending'] = [
+    pending[0],
+    pending[1],
+    pending[2] + waiting.items.length,
+    pending[3],
+    pending[4],
+  ];
+  const ask: AskGates = { gates, name, turn, cwd: cwd ?? getSurroundings().cwd, env: io.env };
+  const moment: HookMoment = {
+    ...{ event, carries, gates: OPEN_WAY, pending: counts, waiting: counts.join(), pacing, now: realClock.now() },
+    ...{ failure: turn.failure, isSubagent: turn.isSubagent, delivery: options.delivery, onStop: options.onStop },
   };
-  const verdict = await verdictAt(moment, ask);
+  const verdict = await decideVerdict(moment, ask);
   call.progress.isDecided = true;
-  const move = moveAt({ ...moment, gates: verdict });
-  const mail = (upTo: 1 | 4, taken: number): Told | null =>
-    mailFor({ items, takeOver: null, waiting, clock: realClock, log }, { name, session, upTo, taken });
-  const ring: Told = {
-    text: bell(name, pending, waiting.items.length),
-    written: () => waiting.told(waiting.items.length),
+  const move = decideMove({ ...moment, gates: verdict });
+  const mail = (upTo: 1 | 4, usedChars: number): HookDelivery | null =>
+    createDelivery({ items, takeOver: null, waiting, clock: realClock, log }, { name, session, upTo, usedChars });
+  const ring: HookDelivery = {
+    text: formatBell(name, pending, waiting.items.length),
+    written: () => waiting.acknowledge(waiting.items.length),
     lost: () => {},
   };
-  const { answer, told } = answerOf(move, verdict, event, mail, ring);
-  await say(call, kept, pacedAfter(pacing, move, answer, moment), answer, told);
+  const { answer, delivery } = chooseAnswer(move, verdict, event, mail, ring);
+  await say(call, pacingStore, updatePacing(pacing, move, answer, moment), answer, delivery);
 }
 
 /** Null also when nobody knows: then the hook tells what waits, as if there were no daemon. */
-async function doorbellOf(
-  { persona, state, io, log, budget }: Call,
+async function findDoorbell(
+  { persona, state, io, log, budget }: HookCall,
   name: string,
-  { bellOf }: NonNullable<Daemons>,
-): Promise<Bell | null> {
+  { createBell }: NonNullable<Daemons>,
+): Promise<DaemonBell | null> {
   try {
-    return await bellOf({ persona, name }, { disk: realDisk(log), state, env: io.env, budget });
+    return await createBell({ persona, name }, { disk: createRealDisk(log), state, env: io.env, budget });
   } catch (error) {
     log.warn(error instanceof Error ? error.message : String(error));
     return null;

@@ -1,8 +1,8 @@
 import { fstatSync, readSync } from 'node:fs';
 import { pause } from '../../../core/ports/index.ts';
-import { errnoOf } from '../../../core/state/index.ts';
-import { unblocked } from '../unblocked.node.ts';
-import type { Budget } from './budget.ts';
+import { getErrno } from '../../../core/state/index.ts';
+import { openUnblocked } from '../nonblocking-fd.node.ts';
+import type { TimeBudget } from './budget.ts';
 
 /** More than any harness says of a tool call that was of use. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -13,14 +13,14 @@ const ASK_EVERY_MS = 1;
 export const isPerson = (): boolean => fstatSync(0).isCharacterDevice() && process.stdin.isTTY === true;
 
 /** What stands on stdin when it ends, or so far when `budget` does: a harness that leaves it open is not waited for. */
-export function stdinText(budget: Budget): string | Promise<string> {
+export function readStdin(budget: TimeBudget): string | Promise<string> {
   const stat = fstatSync(0);
   const isOrdinary = stat.isFIFO() || stat.isSocket() || stat.isFile();
-  return process.platform === 'win32' || !isOrdinary ? streamed(budget.left()) : read(unblocked(0), budget);
+  return process.platform === 'win32' || !isOrdinary ? readStream(budget.left()) : read(openUnblocked(0), budget);
 }
 
 /** Holds this thread up: there is nothing else to do. */
-function read(fd: number, budget: Budget): string {
+function read(fd: number, budget: TimeBudget): string {
   const chunks: Buffer[] = [];
   for (let bytes = 0; bytes <= MOST_BYTES; ) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -30,7 +30,7 @@ function read(fd: number, budget: Budget): string {
       bytes += got;
       chunks.push(chunk.subarray(0, got));
     } catch (error) {
-      if (errnoOf(error) !== 'EAGAIN') break; // what came until then is no JSON, and that is said
+      if (getErrno(error) !== 'EAGAIN') break; // what came until then is no JSON, and that is said
       if (budget.left() === 0) break;
       pause(ASK_EVERY_MS);
     }
@@ -38,8 +38,8 @@ function read(fd: number, budget: Budget): string {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The same by the stream, for what can not be asked without waiting. It is let go of, so that it keeps no process alive. */
-async function streamed(ms: number): Promise<string> {
+/** The same by the stream, for what cannot be asked without waiting. It is let go of, so that it keeps no process alive. */
+async function readStream(ms: number): Promise<string> {
   const { stdin } = process;
   const chunks: Buffer[] = [];
   let bytes = 0;

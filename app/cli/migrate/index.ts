@@ -1,3 +1,3 @@
-export type { Decision } from './decide.ts';
-export { intoHeadless } from './into-headless.ts';
-export { intoTray } from './into-tray.ts';
+export type { MigrationDecision } from './decide.ts';
+export { migrateToHeadless } from './headless-migration.ts';
+export { migrateToTray } from './tray-migration.ts';

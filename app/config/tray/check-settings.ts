@@ -1,23 +1,23 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Fault } from '../../../core/model/index.ts';
-import { AS_WRITTEN, natsTarget, proxyOf, targetOf } from '../../../core/net/index.ts';
-import { hiveAt } from '../../../core/sources/index.ts';
+import { AS_WRITTEN, parseNatsTarget, parseProxy, parseTarget } from '../../../core/net/index.ts';
+import { parseHiveUrl } from '../../../core/sources/index.ts';
 import { findBadUtf8 } from '../../../core/state/index.ts';
 import { checkOpener } from '../../open/index.ts';
-import { lineAndColumn, type Places, placesIn } from './json-places.ts';
+import { type JsonLocations, locateJson, toLineAndColumn } from './json-locations.ts';
 import { type FurtherHive, RESERVED_NAMES, SETTINGS, type Settings } from './settings.ts';
 
 /** One thing that is wrong in a settings file. */
-export interface Problem {
+export interface SettingsProblem {
   /** From 1. */
   readonly line: number;
   readonly column: number;
   readonly message: string;
 }
 
-export type Checked =
-  | { readonly is: 'good'; readonly given: Partial<Settings> }
-  | { readonly is: 'bad'; readonly problems: readonly [Problem, ...Problem[]] };
+export type SettingsCheck =
+  | { readonly is: 'good'; readonly settings: Partial<Settings> }
+  | { readonly is: 'bad'; readonly problems: readonly [SettingsProblem, ...SettingsProblem[]] };
 
 const fits = new Ajv2020({ strict: true, allErrors: true, discriminator: true }).compile<Partial<Settings>>({
   ...SETTINGS,
@@ -25,7 +25,7 @@ const fits = new Ajv2020({ strict: true, allErrors: true, discriminator: true })
 });
 
 /** The same of a file as it is on the disk. What is not UTF-8 is refused: written back, it would be another text. */
-export function checkSettingsBytes(bytes: Uint8Array): Checked {
+export function checkSettingsBytes(bytes: Uint8Array): SettingsCheck {
   const bad = findBadUtf8(bytes);
   if (bad === null) return checkSettings(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
   const { line, column, byte } = bad;
@@ -34,12 +34,15 @@ export function checkSettingsBytes(bytes: Uint8Array): Checked {
 }
 
 /** Everything that is wrong with the text of a settings file, in the order of the file. */
-export function checkSettings(text: string): Checked {
-  const places = placesIn(text);
-  if (places.is === 'broken') return bad(text, [{ offset: places.offset, message: `no JSON: ${places.message}` }]);
-  const found = [...repeats(places), ...wrongIn(places)];
-  const [first, ...rest] = found.toSorted((a, b) => a.offset - b.offset);
-  return first === undefined ? { is: 'good', given: places.value as Partial<Settings> } : bad(text, [first, ...rest]);
+export function checkSettings(text: string): SettingsCheck {
+  const places = locateJson(text);
+  if (places.is === 'broken')
+    return createBadCheck(text, [{ offset: places.offset, message: `no JSON: ${places.message}` }]);
+  const findings = [...findRepeats(places), ...findFindings(places)];
+  const [first, ...rest] = findings.toSorted((a, b) => a.offset - b.offset);
+  return first === undefined
+    ? { is: 'good', settings: places.value as Partial<Settings> }
+    : createBadCheck(text, [first, ...rest]);
 }
 
 const SCOPE = { is: 'machine', key: 'config' } as const;
@@ -54,84 +57,93 @@ export function checkHive(hive: Pick<FurtherHive, 'base' | 'proxy'>): void {
 }
 
 function checkBase({ base }: Pick<FurtherHive, 'base'>): void {
-  targetOf(base, AS_WRITTEN, SCOPE);
-  hiveAt(base, SCOPE);
+  parseTarget(base, AS_WRITTEN, SCOPE);
+  parseHiveUrl(base, SCOPE);
 }
 
 function checkProxy({ base, proxy }: Pick<FurtherHive, 'base' | 'proxy'>): void {
-  if (proxy !== undefined) proxyOf(proxy, targetOf(base, AS_WRITTEN, SCOPE), SCOPE);
+  if (proxy !== undefined) parseProxy(proxy, parseTarget(base, AS_WRITTEN, SCOPE), SCOPE);
 }
 
-interface Found {
+interface SettingsFinding {
   readonly offset: number;
   readonly message: string;
 }
 
-type Json = Places & { readonly is: 'json' };
+type ParsedJson = JsonLocations & { readonly is: 'json' };
 
-function bad(text: string, [first, ...rest]: readonly [Found, ...Found[]]): Checked {
-  const placed = ({ offset, message }: Found): Problem => ({ ...lineAndColumn(text, offset), message });
-  return { is: 'bad', problems: [placed(first), ...rest.map(placed)] };
+function createBadCheck(
+  text: string,
+  [first, ...rest]: readonly [SettingsFinding, ...SettingsFinding[]],
+): SettingsCheck {
+  const toProblem = ({ offset, message }: SettingsFinding): SettingsProblem => ({
+    ...toLineAndColumn(text, offset),
+    message,
+  });
+  return { is: 'bad', problems: [toProblem(first), ...rest.map(toProblem)] };
 }
 
 /** `JSON.parse` takes the last in silence, and the person looks at the first. */
-function repeats({ repeated }: Json): readonly Found[] {
-  return repeated.map(({ pointer, offset }) => ({ offset, message: `${nameOf(pointer)}: stands there twice` }));
+function findRepeats({ repeated }: ParsedJson): readonly SettingsFinding[] {
+  return repeated.map(({ pointer, offset }) => ({ offset, message: `${formatPointer(pointer)}: stands there twice` }));
 }
 
-function wrongIn(places: Json): readonly Found[] {
-  const { value, offsetOf } = places;
+function findFindings(places: ParsedJson): readonly SettingsFinding[] {
+  const { value, findOffset } = places;
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    const shown = JSON.stringify(value).slice(0, 80);
-    return [{ offset: 0, message: `it must hold an object, as {"port": 7475}, not ${shown}` }];
+    const text = JSON.stringify(value).slice(0, 80);
+    return [{ offset: 0, message: `it must hold an object, as {"port": 7475}, not ${text}` }];
   }
-  if (!fits(value)) return distinct((fits.errors ?? []).map((error) => foundOf(error, offsetOf)));
-  const primary = value.primary?.is === 'kijito' ? hiveFaults(value.primary, '/primary', offsetOf) : [];
-  const hives = hivesIn(value.hives ?? [], offsetOf);
-  return [...primary, ...hives, ...natsFaults(value.nats, offsetOf), ...openerFaults(value, offsetOf)];
+  if (!fits(value)) return removeDuplicates((fits.errors ?? []).map((error) => toFinding(error, findOffset)));
+  const primary = value.primary?.is === 'kijito' ? checkHiveFields(value.primary, '/primary', findOffset) : [];
+  const hives = checkHives(value.hives ?? [], findOffset);
+  return [...primary, ...hives, ...checkNats(value.nats, findOffset), ...checkOpenerSetting(value, findOffset)];
 }
 
-function natsFaults(nats: Settings['nats'], offsetOf: Json['offsetOf']): readonly Found[] {
+function checkNats(nats: Settings['nats'], findOffset: ParsedJson['findOffset']): readonly SettingsFinding[] {
   if (nats === undefined) return [];
   try {
-    natsTarget(nats.url, SCOPE);
+    parseNatsTarget(nats.url, SCOPE);
     return [];
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return [{ offset: offsetOf('/nats/url'), message: `nats.url: ${error.message}` }];
+    return [{ offset: findOffset('/nats/url'), message: `nats.url: ${error.message}` }];
   }
 }
 
 /** By the same function that fills it in at a click. */
-function openerFaults({ opener, urlSchemes }: Partial<Settings>, offsetOf: Json['offsetOf']): readonly Found[] {
+function checkOpenerSetting(
+  { opener, urlSchemes }: Partial<Settings>,
+  findOffset: ParsedJson['findOffset'],
+): readonly SettingsFinding[] {
   if (opener === undefined) return [];
   try {
     checkOpener(opener, urlSchemes ?? SETTINGS.properties.urlSchemes.default);
     return [];
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return [{ offset: offsetOf('/opener'), message: error.message }];
+    return [{ offset: findOffset('/opener'), message: error.message }];
   }
 }
 
-function hivesIn(hives: readonly FurtherHive[], offsetOf: Json['offsetOf']): readonly Found[] {
-  return hives.flatMap((hive, index): readonly Found[] => {
+function checkHives(hives: readonly FurtherHive[], findOffset: ParsedJson['findOffset']): readonly SettingsFinding[] {
+  return hives.flatMap((hive, index): readonly SettingsFinding[] => {
     const at = `/hives/${index}`;
     const first = hives.findIndex(({ name }) => name === hive.name);
     if (first < index) {
-      const message = `${nameOf(`${at}/name`)}: ${hive.name} is the name of hives.${first} already`;
-      return [{ offset: offsetOf(`${at}/name`), message }];
+      const message = `${formatPointer(`${at}/name`)}: ${hive.name} is the name of hives.${first} already`;
+      return [{ offset: findOffset(`${at}/name`), message }];
     }
-    return hiveFaults(hive, at, offsetOf);
+    return checkHiveFields(hive, at, findOffset);
   });
 }
 
 /** At most one: an address that is none makes nonsense of the proxy before it. */
-function hiveFaults(
+function checkHiveFields(
   hive: Pick<FurtherHive, 'base' | 'proxy'>,
   at: string,
-  offsetOf: Json['offsetOf'],
-): readonly Found[] {
+  findOffset: ParsedJson['findOffset'],
+): readonly SettingsFinding[] {
   for (const [key, check] of [
     ['base', checkBase],
     ['proxy', checkProxy],
@@ -140,21 +152,21 @@ function hiveFaults(
       check(hive);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return [{ offset: offsetOf(`${at}/${key}`), message: `${nameOf(`${at}/${key}`)}: ${error.message}` }];
+      return [{ offset: findOffset(`${at}/${key}`), message: `${formatPointer(`${at}/${key}`)}: ${error.message}` }];
     }
   }
   return [];
 }
 
-function foundOf(error: ErrorObject, offsetOf: Json['offsetOf']): Found {
+function toFinding(error: ErrorObject, findOffset: ParsedJson['findOffset']): SettingsFinding {
   const { instancePath, keyword, params } = error as { instancePath: string; keyword: string; params: Params };
   if (params.additionalProperty !== undefined) {
     const pointer = `${instancePath}/${params.additionalProperty.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const what = instancePath === '' ? 'there is no such setting' : 'there is no such key';
-    return { offset: offsetOf(pointer), message: `${nameOf(pointer)}: ${what}` };
+    const reason = instancePath === '' ? 'there is no such setting' : 'there is no such key';
+    return { offset: findOffset(pointer), message: `${formatPointer(pointer)}: ${reason}` };
   }
-  const offset = offsetOf(instancePath);
-  const name = instancePath === '' ? 'settings' : nameOf(instancePath);
+  const offset = findOffset(instancePath);
+  const name = instancePath === '' ? 'settings' : formatPointer(instancePath);
   switch (keyword) {
     case 'enum':
       return { offset, message: `${name}: must be one of ${(params.allowedValues ?? []).join(', ')}` };
@@ -172,11 +184,13 @@ interface Params {
   readonly allowedValues?: readonly unknown[];
 }
 
-function distinct(found: readonly Found[]): readonly Found[] {
-  return found.filter((one, index) => found.findIndex(({ message }) => message === one.message) === index);
+function removeDuplicates(findings: readonly SettingsFinding[]): readonly SettingsFinding[] {
+  return findings.filter(
+    (finding, index) => findings.findIndex(({ message }) => message === finding.message) === index,
+  );
 }
 
 /** A JSON pointer as a person writes it: `hives.0.base`. */
-function nameOf(pointer: string): string {
+function formatPointer(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
 }

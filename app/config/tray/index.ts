@@ -1,17 +1,17 @@
-export { type Checked, checkHive, type Problem } from './check-settings.ts';
+export { checkHive, type SettingsCheck, type SettingsProblem } from './check-settings.ts';
 export {
+  getSettingsPath,
   isSettingName,
   openSettings,
   readSettingsFile,
   type SettingName,
   type SettingsFile,
-  settingsPath,
 } from './settings.node.ts';
 export {
   type FurtherHive,
-  type Opener,
+  type OpenerConfig,
   type Primary,
-  type QuietHours,
+  type QuietHoursSetting,
   RESERVED_NAMES,
   SETTINGS,
   type Settings,

@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import Conf from 'conf';
 import { Fault } from '../../../core/model/index.ts';
 import { realFiles, repeatPatiently, silentLog } from '../../../core/ports/index.ts';
-import { errnoOf, ioFault, readRegular, realDisk, syncDirectory } from '../../../core/state/index.ts';
-import { type Checked, checkSettings, checkSettingsBytes } from './check-settings.ts';
+import { createRealDisk, getErrno, readRegular, syncDirectory, toIoFault } from '../../../core/state/index.ts';
+import { checkSettings, checkSettingsBytes, type SettingsCheck } from './check-settings.ts';
 import { type Primary, SETTINGS, type Settings } from './settings.ts';
 
 export type SettingName = keyof Settings;
@@ -15,7 +15,7 @@ export interface SettingsFile {
   /** As read, with the defaults for what the file does not say. */
   readonly settings: Settings;
   /** As read: only what the file says. */
-  readonly given: Partial<Settings>;
+  readonly explicitSettings: Partial<Settings>;
   decide(primary: Primary): void;
   /**
    * Writes one setting and leaves the others as they are in the file now.
@@ -40,7 +40,7 @@ const MOST_BYTES = 1024 * 1024;
 const PRIVATE_DIRECTORY = 0o700;
 
 /** Where the settings of a directory stand. */
-export function settingsPath(directory: string): string {
+export function getSettingsPath(directory: string): string {
   return join(directory, 'config.json');
 }
 
@@ -53,25 +53,25 @@ export function isSettingName(name: string): name is SettingName {
  * @throws Fault `settings` naming file, line, column and what is wrong there, or `unreadable`; nothing is overwritten then
  */
 export function openSettings(directory: string): SettingsFile {
-  const path = settingsPath(directory);
+  const path = getSettingsPath(directory);
   const read = (): Partial<Settings> => {
-    const text = readGood(path);
+    const text = readCheckedText(path);
     return text === null ? {} : runConf(path, 'unreadable', () => ({ ...openConf(directory, text).store }));
   };
   const write = (change: (conf: Conf<Settings>) => void): void => {
-    const text = readGood(path);
+    const text = readCheckedText(path);
     runConf(path, 'unwritable', () => {
       const folder = dirname(findTarget(path));
       for (const each of [directory, folder]) realFiles.mkdirAll(each, PRIVATE_DIRECTORY);
-      withoutSnap(() => repeatPatiently(() => change(openConf(directory, text))));
-      syncDirectory(realDisk(silentLog), folder);
+      runWithoutSnap(() => repeatPatiently(() => change(openConf(directory, text))));
+      syncDirectory(createRealDisk(silentLog), folder);
     });
   };
-  const given = read();
+  const explicitSettings = read();
   return {
     path,
-    settings: { ...DEFAULTS, ...given } as Settings,
-    given,
+    settings: { ...DEFAULTS, ...explicitSettings } as Settings,
+    explicitSettings,
     decide: (primary) => write((conf) => conf.set('primary', primary)),
     set(name, value) {
       const checked = checkSettings(JSON.stringify({ ...read(), [name]: value }));
@@ -86,8 +86,8 @@ export function openSettings(directory: string): SettingsFile {
  * What is wrong or right with the settings of a directory; null when there is no file.
  * @throws Fault `unreadable`: no regular file, too long, or not to be read
  */
-export function readSettingsFile(directory: string): Checked | null {
-  const bytes = readRegular(realFiles, settingsPath(directory), MOST_BYTES);
+export function readSettingsFile(directory: string): SettingsCheck | null {
+  const bytes = readRegular(realFiles, getSettingsPath(directory), MOST_BYTES);
   return bytes === null ? null : checkSettingsBytes(bytes);
 }
 
@@ -97,22 +97,22 @@ export function readSettingsFile(directory: string): Checked | null {
  *
  * @throws Fault `settings`, `unreadable`
  */
-function readGood(path: string): string | null {
+function readCheckedText(path: string): string | null {
   const bytes = readRegular(realFiles, path, MOST_BYTES);
   if (bytes === null) return null;
-  goodOf(path, checkSettingsBytes(bytes));
+  requireGoodSettings(path, checkSettingsBytes(bytes));
   return Buffer.from(bytes).toString('utf8');
 }
 
 /**
  * Made when a file is there, or its directory is: conf makes directories by Node's recursive call, which never ends below `/proc`.
- * No schema, since `readGood` says more; no defaults, which conf would write into the person's file, where they would outlive
+ * No schema, since `readCheckedText` says more; no defaults, which conf would write into the person's file, where they would outlive
  * better ones.
  *
- * @param checked the text that `readGood` gave; one that somebody put in its place since is checked again
+ * @param checked the text that `readCheckedText` gave; one that somebody put in its place since is checked again
  */
 function openConf(directory: string, checked: string | null): Conf<Settings> {
-  const path = settingsPath(directory);
+  const path = getSettingsPath(directory);
   return new Conf<Settings>({
     cwd: directory,
     configName: 'config',
@@ -120,7 +120,8 @@ function openConf(directory: string, checked: string | null): Conf<Settings> {
     clearInvalidConfig: false,
     accessPropertiesByDotNotation: false,
     serialize: (settings) => `${JSON.stringify(settings, null, 2)}\n`,
-    deserialize: (text) => goodOf(path, checkSettings(text === checked ? text : (readGood(path) ?? '{}'))) as Settings,
+    deserialize: (text) =>
+      requireGoodSettings(path, checkSettings(text === checked ? text : (readCheckedText(path) ?? '{}'))) as Settings,
   });
 }
 
@@ -130,24 +131,24 @@ const MOST_LINKS = 40;
 function findTarget(path: string): string {
   let target = path;
   for (let links = 0; links < MOST_LINKS; links += 1) {
-    const next = linkAt(target);
+    const next = readLink(target);
     if (next === null) break;
     target = resolve(realpathSync(dirname(target)), next);
   }
   return target;
 }
 
-function linkAt(path: string): string | null {
+function readLink(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch (error) {
-    if (['EINVAL', 'ENOENT', 'UNKNOWN'].includes(errnoOf(error))) return null; // a file, nothing, a file on Windows
+    if (['EINVAL', 'ENOENT', 'UNKNOWN'].includes(getErrno(error))) return null; // a file, nothing, a file on Windows
     throw error;
   }
 }
 
 /** In a Snap conf writes in place, where a kill leaves half a file; every terminal of an editor in a Snap hands its SNAP on. */
-function withoutSnap(run: () => void): void {
+function runWithoutSnap(run: () => void): void {
   const { SNAP: snap } = process.env;
   delete process.env.SNAP;
   try {
@@ -162,14 +163,14 @@ function runConf<T>(path: string, is: 'unreadable' | 'unwritable', run: () => T)
   try {
     return run();
   } catch (error) {
-    throw ioFault(error, path, is);
+    throw toIoFault(error, path, is);
   }
 }
 
 /** @throws Fault `settings` */
-function goodOf(path: string, checked: Checked): Partial<Settings> {
-  if (checked.is === 'good') return checked.given;
+function requireGoodSettings(path: string, checked: SettingsCheck): Partial<Settings> {
+  if (checked.is === 'good') return checked.settings;
   const [{ line, column, message }, ...rest] = checked.problems;
-  const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
-  throw new Fault('settings', `${path}:${line}:${column}: ${message}${more}`, SCOPE);
+  const suffix = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
+  throw new Fault('settings', `${path}:${line}:${column}: ${message}${suffix}`, SCOPE);
 }

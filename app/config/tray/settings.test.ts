@@ -111,7 +111,7 @@ test("a person's own settings stay theirs: the decision is added, and nothing th
 
 test('what nobody wrote has its default; what is optional stays out', () => {
   rmSync(path);
-  const { settings, given } = openSettings(join(folder, 'no', 'such'));
+  const { settings, explicitSettings: given } = openSettings(join(folder, 'no', 'such'));
   assert.ok(!existsSync(join(folder, 'no')), 'to look writes nothing');
   assert.deepEqual(given, {});
   assert.deepEqual(
@@ -162,7 +162,7 @@ test('F10 given a link to a file that is not there yet, a change makes the file 
   assert.deepEqual(JSON.parse(readFileSync(join(elsewhere, 'deep', 'config.json'), 'utf8')), { port: 7000 });
   openSettings(folder).set('sound', true);
   assert.ok(lstatSync(path).isSymbolicLink());
-  assert.deepEqual(openSettings(folder).given, { port: 7000, sound: true });
+  assert.deepEqual(openSettings(folder).explicitSettings, { port: 7000, sound: true });
   rmSync(path);
 });
 

@@ -1,4 +1,5 @@
 import type { XStatic } from 'typebox/schema';
+import { RESERVED_PREFIXES } from '../../../core/model/index.ts';
 
 /** Which hive owns the bare persona names. Decided on the first run and never changed by itself: file names hang on it. */
 const PRIMARY = {
@@ -20,8 +21,12 @@ const PRIMARY = {
   description: 'the hive whose personas have bare names; decided on the first run',
 } as const;
 
-/** What a hive's name may not be: prefixes of other sources, and the name the primary hive goes by. */
-export const RESERVED_NAMES = ['local', 'kijito', 'garden', 'bc', 'prism', 'nats'] as const;
+/** What a hive's name may not be: prefixes of other sources, the name the primary hive goes by, and that of the relay. */
+export const RESERVED_NAMES: readonly string[] = [
+  ...RESERVED_PREFIXES.map((prefix) => prefix.replace(/-$/, '')),
+  'kijito',
+  'nats',
+];
 
 /**
  * A further hive. Its name is the prefix of its personas' ids, `NAME-PERSONA`, so it holds no hyphen: `a-b` and `a` could
@@ -251,5 +256,5 @@ export const SETTINGS = {
 export type Settings = XStatic<typeof SETTINGS>;
 export type Primary = NonNullable<Settings['primary']>;
 export type FurtherHive = Settings['hives'][number];
-export type Opener = Settings['opener'];
-export type QuietHours = NonNullable<Settings['quietHours']>;
+export type OpenerConfig = Settings['opener'];
+export type QuietHoursSetting = NonNullable<Settings['quietHours']>;

@@ -1,10 +1,10 @@
-import type { Rules } from '../../../core/watch/index.ts';
-import { given, UsageError } from './usage-error.ts';
-import type { WatchPlan } from './watch-plan.ts';
+import type { WatcherRules } from '../../../core/watch/index.ts';
+import type { WatchPlan } from './plan.ts';
+import { parseTextFlag, UsageError } from './usage-error.ts';
 
 /** What commander gives for the flags of alarms and activity. */
 export interface AlarmFlags {
-  delivery: Rules['delivery'];
+  delivery: WatcherRules['delivery'];
   gapAlerts: boolean;
   evidenceAlerts: boolean;
   unreadAlerts: boolean;
@@ -16,7 +16,7 @@ export interface AlarmFlags {
   waits?: number;
 }
 
-export function silencedOf(flags: AlarmFlags, warnings: string[]): WatchPlan['silenced'] {
+export function parseSilencedAlerts(flags: AlarmFlags, warnings: string[]): WatchPlan['silenced'] {
   const silenced = new Set<'gap' | 'evidence-lost' | 'unread-not-shown'>();
   if (!flags.gapAlerts) silenced.add('gap');
   if (!flags.evidenceAlerts) silenced.add('evidence-lost');
@@ -28,7 +28,7 @@ export function silencedOf(flags: AlarmFlags, warnings: string[]): WatchPlan['si
   return silenced;
 }
 
-export function hiveAlarmsOf(
+export function parseHiveAlarms(
   { strandedAlerts: stranded, urgentAlerts: urgent, delivery }: AlarmFlags,
   isAll: boolean,
   warnings: string[],
@@ -41,10 +41,10 @@ export function hiveAlarmsOf(
 }
 
 /** @throws UsageError */
-export function activityOf(flags: AlarmFlags): Pick<WatchPlan, 'activityFile' | 'checkActivity'> {
-  const activityFile = given('--activity-file', flags.activityFile);
+export function parseActivityFlags(flags: AlarmFlags): Pick<WatchPlan, 'activityFile' | 'checkActivity'> {
+  const activityFile = parseTextFlag('--activity-file', flags.activityFile);
   const { sinceId, waits = null } = flags;
-  const persona = given('--check-activity', flags.checkActivity);
+  const persona = parseTextFlag('--check-activity', flags.checkActivity);
   if (persona === null) {
     if (sinceId !== undefined || waits !== null)
       throw new UsageError('--since-id and --waits: they say what --check-activity asks');

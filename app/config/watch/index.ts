@@ -1,1 +1,2 @@
-export { DEFAULT_HIVE, type Parsed, parseWatch, type WatchPlan, watchHelp } from './watch-plan.ts';
+export type { WatchPlan } from './plan.ts';
+export { DEFAULT_HIVE, formatWatchHelp, parseWatch, type WatchParseResult } from './watch-plan.ts';

@@ -2,7 +2,7 @@
 export class UsageError extends Error {}
 
 /** @throws UsageError for the empty text */
-export function given(flag: string, value: string | undefined): string | null {
+export function parseTextFlag(flag: string, value: string | undefined): string | null {
   if (value === '') throw new UsageError(`${flag}: must not be empty`);
   return value ?? null;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseWatch, type WatchPlan, watchHelp } from './index.ts';
+import { formatWatchHelp, parseWatch, type WatchPlan } from './index.ts';
 
 const DEFAULTS: WatchPlan = {
   targets: { is: 'all' },
@@ -121,7 +121,7 @@ describe('a flag changes what it names and nothing else', () => {
   }
 
   test('every flag that help names is among them', () => {
-    const flags = watchHelp().flatMap((line) => /^ {2}(--[a-z-]+)/.exec(line)?.[1] ?? []);
+    const flags = formatWatchHelp().flatMap((line) => /^ {2}(--[a-z-]+)/.exec(line)?.[1] ?? []);
     assert.ok(flags.length > 25);
     for (const flag of flags)
       assert.ok(

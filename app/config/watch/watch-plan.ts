@@ -1,53 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
-import type { Question } from '../../../core/alarms/index.ts';
-import type { Rules } from '../../../core/watch/index.ts';
-import { type AlarmFlags, activityOf, hiveAlarmsOf, silencedOf } from './alarm-flags.ts';
-import { given, UsageError } from './usage-error.ts';
+import { type AlarmFlags, parseActivityFlags, parseHiveAlarms, parseSilencedAlerts } from './alarm-flags.ts';
+import type { WatchPlan } from './plan.ts';
+import { parseTextFlag, UsageError } from './usage-error.ts';
 
-/** What a headless watch is asked to do: every flag of the Kijito spec 11 and 14, checked. Nothing behind it knows a flag. */
-export interface WatchPlan {
-  readonly targets:
-    | { readonly is: 'all' }
-    | { readonly is: 'some'; readonly personas: readonly string[] }
-    | { readonly is: 'url'; readonly url: string; readonly allowLoopback: boolean; readonly allowPrivate: boolean };
-  readonly hive: string;
-  readonly pollSeconds: number;
-  readonly alertAfter: number;
-  readonly emit:
-    | { readonly is: 'stdout' }
-    | { readonly is: 'exec'; readonly command: string }
-    | { readonly is: 'file'; readonly path: string }
-    | { readonly is: 'template'; readonly template: string };
-  readonly maxBytes: number;
-  readonly keepLogs: number;
-  /** Null: no content at all. */
-  readonly contentChars: number | null;
-  readonly seedAt: number | null;
-  readonly maxReplay: number;
-  readonly stateFile: string | null;
-  readonly heartbeatSeconds: number | null;
-  readonly suppressAuthors: readonly string[];
-  readonly rediscoverSeconds: number;
-  readonly authHeader: string | null;
-  readonly tokenFile: string | null;
-  readonly fastPath: boolean;
-  readonly resyncEvery: number;
-  readonly selfTest: boolean;
-  /** `at-most-once` is rev 6; `at-least-once` is the later monitor (Kijito contract b). */
-  readonly delivery: Rules['delivery'];
-  /** How long the pending list is held open; 0: never. */
-  readonly waitSeconds: number;
-  /** The alarms that are not wanted. */
-  readonly silenced: Rules['silenced'];
-  /** The alarms of a whole hive that are wanted; only at least once has any. */
-  readonly hiveAlarms: { readonly stranded: boolean; readonly urgent: boolean };
-  /** Where to publish what was observed of each persona. */
-  readonly activityFile: string | null;
-  /** What to ask of that file instead of watching. */
-  readonly checkActivity: Question | null;
-}
-
-export type Parsed =
+export type WatchParseResult =
   | { readonly is: 'plan'; readonly plan: WatchPlan; readonly warnings: readonly string[] }
   /** Exit 2. */
   | { readonly is: 'usage'; readonly message: string };
@@ -55,11 +11,11 @@ export type Parsed =
 export const DEFAULT_HIVE = 'http://127.0.0.1:7474';
 
 /** Reads the flags of `hivebar watch`. */
-export function parseWatch(args: readonly string[]): Parsed {
-  const command = watchCommand();
+export function parseWatch(args: readonly string[]): WatchParseResult {
+  const command = createWatchCommand();
   try {
     command.parse([...args], { from: 'user' });
-    return planOf(command.opts<Flags>());
+    return toWatchPlan(command.opts<WatchFlags>());
   } catch (error) {
     if (error instanceof UsageError) return { is: 'usage', message: error.message };
     if (!(error instanceof CommanderError)) throw error;
@@ -68,12 +24,12 @@ export function parseWatch(args: readonly string[]): Parsed {
 }
 
 /** What each flag does, a line an entry. */
-export function watchHelp(): readonly string[] {
-  const text = watchCommand().helpInformation();
+export function formatWatchHelp(): readonly string[] {
+  const text = createWatchCommand().helpInformation();
   return text.slice(text.indexOf('Options:')).trimEnd().split('\n');
 }
 
-interface Flags extends AlarmFlags {
+interface WatchFlags extends AlarmFlags {
   persona: string[];
   personas?: string;
   allPersonas?: true;
@@ -105,7 +61,7 @@ interface Flags extends AlarmFlags {
   wait?: number;
 }
 
-function watchCommand(): Command {
+function createWatchCommand(): Command {
   const list = (value: string, before: string[]): string[] => [...before, value];
   return new Command('watch')
     .allowExcessArguments(false)
@@ -117,8 +73,8 @@ function watchCommand(): Command {
     .option('--url <url>', 'watch this one inbox address instead; guarded, see --allow-loopback and --allow-private')
     .option('--allow-loopback', 'let --url be an address of this machine')
     .option('--allow-private', 'let --url be an address of a private network')
-    .addOption(number('--poll-seconds <seconds>', 'time between polls', 60, { least: 1, whole: false }))
-    .addOption(number('--alert-after <n>', 'consecutive failures that make an outage', 3, { least: 1 }))
+    .addOption(createNumberOption('--poll-seconds <seconds>', 'time between polls', 60, { least: 1, whole: false }))
+    .addOption(createNumberOption('--alert-after <n>', 'consecutive failures that make an outage', 3, { least: 1 }))
     .addOption(
       new Option('--emit <mode>', 'where events go')
         .choices(['stdout-jsonl', 'exec-per-event'])
@@ -126,28 +82,43 @@ function watchCommand(): Command {
     )
     .option('--exec <command>', 'the command run per event, with the event in KIJITOMON_* variables')
     .addOption(
-      number('--content-chars <n>', 'cut content after this many code points (default 220)', undefined, { least: 0 }),
+      createNumberOption('--content-chars <n>', 'cut content after this many code points (default 220)', undefined, {
+        least: 0,
+      }),
     )
     .option('--no-content', 'leave content out of events')
     .addOption(
-      number('--seed-at <id>', 'start after this message, whatever the state file says', undefined, { least: 0 }),
+      createNumberOption('--seed-at <id>', 'start after this message, whatever the state file says', undefined, {
+        least: 0,
+      }),
     )
-    .addOption(number('--max-replay <n>', 'on a restart, replay at most this many messages', 50, { least: 0 }))
+    .addOption(
+      createNumberOption('--max-replay <n>', 'on a restart, replay at most this many messages', 50, { least: 0 }),
+    )
     .option('--state-file <path>', 'keep the position here; one file per persona is derived from it')
-    .addOption(number('--heartbeat <seconds>', 'emit a heartbeat this often', undefined, { least: 1, whole: false }))
+    .addOption(
+      createNumberOption('--heartbeat <seconds>', 'emit a heartbeat this often', undefined, { least: 1, whole: false }),
+    )
     .option('--events-file <path>', 'append events to this file, rotated by us, instead of stdout')
     .option('--events-file-template <path>', 'one file per persona; must contain {persona}')
-    .addOption(number('--max-bytes <n>', 'rotate an events file at this size; 0 or less: never', 5_000_000, {}))
-    .addOption(number('--keep-logs <n>', 'rotated files to keep', 5, { least: 1 }))
+    .addOption(
+      createNumberOption('--max-bytes <n>', 'rotate an events file at this size; 0 or less: never', 5_000_000, {}),
+    )
+    .addOption(createNumberOption('--keep-logs <n>', 'rotated files to keep', 5, { least: 1 }))
     .option('--suppress-author <name>', 'no event for mail from this author; may be repeated', list, [])
     .addOption(
-      number('--rediscover-every <seconds>', 'rescan the directory this often', 600, { least: 1, whole: false }),
+      createNumberOption('--rediscover-every <seconds>', 'rescan the directory this often', 600, {
+        least: 1,
+        whole: false,
+      }),
     )
     .option('--auth-header <name>', 'send the token raw in this header instead of "Authorization: Bearer"')
     .option('--token-file <path>', 'read the token here (default: the variable KIJITOMON_TOKEN)')
     .option('--no-fast-path', 'fetch every inbox on every poll')
     .addOption(
-      number('--resync-every <n>', 'fetch every inbox at least after this many skipped polls', 10, { least: 1 }),
+      createNumberOption('--resync-every <n>', 'fetch every inbox at least after this many skipped polls', 10, {
+        least: 1,
+      }),
     )
     .addOption(
       new Option('--delivery <mode>', 'what happens to an event that could not be handed over: skipped, or held')
@@ -155,10 +126,15 @@ function watchCommand(): Command {
         .default('at-most-once'),
     )
     .addOption(
-      number('--wait <seconds>', 'hold the pending list open this long; default 50 at least once, else 0', undefined, {
-        least: 0,
-        whole: false,
-      }),
+      createNumberOption(
+        '--wait <seconds>',
+        'hold the pending list open this long; default 50 at least once, else 0',
+        undefined,
+        {
+          least: 0,
+          whole: false,
+        },
+      ),
     )
     .option('--no-gap-alerts', 'no alert where mail may be missing')
     .option('--no-evidence-alerts', 'no alert when it is forgotten what was delivered above a gap')
@@ -173,14 +149,16 @@ function watchCommand(): Command {
       '--check-activity <name>',
       'instead of watching: exit 0 active since --since-id, 1 silent, 2 not observable',
     )
-    .addOption(number('--since-id <id>', 'the message after which activity counts', undefined, { least: 0 }))
-    .addOption(number('--waits <n>', 'how often you have waited, for the words', undefined, { least: 0 }))
+    .addOption(
+      createNumberOption('--since-id <id>', 'the message after which activity counts', undefined, { least: 0 }),
+    )
+    .addOption(createNumberOption('--waits <n>', 'how often you have waited, for the words', undefined, { least: 0 }))
     .option('--self-test', 'one real fetch and one synthetic event per persona, then exit 0 or 1')
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
 }
 
-function number(
+function createNumberOption(
   flags: string,
   description: string,
   value: number | undefined,
@@ -199,34 +177,34 @@ function number(
   return value === undefined ? option : option.default(value);
 }
 
-function planOf(flags: Flags): Parsed {
+function toWatchPlan(flags: WatchFlags): WatchParseResult {
   const warnings: string[] = [];
-  const targets = targetsOf(flags, warnings);
+  const targets = parseTargets(flags, warnings);
   const plan: WatchPlan = {
     targets,
     hive: flags.hive ?? DEFAULT_HIVE,
     pollSeconds: flags.pollSeconds,
     alertAfter: flags.alertAfter,
-    emit: emitOf(flags, warnings),
+    emit: parseEmit(flags, warnings),
     maxBytes: flags.maxBytes,
     keepLogs: flags.keepLogs,
-    contentChars: contentOf(flags),
+    contentChars: parseContentChars(flags),
     seedAt: flags.seedAt ?? null,
     maxReplay: flags.maxReplay,
-    stateFile: given('--state-file', flags.stateFile),
+    stateFile: parseTextFlag('--state-file', flags.stateFile),
     heartbeatSeconds: flags.heartbeat ?? null,
     suppressAuthors: flags.suppressAuthor,
     rediscoverSeconds: flags.rediscoverEvery,
-    authHeader: given('--auth-header', flags.authHeader),
-    tokenFile: given('--token-file', flags.tokenFile),
+    authHeader: parseTextFlag('--auth-header', flags.authHeader),
+    tokenFile: parseTextFlag('--token-file', flags.tokenFile),
     fastPath: flags.fastPath,
     resyncEvery: flags.resyncEvery,
     selfTest: flags.selfTest ?? false,
     delivery: flags.delivery,
-    waitSeconds: waitOf(flags, warnings),
-    silenced: silencedOf(flags, warnings),
-    hiveAlarms: hiveAlarmsOf(flags, targets.is === 'all', warnings),
-    ...activityOf(flags),
+    waitSeconds: parseWait(flags, warnings),
+    silenced: parseSilencedAlerts(flags, warnings),
+    hiveAlarms: parseHiveAlarms(flags, targets.is === 'all', warnings),
+    ...parseActivityFlags(flags),
   };
   const isOne = targets.is === 'url' || (targets.is === 'some' && targets.personas.length === 1);
   if (plan.seedAt !== null && !isOne)
@@ -234,13 +212,13 @@ function planOf(flags: Flags): Parsed {
   return { is: 'plan', plan, warnings };
 }
 
-function targetsOf(flags: Flags, warnings: string[]): WatchPlan['targets'] {
+function parseTargets(flags: WatchFlags, warnings: string[]): WatchPlan['targets'] {
   const listed = flags.personas?.split(',').map((p) => p.trim());
   const named = [...flags.persona, ...(listed ?? [])].filter((p) => p !== '');
-  const asked = flags.persona.length > 0 || flags.personas !== undefined;
-  if (asked && named.length === 0) throw new UsageError('--persona, --personas: no name given');
+  const hasPersonaFlags = flags.persona.length > 0 || flags.personas !== undefined;
+  if (hasPersonaFlags && named.length === 0) throw new UsageError('--persona, --personas: no name given');
   if (flags.url !== undefined) {
-    if (asked || flags.allPersonas)
+    if (hasPersonaFlags || flags.allPersonas)
       throw new UsageError('--url: names one inbox by itself; leave out --persona, --personas and --all-personas');
     if (flags.hive !== undefined) throw new UsageError('--url and --hive: give one of them');
     const { allowLoopback = false, allowPrivate = false } = flags;
@@ -248,21 +226,21 @@ function targetsOf(flags: Flags, warnings: string[]): WatchPlan['targets'] {
   }
   if (flags.allowLoopback || flags.allowPrivate)
     warnings.push('--allow-loopback and --allow-private are ignored without --url');
-  if (flags.allPersonas && asked)
+  if (flags.allPersonas && hasPersonaFlags)
     throw new UsageError('--all-personas: leave out --persona and --personas, or leave this out');
-  return asked ? { is: 'some', personas: uniqueNames(named) } : { is: 'all' };
+  return hasPersonaFlags ? { is: 'some', personas: uniqueNames(named) } : { is: 'all' };
 }
 
 /** Flags that repeat a name collapse case-blind and keep the first spelling (Kijito contract, trap 42). */
 function uniqueNames(names: readonly string[]): string[] {
-  const seen = new Map<string, string>();
-  for (const name of names) if (!seen.has(name.toLowerCase())) seen.set(name.toLowerCase(), name);
-  return [...seen.values()];
+  const firstSpellings = new Map<string, string>();
+  for (const name of names) if (!firstSpellings.has(name.toLowerCase())) firstSpellings.set(name.toLowerCase(), name);
+  return [...firstSpellings.values()];
 }
 
-function emitOf(flags: Flags, warnings: string[]): WatchPlan['emit'] {
-  const file = given('--events-file', flags.eventsFile);
-  const template = given('--events-file-template', flags.eventsFileTemplate);
+function parseEmit(flags: WatchFlags, warnings: string[]): WatchPlan['emit'] {
+  const file = parseTextFlag('--events-file', flags.eventsFile);
+  const template = parseTextFlag('--events-file-template', flags.eventsFileTemplate);
   if (file !== null && template !== null)
     throw new UsageError('--events-file and --events-file-template: give one of them');
   if (template !== null && !template.includes('{persona}'))
@@ -281,14 +259,14 @@ function emitOf(flags: Flags, warnings: string[]): WatchPlan['emit'] {
   return template !== null ? { is: 'template', template } : { is: 'stdout' };
 }
 
-function waitOf(flags: Flags, warnings: string[]): number {
+function parseWait(flags: WatchFlags, warnings: string[]): number {
   if (flags.wait === undefined) return flags.delivery === 'at-least-once' ? 50 : 0;
   if (flags.wait > 0 && flags.url !== undefined) warnings.push('--wait is ignored with --url: it has no pending list');
   else if (flags.wait > 0 && !flags.fastPath) warnings.push('--wait is ignored with --no-fast-path');
   return flags.wait;
 }
 
-function contentOf(flags: Flags): number | null {
+function parseContentChars(flags: WatchFlags): number | null {
   if (flags.content) return flags.contentChars ?? 220;
   if (flags.contentChars !== undefined) throw new UsageError('--content-chars and --no-content: give one of them');
   return null;

@@ -23,7 +23,7 @@ export type SinkKind =
  * entry of all it reads and ends with it, so a long-lived one writes nothing.
  * @param label under which the system shows the records
  */
-export function sinkKind(around: LogSurroundings, label: string): SinkKind {
+export function chooseSinkKind(around: LogSurroundings, label: string): SinkKind {
   const { platform, journalFd, systemdCat, logger, hasJournal, hasSyslog } = around;
   switch (platform) {
     case 'win32':
@@ -43,7 +43,7 @@ export function sinkKind(around: LogSurroundings, label: string): SinkKind {
 }
 
 /** `JOURNAL_STREAM` is `DEVICE:INODE`, both decimal. Null: it is not set, or not that. */
-export function journalStream(text: string | undefined): { readonly dev: bigint; readonly ino: bigint } | null {
+export function parseJournalStream(text: string | undefined): { readonly dev: bigint; readonly ino: bigint } | null {
   const [, dev, ino] = /^(\d{1,20}):(\d{1,20})$/.exec(text ?? '') ?? [];
   return dev === undefined || ino === undefined ? null : { dev: BigInt(dev), ino: BigInt(ino) };
 }

@@ -1,14 +1,18 @@
 import { execFile } from 'node:child_process';
-import type { koffi as koffiOf } from '../../ports/index.ts';
-import { EVENT_LOG_CALLS, eventCreateArguments, reportedEvent } from './event-log.ts';
-import type { Outlet } from './sink.ts';
+import type { loadKoffi } from '../../ports/index.ts';
+import { EVENT_LOG_CALLS, toEventCreateArguments, toReportedEvent } from './event-log.ts';
+import type { LogOutlet } from './sink.ts';
 
 /**
  * The Event Log of Windows, log Application: no administrator and no registered source is needed. Not run on Windows so far; its
  * calls are tried against a library with the same functions.
- * @throws Error when the functions are not there, or the log can not be opened
+ * @throws Error when the functions are not there, or the log cannot be opened
  */
-export function eventLogOutlet(source: string, koffi: ReturnType<typeof koffiOf>, library = 'advapi32.dll'): Outlet {
+export function openEventLogOutlet(
+  source: string,
+  koffi: ReturnType<typeof loadKoffi>,
+  library = 'advapi32.dll',
+): LogOutlet {
   const lib = koffi.load(library);
   const [register, report, deregister] = [
     EVENT_LOG_CALLS.register,
@@ -22,7 +26,7 @@ export function eventLogOutlet(source: string, koffi: ReturnType<typeof koffiOf>
     most: 20,
     write(records, done) {
       try {
-        const refused = records.some((record) => report?.(handle, ...reportedEvent(record)) === 0);
+        const refused = records.some((record) => report?.(handle, ...toReportedEvent(record)) === 0);
         done(refused ? new Error('ReportEventW took it not') : null);
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)));
@@ -38,8 +42,8 @@ export function eventLogOutlet(source: string, koffi: ReturnType<typeof koffiOf>
 const EVERY_MS = 10_000;
 const ENDS_WITHIN_MS = 5000;
 
-/** Where the functions can not be called: the program that Windows has for it, which wants an administrator. */
-export function eventCreateOutlet(source: string, file = 'eventcreate.exe', everyMs = EVERY_MS): Outlet {
+/** Where the functions cannot be called: the program that Windows has for it, which wants an administrator. */
+export function createEventCreateOutlet(source: string, file = 'eventcreate.exe', everyMs = EVERY_MS): LogOutlet {
   let waiting: NodeJS.Timeout | null = null;
   let isFirst = true;
   return {
@@ -49,7 +53,7 @@ export function eventCreateOutlet(source: string, file = 'eventcreate.exe', ever
       const run = (): void => {
         execFile(
           file,
-          [...eventCreateArguments(source, records)],
+          [...toEventCreateArguments(source, records)],
           { timeout: ENDS_WITHIN_MS, windowsHide: true },
           (error) => done(error === null ? null : new Error(`${file} failed`)),
         );

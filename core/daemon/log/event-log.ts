@@ -1,7 +1,7 @@
-import { type Level, type LogRecord, recordLine } from './record.ts';
+import { formatRecordLine, type LogLevel, type LogRecord } from './record.ts';
 
 /** Of winnt.h: EVENTLOG_ERROR_TYPE, EVENTLOG_WARNING_TYPE, EVENTLOG_INFORMATION_TYPE. */
-const TYPE: Readonly<Record<Level, number>> = { error: 1, warn: 2, info: 4, debug: 4 };
+const TYPE: Readonly<Record<LogLevel, number>> = { error: 1, warn: 2, info: 4, debug: 4 };
 /** One id for all: no message file is registered, so the viewer shows the text behind a preface of its own. */
 const EVENT_ID = 1;
 
@@ -17,8 +17,8 @@ export type ReportedEvent = readonly [
   data: null,
 ];
 
-export function reportedEvent(record: LogRecord): ReportedEvent {
-  return [TYPE[record.level], 0, EVENT_ID, null, 1, 0, [recordLine(record).trimEnd()], null];
+export function toReportedEvent(record: LogRecord): ReportedEvent {
+  return [TYPE[record.level], 0, EVENT_ID, null, 1, 0, [formatRecordLine(record).trimEnd()], null];
 }
 
 /** How the three functions of advapi32.dll are declared to koffi: name, result, parameters. */
@@ -32,19 +32,19 @@ export const EVENT_LOG_CALLS = {
   deregister: ['DeregisterEventSource', 'int', ['void *']],
 } as const;
 
-const NAME: Readonly<Record<Level, string>> = {
+const NAME: Readonly<Record<LogLevel, string>> = {
   error: 'ERROR',
   warn: 'WARNING',
   info: 'INFORMATION',
   debug: 'INFORMATION',
 };
-const WORST: readonly Level[] = ['error', 'warn', 'info', 'debug'];
+const WORST: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
 /** A command line of Windows has 8,191 characters; quotes are doubled in it. */
 const MOST_TEXT = 3500;
 
 /** The arguments of `eventcreate` for some records, all in one event: it is a process an event. */
-export function eventCreateArguments(source: string, records: readonly LogRecord[]): readonly string[] {
-  const level = WORST.find((one) => records.some((record) => record.level === one)) ?? 'info';
-  const text = records.map(recordLine).join('').slice(0, MOST_TEXT).trimEnd();
+export function toEventCreateArguments(source: string, records: readonly LogRecord[]): readonly string[] {
+  const level = WORST.find((candidate) => records.some((record) => record.level === candidate)) ?? 'info';
+  const text = records.map(formatRecordLine).join('').slice(0, MOST_TEXT).trimEnd();
   return ['/L', 'APPLICATION', '/SO', source, '/T', NAME[level], '/ID', String(EVENT_ID), '/D', text];
 }

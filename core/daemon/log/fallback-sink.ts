@@ -1,12 +1,19 @@
 import type { Clock } from '../../ports/index.ts';
 import type { LogRecord } from './record.ts';
-import { createQueue, FLUSHED_WITHIN_MS, type LogSink, type Outlet, type Queue, type Unwritten } from './sink.ts';
+import {
+  createQueue,
+  FLUSHED_WITHIN_MS,
+  type LogOutlet,
+  type LogSink,
+  type RecordQueue,
+  type UnwrittenRecords,
+} from './sink.ts';
 
 /** After a failure the system's own log is tried again as often. */
 const AGAIN_MS = 5 * 60_000;
 
-/** @throws Error when it can not be opened */
-export type OpenOutlet = () => Outlet;
+/** @throws Error when it cannot be opened */
+export type OpenOutlet = () => LogOutlet;
 
 export interface SinkNeeds {
   readonly first: OpenOutlet;
@@ -17,19 +24,19 @@ export interface SinkNeeds {
   readonly notice: (name: string, why: Error) => LogRecord;
 }
 
-interface Live {
-  readonly outlet: Outlet;
-  readonly queue: Queue;
+interface ActiveOutlet {
+  readonly outlet: LogOutlet;
+  readonly queue: RecordQueue;
 }
 
 /** A sink that falls back to another one, and never fails: when that takes nothing either, records are lost. */
 export function createSink({ first, fallback, clock, notice }: SinkNeeds): LogSink {
   let again: Disposable | null = null;
   let isClosed = false;
-  let live: Live | null = null;
+  let live: ActiveOutlet | null = null;
 
   /** Whoever comes now is the one that writes. */
-  function use(open: OpenOutlet, failed: (unwritten: Unwritten, name: string) => void): void {
+  function use(open: OpenOutlet, failed: (unwritten: UnwrittenRecords, name: string) => void): void {
     try {
       const outlet = open();
       const queue = createQueue(outlet, (unwritten) => {
@@ -42,7 +49,7 @@ export function createSink({ first, fallback, clock, notice }: SinkNeeds): LogSi
     }
   }
 
-  function fallBack({ why, records }: Unwritten, name: string): void {
+  function fallBack({ why, records }: UnwrittenRecords, name: string): void {
     if (!isClosed) again = clock.after(AGAIN_MS, backToFirst);
     use(fallback, () => {
       live = null; // nobody is left to tell; the first one is tried again

@@ -1,21 +1,21 @@
 import { close, constants, fstat, open, write } from 'node:fs';
 import { renameAsync } from '../../ports/index.ts';
-import { type LogRecord, recordLine } from './record.ts';
-import type { Outlet } from './sink.ts';
+import { formatRecordLine, type LogRecord } from './record.ts';
+import type { LogOutlet } from './sink.ts';
 
 const MOST_BYTES = 5 * 1024 * 1024;
 const PRIVATE = 0o600;
 
-type Done = (error: Error | null) => void;
+type WriteCallback = (error: Error | null) => void;
 
 /**
  * A file of at most 5 MB and the one before it, `PATH.1`; each 0600, and no link is followed. It opens the file for each write:
  * records are few where this is used, and one that was deleted is there again.
  */
-export function fileOutlet(path: string, mostBytes: number = MOST_BYTES): Outlet {
+export function createFileOutlet(path: string, mostBytes: number = MOST_BYTES): LogOutlet {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
-  function append(fd: number, bytes: Buffer, done: Done): void {
+  function append(fd: number, bytes: Buffer, done: WriteCallback): void {
     write(fd, bytes, (error, wrote) => {
       if (error !== null) return done(error);
       if (wrote < bytes.length) return append(fd, bytes.subarray(wrote), done);
@@ -33,7 +33,7 @@ export function fileOutlet(path: string, mostBytes: number = MOST_BYTES): Outlet
     write(records: readonly LogRecord[], done) {
       open(path, flags, PRIVATE, (error, fd) => {
         if (error !== null) return done(error);
-        const bytes = Buffer.from(records.map(recordLine).join(''));
+        const bytes = Buffer.from(records.map(formatRecordLine).join(''));
         append(fd, bytes, (failed) => close(fd, () => done(failed)));
       });
     },

@@ -1,4 +1,4 @@
 export type { DaemonLog } from './daemon-log.ts';
 export { openDaemonLog } from './open-log.node.ts';
-export type { Level } from './record.ts';
-export type { Outlet } from './sink.ts';
+export type { LogLevel } from './record.ts';
+export type { LogOutlet } from './sink.ts';

@@ -1,15 +1,15 @@
 import { existsSync, fstatSync } from 'node:fs';
 import type { Fsm } from '../../link/index.ts';
-import { type Clock, findProgram, koffi } from '../../ports/index.ts';
-import { journalStream, type LogSurroundings, type SinkKind, sinkKind } from './choose.ts';
-import { type DaemonLog, daemonLog, recordOf } from './daemon-log.ts';
-import { eventCreateOutlet, eventLogOutlet } from './event-log.node.ts';
+import { type Clock, findProgram, loadKoffi } from '../../ports/index.ts';
+import { chooseSinkKind, type LogSurroundings, parseJournalStream, type SinkKind } from './choose.ts';
+import { createDaemonLog, createRecord, type DaemonLog } from './daemon-log.ts';
+import { createEventCreateOutlet, openEventLogOutlet } from './event-log.node.ts';
 import { createSink } from './fallback-sink.ts';
-import { fileOutlet } from './file-outlet.node.ts';
-import { journalOutlet, programOutlet } from './outlets.node.ts';
+import { createFileOutlet } from './file-outlet.node.ts';
+import { createJournalOutlet, createProgramOutlet } from './outlets.node.ts';
 import type { LogOwner } from './record.ts';
-import { errorText } from './scrub.ts';
-import type { LogSink, Outlet } from './sink.ts';
+import { formatScrubbedError } from './scrub.ts';
+import type { LogOutlet, LogSink } from './sink.ts';
 
 export interface OpenLogNeeds {
   readonly owner: Omit<LogOwner, 'pid'>;
@@ -27,43 +27,43 @@ export interface OpenLogNeeds {
 export function openDaemonLog({ owner, label, file, env, clock, fsm, secrets }: OpenLogNeeds): DaemonLog {
   const own: LogOwner = { ...owner, pid: process.pid };
   const sink: LogSink = createSink({
-    first: () => outletOf(sinkKind(logSurroundings(env), label), label, file),
-    fallback: () => fileOutlet(file),
+    first: () => createOutlet(chooseSinkKind(readLogSurroundings(env), label), label, file),
+    fallback: () => createFileOutlet(file),
     clock,
     notice: (name, why) =>
-      recordOf(own, clock, fsm(), {
+      createRecord(own, clock, fsm(), {
         level: 'warn',
         event: 'log_sink',
-        msg: `${name} failed: ${errorText(why, secrets())}`,
+        msg: `${name} failed: ${formatScrubbedError(why, secrets())}`,
       }),
   });
-  return daemonLog({ owner: own, sink, clock, fsm, secrets });
+  return createDaemonLog({ owner: own, sink, clock, fsm, secrets });
 }
 
-function outletOf(kind: SinkKind, label: string, file: string): Outlet {
+function createOutlet(kind: SinkKind, label: string, file: string): LogOutlet {
   switch (kind.is) {
     case 'journal':
-      return journalOutlet(kind.fd);
+      return createJournalOutlet(kind.fd);
     case 'program':
-      return programOutlet(kind.file, kind.args, kind.prefixed);
+      return createProgramOutlet(kind.file, kind.args, kind.prefixed);
     case 'event-log':
       try {
-        return eventLogOutlet(label, koffi());
+        return openEventLogOutlet(label, loadKoffi());
       } catch {
-        return eventCreateOutlet(label); // which says itself when it is of no use
+        return createEventCreateOutlet(label); // which says itself when it is of no use
       }
     case 'file':
-      return fileOutlet(file);
+      return createFileOutlet(file);
   }
 }
 
 /** What there is on this machine, as far as its platform asks. */
-export function logSurroundings(env: OpenLogNeeds['env']): LogSurroundings {
+export function readLogSurroundings(env: OpenLogNeeds['env']): LogSurroundings {
   const { platform } = process;
   const isLinux = platform !== 'win32' && platform !== 'darwin';
   return {
     platform,
-    journalFd: journalFd(env.JOURNAL_STREAM),
+    journalFd: findJournalFd(env.JOURNAL_STREAM),
     systemdCat: isLinux ? findProgram('systemd-cat', env, platform) : null,
     logger: platform === 'win32' ? null : findProgram('logger', env, platform),
     hasJournal: isLinux && existsSync('/run/systemd/journal/stdout'),
@@ -72,8 +72,8 @@ export function logSurroundings(env: OpenLogNeeds['env']): LogSurroundings {
 }
 
 /** Our stderr or stdout, if the variable means it: it is inherited by who has other descriptors. */
-function journalFd(text: string | undefined): number | null {
-  const stream = journalStream(text);
+function findJournalFd(text: string | undefined): number | null {
+  const stream = parseJournalStream(text);
   if (stream === null) return null;
   for (const fd of [2, 1]) {
     try {

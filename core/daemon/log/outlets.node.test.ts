@@ -6,19 +6,19 @@ import { describe, test } from 'node:test';
 import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { until } from '../../../test/kit/until.ts';
-import { koffi } from '../../ports/index.ts';
-import { recordOf } from './daemon-log.ts';
-import { eventCreateOutlet, eventLogOutlet } from './event-log.node.ts';
-import { fileOutlet } from './file-outlet.node.ts';
-import { logSurroundings } from './open-log.node.ts';
-import { journalOutlet, programOutlet } from './outlets.node.ts';
-import { type LogRecord, prefixedLine, recordLine } from './record.ts';
-import type { Outlet } from './sink.ts';
+import { loadKoffi } from '../../ports/index.ts';
+import { createRecord } from './daemon-log.ts';
+import { createEventCreateOutlet, openEventLogOutlet } from './event-log.node.ts';
+import { createFileOutlet } from './file-outlet.node.ts';
+import { readLogSurroundings } from './open-log.node.ts';
+import { createJournalOutlet, createProgramOutlet } from './outlets.node.ts';
+import { formatPrefixedLine, formatRecordLine, type LogRecord } from './record.ts';
+import type { LogOutlet } from './sink.ts';
 
 const OWNER = { tenant_id: 't', agent_identity: 'i', agent_surface: 's', machine_id: 'm', pid: 1, version: '0' };
 const record = (msg: string, level: LogRecord['level'] = 'info'): LogRecord =>
-  recordOf(OWNER, { now: () => 0 }, 'CONNECTED', { level, event: 'note', msg });
-const written = (outlet: Outlet, records: readonly LogRecord[]): Promise<Error | null> =>
+  createRecord(OWNER, { now: () => 0 }, 'CONNECTED', { level, event: 'note', msg });
+const written = (outlet: LogOutlet, records: readonly LogRecord[]): Promise<Error | null> =>
   new Promise((resolve) => outlet.write(records, resolve));
 const two = [record('a'), record('b', 'error')];
 
@@ -27,10 +27,10 @@ describe('outlets of a log', { skip: process.platform === 'win32' }, () => {
     using dir = scratch();
     const path = dir.at('journal');
     const fd = openSync(path, 'w');
-    assert.equal(await written(journalOutlet(fd), two), null);
+    assert.equal(await written(createJournalOutlet(fd), two), null);
     closeSync(fd);
-    assert.equal(readFileSync(path, 'utf8'), two.map(prefixedLine).join(''));
-    assert.match(String(await written(journalOutlet(fd), two)), /EBADF/);
+    assert.equal(readFileSync(path, 'utf8'), two.map(formatPrefixedLine).join(''));
+    assert.match(String(await written(createJournalOutlet(fd), two)), /EBADF/);
   });
 
   test('persona daemon check 15: JOURNAL_STREAM is believed only of the descriptor that it names', () => {
@@ -38,8 +38,8 @@ describe('outlets of a log', { skip: process.platform === 'win32' }, () => {
     const path = dir.write('err', '');
     const { dev, ino } = statSync(path, { bigint: true });
     const script = `
-      const { logSurroundings } = await import(${JSON.stringify(import.meta.resolve('./open-log.node.ts'))});
-      process.stdout.write(JSON.stringify(logSurroundings(process.env).journalFd));`;
+      const { readLogSurroundings } = await import(${JSON.stringify(import.meta.resolve('./open-log.node.ts'))});
+      process.stdout.write(JSON.stringify(readLogSurroundings(process.env).journalFd));`;
     const fd = openSync(path, 'a');
     const seen = (stream: string, stderr: number | 'ignore'): string =>
       spawnSync(process.execPath, ['--input-type=module', '-e', script], {
@@ -54,15 +54,15 @@ describe('outlets of a log', { skip: process.platform === 'win32' }, () => {
 
   test('one program takes all records, a line each, and ends with us', async () => {
     using dir = scratch();
-    const cat = programOutlet('/bin/sh', ['-c', `cat > ${dir.at('out')}; echo end >> ${dir.at('out')}`], true);
+    const cat = createProgramOutlet('/bin/sh', ['-c', `cat > ${dir.at('out')}; echo end >> ${dir.at('out')}`], true);
     assert.equal(await written(cat, two), null);
     assert.equal(await written(cat, [record('c')]), null);
     await cat.close();
-    assert.equal(dir.text('out'), `${[...two, record('c')].map(prefixedLine).join('')}end\n`);
+    assert.equal(dir.text('out'), `${[...two, record('c')].map(formatPrefixedLine).join('')}end\n`);
   });
 
   test('a program that ends, or is not there, has failed; one that does not end with its input is killed', async () => {
-    const ends = programOutlet('/bin/sh', ['-c', 'exit 3'], false);
+    const ends = createProgramOutlet('/bin/sh', ['-c', 'exit 3'], false);
     let error: Error | null = null;
     await until('its end is told', () => {
       ends.write(two, (why) => {
@@ -71,14 +71,14 @@ describe('outlets of a log', { skip: process.platform === 'win32' }, () => {
       return error !== null;
     });
     await ends.close();
-    const none = programOutlet('/nothing/of/that/name', [], false);
+    const none = createProgramOutlet('/nothing/of/that/name', [], false);
     assert.match(String(await written(none, two)), /ENOENT|EPIPE/);
     await none.close();
-    await programOutlet('/bin/sh', ['-c', 'trap "" TERM; sleep 600'], false).close();
+    await createProgramOutlet('/bin/sh', ['-c', 'trap "" TERM; sleep 600'], false).close();
   });
 
   test('persona daemon check 15: logger of this machine takes lines with priorities for as long as we run', async (t) => {
-    const { logger } = logSurroundings(process.env);
+    const { logger } = readLogSurroundings(process.env);
     if (needs(t, logger === null ? 'logger is missing: apt-get install bsdutils' : null) || logger === null) return;
     using dir = scratch();
     const socket = dir.at('log');
@@ -94,7 +94,11 @@ while True: print(s.recv(65536).decode(), flush=True)`;
     });
     try {
       await until('the socket', () => got.startsWith('there'));
-      const outlet = programOutlet(logger, ['--tag', 'prism-daemon-t-i', '--prio-prefix', '--socket', socket], true);
+      const outlet = createProgramOutlet(
+        logger,
+        ['--tag', 'prism-daemon-t-i', '--prio-prefix', '--socket', socket],
+        true,
+      );
       assert.equal(await written(outlet, [record('a')]), null);
       await until('the first record, while it runs', () => got.includes('"msg":"a"'));
       assert.equal(await written(outlet, [record('b', 'error')]), null);
@@ -109,7 +113,7 @@ while True: print(s.recv(65536).decode(), flush=True)`;
   });
 
   test('persona daemon check 15: why no `logger --journald` is kept: it ends with its first entry', (t) => {
-    const { logger } = logSurroundings(process.env);
+    const { logger } = readLogSurroundings(process.env);
     if (needs(t, logger === null ? 'logger is missing: apt-get install bsdutils' : null) || logger === null) return;
     const { status, signal } = spawnSync(
       '/bin/sh',
@@ -126,8 +130,8 @@ describe('the file of a log', { skip: process.platform === 'win32' }, () => {
   test('persona daemon check 15: it is private, grows to its bound, and has one before it', async () => {
     using dir = scratch();
     const path = dir.at('log');
-    const line = recordLine(record('a'));
-    const outlet = fileOutlet(path, line.length * 3);
+    const line = formatRecordLine(record('a'));
+    const outlet = createFileOutlet(path, line.length * 3);
     for (let n = 0; n < 8; n += 1) assert.equal(await written(outlet, [record('a')]), null);
     assert.deepEqual([dir.text('log').length, dir.text('log.1').length], [line.length * 2, line.length * 3]);
     assert.deepEqual([statSync(path).mode & 0o777, statSync(`${path}.1`).mode & 0o777], [0o600, 0o600]);
@@ -138,20 +142,20 @@ describe('the file of a log', { skip: process.platform === 'win32' }, () => {
     using dir = scratch();
     writeFileSync(dir.at('other'), '');
     symlinkSync(dir.at('other'), dir.at('log'));
-    assert.match(String(await written(fileOutlet(dir.at('log')), two)), /ELOOP/);
+    assert.match(String(await written(createFileOutlet(dir.at('log')), two)), /ELOOP/);
     assert.equal(dir.text('other'), '');
-    assert.match(String(await written(fileOutlet(dir.at('no', 'log')), two)), /ENOENT/);
+    assert.match(String(await written(createFileOutlet(dir.at('no', 'log')), two)), /ENOENT/);
     mkdirSync(dir.at('folder'));
-    assert.match(String(await written(fileOutlet(dir.at('folder')), two)), /EISDIR/);
+    assert.match(String(await written(createFileOutlet(dir.at('folder')), two)), /EISDIR/);
   });
 
   test('one that was deleted is there again', async () => {
     using dir = scratch();
-    const outlet = fileOutlet(dir.at('log'));
+    const outlet = createFileOutlet(dir.at('log'));
     await written(outlet, two);
     spawnSync('rm', [dir.at('log')]);
     await written(outlet, two);
-    assert.equal(dir.text('log'), two.map(recordLine).join(''));
+    assert.equal(dir.text('log'), two.map(formatRecordLine).join(''));
   });
 });
 
@@ -182,11 +186,11 @@ describe('the Event Log of Windows, against a library of the same shape (not run
     const source = dir.write('advapi.c', `#define RECORD ${JSON.stringify(dir.at('calls'))}\n${ADVAPI}`);
     const made = spawnSync('cc', ['-shared', '-fPIC', '-o', dir.at('advapi.so'), source], { stdio: 'pipe' });
     if (needs(t, made.status === 0 ? null : 'a C compiler is missing: apt-get install gcc libc6-dev')) return;
-    const outlet = eventLogOutlet('prism-daemon-t-i', koffi(), dir.at('advapi.so'));
+    const outlet = openEventLogOutlet('prism-daemon-t-i', loadKoffi(), dir.at('advapi.so'));
     assert.equal(await written(outlet, [record('gr\u00fcn'), record('b', 'warn')]), null);
     assert.match(String(await written(outlet, [record('c', 'error')])), /took it not/);
     await outlet.close();
-    const shown = (msg: string, level: LogRecord['level']): string => recordLine(record(msg, level)).trimEnd();
+    const shown = (msg: string, level: LogRecord['level']): string => formatRecordLine(record(msg, level)).trimEnd();
     assert.deepEqual(dir.text('calls').trimEnd().split('\n'), [
       'register null prism-daemon-t-i',
       `report 1 type 4 category 0 id 1 sid 0 count 1 size 0 data 0 ${shown('gr?n', 'info')}`,
@@ -194,27 +198,27 @@ describe('the Event Log of Windows, against a library of the same shape (not run
       `report 1 type 1 category 0 id 1 sid 0 count 1 size 0 data 0 ${shown('c', 'error')}`,
       'deregister 1',
     ]);
-    assert.throws(() => eventLogOutlet('x', koffi(), dir.at('advapi.so')), /no handle/);
-    assert.throws(() => eventLogOutlet('x', koffi(), dir.at('none.so')));
+    assert.throws(() => openEventLogOutlet('x', loadKoffi(), dir.at('advapi.so')), /no handle/);
+    assert.throws(() => openEventLogOutlet('x', loadKoffi(), dir.at('none.so')));
   });
 
   test('eventcreate: one process for all that came while it waited, no more often than it may', async () => {
     using dir = scratch();
     const program = dir.write('eventcreate', `#!/bin/sh\nprintf '%s\\n' "$#" "$@" >> ${dir.at('calls')}\n`);
     chmodSync(program, 0o700);
-    const never = eventCreateOutlet('prism-daemon-t-i', program, 3_600_000);
+    const never = createEventCreateOutlet('prism-daemon-t-i', program, 3_600_000);
     assert.equal(await written(never, two), null);
     never.write(two, () => assert.fail('an hour has not passed'));
     await never.close();
     const first = [
       ...['10', '/L', 'APPLICATION', '/SO', 'prism-daemon-t-i', '/T', 'ERROR', '/ID', '1', '/D'],
-      ...two.map((one) => recordLine(one).trimEnd()),
+      ...two.map((one) => formatRecordLine(one).trimEnd()),
     ];
     assert.deepEqual(dir.text('calls').trimEnd().split('\n'), first);
-    const soon = eventCreateOutlet('prism-daemon-t-i', program, 1);
+    const soon = createEventCreateOutlet('prism-daemon-t-i', program, 1);
     for (let n = 0; n < 3; n += 1) assert.equal(await written(soon, two), null);
     await soon.close();
     assert.deepEqual(dir.text('calls').trimEnd().split('\n'), [...first, ...first, ...first, ...first]);
-    assert.match(String(await written(eventCreateOutlet('a', '/nothing/of/that/name'), two)), /failed/);
+    assert.match(String(await written(createEventCreateOutlet('a', '/nothing/of/that/name'), two)), /failed/);
   });
 });

@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { write } from 'node:fs';
 import type { LogRecord } from './record.ts';
-import { prefixedLine, recordLine } from './record.ts';
-import type { Outlet } from './sink.ts';
+import { formatPrefixedLine, formatRecordLine } from './record.ts';
+import type { LogOutlet } from './sink.ts';
 
 /** Records of one write; few enough that a descriptor takes them whole. */
 const AT_ONCE = 50;
 
 /** The journal behind a descriptor that it gave us. Written by a thread, so that a journal that hangs stops no timer. */
-export function journalOutlet(fd: number): Outlet {
+export function createJournalOutlet(fd: number): LogOutlet {
   return {
     name: 'journal',
     most: AT_ONCE,
-    write: (records, done) => writeAll(fd, Buffer.from(records.map(prefixedLine).join('')), done),
+    write: (records, done) => writeAll(fd, Buffer.from(records.map(formatPrefixedLine).join('')), done),
     close: () => Promise.resolve(), // the descriptor is the process's own
   };
 }
@@ -30,7 +30,7 @@ function writeAll(fd: number, bytes: Buffer, done: (error: Error | null) => void
 const ENDS_WITHIN_MS = 500;
 
 /** A program that runs as long as we do and reads a line a record. When it ends, the sink has failed. */
-export function programOutlet(file: string, args: readonly string[], prefixed: boolean): Outlet {
+export function createProgramOutlet(file: string, args: readonly string[], prefixed: boolean): LogOutlet {
   const child: ChildProcess = spawn(file, [...args], {
     // A group of its own: what ends the daemon may not end the last words of it.
     detached: true,
@@ -39,7 +39,7 @@ export function programOutlet(file: string, args: readonly string[], prefixed: b
   });
   let ended: Error | null = null;
   let flying: ((error: Error | null) => void) | null = null;
-  const gone = new Promise<void>((resolve) => {
+  const exited = new Promise<void>((resolve) => {
     const over = (why: string): void => {
       ended ??= new Error(why);
       flying?.(ended);
@@ -57,18 +57,18 @@ export function programOutlet(file: string, args: readonly string[], prefixed: b
     write(records: readonly LogRecord[], done) {
       if (ended !== null) return done(ended);
       flying = done;
-      const text = records.map(prefixed ? prefixedLine : recordLine).join('');
+      const text = records.map(prefixed ? formatPrefixedLine : formatRecordLine).join('');
       child.stdin?.write(text, (error) => {
-        const told = flying;
+        const callback = flying;
         flying = null;
-        told?.(error ?? null);
+        callback?.(error ?? null);
       });
     },
     async close() {
       child.ref();
       child.stdin?.end();
       const late = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
-      await gone;
+      await exited;
       clearTimeout(late);
     },
   };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
-import { journalStream, type LogSurroundings, sinkKind } from './choose.ts';
-import { daemonLog, recordOf } from './daemon-log.ts';
-import { EVENT_LOG_CALLS, eventCreateArguments, reportedEvent } from './event-log.ts';
-import { type LogOwner, type LogRecord, prefixedLine, recordLine } from './record.ts';
-import { errorText, scrubbed } from './scrub.ts';
+import { chooseSinkKind, type LogSurroundings, parseJournalStream } from './choose.ts';
+import { createDaemonLog, createRecord } from './daemon-log.ts';
+import { EVENT_LOG_CALLS, toEventCreateArguments, toReportedEvent } from './event-log.ts';
+import { formatPrefixedLine, formatRecordLine, type LogOwner, type LogRecord } from './record.ts';
+import { formatScrubbedError, scrubText } from './scrub.ts';
 
 const OWNER: LogOwner = {
   tenant_id: 'acme',
@@ -16,27 +16,27 @@ const OWNER: LogOwner = {
   version: '0.1.0',
 };
 const said = (more: Partial<LogRecord> = {}): LogRecord => ({
-  ...recordOf(OWNER, fakeClock(0), 'CONNECTED', { level: 'info', event: 'note', msg: 'well' }),
+  ...createRecord(OWNER, fakeClock(0), 'CONNECTED', { level: 'info', event: 'note', msg: 'well' }),
   ...more,
 });
 
 describe('persona daemon check 15: one record shape', () => {
   test('persona daemon check 15: a record has these keys in this order, and a class where it is of a failure', () => {
     const keys = ['ts', 'level', 'event', 'msg', 'tenant_id', 'agent_identity', 'agent_surface', 'machine_id', 'fsm'];
-    assert.deepEqual(Object.keys(JSON.parse(recordLine(said())) as object), [...keys, 'pid', 'version']);
+    assert.deepEqual(Object.keys(JSON.parse(formatRecordLine(said())) as object), [...keys, 'pid', 'version']);
     const failure = said({ error_class: 'unclassified' });
-    assert.deepEqual(Object.keys(JSON.parse(recordLine(failure)) as object), [
+    assert.deepEqual(Object.keys(JSON.parse(formatRecordLine(failure)) as object), [
       ...keys,
       'error_class',
       'pid',
       'version',
     ]);
-    assert.match(recordLine(failure), /^\{"ts":"1970-01-01T00:00:00[^\n]*\}\n$/);
+    assert.match(formatRecordLine(failure), /^\{"ts":"1970-01-01T00:00:00[^\n]*\}\n$/);
   });
 
   test('persona daemon check 15: the journal and logger find the priority in front of a line', () => {
     const prefixes = (['error', 'warn', 'info', 'debug'] as const).map((level) =>
-      prefixedLine(said({ level })).slice(0, 4),
+      formatPrefixedLine(said({ level })).slice(0, 4),
     );
     assert.deepEqual(prefixes, ['<3>{', '<4>{', '<6>{', '<7>{']);
   });
@@ -45,7 +45,7 @@ describe('persona daemon check 15: one record shape', () => {
     const put: LogRecord[] = [];
     const sink = { put: (record: LogRecord) => void put.push(record), [Symbol.asyncDispose]: async () => {} };
     let fsm: LogRecord['fsm'] = 'DISCONNECTED';
-    await using log = daemonLog({
+    await using log = createDaemonLog({
       owner: OWNER,
       sink,
       clock: fakeClock(0),
@@ -89,17 +89,17 @@ describe('persona daemon check 9: no content, token or sender in a log', () => {
     ];
     for (const body of bodies) {
       const error = errorOf(() => JSON.parse(body)) as Error;
-      assert.ok(!errorText(error).includes('dawn'), body);
-      for (const line of [error.message, `peek: ${error.message}`]) assert.ok(!scrubbed(line).includes('dawn'), line);
+      assert.ok(!formatScrubbedError(error).includes('dawn'), body);
+      for (const line of [error.message, `peek: ${error.message}`]) assert.ok(!scrubText(line).includes('dawn'), line);
     }
-    assert.ok(!scrubbed(`${CONTENT} in JSON at position 4`).includes('dawn'));
+    assert.ok(!scrubText(`${CONTENT} in JSON at position 4`).includes('dawn'));
   });
 
   test('persona daemon check 9: what stands between quotes, or behind one that is never closed, is not shown', () => {
     for (const [open, close] of ['""', "''", '``', '“”', '‘’'].map((pair) => [...pair] as const)) {
-      assert.equal(scrubbed(`bad frame ${open}${CONTENT}${close} seen`), 'bad frame [...] seen');
-      assert.equal(scrubbed(`bad frame ${open}it${open}s ${CONTENT}${close}${close} seen`), 'bad frame [...] seen');
-      assert.equal(scrubbed(`bad frame ${open}${CONTENT}`), 'bad frame [...]');
+      assert.equal(scrubText(`bad frame ${open}${CONTENT}${close} seen`), 'bad frame [...] seen');
+      assert.equal(scrubText(`bad frame ${open}it${open}s ${CONTENT}${close}${close} seen`), 'bad frame [...] seen');
+      assert.equal(scrubText(`bad frame ${open}${CONTENT}`), 'bad frame [...]');
     }
   });
 
@@ -114,18 +114,18 @@ describe('persona daemon check 9: no content, token or sender in a log', () => {
       `api-key: abc`,
       `eyJhbGciOiJIUzI1NiJ9eyJhbGciOiJIUzI1NiJ9abcdefghij`,
     ];
-    for (const text of told) assert.doesNotMatch(scrubbed(text), /abc|5e0c/, text);
-    assert.equal(scrubbed('a b c', ['b']), 'a [...] c');
+    for (const text of told) assert.doesNotMatch(scrubText(text), /abc|5e0c/, text);
+    assert.equal(scrubText('a b c', ['b']), 'a [...] c');
     assert.equal(
-      scrubbed('wss://host.example/v1/session/stream: closed'),
+      scrubText('wss://host.example/v1/session/stream: closed'),
       'wss://host.example/v1/session/stream: closed',
     );
   });
 
   test('persona daemon check 9: a record is one line, and cut', () => {
-    assert.equal(scrubbed('a\nb\u2028c\u0000d\u202ee'), 'a b c d e');
-    assert.ok(scrubbed('word '.repeat(1000)).length <= 300);
-    assert.equal(errorText('thrown text'), 'something that is no Error was thrown');
+    assert.equal(scrubText('a\nb\u2028c\u0000d\u202ee'), 'a b c d e');
+    assert.ok(scrubText('word '.repeat(1000)).length <= 300);
+    assert.equal(formatScrubbedError('thrown text'), 'something that is no Error was thrown');
   });
 });
 
@@ -138,7 +138,7 @@ describe('persona daemon check 15: which sink of the system', () => {
     hasJournal: true,
     hasSyslog: true,
   };
-  const kind = (more: Partial<LogSurroundings>) => sinkKind({ ...LINUX, ...more }, 'prism-daemon-acme-ada');
+  const kind = (more: Partial<LogSurroundings>) => chooseSinkKind({ ...LINUX, ...more }, 'prism-daemon-acme-ada');
 
   test('persona daemon check 15: Linux: the journal behind our descriptor, else through one program, else a file', () => {
     assert.deepEqual(kind({}), { is: 'journal', fd: 2 });
@@ -171,25 +171,26 @@ describe('persona daemon check 15: which sink of the system', () => {
   });
 
   test('JOURNAL_STREAM is two numbers, exactly', () => {
-    assert.deepEqual(journalStream('9:18446744073709551615'), { dev: 9n, ino: 18446744073709551615n });
-    for (const text of [undefined, '', '9', '9:', ':9', '9:x', '9:1 ', '-9:1']) assert.equal(journalStream(text), null);
+    assert.deepEqual(parseJournalStream('9:18446744073709551615'), { dev: 9n, ino: 18446744073709551615n });
+    for (const text of [undefined, '', '9', '9:', ':9', '9:x', '9:1 ', '-9:1'])
+      assert.equal(parseJournalStream(text), null);
   });
 
   test('persona daemon check 15: Windows (not run there): the arguments of ReportEventW and of eventcreate', () => {
-    const line = recordLine(said()).trimEnd();
-    assert.deepEqual(reportedEvent(said()), [4, 0, 1, null, 1, 0, [line], null]);
+    const line = formatRecordLine(said()).trimEnd();
+    assert.deepEqual(toReportedEvent(said()), [4, 0, 1, null, 1, 0, [line], null]);
     assert.deepEqual(
-      (['error', 'warn', 'info', 'debug'] as const).map((level) => reportedEvent(said({ level }))[0]),
+      (['error', 'warn', 'info', 'debug'] as const).map((level) => toReportedEvent(said({ level }))[0]),
       [1, 2, 4, 4],
     );
     // BOOL ReportEventW(HANDLE, WORD, WORD, DWORD, PSID, WORD, DWORD, LPCWSTR *, LPVOID)
     const types = 'void *|uint16|uint16|uint32|void *|uint16|uint32|str16 *|void *';
     assert.deepEqual(EVENT_LOG_CALLS.report, ['ReportEventW', 'int', types.split('|')]);
-    assert.equal(EVENT_LOG_CALLS.report[2].length, 1 + reportedEvent(said()).length);
-    const args = eventCreateArguments('prism-daemon-acme-ada', [said(), said({ level: 'warn' })]);
+    assert.equal(EVENT_LOG_CALLS.report[2].length, 1 + toReportedEvent(said()).length);
+    const args = toEventCreateArguments('prism-daemon-acme-ada', [said(), said({ level: 'warn' })]);
     const start = ['/L', 'APPLICATION', '/SO', 'prism-daemon-acme-ada', '/T', 'WARNING', '/ID', '1', '/D'];
     assert.deepEqual(args.slice(0, -1), start);
     const crowd = Array.from({ length: 100 }, () => said());
-    assert.ok(eventCreateArguments('a', crowd).join(' ').length * 2 < 8191);
+    assert.ok(toEventCreateArguments('a', crowd).join(' ').length * 2 < 8191);
   });
 });

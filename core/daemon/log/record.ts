@@ -1,6 +1,6 @@
 import type { ErrorClass, Fsm } from '../../link/index.ts';
 
-export type Level = 'debug' | 'info' | 'warn' | 'error';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** What a record is of, so that a reader can choose without reading the sentence. */
 export const LOG_EVENTS = [
@@ -35,7 +35,7 @@ export interface LogOwner {
 export interface LogRecord extends LogOwner {
   /** ISO 8601, UTC. */
   readonly ts: string;
-  readonly level: Level;
+  readonly level: LogLevel;
   readonly event: LogEvent;
   /** One line. */
   readonly msg: string;
@@ -43,15 +43,15 @@ export interface LogRecord extends LogOwner {
   readonly error_class?: ErrorClass;
 }
 
-const PRIORITY: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
+const PRIORITY: Readonly<Record<LogLevel, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
 
 /** The number that syslog and the journal know a level by. */
-export function priorityOf(level: Level): number {
+export function toSyslogPriority(level: LogLevel): number {
   return PRIORITY[level];
 }
 
 /** A line of JSON, its keys in the order of the contract. */
-export function recordLine(record: LogRecord): string {
+export function formatRecordLine(record: LogRecord): string {
   const {
     ts,
     level,
@@ -66,12 +66,12 @@ export function recordLine(record: LogRecord): string {
     pid,
     version,
   } = record;
-  const who = { tenant_id, agent_identity, agent_surface, machine_id, fsm };
+  const labels = { tenant_id, agent_identity, agent_surface, machine_id, fsm };
   const why = error_class === undefined ? {} : { error_class };
-  return `${JSON.stringify({ ts, level, event, msg, ...who, ...why, pid, version })}\n`;
+  return `${JSON.stringify({ ts, level, event, msg, ...labels, ...why, pid, version })}\n`;
 }
 
 /** The same for who reads a priority in front of a line: the journal behind a descriptor, and `logger --prio-prefix`. */
-export function prefixedLine(record: LogRecord): string {
-  return `<${priorityOf(record.level)}>${recordLine(record)}`;
+export function formatPrefixedLine(record: LogRecord): string {
+  return `<${toSyslogPriority(record.level)}>${formatRecordLine(record)}`;
 }

@@ -7,7 +7,7 @@ const HIDDEN = '[...]';
  * without anything between quotes, which is where programs show the text that they could not read. `secrets` are those this
  * process holds.
  */
-export function scrubbed(text: string, secrets: readonly string[] = []): string {
+export function scrubText(text: string, secrets: readonly string[] = []): string {
   let plain = text;
   for (const secret of secrets) if (secret !== '') plain = plain.replaceAll(secret, HIDDEN);
   return plain
@@ -25,9 +25,9 @@ export function scrubbed(text: string, secrets: readonly string[] = []): string 
 }
 
 /** What an error may say of itself: its kind and its own words, scrubbed. */
-export function errorText(error: unknown, secrets: readonly string[] = []): string {
+export function formatScrubbedError(error: unknown, secrets: readonly string[] = []): string {
   if (!(error instanceof Error)) return 'something that is no Error was thrown';
   if (error instanceof SyntaxError) return 'SyntaxError: what was read is not what it must be';
   const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
-  return scrubbed(`${error.name}: ${code}${error.message}`, secrets);
+  return scrubText(`${error.name}: ${code}${error.message}`, secrets);
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
-import { recordOf } from './daemon-log.ts';
+import { createRecord } from './daemon-log.ts';
 import { createSink } from './fallback-sink.ts';
 import type { LogRecord } from './record.ts';
-import type { Outlet } from './sink.ts';
+import type { LogOutlet } from './sink.ts';
 
 const OWNER = { tenant_id: 't', agent_identity: 'i', agent_surface: 's', machine_id: 'm', pid: 1, version: '0' };
 const record = (msg: string): LogRecord =>
-  recordOf(OWNER, fakeClock(0), 'CONNECTED', { level: 'info', event: 'note', msg });
+  createRecord(OWNER, fakeClock(0), 'CONNECTED', { level: 'info', event: 'note', msg });
 
 type Way = 'well' | 'fails' | 'hangs';
 
@@ -18,7 +18,7 @@ function kept(name: string, way: { is: Way }) {
   const writes: number[] = [];
   const pending: (() => void)[] = [];
   let closed = 0;
-  const outlet: Outlet = {
+  const outlet: LogOutlet = {
     name,
     most: 3,
     write(records, done) {
@@ -37,11 +37,11 @@ function kept(name: string, way: { is: Way }) {
   return { outlet, told, writes, pending, closed: () => closed };
 }
 
-function sinkOf(first: () => Outlet, fallback: () => Outlet, clock: FakeClock = fakeClock()) {
+function sinkOf(first: () => LogOutlet, fallback: () => LogOutlet, clock: FakeClock = fakeClock()) {
   return createSink({ first, fallback, clock, notice: (name, { message }) => record(`${name} failed: ${message}`) });
 }
 
-describe('persona daemon check 15: a log that can not fail', () => {
+describe('persona daemon check 15: a log that cannot fail', () => {
   test('records keep their order, and go together while a write is on its way', async () => {
     const file = kept('file', { is: 'well' });
     const sink = sinkOf(() => file.outlet, assert.fail);
@@ -63,7 +63,7 @@ describe('persona daemon check 15: a log that can not fail', () => {
     assert.equal(system.closed(), 1);
   });
 
-  test('a system log that can not be opened is one that failed', async () => {
+  test('a system log that cannot be opened is one that failed', async () => {
     const file = kept('file', { is: 'well' });
     const sink = sinkOf(
       () => {

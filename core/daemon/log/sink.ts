@@ -1,7 +1,7 @@
 import type { LogRecord } from './record.ts';
 
 /** The last step of a sink: takes records away, one call at a time. */
-export interface Outlet {
+export interface LogOutlet {
   readonly name: string;
   /** The most records of one call. */
   readonly most: number;
@@ -22,12 +22,12 @@ const MOST_WAITING = 500;
 export const FLUSHED_WITHIN_MS = 500;
 
 /** What could not be written, for somebody else to write. */
-export interface Unwritten {
+export interface UnwrittenRecords {
   readonly why: Error;
   readonly records: readonly LogRecord[];
 }
 
-export interface Queue {
+export interface RecordQueue {
   put(record: LogRecord): void;
   /** Resolves when nothing waits any more. */
   idle(): Promise<void>;
@@ -36,21 +36,21 @@ export interface Queue {
 }
 
 /** Records on their way into an outlet, in their order. After `failed` it takes no more. */
-export function createQueue(outlet: Outlet, failed: (unwritten: Unwritten) => void): Queue {
+export function createQueue(outlet: LogOutlet, failed: (unwritten: UnwrittenRecords) => void): RecordQueue {
   let waiting: LogRecord[] = [];
   let flying: readonly LogRecord[] = [];
   let dropped = 0;
   let isOver = false;
   const idlers: (() => void)[] = [];
 
-  const rest = (): void => {
-    for (const told of idlers.splice(0)) told();
+  const wakeIdlers = (): void => {
+    for (const resolveIdle of idlers.splice(0)) resolveIdle();
   };
 
   function next(): void {
     if (isOver || flying.length > 0) return;
     if (waiting.length === 0) {
-      rest();
+      wakeIdlers();
       return;
     }
     flying = waiting.slice(0, outlet.most);
@@ -64,7 +64,7 @@ export function createQueue(outlet: Outlet, failed: (unwritten: Unwritten) => vo
         return;
       }
       isOver = true;
-      rest();
+      wakeIdlers();
       failed({ why: error, records: [...sent, ...waiting] });
       waiting = [];
     });

@@ -4,7 +4,7 @@ export type PluginKind = 'claude-hook' | 'codex-shim' | 'fallback';
 const WITH_HOOKS: readonly string[] = ['claude-code', 'claude', 'codex'];
 
 /** Which plugin serves a surface: a shim wherever one is configured, a hook where the harness has them, else a banner. */
-export function pluginKind(surface: string, hasShim: boolean): PluginKind {
+export function choosePluginKind(surface: string, hasShim: boolean): PluginKind {
   if (hasShim) return 'codex-shim';
   return WITH_HOOKS.includes(surface) ? 'claude-hook' : 'fallback';
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/index.ts';
+import { runWithin } from './deadline.ts';
 import type { HookDesk } from './hook-desk.ts';
 import { ACCEPTED_WITHIN_MS, type Plugin } from './plugin.ts';
 import type { WakePath } from './wake-path.ts';
-import { within } from './within.ts';
 
 export interface ClaudeHookNeeds {
   readonly desk: HookDesk;
@@ -15,9 +15,10 @@ export interface ClaudeHookNeeds {
  * Surfaces that run a command at their boundaries: the hook process that waits for its answer is the shim end (persona
  * daemon, contract 4). Between two hooks nobody is there who could refuse, so it counts as alive.
  */
-export function claudeHook({ desk, wake, clock }: ClaudeHookNeeds): Plugin {
+export function createClaudeHook({ desk, wake, clock }: ClaudeHookNeeds): Plugin {
   return {
-    notifySurface: () => within(clock, ACCEPTED_WITHIN_MS, desk.isWaiting || wake === null ? desk.ring() : wake.ring()),
+    notifySurface: () =>
+      runWithin(clock, ACCEPTED_WITHIN_MS, desk.isWaiting || wake === null ? desk.ring() : wake.ring()),
     resumeSurface: async () => {}, // the next hook of whatever session is the binding
     status: async () => {
       const accepting = desk.isWaiting || (wake?.isThere() ?? false);

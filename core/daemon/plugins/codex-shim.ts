@@ -1,8 +1,9 @@
 import type { Clock } from '../../ports/index.ts';
 import type { Shim, ShimView } from '../shim/index.ts';
+import { type DetailClass, STATUS_WITHIN_MS, type SurfaceStatus } from '../surface-status.ts';
+import { runWithin } from './deadline.ts';
 import type { HookDesk } from './hook-desk.ts';
-import { ACCEPTED_WITHIN_MS, type DetailClass, type Plugin, STATUS_WITHIN_MS, type SurfaceStatus } from './plugin.ts';
-import { within } from './within.ts';
+import { ACCEPTED_WITHIN_MS, type Plugin } from './plugin.ts';
 
 export interface CodexShimNeeds {
   readonly shim: Shim;
@@ -15,10 +16,10 @@ export interface CodexShimNeeds {
  * to it, a line each, and speaks no app-server itself (persona daemon, contract 5). A hook of the same surface that waits
  * at its boundary is nearer to the agent, and goes before.
  */
-export function codexShim({ shim, desk, clock }: CodexShimNeeds): Plugin {
+export function createCodexShim({ shim, desk, clock }: CodexShimNeeds): Plugin {
   return {
     async notifySurface(payload) {
-      if (desk.isWaiting) return await within(clock, ACCEPTED_WITHIN_MS, desk.ring());
+      if (desk.isWaiting) return await runWithin(clock, ACCEPTED_WITHIN_MS, desk.ring());
       const { ok } = await shim.ask({ call: 'notify_surface', payload }, ACCEPTED_WITHIN_MS);
       if (!ok) throw new Error('the shim did not take it');
     },
@@ -27,12 +28,12 @@ export function codexShim({ shim, desk, clock }: CodexShimNeeds): Plugin {
       if (shim.view.state === 'running') await shim.ask({ call: 'resume_surface' }, ACCEPTED_WITHIN_MS);
     },
     async status() {
-      if (shim.view.state !== 'running') return gone(shim.view);
+      if (shim.view.state !== 'running') return toDownStatus(shim.view);
       try {
         const { ok, status } = await shim.ask({ call: 'status' }, STATUS_WITHIN_MS);
         return status ?? { alive: ok, accepting: ok, detail_class: ok ? 'ready' : 'no_answer' };
       } catch {
-        return gone(shim.view); // it ended meanwhile, or hangs
+        return toDownStatus(shim.view); // it ended meanwhile, or hangs
       }
     },
   };
@@ -45,6 +46,6 @@ const WHY: Readonly<Record<ShimView['state'], DetailClass>> = {
   failed: 'shim_failed',
 };
 
-function gone({ state }: ShimView): SurfaceStatus {
+function toDownStatus({ state }: ShimView): SurfaceStatus {
   return { alive: false, accepting: false, detail_class: WHY[state] };
 }

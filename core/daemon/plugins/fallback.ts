@@ -1,9 +1,9 @@
 import type { Clock, Spawn } from '../../ports/index.ts';
+import { runWithin } from './deadline.ts';
 import { ACCEPTED_WITHIN_MS, type Plugin } from './plugin.ts';
-import { within } from './within.ts';
 
 /** A program that shows a banner: `file` absolute, the texts are arguments of it. */
-export interface Banner {
+export interface BannerProgram {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface Banner {
 
 export interface FallbackNeeds {
   /** Null: this desktop has no way to show one. */
-  readonly banner: Banner | null;
+  readonly banner: BannerProgram | null;
   readonly spawn: Spawn;
   readonly clock: Clock;
   /** Ends a banner program that still runs. */
@@ -19,11 +19,11 @@ export interface FallbackNeeds {
 }
 
 /** Surfaces that nothing can be handed to: a person is told, and the work waits for the next explicit drain. */
-export function fallback({ banner, spawn, clock, stop }: FallbackNeeds): Plugin {
+export function createFallback({ banner, spawn, clock, stop }: FallbackNeeds): Plugin {
   return {
     async notifySurface() {
       if (banner === null) throw new Error('no program shows a banner here');
-      const ended = await within(
+      const ended = await runWithin(
         clock,
         ACCEPTED_WITHIN_MS,
         spawn.run({ ...banner, timeoutMs: ACCEPTED_WITHIN_MS }, stop),

@@ -1,27 +1,5 @@
 import type { Doorbell } from '../../link/index.ts';
-
-/** Why a surface is as it is; bounded, so that it can stand in a status. */
-export const DETAIL_CLASSES = [
-  'ready',
-  'waiting_hook',
-  'between_hooks',
-  'no_shim',
-  'shim_backoff',
-  'shim_failed',
-  'no_answer',
-  'busy',
-  'no_desktop',
-] as const;
-export type DetailClass = (typeof DETAIL_CLASSES)[number];
-
-/** What a surface says of itself (persona daemon, contract 5). */
-export interface SurfaceStatus {
-  /** It is there; false raises `surface_unavailable`. */
-  readonly alive: boolean;
-  /** It would take a doorbell now. */
-  readonly accepting: boolean;
-  readonly detail_class: DetailClass;
-}
+import type { SurfaceStatus } from '../surface-status.ts';
 
 /** A surface as the daemon knows it: these three and nothing else (persona daemon, contract 5). */
 export interface Plugin {
@@ -38,4 +16,3 @@ export interface Plugin {
 
 /** A doorbell that is not taken within this time was not emitted. */
 export const ACCEPTED_WITHIN_MS = 2000;
-export const STATUS_WITHIN_MS = 1000;

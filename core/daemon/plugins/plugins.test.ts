@@ -6,15 +6,15 @@ import { describe, test } from 'node:test';
 import { projectFiles } from '../../../test/house/source-file.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import type { Doorbell } from '../../link/index.ts';
-import type { Ended, Spawn } from '../../ports/index.ts';
-import { keepShim, type ShimListener } from '../shim/index.ts';
-import { pluginKind } from './choose.ts';
+import type { ProcessEnd, Spawn } from '../../ports/index.ts';
+import { type ShimListener, startShim } from '../shim/index.ts';
+import { choosePluginKind } from './choose.ts';
 import * as claude from './claude-hook.ts';
 import * as codex from './codex-shim.ts';
 import * as banner from './fallback.ts';
 import { createHookDesk } from './hook-desk.ts';
 import type { Plugin } from './plugin.ts';
-import { wakePath } from './wake-path.node.ts';
+import { openWakePath } from './wake-path.node.ts';
 import type { WakePath } from './wake-path.ts';
 
 const DOORBELL: Doorbell = { timestamp: '2026-11-29T04:00:00.000Z', source: 'daemon', kind: 'pending_work_notice' };
@@ -27,7 +27,7 @@ function shimThat(
 ) {
   const asked: { id: number; call: string; payload?: unknown }[] = [];
   let listener: ShimListener | null = null;
-  const shim = keepShim({
+  const shim = startShim({
     clock,
     chance: () => 0.5,
     changed: () => {},
@@ -48,7 +48,7 @@ function shimThat(
   return { shim, asked, dies: () => listener?.ended() };
 }
 
-const spawnThat = (ended: Ended | Promise<Ended>): Spawn => ({ run: async () => await ended });
+const spawnThat = (ended: ProcessEnd | Promise<ProcessEnd>): Spawn => ({ run: async () => await ended });
 const NOTIFY_SEND = { file: '/usr/bin/notify-send', args: ['--', 'a', 'b'], env: {} };
 const never = new AbortController().signal;
 
@@ -58,14 +58,14 @@ describe('persona daemon check 1: one daemon, thin plugins', () => {
     const desk = createHookDesk();
     const { shim } = shimThat(null, clock);
     const all: Readonly<Record<string, Plugin>> = {
-      'claude-hook.ts': claude.claudeHook({ desk, wake: null, clock }),
-      'codex-shim.ts': codex.codexShim({ shim, desk, clock }),
-      'fallback.ts': banner.fallback({ banner: null, spawn: spawnThat({ is: 'timeout' }), clock, stop: never }),
+      'claude-hook.ts': claude.createClaudeHook({ desk, wake: null, clock }),
+      'codex-shim.ts': codex.createCodexShim({ shim, desk, clock }),
+      'fallback.ts': banner.createFallback({ banner: null, spawn: spawnThat({ is: 'timeout' }), clock, stop: never }),
     };
     for (const [file, plugin] of Object.entries(all)) assert.deepEqual(Object.keys(plugin).sort(), METHODS, file);
     assert.deepEqual(
       [claude, codex, banner].map((one) => Object.keys(one)),
-      [['claudeHook'], ['codexShim'], ['fallback']],
+      [['createClaudeHook'], ['createCodexShim'], ['createFallback']],
     );
   });
 
@@ -74,23 +74,25 @@ describe('persona daemon check 1: one daemon, thin plugins', () => {
     assert.deepEqual(
       makers.filter((path) => !path.endsWith('.test.ts')).map((path) => path.replace(/^.*\//, '')),
       [
-        ...['choose.ts', 'claude-hook.ts', 'codex-shim.ts', 'fallback.ts', 'hook-desk.ts', 'index.ts', 'plugin.ts'],
-        ...['wake-path.node.ts', 'wake-path.ts', 'within.ts'],
+        ...['choose.ts', 'claude-hook.ts', 'codex-shim.ts', 'deadline.ts', 'fallback.ts', 'hook-desk.ts', 'index.ts'],
+        ...['plugin.ts', 'wake-path.node.ts', 'wake-path.ts'],
       ],
     );
   });
 
   test('a shim wherever one is configured, a hook where the harness has them, else a banner', () => {
-    const kinds = ['claude-code', 'claude', 'codex', 'claude-desktop', 'vim'].map((one) => pluginKind(one, false));
+    const kinds = ['claude-code', 'claude', 'codex', 'claude-desktop', 'vim'].map((one) =>
+      choosePluginKind(one, false),
+    );
     assert.deepEqual(kinds, ['claude-hook', 'claude-hook', 'claude-hook', 'fallback', 'fallback']);
-    assert.equal(pluginKind('vim', true), 'codex-shim');
+    assert.equal(choosePluginKind('vim', true), 'codex-shim');
   });
 });
 
 describe('a surface whose harness runs a hook', () => {
   test('a hook that waits is handed its yes, once; it has taken it when it was read', async () => {
     const desk = createHookDesk();
-    const plugin = claude.claudeHook({ desk, wake: null, clock: fakeClock() });
+    const plugin = claude.createClaudeHook({ desk, wake: null, clock: fakeClock() });
     let handed = 0;
     using _seat = desk.sit(async () => {
       handed += 1;
@@ -106,7 +108,7 @@ describe('a surface whose harness runs a hook', () => {
   test('a hook that went away was not rung, and neither was one that hangs', async () => {
     const clock = fakeClock();
     const desk = createHookDesk();
-    const plugin = claude.claudeHook({ desk, wake: null, clock });
+    const plugin = claude.createClaudeHook({ desk, wake: null, clock });
     using _gone = desk.sit(async () => false);
     await assert.rejects(plugin.notifySurface(DOORBELL), /went away/);
     using _hangs = desk.sit(() => new Promise(() => {}));
@@ -131,7 +133,7 @@ describe('a surface whose harness runs a hook', () => {
         rung += 1;
       },
     };
-    const plugin = claude.claudeHook({ desk, wake, clock: fakeClock() });
+    const plugin = claude.createClaudeHook({ desk, wake, clock: fakeClock() });
     assert.deepEqual(await plugin.status(), { alive: true, accepting: true, detail_class: 'ready' });
     await plugin.notifySurface(DOORBELL);
     assert.equal(rung, 1);
@@ -145,23 +147,23 @@ describe('a surface with a shim', () => {
   test('the shim is handed the doorbell as it is, and says whether it took it', async () => {
     const clock = fakeClock();
     const { shim, asked } = shimThat(({ call }) => ({ ok: call !== 'resume_surface' }), clock);
-    const plugin = codex.codexShim({ shim, desk: createHookDesk(), clock });
+    const plugin = codex.createCodexShim({ shim, desk: createHookDesk(), clock });
     await plugin.notifySurface(DOORBELL);
     assert.deepEqual(asked, [{ id: 1, call: 'notify_surface', payload: DOORBELL }]);
     const refusing = shimThat(() => ({ ok: false }), clock);
-    const refused = codex.codexShim({ shim: refusing.shim, desk: createHookDesk(), clock });
+    const refused = codex.createCodexShim({ shim: refusing.shim, desk: createHookDesk(), clock });
     await assert.rejects(refused.notifySurface(DOORBELL), /did not take it/);
   });
 
   test('a shim that dies in a ring has not taken it, and neither has one that says nothing for 2 s', async () => {
     const clock = fakeClock();
     const dying = shimThat(null, clock);
-    const ring = codex.codexShim({ shim: dying.shim, desk: createHookDesk(), clock }).notifySurface(DOORBELL);
+    const ring = codex.createCodexShim({ shim: dying.shim, desk: createHookDesk(), clock }).notifySurface(DOORBELL);
     dying.dies();
     await assert.rejects(ring, /the shim ended/);
     const hangs = shimThat(null, clock);
     const late = assert.rejects(
-      codex.codexShim({ shim: hangs.shim, desk: createHookDesk(), clock }).notifySurface(DOORBELL),
+      codex.createCodexShim({ shim: hangs.shim, desk: createHookDesk(), clock }).notifySurface(DOORBELL),
       /said nothing/,
     );
     await clock.advance(2000);
@@ -172,7 +174,7 @@ describe('a surface with a shim', () => {
     const clock = fakeClock();
     const desk = createHookDesk();
     const { shim, asked } = shimThat(() => ({ ok: true }), clock);
-    const plugin = codex.codexShim({ shim, desk, clock });
+    const plugin = codex.createCodexShim({ shim, desk, clock });
     using _seat = desk.sit(async () => true);
     await plugin.notifySurface(DOORBELL);
     assert.equal(asked.length, 0);
@@ -181,10 +183,10 @@ describe('a surface with a shim', () => {
   test('status answers within 1 s: what the shim says, else why it says nothing', async () => {
     const clock = fakeClock();
     const says = { ok: true, alive: true, accepting: false, detail_class: 'a sentence of its own' };
-    const well = codex.codexShim({ shim: shimThat(() => says, clock).shim, desk: createHookDesk(), clock });
+    const well = codex.createCodexShim({ shim: shimThat(() => says, clock).shim, desk: createHookDesk(), clock });
     assert.deepEqual(await well.status(), { alive: true, accepting: false, detail_class: 'busy' });
     const mute = shimThat(null, clock);
-    const plugin = codex.codexShim({ shim: mute.shim, desk: createHookDesk(), clock });
+    const plugin = codex.createCodexShim({ shim: mute.shim, desk: createHookDesk(), clock });
     const status = plugin.status();
     await clock.advance(1000);
     assert.deepEqual(await status, { alive: false, accepting: false, detail_class: 'no_answer' });
@@ -195,7 +197,7 @@ describe('a surface with a shim', () => {
   test('a resume starts a shim that waits to be started, asks one that runs, and never rings', async () => {
     const clock = fakeClock();
     const { shim, asked, dies } = shimThat(() => ({ ok: true }), clock);
-    const plugin = codex.codexShim({ shim, desk: createHookDesk(), clock });
+    const plugin = codex.createCodexShim({ shim, desk: createHookDesk(), clock });
     await plugin.resumeSurface();
     dies();
     assert.equal(shim.view.state, 'backoff');
@@ -211,8 +213,8 @@ describe('a surface with a shim', () => {
 describe('a surface that nothing can be handed to', () => {
   test('a person is told; a banner that was not shown was no ring', async () => {
     const clock = fakeClock();
-    const of = (ended: Ended | Promise<Ended>, there = true) =>
-      banner.fallback({ banner: there ? NOTIFY_SEND : null, spawn: spawnThat(ended), clock, stop: never });
+    const of = (ended: ProcessEnd | Promise<ProcessEnd>, there = true) =>
+      banner.createFallback({ banner: there ? NOTIFY_SEND : null, spawn: spawnThat(ended), clock, stop: never });
     await of({ is: 'exited', code: 0, stderr: '' }).notifySurface(DOORBELL);
     await assert.rejects(of({ is: 'exited', code: 1, stderr: '' }).notifySurface(DOORBELL), /not shown/);
     await assert.rejects(of({ is: 'timeout' }, false).notifySurface(DOORBELL), /no program/);
@@ -244,7 +246,7 @@ describe('the wake of an agent', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/wake`;
-    const wake = wakePath(() => url, 'the line');
+    const wake = openWakePath(() => url, 'the line');
     await wake.ring();
     for (const refusal of [
       { code: 302, body: '' },
@@ -272,7 +274,7 @@ describe('the wake of an agent', () => {
       'file:///a',
     ];
     for (const address of addresses) {
-      const wake = wakePath(() => address, 'the line');
+      const wake = openWakePath(() => address, 'the line');
       assert.equal(wake.isThere(), false, String(address));
       await assert.rejects(wake.ring(), /no wake/);
     }

@@ -1,4 +1,4 @@
-export { endLeftOver, noteShim } from './left-over.node.ts';
-export { shimStarter } from './process.node.ts';
+export { endOrphanedShim, writeShimPid } from './orphaned-shim.node.ts';
+export { createShimStarter } from './process.node.ts';
 export type { ShimListener } from './process.ts';
-export { keepShim, NO_SHIM, type Shim, type ShimView } from './supervisor.ts';
+export { NO_SHIM, type Shim, type ShimView, startShim } from './supervisor.ts';

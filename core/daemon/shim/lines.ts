@@ -1,6 +1,6 @@
 import type { Doorbell } from '../../link/index.ts';
 import { parseJson } from '../../model/index.ts';
-import { DETAIL_CLASSES, type DetailClass, type SurfaceStatus } from '../plugins/index.ts';
+import { DETAIL_CLASSES, type DetailClass, type SurfaceStatus } from '../surface-status.ts';
 
 /** What a shim is asked: the calls of a plugin, a line each. */
 export type ShimCall =
@@ -18,25 +18,29 @@ export interface ShimAnswer {
 /** A longer line is not of this protocol: the shim is ended. */
 export const LONGEST_LINE = 16 * 1024;
 
-export function shimLine(id: number, call: ShimCall): string {
+export function formatShimLine(id: number, call: ShimCall): string {
   return `${JSON.stringify({ id, ...call })}\n`;
 }
 
 /** Null: no answer, to be passed over. What it says beside the known fields is not looked at. */
 export function parseShimLine(line: string): ShimAnswer | null {
-  const said = objectOf(line);
-  if (said === null || typeof said.id !== 'number' || typeof said.ok !== 'boolean') return null;
-  const { id, ok, alive, accepting, detail_class } = said;
+  const fields = parseObject(line);
+  if (fields === null || typeof fields.id !== 'number' || typeof fields.ok !== 'boolean') return null;
+  const { id, ok, alive, accepting, detail_class } = fields;
   const hasStatus = typeof alive === 'boolean' && typeof accepting === 'boolean';
-  return { id, ok, status: hasStatus ? { alive, accepting, detail_class: detailOf(detail_class, accepting) } : null };
+  return {
+    id,
+    ok,
+    status: hasStatus ? { alive, accepting, detail_class: toDetailClass(detail_class, accepting) } : null,
+  };
 }
 
 /** A class that is not known is told by what it means. */
-function detailOf(said: unknown, accepting: boolean): DetailClass {
-  return DETAIL_CLASSES.find((one) => one === said) ?? (accepting ? 'ready' : 'busy');
+function toDetailClass(value: unknown, accepting: boolean): DetailClass {
+  return DETAIL_CLASSES.find((known) => known === value) ?? (accepting ? 'ready' : 'busy');
 }
 
-function objectOf(line: string): Readonly<Record<string, unknown>> | null {
+function parseObject(line: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
@@ -46,7 +50,7 @@ function objectOf(line: string): Readonly<Record<string, unknown>> | null {
 }
 
 /** Whole lines out of pieces. `null` in the result: a line is too long, and nothing after it can be read. */
-export function lineSplitter(): (piece: string) => readonly (string | null)[] {
+export function createLineSplitter(): (piece: string) => readonly (string | null)[] {
   let torn = '';
   let isOver = false;
   return (piece) => {

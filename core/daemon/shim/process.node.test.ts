@@ -4,7 +4,7 @@ import { scratch } from '../../../test/kit/scratch.ts';
 import { isThere, shimNotes, standInShim } from '../../../test/kit/shim-record.ts';
 import { until } from '../../../test/kit/until.ts';
 import { realClock } from '../../ports/index.ts';
-import { shimStarter } from './process.node.ts';
+import { createShimStarter } from './process.node.ts';
 import type { ShimProcess } from './process.ts';
 
 /** A stand-in shim as a process, what it said, and what it noted. */
@@ -12,7 +12,7 @@ function started(dir: { at(...names: string[]): string; dir: string }, ...words:
   const record = dir.at('record');
   const lines: (string | null)[] = [];
   let ended = 0;
-  const shim: ShimProcess = shimStarter(
+  const shim: ShimProcess = createShimStarter(
     standInShim(record, ...words),
     process.env,
     realClock,
@@ -72,17 +72,17 @@ describe('a shim as a process', { skip: process.platform === 'win32' }, () => {
     }
   });
 
-  test('one that can not be started has ended, and nothing was thrown', async () => {
+  test('one that cannot be started has ended, and nothing was thrown', async () => {
     using dir = scratch();
     for (const command of [[dir.at('nothing')], [''], [], ['a\0b']]) {
       let ended = 0;
-      const shim = shimStarter(command, {}, realClock, dir.dir)({ line: () => {}, ended: () => (ended += 1) });
+      const shim = createShimStarter(command, {}, realClock, dir.dir)({ line: () => {}, ended: () => (ended += 1) });
       shim.write('a line into nothing\n');
       await until(`the end of ${JSON.stringify(command)}`, () => ended === 1);
       await shim.end();
     }
     let ended = 0;
-    shimStarter(
+    createShimStarter(
       ['true'],
       process.env,
       realClock,

@@ -70,28 +70,28 @@ export function superviseShim(state: Supervision, input: ShimInput): ShimStep {
         order: null,
       };
     case 'ended':
-      return failed(state, input.at, input.chance);
+      return onFailed(state, input.at, input.chance);
     case 'probed':
-      return probed(state, input.answered);
+      return onProbed(state, input.answered);
     case 'waited':
     case 'resumed':
-      return state.pid === null ? { next: counted(state), order: { is: 'start' } } : stay;
+      return state.pid === null ? { next: countRestart(state), order: { is: 'start' } } : stay;
     case 'stopped':
       return { next: { ...state, state: 'none', pid: null, isStopped: true }, order: { is: 'end' } };
   }
 }
 
 /** The first start is no restart. */
-function counted(state: Supervision): Supervision {
+function countRestart(state: Supervision): Supervision {
   return state.state === 'none' ? state : { ...state, restarts: state.restarts + 1 };
 }
 
-function failed(state: Supervision, at: number, chance: number): ShimStep {
+function onFailed(state: Supervision, at: number, chance: number): ShimStep {
   const wasSound = state.pid !== null && at - state.since >= SOUND_AFTER_MS;
-  const failures = [...state.failures.filter((one) => at - one < WINDOW_MS), at];
+  const failures = [...state.failures.filter((failedAt) => at - failedAt < WINDOW_MS), at];
   const isGivenUp = (state.isGivenUp && !wasSound) || failures.length >= MOST_FAILURES;
   const rung = wasSound ? 0 : state.rung;
-  const ms = isGivenUp ? RETRY_MS : jittered(LADDER_MS[Math.min(rung, LADDER_MS.length - 1)] ?? RETRY_MS, chance);
+  const ms = isGivenUp ? RETRY_MS : addJitter(LADDER_MS[Math.min(rung, LADDER_MS.length - 1)] ?? RETRY_MS, chance);
   return {
     next: {
       ...state,
@@ -107,11 +107,11 @@ function failed(state: Supervision, at: number, chance: number): ShimStep {
   };
 }
 
-function jittered(ms: number, chance: number): number {
+function addJitter(ms: number, chance: number): number {
   return Math.round(ms * (1 - JITTER + 2 * JITTER * chance));
 }
 
-function probed(state: Supervision, answered: boolean): ShimStep {
+function onProbed(state: Supervision, answered: boolean): ShimStep {
   if (state.pid === null) return { next: state, order: null };
   const unanswered = answered ? 0 : state.unanswered + 1;
   const isOver = unanswered >= MOST_UNANSWERED;

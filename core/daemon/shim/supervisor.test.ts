@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
 import type { ShimListener, StartShim } from './process.ts';
-import { keepShim, type ShimView } from './supervisor.ts';
+import { type ShimView, startShim } from './supervisor.ts';
 
 interface Said {
   readonly id: number;
@@ -31,7 +31,7 @@ function rig({ startable = true } = {}) {
       },
     };
   };
-  const shim = keepShim({ start, clock, chance: () => 0.5, changed: (view) => views.push(view) });
+  const shim = startShim({ start, clock, chance: () => 0.5, changed: (view) => views.push(view) });
   const newest = () => {
     const one = shims.at(-1);
     assert.ok(one);
@@ -117,7 +117,7 @@ describe('a shim and what it is asked', () => {
     assert.equal(clock.waiting, 0);
   });
 
-  test('one that can not be started is tried again, ever more slowly, and at once when the surface is back', async () => {
+  test('one that cannot be started is tried again, ever more slowly, and at once when the surface is back', async () => {
     const { shim, clock, shims } = rig({ startable: false });
     await clock.advance(0);
     assert.equal(shim.view.state, 'backoff');

@@ -1,7 +1,7 @@
 import type { DaemonStatus } from '../../link/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import { STATUS_WITHIN_MS } from '../plugins/index.ts';
-import { parseShimLine, type ShimAnswer, type ShimCall, shimLine } from './lines.ts';
+import { STATUS_WITHIN_MS } from '../surface-status.ts';
+import { formatShimLine, parseShimLine, type ShimAnswer, type ShimCall } from './lines.ts';
 import type { ShimProcess, StartShim } from './process.ts';
 import { type ShimInput, type Supervision, superviseShim, UNSUPERVISED } from './supervision.ts';
 
@@ -31,26 +31,26 @@ export interface Shim extends AsyncDisposable {
   resume(): void;
 }
 
-interface Asked {
+interface PendingCall {
   answered(answer: ShimAnswer): void;
   failed(error: Error): void;
 }
 
 /** Starts a shim and keeps it running (persona daemon, contract 5). */
-export function keepShim({ start, clock, chance, changed }: ShimNeeds): Shim {
+export function startShim({ start, clock, chance, changed }: ShimNeeds): Shim {
   let state: Supervision = UNSUPERVISED;
   let running: ShimProcess | null = null;
   let waiting: Disposable | null = null;
   let probing: Disposable | null = null;
   let ending: Promise<void> = Promise.resolve();
   let ids = 0;
-  const asked = new Map<number, Asked>();
+  const pendingCalls = new Map<number, PendingCall>();
 
   function step(input: ShimInput): void {
     const before = state;
     const { next, order } = superviseShim(state, input);
     state = next;
-    if (before.state !== next.state || before.pid !== next.pid) changed(viewOf(next));
+    if (before.state !== next.state || before.pid !== next.pid) changed(toShimView(next));
     switch (order?.is) {
       case 'start':
         waiting?.[Symbol.dispose]();
@@ -71,12 +71,12 @@ export function keepShim({ start, clock, chance, changed }: ShimNeeds): Shim {
       line: (line) => {
         if (line === null) return void own.end();
         const answer = parseShimLine(line);
-        if (answer !== null) asked.get(answer.id)?.answered(answer);
+        if (answer !== null) pendingCalls.get(answer.id)?.answered(answer);
       },
       ended: () => {
         running = null;
         probing?.[Symbol.dispose]();
-        for (const one of [...asked.values()]) one.failed(new Error('the shim ended'));
+        for (const pendingCall of [...pendingCalls.values()]) pendingCall.failed(new Error('the shim ended'));
         step({ is: 'ended', at: clock.monotonic(), chance: chance() });
       },
     });
@@ -92,42 +92,42 @@ export function keepShim({ start, clock, chance, changed }: ShimNeeds): Shim {
   }
 
   async function probe(): Promise<void> {
-    const one = running;
+    const shimProcess = running;
     const answered = await ask({ call: 'status' }, STATUS_WITHIN_MS).then(
       () => true,
       () => false, // that it does not answer is the answer
     );
-    if (running !== one || one === null) return; // another one, whose probes are its own
+    if (running !== shimProcess || shimProcess === null) return; // another one, whose probes are its own
     step({ is: 'probed', answered, at: clock.monotonic() });
     probeLater();
   }
 
   function ask(call: ShimCall, withinMs: number): Promise<ShimAnswer> {
-    const one = running;
-    if (one === null) return Promise.reject(new Error('no shim runs'));
+    const shimProcess = running;
+    if (shimProcess === null) return Promise.reject(new Error('no shim runs'));
     ids += 1;
     const id = ids;
     return new Promise<ShimAnswer>((resolve, reject) => {
       const timer = clock.after(withinMs, () =>
-        settle(() => reject(new Error(`the shim said nothing to ${call.call}`))),
+        finish(() => reject(new Error(`the shim said nothing to ${call.call}`))),
       );
-      const settle = (how: () => void): void => {
+      const finish = (how: () => void): void => {
         timer[Symbol.dispose]();
-        asked.delete(id);
+        pendingCalls.delete(id);
         how();
       };
-      asked.set(id, {
-        answered: (answer) => settle(() => resolve(answer)),
-        failed: (error) => settle(() => reject(error)),
+      pendingCalls.set(id, {
+        answered: (answer) => finish(() => resolve(answer)),
+        failed: (error) => finish(() => reject(error)),
       });
-      one.write(shimLine(id, call));
+      shimProcess.write(formatShimLine(id, call));
     });
   }
 
   step({ is: 'waited', at: clock.monotonic() });
   return {
     get view() {
-      return viewOf(state);
+      return toShimView(state);
     },
     ask,
     resume() {
@@ -140,6 +140,6 @@ export function keepShim({ start, clock, chance, changed }: ShimNeeds): Shim {
   };
 }
 
-function viewOf({ state, pid, restarts }: Supervision): ShimView {
+function toShimView({ state, pid, restarts }: Supervision): ShimView {
   return { state, pid, restarts };
 }

@@ -9,7 +9,7 @@ export interface FileId {
 }
 
 /** One open file of a rotated sequence. */
-export interface EventFile {
+export interface OpenEventFile {
   readonly fd: number;
   readonly id: FileId;
   /** The live file, which grows, or an archive, which does not. */
@@ -18,7 +18,7 @@ export interface EventFile {
 
 const ATTEMPTS = 100;
 
-export const sameFile = (a: FileId, b: FileId): boolean => a.dev === b.dev && a.ino === b.ino;
+export const isSameFile = (a: FileId, b: FileId): boolean => a.dev === b.dev && a.ino === b.ino;
 
 /**
  * Opens an event file and its archives, oldest first: `.5` ... `.1`, then the live one, as far as they are there. The names
@@ -26,31 +26,32 @@ export const sameFile = (a: FileId, b: FileId): boolean => a.dev === b.dev && a.
  * closes them.
  * @throws what the file system says, and Fault `unreadable` when a name leads to anything but a file
  */
-export function openEventFiles(files: Files, path: string): readonly EventFile[] {
+export function openEventFiles(files: Files, path: string): readonly OpenEventFile[] {
   for (let attempt = 1; ; attempt += 1) {
-    const opened: EventFile[] = [];
-    let keep = false;
+    const opened: OpenEventFile[] = [];
+    let isStable = false;
     try {
-      const named = namesOf(files, path);
+      const named = findFileNames(files, path);
       for (const name of named) {
-        const one = openOne(files, name, name === path ? 'live' : 'archive');
-        if (one !== null) opened.push(one);
+        const file = openIfPresent(files, name, name === path ? 'live' : 'archive');
+        if (file !== null) opened.push(file);
       }
-      keep = stillNamed(files, path, named, opened);
-      if (keep) return opened;
-      if (attempt === ATTEMPTS) throw unreadable(path, 'and its archives change names faster than they can be read');
+      isStable = areNamesUnchanged(files, path, named, opened);
+      if (isStable) return opened;
+      if (attempt === ATTEMPTS)
+        throw createUnreadableFault(path, 'and its archives change names faster than they can be read');
     } finally {
-      if (!keep) for (const { fd } of opened) files.close(fd);
+      if (!isStable) for (const { fd } of opened) files.close(fd);
     }
   }
 }
 
 /** Which file has the name now; null: none. */
-export function fileAt(files: Files, path: string): FileId | null {
+export function findFileId(files: Files, path: string): FileId | null {
   return files.lstat(path);
 }
 
-function namesOf(files: Files, path: string): readonly string[] {
+function findFileNames(files: Files, path: string): readonly string[] {
   const directory = dirname(path);
   const prefix = `${basename(path)}.`;
   let names: readonly string[];
@@ -68,7 +69,7 @@ function namesOf(files: Files, path: string): readonly string[] {
   return names.includes(basename(path)) ? [...archives, path] : archives;
 }
 
-function openOne(files: Files, path: string, is: EventFile['is']): EventFile | null {
+function openIfPresent(files: Files, path: string, is: OpenEventFile['is']): OpenEventFile | null {
   let fd: number;
   try {
     fd = files.open(path, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
@@ -79,21 +80,26 @@ function openOne(files: Files, path: string, is: EventFile['is']): EventFile | n
   const { kind, dev, ino } = files.fstat(fd);
   if (kind === 'file') return { fd, id: { dev, ino }, is };
   files.close(fd);
-  throw unreadable(path, 'is not a regular file');
+  throw createUnreadableFault(path, 'is not a regular file');
 }
 
-function stillNamed(files: Files, path: string, named: readonly string[], opened: readonly EventFile[]): boolean {
-  const now = namesOf(files, path);
+function areNamesUnchanged(
+  files: Files,
+  path: string,
+  named: readonly string[],
+  opened: readonly OpenEventFile[],
+): boolean {
+  const now = findFileNames(files, path);
   if (now.length !== named.length || opened.length !== named.length) return false;
   return now.every((name, index) => {
-    const one = opened[index];
-    const there = fileAt(files, name);
-    return name === named[index] && one !== undefined && there !== null && sameFile(one.id, there);
+    const file = opened[index];
+    const currentId = findFileId(files, name);
+    return name === named[index] && file !== undefined && currentId !== null && isSameFile(file.id, currentId);
   });
 }
 
-function unreadable(path: string, what: string): Fault {
-  return new Fault('unreadable', `${path} ${what}`, { is: 'machine', key: path });
+function createUnreadableFault(path: string, problem: string): Fault {
+  return new Fault('unreadable', `${path} ${problem}`, { is: 'machine', key: path });
 }
 
 function isMissing(error: unknown): boolean {

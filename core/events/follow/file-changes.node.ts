@@ -2,13 +2,13 @@ import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** What no notice came for is looked at so often: network disks give none. */
-const LOOK_EVERY_MS = 1000;
+const CHECK_EVERY_MS = 1000;
 
 /**
  * Calls `look` when a file or one of its archives may have changed: at once where the system tells, and every second. Keeps
  * the process alive until it is disposed.
  */
-export function fileChanges(path: string, look: () => void): Disposable {
+export function watchFile(path: string, onChange: () => void): Disposable {
   const directory = dirname(path);
   const name = basename(path);
   let watched: { readonly watcher: FSWatcher; readonly ino: number } | null = null;
@@ -19,16 +19,16 @@ export function fileChanges(path: string, look: () => void): Disposable {
   };
   /** The directory may not be there yet, or be another one under the same name. */
   const renew = (): void => {
-    const there = lstatSync(directory, { throwIfNoEntry: false });
-    if (there?.ino === watched?.ino) return;
+    const stat = lstatSync(directory, { throwIfNoEntry: false });
+    if (stat?.ino === watched?.ino) return;
     unwatch();
-    if (there === undefined) return;
+    if (stat === undefined) return;
     try {
       const watcher = watch(directory, (_, changed) => {
-        if (changed === null || changed.startsWith(name)) look();
+        if (changed === null || changed.startsWith(name)) onChange();
       });
       watcher.on('error', unwatch); // the timer looks all the same, and watches again
-      watched = { watcher, ino: there.ino };
+      watched = { watcher, ino: stat.ino };
     } catch {
       // No watches left, or none on this disk: the timer looks.
     }
@@ -37,8 +37,8 @@ export function fileChanges(path: string, look: () => void): Disposable {
   renew();
   const timer = setInterval(() => {
     renew();
-    look();
-  }, LOOK_EVERY_MS);
+    onChange();
+  }, CHECK_EVERY_MS);
   return {
     [Symbol.dispose]() {
       clearInterval(timer);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { realFiles } from '../../ports/index.ts';
-import { type Follower, openFollower } from './follower.ts';
-import type { Place } from './start.ts';
+import { type EventFollower, openFollower } from './follower.ts';
+import type { EventLinePosition } from './start.ts';
 
 type Op =
   | { readonly do: 'append'; readonly lines: number; readonly pad: string }
@@ -35,8 +35,8 @@ class World {
   hasRead = false;
   /** A follower that was started again knows what is still in a file, and nothing of what was there before. */
   oldestKnown = 1;
-  follower: Follower;
-  last: { readonly id: string; readonly place: Place } | null = null;
+  follower: EventFollower;
+  last: { readonly id: string; readonly place: EventLinePosition } | null = null;
 
   constructor(path: string, keep: number) {
     this.path = path;
@@ -214,7 +214,7 @@ class World {
   }
 }
 
-function opened(path: string, events: number | null): Follower {
+function opened(path: string, events: number | null): EventFollower {
   const answer = openFollower(realFiles, path, events === null ? { is: 'oldest' } : { is: 'last', events });
   assert.equal(answer.is, 'open');
   return answer.follower;

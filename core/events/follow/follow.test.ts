@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type Files, realFiles } from '../../ports/index.ts';
 import { follow } from './follow.ts';
-import { type Follower, type Opened, openFollower } from './follower.ts';
-import { seenIds } from './seen-ids.ts';
-import type { From, Place } from './start.ts';
+import { type EventFollower, type FollowerOpening, openFollower } from './follower.ts';
+import { createRecentIds } from './recent-ids.ts';
+import type { EventLinePosition, FollowStartPoint } from './start.ts';
 
 let dir: string;
 let path: string;
@@ -22,14 +22,14 @@ const line = (id: number, content = ''): string =>
 const lines = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, index) => line(from + index)).join('');
 
-function open(from: From = { is: 'oldest' }, files: Files = realFiles): Opened & { is: 'open' } {
+function open(from: FollowStartPoint = { is: 'oldest' }, files: Files = realFiles): FollowerOpening & { is: 'open' } {
   const opened = openFollower(files, path, from);
   assert.equal(opened.is, 'open');
   return opened;
 }
 
 /** The numbers of all events there are now, and `gap` where one was told. */
-function ids(follower: Follower): (number | string)[] {
+function ids(follower: EventFollower): (number | string)[] {
   const found: (number | string)[] = [];
   for (let next = follower.next(); next.is !== 'end'; next = follower.next()) {
     if (next.is === 'gap') found.push(`gap after ${next.after}`);
@@ -113,7 +113,7 @@ describe('where a follower begins', () => {
 
   test('at the place it left, when the event still ends there; a place that holds another event is no place', () => {
     three();
-    let place: Place | null = null;
+    let place: EventLinePosition | null = null;
     {
       using it = open().follower;
       const first = it.next();
@@ -299,7 +299,7 @@ describe('a follower', () => {
 });
 
 test('the ids that were seen are bounded, and the newest ones are always among them', () => {
-  const seen = seenIds(3);
+  const seen = createRecentIds(3);
   for (let id = 1; id <= 7; id += 1) seen.add(String(id));
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6, 7].filter((id) => seen.has(String(id))),

@@ -1,23 +1,23 @@
 import type { Files } from '../../ports/index.ts';
 import type { Event } from '../event.ts';
-import { eventOf } from '../line.ts';
+import { parseEventLine } from '../line.ts';
 import { readRange } from '../tail.ts';
-import { type EventFile, fileAt, openEventFiles, sameFile } from './event-files.ts';
-import { nextFiles } from './next-files.ts';
-import { seenIds } from './seen-ids.ts';
-import { type From, oldestIn, type Place, startIn } from './start.ts';
-import { wholeLines } from './whole-lines.ts';
+import { findFileId, isSameFile, type OpenEventFile, openEventFiles } from './event-files.ts';
+import { findNextFiles } from './next-files.ts';
+import { createRecentIds } from './recent-ids.ts';
+import { type EventLinePosition, type FollowStartPoint, findOldestId, findStart } from './start.ts';
+import { readWholeLines } from './whole-lines.ts';
 
 export interface FollowedLine {
   /** The line as it stands in the file, without its newline. */
   readonly text: string;
   readonly event: Event;
   /** Where it ends: what to go on from after a restart. */
-  readonly place: Place;
+  readonly place: EventLinePosition;
 }
 
 /** What comes next. */
-export type Followed =
+export type FollowResult =
   /** `foreign` lines are no events, and left out. */
   | { readonly is: 'lines'; readonly lines: readonly FollowedLine[]; readonly foreign: number }
   /** More files were rotated away than are kept: after that event, some may be missing before the next. */
@@ -25,16 +25,16 @@ export type Followed =
   /** Nothing, for now. */
   | { readonly is: 'end' };
 
-export interface Follower extends Disposable {
+export interface EventFollower extends Disposable {
   /**
    * The next whole lines that were not handed over yet, some hundred kilobytes at a time.
    * @throws what the file system says, and Fault `unreadable`
    */
-  next(): Followed;
+  next(): FollowResult;
 }
 
-export type Opened =
-  | { readonly is: 'open'; readonly follower: Follower; readonly isEmpty: boolean }
+export type FollowerOpening =
+  | { readonly is: 'open'; readonly follower: EventFollower; readonly isEmpty: boolean }
   /** The event to begin after is not kept. */
   | { readonly is: 'unknown'; readonly oldest: string | null };
 
@@ -50,75 +50,75 @@ const SAMPLE = 1024;
  * other content, is read again from its beginning, and an event that was handed over is not handed over again.
  * @throws as `next` does
  */
-export function openFollower(files: Files, path: string, from: From): Opened {
-  const seen = seenIds();
+export function openFollower(files: Files, path: string, from: FollowStartPoint): FollowerOpening {
+  const handedOver = createRecentIds();
   const first = openEventFiles(files, path);
-  let queue: readonly EventFile[] = [];
+  let queue: readonly OpenEventFile[] = [];
   /** Read, the newest last. Open, so that no other file can have their numbers. */
-  let read: readonly EventFile[] = [];
-  let reading: { readonly file: EventFile; offset: number; sample: Uint8Array } | null = null;
+  let read: readonly OpenEventFile[] = [];
+  let reading: { readonly file: OpenEventFile; offset: number; sample: Uint8Array } | null = null;
   let lastId: string | null = null;
 
-  const closeAll = (some: readonly EventFile[]): void => {
-    for (const { fd } of some) files.close(fd);
+  const closeAll = (openFiles: readonly OpenEventFile[]): void => {
+    for (const { fd } of openFiles) files.close(fd);
   };
-  const begin = (file: EventFile, offset: number): void => {
-    reading = { file, offset, sample: sampleAt(files, file.fd, offset) };
+  const beginFile = (file: OpenEventFile, offset: number): void => {
+    reading = { file, offset, sample: readSample(files, file.fd, offset) };
   };
 
-  const start = startIn(files, first, from);
+  const start = findStart(files, first, from);
   if (start === null) {
-    const oldest = oldestIn(files, first);
+    const oldest = findOldestId(files, first);
     closeAll(first);
     return { is: 'unknown', oldest };
   }
-  for (const id of start.before) seen.add(id);
-  if (from.is === 'after') seen.add(from.eventId);
+  for (const id of start.before) handedOver.add(id);
+  if (from.is === 'after') handedOver.add(from.eventId);
   lastId = start.before.at(-1) ?? null;
   const at = start.spot.index;
   closeAll(first.slice(0, Math.max(0, at - ANCHORS)));
   read = first.slice(Math.max(0, at - ANCHORS), at);
   queue = first.slice(at + 1);
-  const there = first[at];
-  if (there !== undefined) begin(there, start.spot.offset);
+  const startFile = first[at];
+  if (startFile !== undefined) beginFile(startFile, start.spot.offset);
 
   /** The next lines of the file that is read, and whether any were passed. */
-  function some(): { readonly lines: FollowedLine[]; readonly foreign: number; readonly passed: boolean } {
+  function readLines(): { readonly lines: FollowedLine[]; readonly foreign: number; readonly passed: boolean } {
     const lines: FollowedLine[] = [];
     let foreign = 0;
     if (reading === null) return { lines, foreign, passed: false };
     const { file } = reading;
-    if (!isAsItWas(files, file.fd, reading)) begin(file, 0);
+    if (!isUnchanged(files, file.fd, reading)) beginFile(file, 0);
     const began = reading.offset;
-    for (const { text, end } of wholeLines(files, file.fd, began)) {
+    for (const { text, end } of readWholeLines(files, file.fd, began)) {
       reading.offset = end;
-      const event = eventOf(text);
+      const event = parseEventLine(text);
       if (event === null) foreign += 1;
-      else if (!seen.has(event.event_id)) {
-        seen.add(event.event_id);
+      else if (!handedOver.has(event.event_id)) {
+        handedOver.add(event.event_id);
         lastId = event.event_id;
         lines.push({ text, event, place: { ...file.id, offset: end } });
       }
       if (end - began >= BATCH) break;
     }
     const passed = reading.offset > began;
-    if (passed) reading.sample = sampleAt(files, file.fd, reading.offset);
+    if (passed) reading.sample = readSample(files, file.fd, reading.offset);
     return { lines, foreign, passed };
   }
 
-  function leave(): void {
+  function leaveFile(): void {
     if (reading === null) return;
-    const all = [...read, reading.file];
+    const readFiles = [...read, reading.file];
     reading = null;
-    closeAll(all.slice(0, -ANCHORS));
-    read = all.slice(-ANCHORS);
+    closeAll(readFiles.slice(0, -ANCHORS));
+    read = readFiles.slice(-ANCHORS);
   }
 
   /** Looks for the files that come after those that were read. */
-  function goOn(): { readonly mayLack: boolean } {
+  function findUnreadFiles(): { readonly mayLack: boolean } {
     const listed = openEventFiles(files, path);
     const known = reading === null ? read : [...read, reading.file];
-    const { unread, mayLack } = nextFiles(
+    const { unread, mayLack } = findNextFiles(
       known.map(({ id }) => id),
       listed,
     );
@@ -127,36 +127,36 @@ export function openFollower(files: Files, path: string, from: From): Opened {
     return { mayLack };
   }
 
-  function next(): Followed {
+  function next(): FollowResult {
     for (;;) {
       if (reading === null) {
-        if (queue.length === 0) goOn();
+        if (queue.length === 0) findUnreadFiles();
         const [file, ...rest] = queue;
         if (file === undefined) return { is: 'end' };
         queue = rest;
-        begin(file, 0);
+        beginFile(file, 0);
       }
       const isComplete = queue.length > 0 || !isLive();
       // Looked at before the last read: what a writer put in before the file was renamed is read now.
-      const { lines, foreign, passed } = some();
+      const { lines, foreign, passed } = readLines();
       if (lines.length > 0 || foreign > 0) return { is: 'lines', lines, foreign };
       if (passed) continue;
       if (!isComplete) return { is: 'end' };
       if (queue.length === 0) {
-        const { mayLack } = goOn();
+        const { mayLack } = findUnreadFiles();
         if (queue.length === 0) return { is: 'end' };
-        leave();
+        leaveFile();
         if (mayLack) return { is: 'gap', after: lastId };
-      } else leave();
+      } else leaveFile();
     }
   }
 
   function isLive(): boolean {
-    const now = fileAt(files, path);
-    return reading !== null && now !== null && sameFile(reading.file.id, now);
+    const now = findFileId(files, path);
+    return reading !== null && now !== null && isSameFile(reading.file.id, now);
   }
 
-  const follower: Follower = {
+  const follower: EventFollower = {
     next,
     [Symbol.dispose]() {
       closeAll([...read, ...queue, ...(reading === null ? [] : [reading.file])]);
@@ -168,16 +168,16 @@ export function openFollower(files: Files, path: string, from: From): Opened {
   return { is: 'open', follower, isEmpty: first.length === 0 };
 }
 
-function sampleAt(files: Files, fd: number, offset: number): Uint8Array {
+function readSample(files: Files, fd: number, offset: number): Uint8Array {
   return readRange(files, fd, Math.max(0, offset - SAMPLE), offset);
 }
 
 /** False when the file was cut, or cut and written anew: what stands before the offset is not what was read. */
-function isAsItWas(
+function isUnchanged(
   files: Files,
   fd: number,
   { offset, sample }: { readonly offset: number; readonly sample: Uint8Array },
 ): boolean {
   if (files.fstat(fd).size < offset) return false;
-  return Buffer.compare(sampleAt(files, fd, offset), sample) === 0;
+  return Buffer.compare(readSample(files, fd, offset), sample) === 0;
 }

@@ -1,3 +1,9 @@
 export { follow } from './follow.ts';
-export { type Followed, type FollowedLine, type Follower, type Opened, openFollower } from './follower.ts';
-export type { From, Place } from './start.ts';
+export {
+  type EventFollower,
+  type FollowedLine,
+  type FollowerOpening,
+  type FollowResult,
+  openFollower,
+} from './follower.ts';
+export type { EventLinePosition, FollowStartPoint } from './start.ts';

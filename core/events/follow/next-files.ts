@@ -1,8 +1,8 @@
-import { type EventFile, type FileId, sameFile } from './event-files.ts';
+import { type FileId, isSameFile, type OpenEventFile } from './event-files.ts';
 
 export interface NextFiles {
   /** Those to read next, oldest first. */
-  readonly unread: readonly EventFile[];
+  readonly unread: readonly OpenEventFile[];
   /** Files that nobody read may have gone: between the last one read and the first unread one there may be a gap. */
   readonly mayLack: boolean;
 }
@@ -11,8 +11,8 @@ export interface NextFiles {
  * What follows after the files that were read. `read` are some of them, the newest last; they must still be open, since
  * only then is an equal number the same file. All that is listed before one of them was read as well.
  */
-export function nextFiles(read: readonly FileId[], listed: readonly EventFile[]): NextFiles {
-  const known = listed.findLastIndex(({ id }) => read.some((one) => sameFile(one, id)));
+export function findNextFiles(read: readonly FileId[], listed: readonly OpenEventFile[]): NextFiles {
+  const known = listed.findLastIndex(({ id }) => read.some((readId) => isSameFile(readId, id)));
   const unread = listed.slice(known + 1);
   // While one that was read is listed, none that is newer was rotated away. A live file alone was made anew after somebody
   // deleted the last one. An archive that nobody read was rotated away after it, and others may have been before.

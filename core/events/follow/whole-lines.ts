@@ -15,7 +15,7 @@ export interface WholeLine {
  * The whole lines of an open file from `from` on, which must be the beginning of a line; up to `to` where it is given.
  * What stands behind the last newline is no line yet: its writer may complete it, or cut it off and write another.
  */
-export function* wholeLines(
+export function* readWholeLines(
   files: Files,
   fd: number,
   from: number,

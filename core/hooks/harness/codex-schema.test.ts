@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { Fault } from '../../model/index.ts';
-import { type Answer, HOOK_EVENTS, type HookEvent, harnessOf, type Turn } from './index.ts';
+import { findHarness, HOOK_EVENTS, type HookAnswer, type HookEvent, type HookTurn } from './index.ts';
 
 /** What Codex reads at each event, written from its own schemas: nothing else may be in it (contract 5). */
 const COMMON = {
@@ -58,12 +58,12 @@ const validators = new Map(
   }),
 );
 
-const harness = harnessOf('codex', null);
+const harness = findHarness('codex', null);
 assert.ok(harness !== null);
 const codex = harness;
 
-function turnAt(event: HookEvent): Turn {
-  const turn = codex.turn(JSON.stringify({ session_id: 's', turn_id: 't', hook_event_name: event }), event);
+function turnAt(event: HookEvent): HookTurn {
+  const turn = codex.readTurn(JSON.stringify({ session_id: 's', turn_id: 't', hook_event_name: event }), event);
   assert.ok(!(turn instanceof Fault));
   return turn;
 }
@@ -75,7 +75,7 @@ function accepts(event: HookEvent, stdout: string): boolean {
 }
 
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', ' ', '\n\t', '\u00a0', '{"a":1}'));
-const answers: fc.Arbitrary<Answer> = fc.oneof(
+const answers: fc.Arbitrary<HookAnswer> = fc.oneof(
   fc.record({ is: fc.constant('allow' as const), note: fc.option(text) }),
   fc.record({ is: fc.constantFrom('inject' as const, 'ring' as const), text }),
   fc.record({ is: fc.constant('block' as const), reason: text }),
@@ -85,7 +85,7 @@ describe("Codex's closed schemas", () => {
   test('whatever is answered at whichever event, Codex accepts it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...HOOK_EVENTS), answers, (event, answer) => {
-        const { stdout, stderr, exit } = codex.reply(turnAt(event), answer);
+        const { stdout, stderr, exit } = codex.formatReply(turnAt(event), answer);
         assert.ok(accepts(event, stdout), `${event}: ${stdout}`);
         assert.deepEqual([stderr, exit], ['', 0]); // 2 with an empty stderr is a failure to Codex, as any other is
       }),
@@ -93,9 +93,9 @@ describe("Codex's closed schemas", () => {
   });
 
   test('the schemas would refuse what Claude Code takes', () => {
-    const claude = harnessOf('claude', '2.1.163');
+    const claude = findHarness('claude', '2.1.163');
     assert.ok(claude !== null);
-    const { stdout } = claude.reply(turnAt('Stop'), { is: 'inject', text: 'x' });
+    const { stdout } = claude.formatReply(turnAt('Stop'), { is: 'inject', text: 'x' });
     assert.match(stdout, /hookSpecificOutput/);
     assert.equal(accepts('Stop', stdout), false);
     assert.equal(accepts('Stop', '{"decision":"block","reason":" "}'), false);

@@ -15,10 +15,10 @@ export const HOOK_EVENTS = [
 
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
-const BY_NAME: ReadonlyMap<string, HookEvent> = new Map(HOOK_EVENTS.map((event) => [plain(event), event]));
+const normalizeName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
+const BY_NAME: ReadonlyMap<string, HookEvent> = new Map(HOOK_EVENTS.map((event) => [normalizeName(event), event]));
 
 /** The event of that name, whatever its case and with or without dashes: `session-start`. Null: none that is known. */
-export function hookEventOf(name: string): HookEvent | null {
-  return BY_NAME.get(plain(name)) ?? null;
+export function parseHookEvent(name: string): HookEvent | null {
+  return BY_NAME.get(normalizeName(name)) ?? null;
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../model/index.ts';
-import { type Answer, type Harness, HOOK_EVENTS, type HookEvent, harnessOf } from './index.ts';
+import { findHarness, type Harness, HOOK_EVENTS, type HookAnswer, type HookEvent } from './index.ts';
 
 /** Each harness and version with a table of its own; its file holds what goes in and what comes out, byte for byte. */
 const GOLDEN: readonly (readonly [file: string, name: string, version: string | null])[] = [
@@ -16,7 +16,7 @@ const GOLDEN: readonly (readonly [file: string, name: string, version: string | 
 
 const TEXT = '<system-reminder>\n"quoted" \\ back, é 漢 \u{1f41d}, line\u2028break\n</system-reminder>';
 
-const ANSWERS: readonly (readonly [string, Answer])[] = [
+const ANSWERS: readonly (readonly [string, HookAnswer])[] = [
   ['nothing', { is: 'allow', note: null }],
   ['nothing, with a note', { is: 'allow', note: 'commit-push: there are changes (commit them)' }],
   ['inject', { is: 'inject', text: TEXT }],
@@ -55,10 +55,10 @@ function stdinAt(name: string, event: HookEvent): string {
 function transcriptOf(harness: Harness): string {
   return HOOK_EVENTS.flatMap((event) => {
     const stdin = stdinAt(harness.name, event);
-    const turn = harness.turn(stdin, event);
+    const turn = harness.readTurn(stdin, event);
     assert.ok(!(turn instanceof Fault));
     const said = ANSWERS.map(([what, answer]) => {
-      const { stdout, stderr, exit } = harness.reply(turn, answer);
+      const { stdout, stderr, exit } = harness.formatReply(turn, answer);
       assert.equal(stderr, '');
       return `${what} -> exit ${exit}\n${stdout}`;
     });
@@ -67,7 +67,7 @@ function transcriptOf(harness: Harness): string {
 }
 
 function harness(name: string, version: string | null): Harness {
-  const found = harnessOf(name, version);
+  const found = findHarness(name, version);
   assert.ok(found !== null);
   return found;
 }
@@ -86,11 +86,19 @@ describe('stdin in, bytes out', () => {
     for (const [, name, version] of GOLDEN) {
       const one = harness(name, version);
       for (const event of HOOK_EVENTS) {
-        const turn = one.turn(stdinAt(name, event), event);
+        const turn = one.readTurn(stdinAt(name, event), event);
         assert.ok(!(turn instanceof Fault));
         const carries = one.carries(turn);
-        assert.equal(one.reply(turn, { is: 'inject', text: 'x' }).stdout !== '', carries.text, `${name} ${event}`);
-        assert.equal(one.reply(turn, { is: 'block', reason: 'x' }).stdout !== '', carries.block, `${name} ${event}`);
+        assert.equal(
+          one.formatReply(turn, { is: 'inject', text: 'x' }).stdout !== '',
+          carries.text,
+          `${name} ${event}`,
+        );
+        assert.equal(
+          one.formatReply(turn, { is: 'block', reason: 'x' }).stdout !== '',
+          carries.block,
+          `${name} ${event}`,
+        );
       }
     }
   });
@@ -99,10 +107,10 @@ describe('stdin in, bytes out', () => {
     for (const [, name, version] of GOLDEN) {
       const one = harness(name, version);
       for (const event of HOOK_EVENTS) {
-        const turn = one.turn(stdinAt(name, event), event);
+        const turn = one.readTurn(stdinAt(name, event), event);
         assert.ok(!(turn instanceof Fault));
         for (const [, answer] of ANSWERS) {
-          const { stdout, exit } = one.reply(turn, answer);
+          const { stdout, exit } = one.formatReply(turn, answer);
           assert.equal(exit, 0); // on exit 2 stdout counts for nothing
           if (stdout !== '') assert.equal(typeof JSON.parse(stdout), 'object');
         }

@@ -1,8 +1,8 @@
 import type { Fault } from '../../model/index.ts';
-import type { Turn } from './turn.ts';
+import type { HookTurn } from './turn.ts';
 
 /** What an agent is to be told at a boundary. Texts are whole: frames are closed, and nothing is added to them. */
-export type Answer =
+export type HookAnswer =
   /** Go on. `note` is for the person at the harness, where it can show one. */
   | { readonly is: 'allow'; readonly note: string | null }
   /** Content for the model. */
@@ -13,7 +13,7 @@ export type Answer =
   | { readonly is: 'block'; readonly reason: string };
 
 /** What a hook prints and ends with. */
-export interface Reply {
+export interface HookReply {
   readonly stdout: string;
   readonly stderr: string;
   readonly exit: number;
@@ -29,8 +29,8 @@ export interface Carries {
 export interface Harness {
   readonly name: string;
   /** @param event what the command line says; stdin goes before it */
-  turn(stdin: string, event: string): Turn | Fault;
-  carries(turn: Turn): Carries;
+  readTurn(stdin: string, event: string): HookTurn | Fault;
+  carries(turn: HookTurn): Carries;
   /** Bytes that this harness and version accepts at this event; nothing where it could not carry the answer. */
-  reply(turn: Turn, answer: Answer): Reply;
+  formatReply(turn: HookTurn, answer: HookAnswer): HookReply;
 }

@@ -1,23 +1,23 @@
-import { claude } from './claude.ts';
-import { codex } from './codex.ts';
+import { createClaude } from './claude.ts';
+import { createCodex } from './codex.ts';
 import type { Harness } from './harness.ts';
-import { versionIn } from './version.ts';
+import { parseVersion } from './version.ts';
 
-export { notifiedTurn } from './codex-notify.ts';
-export { HOOK_EVENTS, type HookEvent, hookEventOf } from './event.ts';
-export type { Answer, Carries, Harness, Reply } from './harness.ts';
-export type { Turn } from './turn.ts';
-export { versionSaid } from './version.ts';
+export { parseTurnNotification } from './codex-notify.ts';
+export { HOOK_EVENTS, type HookEvent, parseHookEvent } from './event.ts';
+export type { Carries, Harness, HookAnswer, HookReply } from './harness.ts';
+export type { HookTurn } from './turn.ts';
+export { findHarnessVersion } from './version.ts';
 
 /** @param version of the harness, as it prints it; null: not known */
 const HARNESSES: Readonly<Record<string, (version: string | null) => Harness>> = {
-  claude: (version) => claude(version === null ? null : versionIn(version)),
-  codex: () => codex(),
+  claude: (version) => createClaude(version === null ? null : parseVersion(version)),
+  codex: () => createCodex(),
 };
 
 export const HARNESS_NAMES: readonly string[] = Object.keys(HARNESSES);
 
 /** Null: none of that name is known here. */
-export function harnessOf(name: string, version: string | null): Harness | null {
+export function findHarness(name: string, version: string | null): Harness | null {
   return Object.hasOwn(HARNESSES, name) ? (HARNESSES[name]?.(version) ?? null) : null;
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Fault } from '../../model/index.ts';
-import { type Harness, harnessOf, hookEventOf } from './index.ts';
-import { isFrom, versionIn } from './version.ts';
+import { findHarness, type Harness, parseHookEvent } from './index.ts';
+import { isAtLeast, parseVersion } from './version.ts';
 
-const claude = harnessOf('claude', null) as Harness;
+const claude = findHarness('claude', null) as Harness;
 
 const faultOf = (stdin: string, event = 'Stop'): string => {
-  const turn = claude.turn(stdin, event);
+  const turn = claude.readTurn(stdin, event);
   assert.ok(turn instanceof Fault, stdin);
   return turn.message;
 };
@@ -19,7 +19,7 @@ describe('what a harness says', () => {
       transcript_path: '/tmp/t.jsonl',
       ...{ last_assistant_message: 'done', agent_id: null, a_key_of_next_year: {} },
     });
-    assert.deepEqual(claude.turn(stdin, 'SessionStart'), {
+    assert.deepEqual(claude.readTurn(stdin, 'SessionStart'), {
       ...{ event: 'Stop', session: 's', cwd: '/tmp', id: 't', transcript: '/tmp/t.jsonl' },
       ...{ persona: null, stopHookActive: true },
       ...{ lastMessage: 'done', failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
@@ -27,16 +27,16 @@ describe('what a harness says', () => {
   });
 
   test('a key that is missing or of another kind is not known, and nothing is made up for it', () => {
-    const turn = claude.turn('{"session_id": 7, "cwd": "", "stop_hook_active": "yes", "turn_id": null}', 'stop');
+    const turn = claude.readTurn('{"session_id": 7, "cwd": "", "stop_hook_active": "yes", "turn_id": null}', 'stop');
     assert.deepEqual(turn, {
       ...{ event: 'Stop', session: null, cwd: null, id: null, transcript: null, persona: null, stopHookActive: null },
       ...{ lastMessage: null, failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
     });
   });
 
-  test('that the model can not be asked is known at StopFailure, and at a Stop that says so', () => {
+  test('that the model cannot be asked is known at StopFailure, and at a Stop that says so', () => {
     const failure = (input: object): unknown => {
-      const turn = claude.turn(JSON.stringify(input), 'Stop');
+      const turn = claude.readTurn(JSON.stringify(input), 'Stop');
       return turn instanceof Fault ? turn : turn.failure;
     };
     assert.equal(failure({ hook_event_name: 'StopFailure', error: 'rate_limit' }), 'rate_limit');
@@ -56,16 +56,16 @@ describe('what a harness says', () => {
   });
 
   test('an event is known in any spelling of its name', () => {
-    assert.deepEqual(['stop', 'session-start', 'PRE_COMPACT', 'PostToolUse', 'stopp', ''].map(hookEventOf), [
+    assert.deepEqual(['stop', 'session-start', 'PRE_COMPACT', 'PostToolUse', 'stopp', ''].map(parseHookEvent), [
       ...['Stop', 'SessionStart', 'PreCompact', 'PostToolUse', null, null],
     ]);
   });
 });
 
 test('a version is found in what a program prints, and one that is not known is older than any', () => {
-  assert.deepEqual(versionIn('2.1.163 (Claude Code)'), [2, 1, 163]);
-  assert.equal(versionIn('latest'), null);
-  const from = (text: string | null): boolean => isFrom(text === null ? null : versionIn(text), [2, 1, 163]);
+  assert.deepEqual(parseVersion('2.1.163 (Claude Code)'), [2, 1, 163]);
+  assert.equal(parseVersion('latest'), null);
+  const from = (text: string | null): boolean => isAtLeast(text === null ? null : parseVersion(text), [2, 1, 163]);
   assert.deepEqual(
     [from('2.1.163'), from('2.2.0'), from('3.0.0'), from('2.1.162'), from('1.9.999'), from(null)],
     [...[true, true, true, false, false, false]],
@@ -73,5 +73,5 @@ test('a version is found in what a program prints, and one that is not known is 
 });
 
 test('no harness goes by another name', () => {
-  for (const name of ['toString', 'Claude', '']) assert.equal(harnessOf(name, null), null);
+  for (const name of ['toString', 'Claude', '']) assert.equal(findHarness(name, null), null);
 });

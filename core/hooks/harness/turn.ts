@@ -1,8 +1,8 @@
 import { Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
-import { type HookEvent, hookEventOf } from './event.ts';
+import { type HookEvent, parseHookEvent } from './event.ts';
 
 /** One call of a hook, as far as it concerns us: what a harness says of this moment. */
-export interface Turn {
+export interface HookTurn {
   readonly event: HookEvent;
   /** The harness's own name for the session; null: it gave none. */
   readonly session: string | null;
@@ -37,35 +37,37 @@ const LONGEST_PATH = 4096;
  * What Claude Code and Codex have in common on stdin: a JSON object with `session_id`, `cwd`, `hook_event_name` and more
  * (inbox and gates, contract 5). The event it names is the one that the answer is read for, so it goes before `event`.
  */
-export function turnOf(harness: string, stdin: string, event: string): Turn | Fault {
-  const input = objectIn(stdin);
-  if (input === null) return fault(harness, `stdin is no JSON object: ${JSON.stringify(stdin.slice(0, 60))}`);
-  const named = text(input.hook_event_name, LONGEST_NAME) ?? event;
-  const known = hookEventOf(named);
-  if (known === null) return fault(harness, `the event ${JSON.stringify(named.slice(0, 60))} is not known here`);
-  const error = text(input.error, LONGEST_PATH);
+export function parseHookTurn(harness: string, stdin: string, event: string): HookTurn | Fault {
+  const input = parseObject(stdin);
+  if (input === null) return createHookFault(harness, `stdin is no JSON object: ${JSON.stringify(stdin.slice(0, 60))}`);
+  const named = parseText(input.hook_event_name, LONGEST_NAME) ?? event;
+  const known = parseHookEvent(named);
+  if (known === null)
+    return createHookFault(harness, `the event ${JSON.stringify(named.slice(0, 60))} is not known here`);
+  const error = parseText(input.error, LONGEST_PATH);
   return {
     event: known,
-    session: text(input.session_id, LONGEST_NAME),
-    cwd: text(input.cwd, LONGEST_PATH),
-    id: text(input.turn_id, LONGEST_NAME),
-    transcript: text(input.transcript_path, LONGEST_PATH),
-    persona: text(input.hivebar_persona, LONGEST_NAME),
+    session: parseText(input.session_id, LONGEST_NAME),
+    cwd: parseText(input.cwd, LONGEST_PATH),
+    id: parseText(input.turn_id, LONGEST_NAME),
+    transcript: parseText(input.transcript_path, LONGEST_PATH),
+    persona: parseText(input.hivebar_persona, LONGEST_NAME),
     stopHookActive: typeof input.stop_hook_active === 'boolean' ? input.stop_hook_active : null,
     lastMessage: typeof input.last_assistant_message === 'string' ? input.last_assistant_message : null,
     failure: known === 'StopFailure' ? (error ?? 'unknown') : known === 'Stop' ? error : null,
-    tool: toolIn(input),
-    isSubagent: text(input.agent_id, LONGEST_NAME) !== null,
-    agent: text(input.agent_id, LONGEST_NAME),
+    tool: parseTool(input),
+    isSubagent: parseText(input.agent_id, LONGEST_NAME) !== null,
+    agent: parseText(input.agent_id, LONGEST_NAME),
     isAsking: known === 'Notification' && isAsking(input),
   };
 }
 
-function toolIn({ tool_name, tool_input }: Readonly<Record<string, unknown>>): Turn['tool'] {
-  const name = text(tool_name, LONGEST_NAME);
+function parseTool({ tool_name, tool_input }: Readonly<Record<string, unknown>>): HookTurn['tool'] {
+  const name = parseText(tool_name, LONGEST_NAME);
   if (name === null) return null;
-  const given = tool_input !== null && typeof tool_input === 'object' ? (tool_input as Record<string, unknown>) : {};
-  const command = given.command ?? given.cmd;
+  const toolInput =
+    tool_input !== null && typeof tool_input === 'object' ? (tool_input as Record<string, unknown>) : {};
+  const command = toolInput.command ?? toolInput.cmd;
   if (typeof command === 'string') return { name, command };
   const isArgv = Array.isArray(command) && command.every((word) => typeof word === 'string');
   return { name, command: isArgv ? command.join(' ') : null };
@@ -82,7 +84,7 @@ function isAsking({ notification_type, message }: Readonly<Record<string, unknow
   );
 }
 
-function objectIn(stdin: string): Readonly<Record<string, unknown>> | null {
+function parseObject(stdin: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = parseJson(stdin, LARGE_JSON);
     const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
@@ -92,10 +94,10 @@ function objectIn(stdin: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function text(value: unknown, longest: number): string | null {
+function parseText(value: unknown, longest: number): string | null {
   return typeof value === 'string' && value.trim() !== '' && value.length <= longest ? value : null;
 }
 
-function fault(harness: string, what: string): Fault {
-  return new Fault('usage', `${harness}: ${what}`, { is: 'machine', key: 'hook' });
+function createHookFault(harness: string, problem: string): Fault {
+  return new Fault('usage', `${harness}: ${problem}`, { is: 'machine', key: 'hook' });
 }

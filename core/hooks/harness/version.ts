@@ -2,19 +2,19 @@
 export type Version = readonly [number, number, number];
 
 /** The first `N.N.N` in a text such as `2.1.163 (Claude Code)`; null: there is none. */
-export function versionIn(text: string): Version | null {
+export function parseVersion(text: string): Version | null {
   const [, major, minor, patch] = /(\d{1,6})\.(\d{1,6})\.(\d{1,6})/.exec(text) ?? [];
   return patch === undefined ? null : [Number(major), Number(minor), Number(patch)];
 }
 
 /** What Claude Code says of itself to the programs it starts, `claude-code_2-1-332_harness`, as it prints its version; null: it says nothing. */
-export function versionSaid({ AI_AGENT }: Readonly<Record<string, string | undefined>>): string | null {
+export function findHarnessVersion({ AI_AGENT }: Readonly<Record<string, string | undefined>>): string | null {
   const [, major, minor, patch] = /^claude-code\D+(\d{1,6})[-.](\d{1,6})[-.](\d{1,6})/.exec(AI_AGENT ?? '') ?? [];
   return patch === undefined ? null : `${major}.${minor}.${patch}`;
 }
 
 /** A version that is not known counts as older than any. */
-export function isFrom(version: Version | null, first: Version): boolean {
+export function isAtLeast(version: Version | null, first: Version): boolean {
   if (version === null) return false;
   for (const [at, number] of first.entries()) {
     const ours = version[at] ?? 0;

@@ -1,8 +1,8 @@
-import { namesOf, refusal } from './check.ts';
-import type { Decision, Reply } from './decision.ts';
+import { createRefusal, formatOptionIds } from './check.ts';
+import type { Decision, DecisionReply } from './decision.ts';
 
 /** What a reply makes of an open decision. */
-export type Answer =
+export type ReplyEffect =
   | { readonly is: 'closes'; readonly choice: string | null; readonly text: string | null }
   | { readonly is: 'asks-again'; readonly guidance: string };
 
@@ -12,18 +12,18 @@ export type Answer =
  *
  * @throws Fault `usage`: no such option, or the last iteration
  */
-export function answerTo(decision: Decision, { select, text, acceptGuidance }: Reply): Answer {
+export function evaluateReply(decision: Decision, { select, text, acceptGuidance }: DecisionReply): ReplyEffect {
   const { id, options, freeText, iteration, mostIterations } = decision;
   if (select !== null) {
     if (options.some((option) => option.id === select)) return { is: 'closes', choice: select, text };
-    const offered = options.length === 0 ? 'it is answered with text' : `choose ${namesOf(options)}`;
-    throw refusal(`decision ${id} has no option ${JSON.stringify(select)}: ${offered}`);
+    const expectation = options.length === 0 ? 'it is answered with text' : `choose ${formatOptionIds(options)}`;
+    throw createRefusal(`decision ${id} has no option ${JSON.stringify(select)}: ${expectation}`);
   }
-  if (text === null) throw refusal(`decision ${id}: an answer must select an option or have text`);
+  if (text === null) throw createRefusal(`decision ${id}: an answer must select an option or have text`);
   if (freeText || acceptGuidance) return { is: 'closes', choice: null, text };
   if (iteration < mostIterations) return { is: 'asks-again', guidance: text };
-  throw refusal(
+  throw createRefusal(
     `decision ${id} is iteration ${iteration} of ${mostIterations}, so text alone does not ask again: ` +
-      `choose ${namesOf(options)}, or close it with the text by --accept-guidance`,
+      `choose ${formatOptionIds(options)}, or close it with the text by --accept-guidance`,
   );
 }

@@ -12,12 +12,12 @@ export interface Decision {
   readonly prompt: string;
   /** What one has to know to answer. */
   readonly context: string | null;
-  readonly options: readonly Option[];
+  readonly options: readonly DecisionOption[];
   /** Text alone is an answer; else it is guidance, and the question is asked once more. */
   readonly freeText: boolean;
   /** The id of the option that holds when nobody answers in time. */
   readonly fallback: string | null;
-  readonly urgency: Urgency;
+  readonly urgency: DecisionUrgency;
   /** The persona said that it waits for the answer. */
   readonly blocking: boolean;
   /** The first is 1; each guidance starts the next one. */
@@ -35,7 +35,7 @@ export interface Decision {
   readonly next: number | null;
 }
 
-export interface Option {
+export interface DecisionOption {
   readonly id: string;
   /** For a button. */
   readonly short: string;
@@ -44,7 +44,7 @@ export interface Option {
 
 /** How soon an answer is wanted, and how soon the persona is shown it. */
 export const URGENCIES = ['low', 'normal', 'high'] as const;
-export type Urgency = (typeof URGENCIES)[number];
+export type DecisionUrgency = (typeof URGENCIES)[number];
 
 /** `by` is null where nobody answered in time and the default holds. Text without a choice and with a `next` is guidance. */
 export type Outcome =
@@ -59,15 +59,15 @@ export type Outcome =
   | { readonly is: 'timed-out'; readonly at: Instant }
   | { readonly is: 'cancelled'; readonly at: Instant; readonly by: string; readonly text: string | null };
 
-/** A question as an agent asks it, checked; see `newDecisionOf`. */
+/** A question as an agent asks it, checked; see `parseNewDecision`. */
 export interface NewDecision {
   readonly persona: string;
   readonly prompt: string;
   readonly context: string | null;
-  readonly options: readonly Option[];
+  readonly options: readonly DecisionOption[];
   readonly freeText: boolean;
   readonly fallback: string | null;
-  readonly urgency: Urgency;
+  readonly urgency: DecisionUrgency;
   readonly blocking: boolean;
   readonly mostIterations: number;
   /** How long an answer is waited for, in milliseconds; null: for ever. */
@@ -76,8 +76,8 @@ export interface NewDecision {
   readonly refines: number | null;
 }
 
-/** What a person says to it, checked; see `replyOf`. */
-export interface Reply {
+/** What a person says to it, checked; see `parseReply`. */
+export interface DecisionReply {
   readonly select: string | null;
   readonly text: string | null;
   /** Text alone closes the decision. */

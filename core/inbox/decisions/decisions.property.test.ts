@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { asks, type DecisionRig, decisionRig, PLACES, type Place, says } from '../../../test/kit/decisions.ts';
-import type { Decisions, Done } from './index.ts';
+import type { DecisionResult, Decisions } from './index.ts';
 
 const PERSONAS = ['ada', 'bo'] as const;
 const MINUTE = 60_000;
@@ -71,7 +71,7 @@ function stateOf(decisions: Decisions, id: number): string {
   return `resolved ${outcome.choice ?? outcome.text}${outcome.by === null ? ' by nobody' : ''}`;
 }
 
-function answer(decisions: Decisions, is: string, id: number, persona: string): Done {
+function answer(decisions: Decisions, is: string, id: number, persona: string): DecisionResult {
   switch (is) {
     case 'select':
       return decisions.respond(id, says({ select: 'b' }));
@@ -134,7 +134,7 @@ function run(rig: DecisionRig, model: Model, decisions: Decisions, next: Move, c
   }
   const before = model.all.size;
   rig.crashAt(crash);
-  let done: Done | null = null;
+  let done: DecisionResult | null = null;
   let refused = false;
   let isGone = false;
   const id = next.is === 'create' || next.is === 'reconcile' ? before + 1 : (next.which % (before + 2)) + 1;

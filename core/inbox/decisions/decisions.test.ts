@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { asks, decisionRig, outcomeOf, PLACES, says } from '../../../test/kit/decisions.ts';
 import { Fault } from '../../model/index.ts';
-import { type Decision, type Decisions, decisionJson, newDecisionOf, replyOf } from './index.ts';
+import { type Decision, type Decisions, parseNewDecision, parseReply, toDecisionJson } from './index.ts';
 
 const HOUR = 3_600_000;
 
@@ -179,7 +179,7 @@ describe('a decision', () => {
     assert.equal(rig.inbox.size, 0);
   });
 
-  test('whose answer can not be pushed is answered, said, and pushed later; a wake that fails is only said', () => {
+  test('whose answer cannot be pushed is answered, said, and pushed later; a wake that fails is only said', () => {
     using rig = decisionRig();
     const decisions = rig.start({ items: { pushOwn: fail } });
     decisions.create(asks());
@@ -309,7 +309,7 @@ describe('what is asked and answered is checked', () => {
   ] as const) {
     test(`${what} is refused`, () => {
       assert.throws(
-        () => newDecisionOf({ ...good, ...over }),
+        () => parseNewDecision({ ...good, ...over }),
         (error) => error instanceof Fault && error.code === 'usage' && why.test(error.message),
       );
     });
@@ -320,7 +320,7 @@ describe('what is asked and answered is checked', () => {
     const decisions = rig.start();
     const label = 'x'.repeat(300);
     decisions.create(asks({ prompt: 'é'.repeat(2000), options: [{ id: 'a', label }] }));
-    decisions.respond(1, says(replyOf({ select: 'a', text: '𝒳'.repeat(4000), by: 'o'.repeat(200) }) as object));
+    decisions.respond(1, says(parseReply({ select: 'a', text: '𝒳'.repeat(4000), by: 'o'.repeat(200) }) as object));
     assert.ok([...(rig.inbox.get('decision:1')?.content ?? '')].length < 7000);
   });
 
@@ -329,16 +329,16 @@ describe('what is asked and answered is checked', () => {
     const decisions = rig.start();
     decisions.create(asks());
     assert.throws(() => decisions.respond(1, says({ select: 'z' })), /has no option "z": choose a or b/);
-    assert.throws(() => replyOf({ by: 'me', text: ' ' }), /must select an option or have text/);
-    assert.throws(() => replyOf({ by: 'me', acceptGuidance: true, select: 'a' }), /text to accept/);
-    assert.throws(() => replyOf({ by: 'me', acceptGuidance: true, select: 'a', text: 'x' }), /not both/);
-    assert.throws(() => replyOf({ text: 'x' }), /"by" must be a name/);
+    assert.throws(() => parseReply({ by: 'me', text: ' ' }), /must select an option or have text/);
+    assert.throws(() => parseReply({ by: 'me', acceptGuidance: true, select: 'a' }), /text to accept/);
+    assert.throws(() => parseReply({ by: 'me', acceptGuidance: true, select: 'a', text: 'x' }), /not both/);
+    assert.throws(() => parseReply({ text: 'x' }), /"by" must be a name/);
     assert.equal(outcomeOf(first(decisions)), 'open');
     assert.equal(rig.inbox.size, 0);
   });
 
   test('a short text for a button is cut from a long label', () => {
-    const { options } = newDecisionOf({
+    const { options } = parseNewDecision({
       ...good,
       options: [
         { id: 'a', label: 'x'.repeat(60) },
@@ -354,9 +354,9 @@ describe('what is asked and answered is checked', () => {
   test('printed as JSON it has every key, whatever became of it', () => {
     using rig = decisionRig();
     const decisions = rig.start();
-    const open = decisionJson(decisions.create(asks()));
+    const open = toDecisionJson(decisions.create(asks()));
     decisions.respond(1, says({ select: 'a' }));
-    const closed = decisionJson(first(decisions));
+    const closed = toDecisionJson(first(decisions));
     assert.deepEqual(Object.keys(closed), Object.keys(open));
     assert.deepEqual(
       [open.state, open.choice, closed.state, closed.choice, closed.by],

@@ -1,13 +1,13 @@
-import { type Instant, sameName } from '../../model/index.ts';
+import { type Instant, isSameName } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
-import { clearStamps, type Database, migrate, pendingDirOf, transaction } from '../../state/index.ts';
+import { clearStamps, type Database, migrate, runTransaction, toPendingDir } from '../../state/index.ts';
 import type { Items } from '../item.ts';
-import { answerTo } from './answer.ts';
-import { LIMITS, nameOf, refusal, textOf } from './check.ts';
-import type { Decision, NewDecision, Outcome, Reply } from './decision.ts';
-import { rowsOf } from './rows.ts';
+import { evaluateReply } from './answer.ts';
+import { createRefusal, LIMITS, parseDecisionName, parseDecisionText } from './check.ts';
+import type { Decision, DecisionReply, NewDecision, Outcome } from './decision.ts';
+import { toOutcomeItem } from './outcome-item.ts';
+import { openDecisionTable } from './rows.ts';
 import { DECISIONS_SCHEMA } from './schema.ts';
-import { itemOf } from './told.ts';
 
 /** The gates of a persona, as far as decisions move them. Each is called again after a crash, and must bear it. */
 export interface DecisionGates {
@@ -32,7 +32,7 @@ export interface DecisionsOptions {
 }
 
 /** `too-late`: somebody was faster, or the time was over; the decision says what holds. */
-export type Done =
+export type DecisionResult =
   | { readonly is: 'done'; readonly decision: Decision; readonly next: Decision | null }
   | { readonly is: 'too-late'; readonly decision: Decision }
   | { readonly is: 'none' };
@@ -46,13 +46,13 @@ export type Done =
  */
 export interface Decisions {
   /** @throws Fault `usage` when it refines what is not open, or another's */
-  create(asked: NewDecision): Decision;
+  create(newDecision: NewDecision): Decision;
   /** @throws Fault `usage` when the reply does not fit the decision */
-  respond(id: number, reply: Reply): Done;
-  cancel(id: number, by: string, text: string | null): Done;
+  respond(id: number, reply: DecisionReply): DecisionResult;
+  cancel(id: number, by: string, text: string | null): DecisionResult;
   get(id: number): Decision | null;
   /** Newest first. */
-  list(of: {
+  list(filter: {
     readonly persona: string | null;
     readonly onlyOpen: boolean;
     readonly limit: number;
@@ -62,7 +62,7 @@ export interface Decisions {
   /** The same, and does what a crash left undone: gates, and answers that nobody was told of. Cheap when there is nothing. */
   reconcile(): void;
   /** A wait of this process for an answer to this persona; it is marked from the first `renew` on. */
-  waiting(persona: string): Waiting;
+  waiting(persona: string): DecisionWait;
   /** When the next open decision is over; null: none will be. */
   nextDue(): Instant | null;
   /** Deletes what was closed, and told, before. How many that were. */
@@ -70,7 +70,7 @@ export interface Decisions {
 }
 
 /** That somebody waits, as the gate `decision` is told by the mark `decision-waiting`. Several may, each by itself. */
-export interface Waiting {
+export interface DecisionWait {
   /** It stands for a while; to be called again before that is over, at the latest every `RENEW_WAIT_MS`. @throws Fault */
   renew(): void;
   /** This one is over; the mark goes with the last of them. Never throws. */
@@ -87,7 +87,7 @@ const DOUBT_MS = 60_000;
 export function openDecisions(options: DecisionsOptions): Decisions {
   const { db, items, gates, clock, log } = options;
   migrate(db, 'decisions', DECISIONS_SCHEMA);
-  const rows = rowsOf(db);
+  const rows = openDecisionTable(db);
 
   /**
    * A change of this persona's decisions, in one transaction with its gate, which is a file: before it the gate is doubted,
@@ -95,9 +95,9 @@ export function openDecisions(options: DecisionsOptions): Decisions {
    */
   function change<T>(persona: string, work: () => { readonly result: T; readonly closesGate: boolean }): T {
     const doubt = rows.doubt(persona, clock.now());
-    return transaction(db, () => {
+    return runTransaction(db, () => {
       const { result, closesGate } = work();
-      if (rows.openOf(persona).length > 0) gates.open(persona);
+      if (rows.listOpen(persona).length > 0) gates.open(persona);
       else if (closesGate) gates.close(persona);
       rows.trust(doubt);
       return result;
@@ -110,8 +110,8 @@ export function openDecisions(options: DecisionsOptions): Decisions {
    */
   function mendGates(): void {
     for (const { id, persona, at } of rows.doubts()) {
-      transaction(db, () => {
-        if (rows.openOf(persona).length > 0) gates.open(persona);
+      runTransaction(db, () => {
+        if (rows.listOpen(persona).length > 0) gates.open(persona);
         if (Math.abs(clock.now() - at) > DOUBT_MS) rows.trust(id);
       });
     }
@@ -122,21 +122,21 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     const { id, persona, outcome } = decision;
     if (outcome.is === 'open') return;
     try {
-      items.pushOwn(itemOf(decision, outcome));
+      items.pushOwn(toOutcomeItem(decision, outcome));
     } catch (error) {
-      log.warn(`decision ${id} is answered; ${persona} will be told later: ${wordsOf(error)}`);
+      log.warn(`decision ${id} is answered; ${persona} will be told later: ${formatError(error)}`);
       return;
     }
     wake(decision);
     emit(decision);
-    rows.told(id);
+    rows.markReported(id);
   }
 
   function wake({ id, persona }: Decision): void {
     try {
       options.wake(persona);
     } catch (error) {
-      log.warn(`${persona} was not woken for decision ${id}, which is in its inbox: ${wordsOf(error)}`);
+      log.warn(`${persona} was not woken for decision ${id}, which is in its inbox: ${formatError(error)}`);
     }
   }
 
@@ -144,14 +144,14 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     try {
       options.emit(decision);
     } catch (error) {
-      log.warn(`decision ${decision.id} is no event: ${wordsOf(error)}`);
+      log.warn(`decision ${decision.id} is no event: ${formatError(error)}`);
     }
   }
 
-  function known(id: number): Decision {
-    const found = rows.one(id);
-    if (found === null) throw refusal(`there is no decision ${id}`);
-    return found;
+  function getDecision(id: number): Decision {
+    const decision = rows.find(id);
+    if (decision === null) throw createRefusal(`there is no decision ${id}`);
+    return decision;
   }
 
   function isOver({ outcome, expires }: Decision, now: Instant): boolean {
@@ -164,21 +164,21 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     const outcome: Outcome =
       fallback === null ? { is: 'timed-out', at } : { is: 'resolved', at, by: null, choice: fallback, text: null };
     rows.close(id, outcome, null, true);
-    return known(id);
+    return getDecision(id);
   }
 
   /** Closes an open decision by `work`, once; what stands in the way is told instead. */
-  function settle(id: number, work: (open: Decision, now: Instant) => void): Done {
-    const before = rows.one(id);
+  function closeDecision(id: number, work: (open: Decision, now: Instant) => void): DecisionResult {
+    const before = rows.find(id);
     if (before === null) return { is: 'none' };
-    const done = change<Done>(before.persona, () => {
-      const open = known(id);
+    const done = change<DecisionResult>(before.persona, () => {
+      const open = getDecision(id);
       if (open.outcome.is !== 'open') return { result: { is: 'too-late', decision: open }, closesGate: false };
       const now = clock.now();
       if (isOver(open, now)) return { result: { is: 'too-late', decision: closeByTime(open) }, closesGate: true };
       work(open, now);
-      const decision = known(id);
-      const next = decision.next === null ? null : known(decision.next);
+      const decision = getDecision(id);
+      const next = decision.next === null ? null : getDecision(decision.next);
       return { result: { is: 'done', decision, next }, closesGate: isByOther(decision) };
     });
     if (done.is === 'done' || (done.is === 'too-late' && before.outcome.is === 'open')) tellIfOwed(id);
@@ -189,7 +189,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
   function tellIfOwed(id: number): void {
     const mine = rows.owed().find((decision) => decision.id === id);
     if (mine !== undefined) tell(mine);
-    else emit(known(id));
+    else emit(getDecision(id));
   }
 
   function closeDue(): number {
@@ -197,7 +197,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     let closed = 0;
     for (const { id, persona } of due) {
       const decision = change(persona, () => {
-        const open = known(id);
+        const open = getDecision(id);
         const result = isOver(open, clock.now()) ? closeByTime(open) : null;
         return { result, closesGate: result !== null };
       });
@@ -209,15 +209,15 @@ export function openDecisions(options: DecisionsOptions): Decisions {
   }
 
   return {
-    create(asked) {
-      const { refines, forMs, ...of } = asked;
-      const decision = change(asked.persona, () => {
+    create(newDecision) {
+      const { refines, forMs, ...fields } = newDecision;
+      const decision = change(newDecision.persona, () => {
         const created = clock.now();
-        const before = refines === null ? null : refinable(refines, asked.persona, created);
+        const before = refines === null ? null : findRefinable(refines, newDecision.persona, created);
         const id = rows.add({
-          ...of,
+          ...fields,
           iteration: before?.iteration ?? 1,
-          mostIterations: before?.mostIterations ?? of.mostIterations,
+          mostIterations: before?.mostIterations ?? fields.mostIterations,
           parent: refines,
           guidance: before?.guidance ?? null,
           created,
@@ -225,20 +225,20 @@ export function openDecisions(options: DecisionsOptions): Decisions {
         });
         if (before !== null) {
           const text = `refined as decision ${id}`;
-          rows.close(before.id, { is: 'cancelled', at: created, by: asked.persona, text }, id, false);
+          rows.close(before.id, { is: 'cancelled', at: created, by: newDecision.persona, text }, id, false);
         }
         // Whoever asked may not stop unseen; see `clearStamps`.
-        clearStamps(pendingDirOf(db.path), [asked.persona]);
-        if (asked.blocking) gates.waiting(asked.persona, true);
-        return { result: known(id), closesGate: false };
+        clearStamps(toPendingDir(db.path), [newDecision.persona]);
+        if (newDecision.blocking) gates.waiting(newDecision.persona, true);
+        return { result: getDecision(id), closesGate: false };
       });
-      if (refines !== null) emit(known(refines));
+      if (refines !== null) emit(getDecision(refines));
       emit(decision);
       return decision;
     },
     respond: (id, reply) =>
-      settle(id, (open, at) => {
-        const answer = answerTo(open, reply);
+      closeDecision(id, (open, at) => {
+        const answer = evaluateReply(open, reply);
         const { by } = reply;
         if (answer.is === 'closes') {
           const { choice, text } = answer;
@@ -257,13 +257,13 @@ export function openDecisions(options: DecisionsOptions): Decisions {
         rows.close(id, { is: 'resolved', at, by, choice: null, text: answer.guidance }, next, true);
       }),
     cancel(id, by, text) {
-      const who = nameOf('by', by);
-      const why = text === null ? null : textOf('reason', text, LIMITS.text);
-      return settle(id, ({ persona }, at) => {
-        rows.close(id, { is: 'cancelled', at, by: who, text: why }, null, !sameName(who, persona));
+      const canceller = parseDecisionName('by', by);
+      const why = text === null ? null : parseDecisionText('reason', text, LIMITS.text);
+      return closeDecision(id, ({ persona }, at) => {
+        rows.close(id, { is: 'cancelled', at, by: canceller, text: why }, null, !isSameName(canceller, persona));
       });
     },
-    get: rows.one,
+    get: rows.find,
     list: ({ persona, onlyOpen, limit }) => rows.list(persona, onlyOpen, limit),
     closeDue,
     reconcile() {
@@ -275,17 +275,17 @@ export function openDecisions(options: DecisionsOptions): Decisions {
       let id: number | null = null;
       return {
         renew: () =>
-          transaction(db, () => {
+          runTransaction(db, () => {
             id = rows.wait(id, persona, clock.now() + WAIT_LAPSES_MS);
             gates.waiting(persona, true);
           }),
         end() {
           try {
-            transaction(db, () => {
+            runTransaction(db, () => {
               if (!rows.endWait(id, persona, clock.now())) gates.waiting(persona, false);
             });
           } catch (error) {
-            log.warn(`${persona} may be taken for waiting until that lapses: ${wordsOf(error)}`);
+            log.warn(`${persona} may be taken for waiting until that lapses: ${formatError(error)}`);
           }
         },
       };
@@ -295,21 +295,23 @@ export function openDecisions(options: DecisionsOptions): Decisions {
   };
 
   /** @throws Fault `usage` */
-  function refinable(id: number, persona: string, now: Instant): Decision {
-    const found = known(id);
-    if (found.persona !== persona) throw refusal(`decision ${id} was asked by ${found.persona}, not by ${persona}`);
-    if (found.outcome.is !== 'open') throw refusal(`decision ${id} is ${found.outcome.is}, so it can not be refined`);
-    if (isOver(found, now)) throw refusal(`the time of decision ${id} is over, so it can not be refined`);
-    return found;
+  function findRefinable(id: number, persona: string, now: Instant): Decision {
+    const decision = getDecision(id);
+    if (decision.persona !== persona)
+      throw createRefusal(`decision ${id} was asked by ${decision.persona}, not by ${persona}`);
+    if (decision.outcome.is !== 'open')
+      throw createRefusal(`decision ${id} is ${decision.outcome.is}, so it cannot be refined`);
+    if (isOver(decision, now)) throw createRefusal(`the time of decision ${id} is over, so it cannot be refined`);
+    return decision;
   }
 }
 
 /** Who answers or takes back its own question has asked nobody. */
 function isByOther({ persona, outcome }: Decision): boolean {
   if (outcome.is === 'open' || outcome.is === 'timed-out') return true;
-  return outcome.by === null || !sameName(outcome.by, persona);
+  return outcome.by === null || !isSameName(outcome.by, persona);
 }
 
-function wordsOf(error: unknown): string {
+function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

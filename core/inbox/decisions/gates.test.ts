@@ -3,16 +3,23 @@ import { test } from 'node:test';
 import { asks, decisionRig, says } from '../../../test/kit/decisions.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { type Clock, realClock, realRandom, silentLog } from '../../ports/index.ts';
-import { openDatabase, realDisk } from '../../state/index.ts';
-import { BUILT_INS, type CheckRequest, DECISION, gatesForDecisions, openGates, terminalOf } from '../gates/index.ts';
+import { createRealDisk, openDatabase } from '../../state/index.ts';
+import {
+  BUILT_INS,
+  type CheckRequest,
+  createGatesForDecisions,
+  DECISION,
+  findTerminal,
+  openGates,
+} from '../gates/index.ts';
 import { openItems } from '../index.ts';
-import { askedIn, openDecisions } from './index.ts';
+import { createOpenDecisionLookup, openDecisions } from './index.ts';
 
 /** The real stores of gates and items, in a directory of their own. */
 function rig(state: string, clock: Pick<Clock, 'now'> = realClock) {
   const db = openDatabase(`${state}/hivebar.sqlite`);
   const git = async () => ({ is: 'failed', why: 'not asked' }) as const;
-  const disk = realDisk(silentLog);
+  const disk = createRealDisk(silentLog);
   const store = openGates({
     disk,
     random: realRandom,
@@ -20,14 +27,14 @@ function rig(state: string, clock: Pick<Clock, 'now'> = realClock) {
     state,
     items: null,
     git,
-    asked: askedIn(db, clock),
+    findOpenDecisions: createOpenDecisionLookup(db, clock),
   });
-  const gates = gatesForDecisions(store);
+  const gates = createGatesForDecisions(store);
   const items = openItems({ db, clock: realClock });
   const plain = { wake: () => {}, emit: () => {}, clock: realClock, log: silentLog };
   const decisions = openDecisions({ db, items, gates, ...plain });
   const stop = async (): Promise<string> => {
-    const asker = { session: 's', terminal: terminalOf({}), cwd: state, env: {} };
+    const asker = { session: 's', terminal: findTerminal({}), cwd: state, env: {} };
     const plainly = { soft: false, also: '', call: null, by: 'hook' } as const;
     const turn = { hook: 'Stop', stopHookActive: false, apiError: false, ...plainly } as const;
     const request: CheckRequest = { persona: 'ada', ...asker, ...turn };
@@ -35,7 +42,7 @@ function rig(state: string, clock: Pick<Clock, 'now'> = realClock) {
     return (await store.check(request)).decision;
   };
   const reason = async (): Promise<string> => {
-    const asker = { session: 's2', terminal: terminalOf({}), cwd: state, env: {} };
+    const asker = { session: 's2', terminal: findTerminal({}), cwd: state, env: {} };
     const plainly = { soft: false, also: '', call: null, by: 'hook' } as const;
     const turn = { hook: 'Stop', stopHookActive: false, apiError: false, ...plainly } as const;
     return (await store.check({ persona: 'ada', ...asker, ...turn })).reason;
@@ -61,7 +68,7 @@ test('who asked may not stop until it is answered, by whoever, or taken back; wh
   assert.match(await reason(), /^decision: decision 2 \("And then\?"\) is not answered \(hivebar decision wait 2\)$/);
   decisions.cancel(2, 'ada', null);
   assert.deepEqual([await stop(), await stop()], ['allow', 'allow']);
-  assert.equal(store.one('ada', DECISION)?.mark ?? null, null);
+  assert.equal(store.find('ada', DECISION)?.mark ?? null, null);
   assert.deepEqual(
     store.open('bo').map(({ gate }) => gate.id),
     [DECISION],
@@ -106,7 +113,7 @@ test('with the gate registered a new question takes back the answer to the one b
   holdAlways();
   decisions.create(asks());
   decisions.respond(1, says({ select: 'a' }));
-  assert.equal(store.one('ada', DECISION)?.mark?.by, 'decision');
+  assert.equal(store.find('ada', DECISION)?.mark?.by, 'decision');
   decisions.create(asks());
   assert.equal(await stop(), 'block');
   decisions.respond(2, says({ select: 'a', by: 'ada' }));
@@ -128,7 +135,7 @@ test('a decision that nobody answered in time lets the persona stop', async () =
   assert.equal(await stop(), 'allow', 'over, and nobody closed it yet');
   holdAlways();
   decisions.reconcile();
-  assert.equal(store.one('ada', DECISION)?.mark?.by, 'decision');
+  assert.equal(store.find('ada', DECISION)?.mark?.by, 'decision');
   assert.equal(await stop(), 'allow');
   assert.equal(await stop(), 'block');
 });

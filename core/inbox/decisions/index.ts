@@ -1,14 +1,20 @@
-export { askedIn } from './asked.ts';
-export { LIMITS, newDecisionOf, PRESET, replyOf } from './check.ts';
+export { LIMITS, PRESET, parseNewDecision, parseReply } from './check.ts';
 export {
   type Decision,
+  type DecisionOption,
+  type DecisionReply,
   type NewDecision,
-  type Option,
   type Outcome,
-  type Reply,
   URGENCIES,
 } from './decision.ts';
-export { type DecisionGates, type Decisions, type DecisionsOptions, type Done, openDecisions } from './decisions.ts';
-export { decisionJson } from './json.ts';
-export { labelOf } from './told.ts';
-export { type Waited, waitForDecision } from './wait.ts';
+export {
+  type DecisionGates,
+  type DecisionResult,
+  type Decisions,
+  type DecisionsOptions,
+  openDecisions,
+} from './decisions.ts';
+export { toDecisionJson } from './json.ts';
+export { createOpenDecisionLookup } from './open-decisions.ts';
+export { findOptionLabel } from './outcome-item.ts';
+export { type DecisionWaitResult, waitForDecision } from './wait.ts';

@@ -1,8 +1,8 @@
-import { isoOf } from '../../model/index.ts';
+import { formatIso } from '../../model/index.ts';
 import type { Decision } from './decision.ts';
 
 /** A decision as commands and routes print it. */
-export function decisionJson(decision: Decision) {
+export function toDecisionJson(decision: Decision) {
   const { outcome } = decision;
   const isText = outcome.is === 'resolved' || outcome.is === 'cancelled';
   return {
@@ -19,13 +19,13 @@ export function decisionJson(decision: Decision) {
     mostIterations: decision.mostIterations,
     parent: decision.parent,
     guidance: decision.guidance,
-    created: isoOf(decision.created),
-    expires: decision.expires === null ? null : isoOf(decision.expires),
+    created: formatIso(decision.created),
+    expires: decision.expires === null ? null : formatIso(decision.expires),
     state: outcome.is,
     choice: outcome.is === 'resolved' ? outcome.choice : null,
     text: isText ? outcome.text : null,
     by: isText ? outcome.by : null,
-    closed: outcome.is === 'open' ? null : isoOf(outcome.at),
+    closed: outcome.is === 'open' ? null : formatIso(outcome.at),
     next: decision.next,
   };
 }

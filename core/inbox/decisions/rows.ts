@@ -1,8 +1,8 @@
 import type { Instant } from '../../model/index.ts';
 import type { Database } from '../../state/index.ts';
-import type { Decision, Option, Outcome, Urgency } from './decision.ts';
+import type { Decision, DecisionOption, DecisionUrgency, Outcome } from './decision.ts';
 
-interface Row {
+interface DecisionRow {
   readonly id: number;
   readonly persona: string;
   readonly prompt: string;
@@ -27,7 +27,7 @@ interface Row {
 }
 
 /** What a decision is made from: it is open, and nothing goes on from it. */
-export type Fresh = Omit<Decision, 'id' | 'outcome' | 'next'>;
+export type DecisionFields = Omit<Decision, 'id' | 'outcome' | 'next'>;
 
 export interface Doubt {
   readonly id: number;
@@ -36,13 +36,13 @@ export interface Doubt {
 }
 
 /** The rows of the decisions. Nothing here opens a transaction. */
-export interface Rows {
-  add(decision: Fresh): number;
-  one(id: number): Decision | null;
+export interface DecisionTable {
+  add(decision: DecisionFields): number;
+  find(id: number): Decision | null;
   /** Newest first. */
   list(persona: string | null, onlyOpen: boolean, limit: number): readonly Decision[];
   /** Oldest first. */
-  openOf(persona: string): readonly Decision[];
+  listOpen(persona: string): readonly Decision[];
   /** Open, and over by then. */
   due(at: Instant): readonly Decision[];
   /** When the first of those that are open is over. */
@@ -50,7 +50,7 @@ export interface Rows {
   owed(): readonly Decision[];
   /** @param owed whether its persona is to be told */
   close(id: number, outcome: Exclude<Outcome, { is: 'open' }>, next: number | null, owed: boolean): void;
-  told(id: number): void;
+  markReported(id: number): void;
   /** Deletes what was closed before, and told. */
   reap(before: Instant): number;
   /** The gate of this persona may be wrong from now on, until this doubt is taken back. */
@@ -63,25 +63,29 @@ export interface Rows {
   endWait(id: number | null, persona: string, now: Instant): boolean;
 }
 
-export function rowsOf(db: Database): Rows {
+export function openDecisionTable(db: Database): DecisionTable {
   const insert = db.prepare(
     `INSERT INTO decisions (persona, prompt, context, options, free_text, fallback, urgency, blocking, iteration,
        most_iterations, parent, guidance, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const one = db.prepare<Row>('SELECT * FROM decisions WHERE id = ?');
-  const all = db.prepare<Row>('SELECT * FROM decisions WHERE (?1 IS NULL OR persona = ?1) ORDER BY id DESC LIMIT ?2');
-  const open = db.prepare<Row>(
+  const byId = db.prepare<DecisionRow>('SELECT * FROM decisions WHERE id = ?');
+  const newest = db.prepare<DecisionRow>(
+    'SELECT * FROM decisions WHERE (?1 IS NULL OR persona = ?1) ORDER BY id DESC LIMIT ?2',
+  );
+  const open = db.prepare<DecisionRow>(
     "SELECT * FROM decisions WHERE state = 'open' AND (?1 IS NULL OR persona = ?1) ORDER BY id DESC LIMIT ?2",
   );
-  const openOf = db.prepare<Row>("SELECT * FROM decisions WHERE state = 'open' AND persona = ? ORDER BY id");
-  const due = db.prepare<Row>("SELECT * FROM decisions WHERE state = 'open' AND expires <= ? ORDER BY id");
+  const openByPersona = db.prepare<DecisionRow>(
+    "SELECT * FROM decisions WHERE state = 'open' AND persona = ? ORDER BY id",
+  );
+  const due = db.prepare<DecisionRow>("SELECT * FROM decisions WHERE state = 'open' AND expires <= ? ORDER BY id");
   const nextDue = db.prepare<{ at: number | null }>("SELECT min(expires) AS at FROM decisions WHERE state = 'open'");
-  const owed = db.prepare<Row>('SELECT * FROM decisions WHERE owed = 1 ORDER BY id');
+  const owed = db.prepare<DecisionRow>('SELECT * FROM decisions WHERE owed = 1 ORDER BY id');
   const close = db.prepare(
     `UPDATE decisions SET state = ?, choice = ?, answer = ?, by_ = ?, closed = ?, next = ?, owed = ?
      WHERE id = ? AND state = 'open'`,
   );
-  const told = db.prepare('UPDATE decisions SET owed = 0 WHERE id = ? AND owed = 1');
+  const markReported = db.prepare('UPDATE decisions SET owed = 0 WHERE id = ? AND owed = 1');
   const reap = db.prepare('DELETE FROM decisions WHERE closed < ? AND owed = 0');
   const doubt = db.prepare('INSERT INTO decision_gates (persona, at) VALUES (?, ?)');
   const trust = db.prepare('DELETE FROM decision_gates WHERE id = ?');
@@ -92,53 +96,71 @@ export function rowsOf(db: Database): Rows {
   const endWait = db.prepare('DELETE FROM decision_waits WHERE id = ?1 OR until <= ?2');
   const waits = db.prepare<{ any: number }>('SELECT EXISTS (SELECT 1 FROM decision_waits WHERE persona = ?) AS "any"');
   return {
-    add(of) {
-      const asked = [of.persona, of.prompt, of.context, JSON.stringify(of.options), of.freeText ? 1 : 0, of.fallback];
-      const how = [of.urgency, of.blocking ? 1 : 0, of.iteration, of.mostIterations, of.parent, of.guidance];
-      return insert.run(...asked, ...how, whole(of.created), of.expires === null ? null : whole(of.expires))
-        .lastInsertRowid;
+    add(decision) {
+      const content = [
+        decision.persona,
+        decision.prompt,
+        decision.context,
+        JSON.stringify(decision.options),
+        decision.freeText ? 1 : 0,
+        decision.fallback,
+      ];
+      const how = [
+        decision.urgency,
+        decision.blocking ? 1 : 0,
+        decision.iteration,
+        decision.mostIterations,
+        decision.parent,
+        decision.guidance,
+      ];
+      return insert.run(
+        ...content,
+        ...how,
+        toWholeMillis(decision.created),
+        decision.expires === null ? null : toWholeMillis(decision.expires),
+      ).lastInsertRowid;
     },
-    one(id) {
-      const row = one.get(id);
-      return row === undefined ? null : decisionOf(row);
+    find(id) {
+      const row = byId.get(id);
+      return row === undefined ? null : toDecision(row);
     },
-    list: (persona, onlyOpen, limit) => (onlyOpen ? open : all).all(persona, limit).map(decisionOf),
-    openOf: (persona) => openOf.all(persona).map(decisionOf),
-    due: (at) => due.all(whole(at)).map(decisionOf),
+    list: (persona, onlyOpen, limit) => (onlyOpen ? open : newest).all(persona, limit).map(toDecision),
+    listOpen: (persona) => openByPersona.all(persona).map(toDecision),
+    due: (at) => due.all(toWholeMillis(at)).map(toDecision),
     nextDue: () => nextDue.get()?.at ?? null,
-    owed: () => owed.all().map(decisionOf),
+    owed: () => owed.all().map(toDecision),
     close(id, outcome, next, isOwed) {
       const choice = outcome.is === 'resolved' ? outcome.choice : null;
       const text = outcome.is === 'timed-out' ? null : outcome.text;
       const by = outcome.is === 'timed-out' ? null : outcome.by;
-      close.run(outcome.is, choice, text, by, whole(outcome.at), next, isOwed ? 1 : 0, id);
+      close.run(outcome.is, choice, text, by, toWholeMillis(outcome.at), next, isOwed ? 1 : 0, id);
     },
-    told: (id) => void told.run(id),
-    reap: (before) => reap.run(whole(before)).changes,
-    doubt: (persona, at) => doubt.run(persona, whole(at)).lastInsertRowid,
+    markReported: (id) => void markReported.run(id),
+    reap: (before) => reap.run(toWholeMillis(before)).changes,
+    doubt: (persona, at) => doubt.run(persona, toWholeMillis(at)).lastInsertRowid,
     trust: (id) => void trust.run(id),
     doubts: () => doubts.all(),
     wait(id, persona, until) {
-      const { lastInsertRowid } = wait.run(id, persona, whole(until));
+      const { lastInsertRowid } = wait.run(id, persona, toWholeMillis(until));
       return id ?? lastInsertRowid;
     },
     endWait(id, persona, now) {
-      endWait.run(id, whole(now));
+      endWait.run(id, toWholeMillis(now));
       return waits.get(persona)?.any === 1;
     },
   };
 }
 
-function decisionOf(row: Row): Decision {
+function toDecision(row: DecisionRow): Decision {
   return {
     id: row.id,
     persona: row.persona,
     prompt: row.prompt,
     context: row.context,
-    options: JSON.parse(row.options) as Option[],
+    options: JSON.parse(row.options) as DecisionOption[],
     freeText: row.free_text === 1,
     fallback: row.fallback,
-    urgency: row.urgency as Urgency,
+    urgency: row.urgency as DecisionUrgency,
     blocking: row.blocking === 1,
     iteration: row.iteration,
     mostIterations: row.most_iterations,
@@ -146,12 +168,12 @@ function decisionOf(row: Row): Decision {
     guidance: row.guidance,
     created: row.created,
     expires: row.expires,
-    outcome: outcomeOf(row),
+    outcome: toOutcome(row),
     next: row.next,
   };
 }
 
-function outcomeOf({ state, choice, answer: text, by_: by, closed }: Row): Outcome {
+function toOutcome({ state, choice, answer: text, by_: by, closed }: DecisionRow): Outcome {
   const at = closed ?? 0;
   switch (state) {
     case 'open':
@@ -165,6 +187,6 @@ function outcomeOf({ state, choice, answer: text, by_: by, closed }: Row): Outco
   }
 }
 
-function whole(at: Instant): number {
+function toWholeMillis(at: Instant): number {
   return Math.floor(at);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asks, type DecisionRig, decisionRig, outcomeOf, says } from '../../../test/kit/decisions.ts';
 import { RENEW_WAIT_MS } from './decisions.ts';
-import { type Decisions, type Waited, waitForDecision } from './index.ts';
+import { type Decisions, type DecisionWaitResult, waitForDecision } from './index.ts';
 
 const MINUTE = 60_000;
 
@@ -19,7 +19,7 @@ function waiting(rig: DecisionRig, limitMs: number | null = null, get: Decisions
   };
   const own = rig.start({ gates });
   const decisions = get === null ? own : { ...own, get };
-  let ended: Waited | null = null;
+  let ended: DecisionWaitResult | null = null;
   const wait = waitForDecision(1, { decisions, clock: rig.clock, limitMs, signal: stop.signal });
   const done = wait.then((waited) => {
     ended = waited;

@@ -1,17 +1,17 @@
 import type { Clock } from '../../ports/index.ts';
 import type { Decision } from './decision.ts';
-import { type Decisions, RENEW_WAIT_MS, type Waiting } from './decisions.ts';
+import { type Decisions, type DecisionWait, RENEW_WAIT_MS } from './decisions.ts';
 
 /** The answer is seen so much later at most, in milliseconds: all that a wait needs is the database. */
 const POLL_MS = 250;
 
-export type Waited =
+export type DecisionWaitResult =
   | { readonly is: 'closed'; readonly decision: Decision }
   /** The limit passed, or `signal` was aborted; the decision is open. */
   | { readonly is: 'limit' | 'stopped'; readonly decision: Decision }
   | { readonly is: 'none' };
 
-export interface WaitOptions {
+export interface DecisionWaitOptions {
   readonly decisions: Pick<Decisions, 'get' | 'closeDue' | 'waiting'>;
   readonly clock: Clock;
   /** In milliseconds; null: as long as it is open. */
@@ -20,10 +20,10 @@ export interface WaitOptions {
 }
 
 /** Blocks until a decision is closed, by whichever process. Meanwhile its persona is marked as waiting. */
-export async function waitForDecision(id: number, options: WaitOptions): Promise<Waited> {
+export async function waitForDecision(id: number, options: DecisionWaitOptions): Promise<DecisionWaitResult> {
   const { decisions, clock, limitMs, signal } = options;
   const from = clock.monotonic();
-  let marked: Waiting | null = null;
+  let marked: DecisionWait | null = null;
   let markedAt = from;
   try {
     for (;;) {

@@ -42,7 +42,7 @@ function itemsOf(...kept: readonly Item[]) {
       if (given.length > 0) leases.set(lease.id, given);
       return lease;
     },
-    delivered(lease, ids) {
+    markDelivered(lease, ids) {
       calls.push('delivered');
       leases.delete(lease.id);
       delivered.push(...ids);
@@ -119,7 +119,7 @@ describe('a drain', () => {
     assert.equal(drained?.left, 30);
   });
 
-  test('queue files that can not be taken over now are a line in the log, and the items of the store are shown', () => {
+  test('queue files that cannot be taken over now are a line in the log, and the items of the store are shown', () => {
     const { items } = itemsOf(item(1, 'a'));
     const { needs, lines } = needsOf(items, () => {
       throw new Fault('lock-held', 's1.jsonl is locked', { is: 'machine', key: 'queue' });
@@ -142,13 +142,13 @@ describe('a drain', () => {
     const broken = (): never => {
       throw new Fault('database', 'database is locked', { is: 'machine', key: 'database' });
     };
-    const { needs, lines } = needsOf({ ...items, delivered: broken, release: broken });
+    const { needs, lines } = needsOf({ ...items, markDelivered: broken, release: broken });
     drain(needs, all)?.commit();
     assert.deepEqual(lines, ['what was shown will be shown again: database is locked']);
     assert.throws(() => drain(needsOf({ ...items, lease: broken }).needs, all), /database is locked/);
   });
 
-  test('items that can not be shown are pending again at once', () => {
+  test('items that cannot be shown are pending again at once', () => {
     const { items, calls } = itemsOf({ ...item(1, 'a'), content: null as unknown as string });
     assert.throws(() => drain(needsOf(items).needs, all), TypeError);
     assert.deepEqual(calls, ['lease', 'release']);

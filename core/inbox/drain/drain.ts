@@ -10,7 +10,7 @@ export const LEASE_MS = 30_000;
 
 /**
  * Puts what lies in the queue files of a persona and session (null: of any) into the store: contract 3.2 to 3.4.
- * @throws Fault when that can not be done now; nothing is lost by it
+ * @throws Fault when that cannot be done now; nothing is lost by it
  */
 export type TakeOver = (persona: string, session: string | null) => void;
 
@@ -33,64 +33,64 @@ export interface DrainRequest {
 }
 
 /** Items that are this caller's for `LEASE_MS`, until it says which were shown. A caller that dies shows them to the next. */
-export interface Lent {
+export interface DrainLease {
   readonly items: readonly Item[];
   /** Pending items that are not among them. */
   readonly left: number;
   /**
-   * These were written to where the agent reads; the rest is pending again. Never throws: what can not be marked is a line
+   * These were written to where the agent reads; the rest is pending again. Never throws: what cannot be marked is a line
    * in the log and comes again, since it is shown at least once.
    */
-  commit(shown: readonly Item[]): void;
+  commit(shownItems: readonly Item[]): void;
   /** Nothing was written: all of them are pending again. Never throws. Only the first of the two calls counts. */
   release(): void;
 }
 
 /** The same as text: `commit` once it was written whole, `release` when that failed. */
-export interface Drained extends Omit<Lent, 'commit'> {
+export interface DrainText extends Omit<DrainLease, 'commit'> {
   readonly text: string;
   commit(): void;
 }
 
 /**
- * The pending items of a persona, lent (contract 3.2 to 3.9); null when there are none. Queue files that can not be taken
+ * The pending items of a persona, lent (contract 3.2 to 3.9); null when there are none. Queue files that cannot be taken
  * over now are a line in the log.
  * @throws Fault `database` or `no-space`
  */
 export function lend(
   { items, takeOver, log }: DrainNeeds,
   { persona, session, upTo, most = MOST_ITEMS }: DrainRequest,
-): Lent | null {
+): DrainLease | null {
   try {
     takeOver?.(persona, session);
   } catch (error) {
     // A store that is locked will not lend either, and the session has waited for it already.
     if (error instanceof Fault && error.code === 'database') throw error;
-    log.warn(`queued items wait for the next drain: ${messageOf(error)}`);
+    log.warn(`queued items wait for the next drain: ${formatError(error)}`);
   }
   const lease = items.lease({ persona, session, upTo, most, forMs: LEASE_MS });
-  return lease.items.length === 0 ? null : lentBy(items, lease, log);
+  return lease.items.length === 0 ? null : createDrainLease(items, lease, log);
 }
 
 /**
  * The pending items of a persona as the text an agent reads, within `room` characters; null when there are none.
  * @throws Fault `database` or `no-space`
  */
-export function drain(needs: DrainNeeds, request: DrainRequest & { readonly room: number }): Drained | null {
+export function drain(needs: DrainNeeds, request: DrainRequest & { readonly room: number }): DrainText | null {
   const lent = lend(needs, request);
   if (lent === null) return null;
   const { persona, room } = request;
   try {
-    const { text, shown } = render(lent.items, { persona, room, now: needs.clock.now(), left: lent.left });
-    const left = lent.left + lent.items.length - shown.length;
-    return { text, items: shown, left, commit: () => lent.commit(shown), release: lent.release };
+    const { text, shownItems } = render(lent.items, { persona, room, now: needs.clock.now(), left: lent.left });
+    const left = lent.left + lent.items.length - shownItems.length;
+    return { text, items: shownItems, left, commit: () => lent.commit(shownItems), release: lent.release };
   } catch (error) {
     lent.release();
     throw error;
   }
 }
 
-function lentBy(items: Items, lease: Lease, log: Log): Lent {
+function createDrainLease(items: Items, lease: Lease, log: Log): DrainLease {
   let isOver = false;
   const once = (failed: string, end: () => void): void => {
     if (isOver) return;
@@ -98,21 +98,21 @@ function lentBy(items: Items, lease: Lease, log: Log): Lent {
     try {
       end();
     } catch (error) {
-      log.warn(`${failed}: ${messageOf(error)}`);
+      log.warn(`${failed}: ${formatError(error)}`);
     }
   };
   return {
     items: lease.items,
     left: lease.left,
-    commit: (shown) =>
+    commit: (shownItems) =>
       once('what was shown will be shown again', () =>
-        items.delivered(
+        items.markDelivered(
           lease,
-          shown.map(({ id }) => id),
+          shownItems.map(({ id }) => id),
         ),
       ),
     release: () => once(`what was not shown waits ${LEASE_MS / 1000} s`, () => items.release(lease)),
   };
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const formatError = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,12 +1,12 @@
-export { pendingCommand } from './commands.ts';
+export { formatPendingCommand } from './commands.ts';
 export {
-  type Drained,
+  type DrainLease,
   type DrainNeeds,
   type DrainRequest,
+  type DrainText,
   drain,
-  type Lent,
   lend,
   type TakeOver,
 } from './drain.ts';
-export { harmless, harmlessName } from './harmless.ts';
-export { MAX_TEXT, MIN_TEXT, type Rendered, type RenderOptions, render } from './render.ts';
+export { toHarmless, toHarmlessName } from './harmless-text.ts';
+export { type DrainBlock, MAX_TEXT, MIN_TEXT, type RenderOptions, render } from './render.ts';

@@ -27,7 +27,7 @@ function item(id: number, content: string, more: Partial<Item> = {}): Item {
 }
 
 function shown(items: readonly Item[], more: { persona?: string; left?: number; room?: number } = {}) {
-  const { text, shown: in_ } = render(items, { persona: 'ada', now: NOW, left: 0, room: MAX_TEXT, ...more });
+  const { text, shownItems: in_ } = render(items, { persona: 'ada', now: NOW, left: 0, room: MAX_TEXT, ...more });
   return { text, ids: in_.map(({ id }) => id) };
 }
 

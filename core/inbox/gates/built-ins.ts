@@ -1,4 +1,4 @@
-import { DECISION, DECISION_WAITING, type Gate, type Standing } from './gate.ts';
+import { DECISION, DECISION_WAITING, type Gate, type GateState } from './gate.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -121,14 +121,14 @@ export const BUILT_INS: readonly Gate[] = [
  * Whether a hook asks about this gate. What every persona has has no matcher, and would hold each call of a tool: before a
  * tool only gates hold that somebody registered.
  */
-export function isAsked({ gate, isBuiltIn }: Pick<Standing, 'gate' | 'isBuiltIn'>): boolean {
+export function isCheckedByHook({ gate, isBuiltIn }: Pick<GateState, 'gate' | 'isBuiltIn'>): boolean {
   return gate.hook !== 'PreToolUse' || !isBuiltIn;
 }
 
 /** When a gate counts: `open-decision`: while one of the persona is; `gate-check`: for that command, and no hook. */
-export type When = 'always' | 'open-decision' | 'gate-check';
+export type GateTiming = 'always' | 'open-decision' | 'gate-check';
 
-export function whenOf({ gate, isBuiltIn }: Pick<Standing, 'gate' | 'isBuiltIn'>): When {
-  if (!isAsked({ gate, isBuiltIn })) return 'gate-check';
+export function toGateTiming({ gate, isBuiltIn }: Pick<GateState, 'gate' | 'isBuiltIn'>): GateTiming {
+  if (!isCheckedByHook({ gate, isBuiltIn })) return 'gate-check';
   return gate.id === DECISION && isBuiltIn ? 'open-decision' : 'always';
 }

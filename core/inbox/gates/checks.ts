@@ -2,29 +2,29 @@ import type { CheckAnswer } from './evaluate.ts';
 import type { CheckName } from './gate.ts';
 
 /** Where the session works, for what looks at it. */
-export interface Place {
+export interface Workplace {
   /** Absolute. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** What `git status` says of a folder: `open` when there is anything to commit, `failed` when git fails. Never rejects. */
-export type LookAtGit = (place: Place) => Promise<CheckAnswer>;
+export type GitCheck = (place: Workplace) => Promise<CheckAnswer>;
 
 /** The bead that the session was started for. */
 const HOOKED = 'GT_HOOK_BEAD';
 
 /** Asks those checks, each once (contract 4). A folder without git, or without a repository, counts as clean. */
-export async function askChecks(
+export async function runChecks(
   names: ReadonlySet<CheckName>,
-  place: Place,
-  git: LookAtGit,
+  place: Workplace,
+  git: GitCheck,
 ): Promise<ReadonlyMap<CheckName, CheckAnswer>> {
-  const answers = [...names].map(async (name) => [name, await ask(name, place, git)] as const);
+  const answers = [...names].map(async (name) => [name, await runCheck(name, place, git)] as const);
   return new Map(await Promise.all(answers));
 }
 
-async function ask(name: CheckName, place: Place, git: LookAtGit): Promise<CheckAnswer> {
+async function runCheck(name: CheckName, place: Workplace, git: GitCheck): Promise<CheckAnswer> {
   switch (name) {
     case 'commit-push':
       return await git(place);

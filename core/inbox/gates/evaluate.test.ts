@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { BUILT_INS } from './built-ins.ts';
-import { evaluate, type Judged, MOST_BLOCKS, type Question } from './evaluate.ts';
-import { type Gate, HOOKS, type Mark, type Provenance, type Standing, terminalOf } from './gate.ts';
+import { evaluateGates, type GateEvaluation, type GateQuestion, MOST_BLOCKS } from './evaluate.ts';
+import { findTerminal, type Gate, type GateMark, type GateState, HOOKS, type MarkProvenance } from './gate.ts';
 
 const NOW = 1_750_000_000_000;
 const HOUR = 3_600_000;
@@ -13,18 +13,18 @@ function gate(id: string, given: Partial<Gate> = {}): Gate {
   return { id, description: `${id} is open`, ...plain, ...given };
 }
 
-function mark(given: Partial<Mark> = {}): Mark {
+function mark(given: Partial<GateMark> = {}): GateMark {
   return { by: 'operator', at: NOW, session: 's1', terminal: null, ...given };
 }
 
-function standing(one: Gate, its: Mark | null = null): Standing {
+function standing(one: Gate, its: GateMark | null = null): GateState {
   return { gate: one, mark: its, isBuiltIn: false };
 }
 
-function ask(standings: readonly Standing[], given: Partial<Question> = {}): Judged {
-  return evaluate({
+function ask(standings: readonly GateState[], given: Partial<GateQuestion> = {}): GateEvaluation {
+  return evaluateGates({
     hook: 'Stop',
-    standings,
+    gateStates: standings,
     checks: new Map(),
     turn: { blocks: [], open: [] },
     now: NOW,
@@ -39,7 +39,7 @@ function ask(standings: readonly Standing[], given: Partial<Question> = {}): Jud
   });
 }
 
-const isOpen = (one: Gate, its: Mark | null, given: Partial<Question> = {}): boolean =>
+const isOpen = (one: Gate, its: GateMark | null, given: Partial<GateQuestion> = {}): boolean =>
   ask([standing(one, its)], given).results[0]?.satisfied === false;
 
 describe('a verdict', () => {
@@ -114,10 +114,10 @@ describe('a mark holds', () => {
 
   test('for the strict decision gate only when a decision, the operator or the wait says so', () => {
     const decision = gate('decision');
-    const holds = (by: Provenance): boolean => !isOpen(decision, mark({ by }));
+    const holds = (by: MarkProvenance): boolean => !isOpen(decision, mark({ by }));
     assert.deepEqual([holds('decision'), holds('operator'), holds('cli')], [true, true, false]);
     assert.equal(isOpen(gate('decision', { mode: 'soft' }), mark({ by: 'cli' })), false);
-    const waiting = (by: Provenance) => standing(gate('decision-waiting', { hook: null }), mark({ by }));
+    const waiting = (by: MarkProvenance) => standing(gate('decision-waiting', { hook: null }), mark({ by }));
     const asked = standing(gate('decision', { check: 'decision-waiting' }));
     assert.equal(ask([asked, waiting('decision')]).decision, 'allow');
     assert.equal(ask([asked, waiting('cli')]).decision, 'block');
@@ -221,21 +221,21 @@ test('the built-ins are those of the table, with their modes and lives', () => {
 
 test('a terminal is a pane of one tmux server, or what the terminal program calls itself', () => {
   const pane = { TMUX: '/tmp/tmux-0/default,77,1', TMUX_PANE: '%4' };
-  assert.equal(terminalOf(pane), 'tmux:/tmp/tmux-0/default,77:%4');
+  assert.equal(findTerminal(pane), 'tmux:/tmp/tmux-0/default,77:%4');
   assert.equal(
-    terminalOf({ ...pane, TMUX: '/tmp/tmux-0/default,77,9' }),
-    terminalOf(pane),
+    findTerminal({ ...pane, TMUX: '/tmp/tmux-0/default,77,9' }),
+    findTerminal(pane),
     'whatever the tmux session',
   );
-  assert.equal(terminalOf({ TMUX_PANE: '%4' }), null);
-  assert.equal(terminalOf({ TERM_SESSION_ID: 'w0t1' }), 'term:w0t1');
-  assert.equal(terminalOf({}), null);
+  assert.equal(findTerminal({ TMUX_PANE: '%4' }), null);
+  assert.equal(findTerminal({ TERM_SESSION_ID: 'w0t1' }), 'term:w0t1');
+  assert.equal(findTerminal({}), null);
 });
 
 test('whatever the gates and the turn, a block is strict, open, and within the bounds', () => {
   const marks = fc.option(
     fc.record({
-      by: fc.constantFrom('auto', 'cli', 'decision', 'operator') as fc.Arbitrary<Provenance>,
+      by: fc.constantFrom('auto', 'cli', 'decision', 'operator') as fc.Arbitrary<MarkProvenance>,
       at: fc.integer({ min: NOW - 2 * HOUR, max: NOW + 2 * HOUR }),
       session: fc.constantFrom('s1', 's2', null),
       terminal: fc.constantFrom('t1', null),

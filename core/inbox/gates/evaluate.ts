@@ -5,14 +5,14 @@ import {
   type CheckName,
   DECISION_WAITING,
   type Gate,
+  type GateState,
   type Hook,
   holds,
   isConsumed,
   isFresh,
   type Mode,
-  type Standing,
 } from './gate.ts';
-import { matchesCall, settlesGates, type ToolCall } from './matcher.ts';
+import { type AgentToolCall, isGateCommand, isMatchingCall } from './matcher.ts';
 
 /** What an automatic check found. `failed`: it could not tell, which counts as `clear` and is said. */
 export type CheckAnswer =
@@ -22,18 +22,18 @@ export type CheckAnswer =
   | { readonly is: 'failed'; readonly why: string };
 
 /** What is known of the turn, from one prompt to the next. */
-export interface Turn {
+export interface GateTurn {
   /** The state of things at each strict block so far, as `Judged.print` had it. */
   readonly blocks: readonly string[];
   /** Gates that the session was last told are open. */
   readonly open: readonly string[];
 }
 
-export interface Question extends Asker {
+export interface GateQuestion extends Asker {
   readonly hook: Hook;
-  readonly standings: readonly Standing[];
+  readonly gateStates: readonly GateState[];
   readonly checks: ReadonlyMap<CheckName, CheckAnswer>;
-  readonly turn: Turn;
+  readonly turn: GateTurn;
   readonly now: Instant;
   /** The harness goes on already because a Stop was blocked. */
   readonly stopHookActive: boolean;
@@ -44,10 +44,10 @@ export interface Question extends Asker {
   /** What else the state of things is made of: when it changed, the same gate may block once more. */
   readonly also: string;
   /** At PreToolUse: the call that is about to be made; null: not known, and every gate concerns it. */
-  readonly call: ToolCall | null;
+  readonly call: AgentToolCall | null;
 }
 
-export interface Result {
+export interface GateResult {
   readonly gate_id: string;
   readonly hook: Hook;
   readonly satisfied: boolean;
@@ -57,22 +57,22 @@ export interface Result {
 }
 
 /** Why strict gates that are open did not block. */
-export type LetGo = 'api-error' | 'nothing-changed' | 'blocked-enough';
+export type LetGoReason = 'api-error' | 'nothing-changed' | 'blocked-enough';
 
-export interface Verdict {
+export interface GateVerdict {
   readonly decision: 'allow' | 'block';
   /** Strict gates that are open, as `ID: text`, joined by `; `; empty when it allows. */
   readonly reason: string;
-  readonly results: readonly Result[];
+  readonly results: readonly GateResult[];
   /** Soft gates that are open, with what to do; strict ones that were let go; what was wrong on our side. */
   readonly warnings: readonly string[];
-  readonly letGo: LetGo | null;
+  readonly letGo: LetGoReason | null;
   /** Why it could not be told whether a gate is open: of those it was taken that they are not. Null: all could be told. */
   readonly undecided: string | null;
 }
 
 /** A verdict with what is to be done because of it. */
-export interface Judged extends Verdict {
+export interface GateEvaluation extends GateVerdict {
   /** The state of things, in short. */
   readonly print: string;
   /** Gates that a check closed and that want a mark for it. */
@@ -87,15 +87,15 @@ export interface Judged extends Verdict {
 export const MOST_BLOCKS = 3;
 
 /** What the gates of one hook say (contract 4). Nothing is read, written or asked. */
-export function evaluate(question: Question): Judged {
-  const { hook, standings, turn, stopHookActive, apiError, call } = question;
-  const judged = standings
-    .filter(({ gate }) => gate.hook === hook && concerns(gate, call))
-    .map((standing) => judge(standing, question));
-  const results = judged.map(({ result }) => result);
-  const print = printOf(question, judged);
+export function evaluateGates(question: GateQuestion): GateEvaluation {
+  const { hook, gateStates, turn, stopHookActive, apiError, call } = question;
+  const judgements = gateStates
+    .filter(({ gate }) => gate.hook === hook && isConcerned(gate, call))
+    .map((gateState) => judgeGate(gateState, question));
+  const results = judgements.map(({ result }) => result);
+  const print = computePrint(question, judgements);
   const strict = results.filter(({ satisfied, mode }) => !satisfied && mode === 'strict');
-  const letGo = ((): LetGo | null => {
+  const letGo = ((): LetGoReason | null => {
     if (strict.length === 0) return null;
     if (apiError) return 'api-error';
     if (!canLoop(hook)) return null;
@@ -106,18 +106,18 @@ export function evaluate(question: Question): Judged {
   const soft = results.filter(({ satisfied, mode }) => !satisfied && mode === 'soft');
   return {
     decision: blocks ? 'block' : 'allow',
-    reason: blocks ? strict.map(textOf).join('; ') : '',
+    reason: blocks ? strict.map(formatGateResult).join('; ') : '',
     results,
     warnings: [
-      ...soft.map(textOf),
-      ...(letGo === null ? [] : letGoWarnings(strict, letGo)),
-      ...judged.flatMap(({ trouble }) => (trouble === null ? [] : [trouble])),
+      ...soft.map(formatGateResult),
+      ...(letGo === null ? [] : formatLetGoWarnings(strict, letGo)),
+      ...judgements.flatMap(({ trouble }) => (trouble === null ? [] : [trouble])),
     ],
     letGo,
     undecided: null,
     print,
-    passed: judged.filter(({ hasPassed }) => hasPassed).map(({ result }) => result.gate_id),
-    consumed: apiError ? [] : judged.filter(({ isUsedUp }) => isUsedUp).map(({ result }) => result.gate_id),
+    passed: judgements.filter(({ hasPassed }) => hasPassed).map(({ result }) => result.gate_id),
+    consumed: apiError ? [] : judgements.filter(({ isUsedUp }) => isUsedUp).map(({ result }) => result.gate_id),
     open: results.filter(({ satisfied }) => !satisfied).map(({ gate_id }) => gate_id),
   };
 }
@@ -130,35 +130,35 @@ export function canLoop(hook: Hook): boolean {
   return hook !== 'PreToolUse' && hook !== 'UserPromptSubmit';
 }
 
-function concerns({ matcher }: Gate, call: ToolCall | null): boolean {
+function isConcerned({ matcher }: Gate, call: AgentToolCall | null): boolean {
   if (call === null) return true;
-  return !settlesGates(call) && (matcher === null || matchesCall(matcher, call));
+  return !isGateCommand(call) && (matcher === null || isMatchingCall(matcher, call));
 }
 
-/** The verdict when a block that was meant can not be given: the bound is reached, or was not to be kept. */
-export function withoutBlock(judged: Judged, letGo: LetGo): Judged {
-  const strict = judged.results.filter(({ satisfied, mode }) => !satisfied && mode === 'strict');
+/** The verdict when a block that was meant cannot be given: the bound is reached, or was not to be kept. */
+export function letGoBlock(evaluation: GateEvaluation, letGo: LetGoReason): GateEvaluation {
+  const strict = evaluation.results.filter(({ satisfied, mode }) => !satisfied && mode === 'strict');
   return {
-    ...judged,
+    ...evaluation,
     decision: 'allow',
     reason: '',
     letGo,
-    warnings: [...judged.warnings, ...letGoWarnings(strict, letGo)],
+    warnings: [...evaluation.warnings, ...formatLetGoWarnings(strict, letGo)],
   };
 }
 
-function letGoWarnings(strict: readonly Result[], letGo: LetGo): readonly string[] {
-  return strict.map((result) => `${textOf(result)} [let go: ${LET_GO[letGo]}]`);
+function formatLetGoWarnings(strict: readonly GateResult[], letGo: LetGoReason): readonly string[] {
+  return strict.map((result) => `${formatGateResult(result)} [let go: ${LET_GO[letGo]}]`);
 }
 
 const LET_GO = {
-  'api-error': 'the harness can not go on',
+  'api-error': 'the harness cannot go on',
   'nothing-changed': 'nothing changed since it blocked',
   'blocked-enough': `it blocked ${MOST_BLOCKS} times in this turn`,
-} as const satisfies Record<LetGo, string>;
+} as const satisfies Record<LetGoReason, string>;
 
-interface One {
-  readonly result: Result;
+interface GateJudgement {
+  readonly result: GateResult;
   /** A check closed it, and that is not written down. */
   readonly hasPassed: boolean;
   readonly isUsedUp: boolean;
@@ -170,13 +170,13 @@ interface One {
  * By a mark that holds, else by the check. A mark that a check left is a note of when, not a word that is taken: the check is
  * asked again, so that work done since does not pass under it.
  */
-function judge(standing: Standing, question: Question): One {
-  const { gate, mark } = standing;
-  const isMarked = holds(standing, question, question.now);
+function judgeGate(gateState: GateState, question: GateQuestion): GateJudgement {
+  const { gate, mark } = gateState;
+  const isMarked = holds(gateState, question, question.now);
   const isWord = isMarked && !(mark?.by === 'auto' && gate.check !== null);
-  const answer = isWord ? null : answerFor(gate.check, question);
+  const answer = isWord ? null : findAnswer(gate.check, question);
   const isClosed = isWord || (answer !== null && answer.is !== 'open');
-  const result: Result = {
+  const result: GateResult = {
     gate_id: gate.id,
     hook: question.hook,
     satisfied: isClosed,
@@ -196,27 +196,27 @@ function judge(standing: Standing, question: Question): One {
   };
 }
 
-function answerFor(check: CheckName | null, question: Question): CheckAnswer | null {
+function findAnswer(check: CheckName | null, question: GateQuestion): CheckAnswer | null {
   if (check === null) return null;
   if (check !== 'decision-waiting') {
     return question.checks.get(check) ?? { is: 'failed', why: `${check} was not looked at` };
   }
-  const waiting = question.standings.find(({ gate }) => gate.id === DECISION_WAITING);
+  const waiting = question.gateStates.find(({ gate }) => gate.id === DECISION_WAITING);
   const isWaiting = waiting !== undefined && holds(waiting, question, question.now);
   return isWaiting ? { is: 'clear' } : { is: 'open', detail: '' };
 }
 
-function printOf({ hook, standings, also }: Question, judged: readonly One[]): string {
-  const here = standings.filter(({ gate }) => gate.hook === hook);
+function computePrint({ hook, gateStates, also }: GateQuestion, judgements: readonly GateJudgement[]): string {
+  const hookStates = gateStates.filter(({ gate }) => gate.hook === hook);
   // What a check left is our own doing, and says nothing that `seen` does not.
-  const marks = here.map(({ gate, mark }) => [gate, mark?.by === 'auto' ? null : mark]);
-  const seen = judged.map(({ result, detail }) => [result.gate_id, result.satisfied, detail]);
+  const marks = hookStates.map(({ gate, mark }) => [gate, mark?.by === 'auto' ? null : mark]);
+  const findings = judgements.map(({ result, detail }) => [result.gate_id, result.satisfied, detail]);
   return createHash('sha256')
-    .update(JSON.stringify([hook, also, marks, seen]))
+    .update(JSON.stringify([hook, also, marks, findings]))
     .digest('hex')
     .slice(0, 32);
 }
 
-function textOf({ gate_id, message, hint }: Result): string {
+function formatGateResult({ gate_id, message, hint }: GateResult): string {
   return `${gate_id}: ${message}${hint === null ? '' : ` (${hint})`}`;
 }

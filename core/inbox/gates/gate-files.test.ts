@@ -18,8 +18,8 @@ import { fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { check, failing, GATES_OF_ARGUMENT, gate, mark, rig } from '../../../test/kit/gates-rig.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { realRandom, silentLog } from '../../ports/index.ts';
-import { NOTHING_ASKED } from './asked.ts';
 import { openGates } from './gates.ts';
+import { NO_OPEN_DECISIONS } from './open-decisions.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
@@ -34,7 +34,7 @@ describe('files', () => {
       results.map((one) => one.gate_id),
       ['decision', 'commit-push', 'bead-update', 'mol-gate-pending'],
     );
-    assert.equal(all.gates.list('bo').standings.length, 11);
+    assert.equal(all.gates.list('bo').gateStates.length, 11);
     assert.ok(!space.list().includes('bo'));
   });
 
@@ -67,7 +67,7 @@ describe('files', () => {
     all.gates.register('ada', gate('deploy', { description: 'other' }));
     all.gates.register('ada', gate('decision', { mode: 'soft' }));
     assert.equal((await check(all)).decision, 'allow');
-    assert.equal(all.gates.one('ada', 'deploy')?.gate.description, 'other');
+    assert.equal(all.gates.find('ada', 'deploy')?.gate.description, 'other');
     assert.equal((await check(all, { persona: 'bo' })).decision, 'block');
   });
 
@@ -77,7 +77,7 @@ describe('files', () => {
     all.gates.register('ada', gate('tidy', { check: 'commit-push' }));
     all.gates.register('ada', gate('decision', { mode: 'soft' }));
     assert.equal((await check(all)).decision, 'allow');
-    assert.equal(all.gates.one('ada', 'tidy')?.mark?.by, 'auto');
+    assert.equal(all.gates.find('ada', 'tidy')?.mark?.by, 'auto');
     all.gates.register('ada', gate('tidy'));
     assert.equal((await check(all)).reason, 'tidy: tidy is open');
   });
@@ -137,7 +137,7 @@ describe('files', () => {
         id,
       );
     assert.equal(warnings.length, said.length + 1); // and the soft decision
-    assert.equal(all.gates.one('ada', 'torn'), null);
+    assert.equal(all.gates.find('ada', 'torn'), null);
   });
 
   test('an odd file in the place of a built-in blocks nothing either', async () => {
@@ -166,7 +166,7 @@ describe('files', () => {
       const files = fakeFiles();
       const disk = { files, log: silentLog, uid: UID };
       const needs = { disk, random: realRandom, clock: fakeClock(), git: async () => ({ is: 'clear' }) as const };
-      const gates = openGates({ ...needs, state: '/d', items: null, asked: NOTHING_ASKED });
+      const gates = openGates({ ...needs, state: '/d', items: null, findOpenDecisions: NO_OPEN_DECISIONS });
       gates.register('ada', gate('deploy', { description: 'old' }));
       let isKilled = false;
       files.mishaps((_, index) => {
@@ -180,7 +180,7 @@ describe('files', () => {
       }
       files.mishaps(null);
       files.powerCut();
-      const { standings, odd } = gates.list('ada');
+      const { gateStates: standings, odd } = gates.list('ada');
       const found = standings.find((one) => one.gate.id === 'deploy');
       assert.deepEqual(odd, []);
       texts.add(found?.gate.description ?? 'gone');
@@ -194,8 +194,8 @@ test('what a kill left beside the gates goes with the next look, once no writer 
   using space = scratch();
   const all = rig(space);
   const script = `${GATES_OF_ARGUMENT.replace(
-    'disk: realDisk(silentLog)',
-    "disk: { ...realDisk(silentLog), files: { ...realDisk(silentLog).files, rename: () => process.kill(process.pid, 'SIGKILL') } }",
+    'disk: createRealDisk(silentLog)',
+    "disk: { ...createRealDisk(silentLog), files: { ...createRealDisk(silentLog).files, rename: () => process.kill(process.pid, 'SIGKILL') } }",
   )}
     const gate = { id: 'deploy', hook: 'Stop', mode: 'strict', hint: null, check: null, matcher: null, ttlSeconds: null };
     gates.register('ada', { ...gate, description: 'killed' });`;
@@ -213,7 +213,7 @@ test('what a kill left beside the gates goes with the next look, once no writer 
   utimesSync(space.at('gates', 'ada', old), at - 600, at - 600);
   utimesSync(space.at('gates', 'ada', fresh), at - 599, at - 599);
   mark(all, 'dirty-work');
-  const { standings, odd } = all.gates.list('ada');
+  const { gateStates: standings, odd } = all.gates.list('ada');
   assert.deepEqual([standings.some(({ gate: { id } }) => id === 'deploy'), odd], [false, []]);
   assert.deepEqual(readdirSync(space.at('gates', 'ada')).sort(), [fresh, 'dirty-work.json'].sort());
 });
@@ -233,7 +233,7 @@ test('a real kill while gates are written leaves whole files', async () => {
     await once(child.stdout, 'data');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    const { standings, odd } = rig(space).gates.list('ada');
+    const { gateStates: standings, odd } = rig(space).gates.list('ada');
     assert.deepEqual(odd, []);
     assert.match(standings.find((one) => one.gate.id === 'deploy')?.gate.description ?? '', /^\d{200,}$/);
   }

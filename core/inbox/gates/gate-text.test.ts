@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CHECKS, checkedGate, type Gate, HOOKS, type Mark, MODES, MOST_NAME, PROVENANCES } from './gate.ts';
-import { gateOfText, MOST_FILE_BYTES, textOfGate } from './gate-text.ts';
+import { CHECKS, checkGate, type Gate, type GateMark, HOOKS, MARK_PROVENANCES, MODES, MOST_NAME } from './gate.ts';
+import { formatGate, MOST_FILE_BYTES, parseGate } from './gate-text.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }).filter((one) => one.trim() !== '');
 const session = fc.string({ unit: 'binary', minLength: 1, maxLength: MOST_NAME });
@@ -24,10 +24,10 @@ const gates: fc.Arbitrary<Gate> = fc.record(
   },
   { noNullPrototype: true },
 );
-const marks: fc.Arbitrary<Mark | null> = fc.option(
+const marks: fc.Arbitrary<GateMark | null> = fc.option(
   fc.record(
     {
-      by: fc.constantFrom(...PROVENANCES),
+      by: fc.constantFrom(...MARK_PROVENANCES),
       at: fc.integer({ min: 0, max: 4_000_000_000_000 }),
       session: fc.option(session),
       terminal: fc.option(session),
@@ -40,15 +40,15 @@ test('every gate that can be registered, with every mark, is read as it was writ
   fc.assert(
     fc.property(gates, marks, fc.boolean(), (given, mark, registered) => {
       const gate = given.hook === 'PreToolUse' ? given : { ...given, matcher: null };
-      const bytes = Buffer.from(textOfGate({ gate: checkedGate(gate), mark, isBuiltIn: !registered }), 'utf8');
-      assert.deepEqual(gateOfText(gate.id, bytes), { is: 'gate', registered, gate, mark });
+      const bytes = Buffer.from(formatGate({ gate: checkGate(gate), mark, isBuiltIn: !registered }), 'utf8');
+      assert.deepEqual(parseGate(gate.id, bytes), { is: 'gate', registered, gate, mark });
     }),
   );
   const longest = '\u0000'.repeat(MOST_NAME);
   const gate = { id: 'g', hook: 'Stop', mode: 'soft', check: null, matcher: null, ttlSeconds: null } as const;
   const mark = { by: 'cli', at: 0, session: longest, terminal: longest } as const;
   const wordy = { ...gate, description: `${'\u0000'.repeat(999)}x`, hint: `${'\u0000'.repeat(999)}x` };
-  assert.ok(Buffer.byteLength(textOfGate({ gate: checkedGate(wordy), mark, isBuiltIn: false })) < MOST_FILE_BYTES);
+  assert.ok(Buffer.byteLength(formatGate({ gate: checkGate(wordy), mark, isBuiltIn: false })) < MOST_FILE_BYTES);
 });
 
 test('whatever bytes a file holds, it is a gate or said to be none', () => {
@@ -59,7 +59,7 @@ test('whatever bytes a file holds, it is a gate or said to be none', () => {
         fc.json().map((json) => Buffer.from(json)),
       ),
       (bytes) => {
-        const read = gateOfText('g', bytes);
+        const read = parseGate('g', bytes);
         assert.ok(read.is === 'gate' || read.why !== '');
       },
     ),
@@ -68,7 +68,7 @@ test('whatever bytes a file holds, it is a gate or said to be none', () => {
 
 test("keys that are missing are null, keys of others are nobody's concern", () => {
   const file = { hook: 'Stop', mode: 'strict', description: 'd', further: [1] };
-  assert.deepEqual(gateOfText('g', Buffer.from(JSON.stringify(file))), {
+  assert.deepEqual(parseGate('g', Buffer.from(JSON.stringify(file))), {
     is: 'gate',
     registered: null,
     gate: {

@@ -1,6 +1,6 @@
 import { Fault, type Instant } from '../../model/index.ts';
-import { stemOf } from '../../state/index.ts';
-import { type Matcher, refusedMatcher } from './matcher.ts';
+import { toStem } from '../../state/index.ts';
+import { explainInvalidMatcher, type Matcher } from './matcher.ts';
 
 /** The events of a harness at which a gate can stand (inbox and gates, contract 4). */
 export const HOOKS = ['Stop', 'PreToolUse', 'UserPromptSubmit', 'PreCompact'] as const;
@@ -15,8 +15,8 @@ export const CHECKS = ['commit-push', 'bead-update', 'mol-gate-pending', 'decisi
 export type CheckName = (typeof CHECKS)[number];
 
 /** Who said that a gate is satisfied. */
-export const PROVENANCES = ['auto', 'cli', 'decision', 'operator'] as const;
-export type Provenance = (typeof PROVENANCES)[number];
+export const MARK_PROVENANCES = ['auto', 'cli', 'decision', 'operator'] as const;
+export type MarkProvenance = (typeof MARK_PROVENANCES)[number];
 
 /** A condition of one persona. */
 export interface Gate {
@@ -36,8 +36,8 @@ export interface Gate {
 }
 
 /** That a gate is satisfied, by whom and for whom. */
-export interface Mark {
-  readonly by: Provenance;
+export interface GateMark {
+  readonly by: MarkProvenance;
   readonly at: Instant;
   /** Null: for every session of the persona. */
   readonly session: string | null;
@@ -46,9 +46,9 @@ export interface Mark {
 }
 
 /** A gate as it stands for a persona. */
-export interface Standing {
+export interface GateState {
   readonly gate: Gate;
-  readonly mark: Mark | null;
+  readonly mark: GateMark | null;
   /** Nobody registered it: it is what every persona has. */
   readonly isBuiltIn: boolean;
 }
@@ -56,7 +56,7 @@ export interface Standing {
 /** For whom it is asked whether a gate is satisfied. */
 export interface Asker {
   readonly session: string;
-  /** See `terminalOf`; null: not known. */
+  /** See `findTerminal`; null: not known. */
   readonly terminal: string | null;
 }
 
@@ -67,19 +67,19 @@ const SAME_TERMINAL_MS = 12 * 3_600_000;
  * not older than the gate lets it be. Without a terminal no other session counts (contract 8, defect 8). A mark from so
  * far in the future that it could not be of now holds no more than one of the past.
  */
-export function holds({ gate, mark }: Standing, { session, terminal }: Asker, now: Instant): boolean {
+export function holds({ gate, mark }: GateState, { session, terminal }: Asker, now: Instant): boolean {
   if (mark === null || !isFitting(gate, mark) || !isFresh(gate, mark, now)) return false;
   if (mark.session === null || mark.session === session) return true;
   return terminal !== null && mark.terminal === terminal && Math.abs(now - mark.at) < SAME_TERMINAL_MS;
 }
 
 /** Not older than the gate lets a mark be, whosever it is. */
-export function isFresh({ ttlSeconds }: Gate, { at }: Mark, now: Instant): boolean {
+export function isFresh({ ttlSeconds }: Gate, { at }: GateMark, now: Instant): boolean {
   return ttlSeconds === null || Math.abs(now - at) < ttlSeconds * 1000;
 }
 
 /** The strict decision gate takes nobody's word but that of a decision or of the operator. */
-function isFitting(gate: Gate, { by }: Mark): boolean {
+function isFitting(gate: Gate, { by }: GateMark): boolean {
   return by !== 'cli' || !needsForce(gate);
 }
 
@@ -97,7 +97,7 @@ export function isConsumed({ id, mode }: Gate): boolean {
 }
 
 /** The hook of this name, however it is spelled in capitals; null: none. */
-export function hookNamed(text: string): Hook | null {
+export function findHook(text: string): Hook | null {
   return HOOKS.find((hook) => hook.toLowerCase() === text.toLowerCase()) ?? null;
 }
 
@@ -105,15 +105,15 @@ export function hookNamed(text: string): Hook | null {
  * Which terminal a process runs in, as its environment says: two with the same answer are in one pane or window. Null where
  * nothing says it.
  */
-export function terminalOf(env: Readonly<Record<string, string | undefined>>): string | null {
+export function findTerminal(env: Readonly<Record<string, string | undefined>>): string | null {
   if (env.TMUX && env.TMUX_PANE) return `tmux:${env.TMUX.replace(/,[^,]*$/, '')}:${env.TMUX_PANE}`.slice(0, MOST_NAME);
   const other = env.TERM_SESSION_ID || env.WT_SESSION;
   return other ? `term:${other}`.slice(0, MOST_NAME) : null;
 }
 
 /** A session's id as it is kept and compared: whole, unless it is longer than any that a harness gives. */
-export function sessionKey(session: string): string {
-  return session.length <= MOST_NAME ? session : stemOf(session);
+export function toSessionKey(session: string): string {
+  return session.length <= MOST_NAME ? session : toStem(session);
 }
 
 export const MOST_TEXT = 1000;
@@ -121,31 +121,33 @@ export const MOST_NAME = 300;
 export const MOST_TTL_SECONDS = 366 * 86_400;
 
 /** Null when it can be a gate's id, else why not. */
-export function whyNoId(id: string): string | null {
-  if (/^[a-z0-9_]/.test(id) && stemOf(id) === id) return null;
+export function explainInvalidId(id: string): string | null {
+  if (/^[a-z0-9_]/.test(id) && toStem(id) === id) return null;
   return 'is no id of a gate: up to 64 of a-z, 0-9, ".", "_" and "-", not first "." or "-"';
 }
 
 /** @throws Fault `usage` which names the field and the value */
-export function checkedGate(gate: Gate): Gate {
-  const why = whyNoId(gate.id);
-  if (why !== null) throw refused(`${JSON.stringify(gate.id.slice(0, 80))} ${why}`);
-  if (gate.id === DECISION_WAITING) throw refused(`${DECISION_WAITING} is a mark of decisions and no gate of a hook`);
-  if (gate.description.trim() === '') throw refused('the description is empty: say what is wanted');
-  if (gate.hint?.trim() === '') throw refused('the hint is empty: leave it out');
+export function checkGate(gate: Gate): Gate {
+  const why = explainInvalidId(gate.id);
+  if (why !== null) throw createRefusal(`${JSON.stringify(gate.id.slice(0, 80))} ${why}`);
+  if (gate.id === DECISION_WAITING)
+    throw createRefusal(`${DECISION_WAITING} is a mark of decisions and no gate of a hook`);
+  if (gate.description.trim() === '') throw createRefusal('the description is empty: say what is wanted');
+  if (gate.hint?.trim() === '') throw createRefusal('the hint is empty: leave it out');
   for (const [field, text] of [
     ['description', gate.description],
     ['hint', gate.hint ?? ''],
   ] as const)
-    if (text.length > MOST_TEXT) throw refused(`the ${field} has ${text.length} characters, over ${MOST_TEXT}`);
+    if (text.length > MOST_TEXT) throw createRefusal(`the ${field} has ${text.length} characters, over ${MOST_TEXT}`);
   if (gate.matcher !== null) {
-    if (gate.hook !== 'PreToolUse') throw refused(`a tool or command is for gates of PreToolUse, not of ${gate.hook}`);
-    const whyNot = refusedMatcher(gate.matcher);
-    if (whyNot !== null) throw refused(whyNot);
+    if (gate.hook !== 'PreToolUse')
+      throw createRefusal(`a tool or command is for gates of PreToolUse, not of ${gate.hook}`);
+    const whyNot = explainInvalidMatcher(gate.matcher);
+    if (whyNot !== null) throw createRefusal(whyNot);
   }
   const { ttlSeconds: ttl } = gate;
   if (ttl !== null && !isTtl(ttl))
-    throw refused(`ttl ${ttl} is not a whole number of seconds up to ${MOST_TTL_SECONDS}`);
+    throw createRefusal(`ttl ${ttl} is not a whole number of seconds up to ${MOST_TTL_SECONDS}`);
   return gate;
 }
 
@@ -153,6 +155,6 @@ export function isTtl(ttl: number): boolean {
   return Number.isSafeInteger(ttl) && ttl >= 1 && ttl <= MOST_TTL_SECONDS;
 }
 
-function refused(what: string): Fault {
-  return new Fault('usage', what, { is: 'machine', key: 'gate' });
+function createRefusal(message: string): Fault {
+  return new Fault('usage', message, { is: 'machine', key: 'gate' });
 }

@@ -4,13 +4,13 @@ import { describe, test } from 'node:test';
 import { check, DECISION_GATE, failing, gate, mark, ONE_QUESTION, rig } from '../../../test/kit/gates-rig.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { realRandom, silentLog } from '../../ports/index.ts';
-import { realDisk } from '../../state/index.ts';
+import { createRealDisk } from '../../state/index.ts';
 import type { DecisionGates } from '../decisions/index.ts';
-import { NOTHING_ASKED } from './asked.ts';
-import type { LookAtGit } from './checks.ts';
+import type { GitCheck } from './checks.ts';
+import { createGatesForDecisions } from './decision-gates.ts';
 import type { CheckAnswer } from './evaluate.ts';
-import { gatesForDecisions } from './for-decisions.ts';
 import { openGates } from './gates.ts';
+import { NO_OPEN_DECISIONS } from './open-decisions.ts';
 
 describe('marks', () => {
   test('inbox-gates 8.8a: a mark of one persona satisfies no gate of another, with one terminal and one session id', async () => {
@@ -28,7 +28,7 @@ describe('marks', () => {
     const all = rig(space);
     mark(all, 'decision', 'decision', null);
     assert.equal((await check(all)).decision, 'allow');
-    assert.equal(all.gates.one('ada', 'decision')?.mark, null);
+    assert.equal(all.gates.find('ada', 'decision')?.mark, null);
     assert.equal((await check(all)).decision, 'block');
   });
 
@@ -56,7 +56,7 @@ describe('marks', () => {
   test('of decisions close the gate for every session and tell nothing, and a new question opens it', async () => {
     using space = scratch();
     const all = rig(space);
-    const decided: DecisionGates = gatesForDecisions(all.gates);
+    const decided: DecisionGates = createGatesForDecisions(all.gates);
     all.gates.register('ada', DECISION_GATE);
     decided.waiting('ada', true);
     assert.equal((await check(all)).decision, 'allow', 'it waits for the answer');
@@ -95,7 +95,7 @@ describe('marks', () => {
     mark(all, 'dirty-work', 'cli', 's2');
     mark(all, 'decision');
     all.gates.endSession('ada', 's1');
-    const marked = all.gates.list('ada').standings.filter((one) => one.mark !== null);
+    const marked = all.gates.list('ada').gateStates.filter((one) => one.mark !== null);
     assert.deepEqual(
       marked.map((one) => one.gate.id),
       ['decision', 'dirty-work'],
@@ -157,24 +157,32 @@ describe('an item in the inbox', () => {
     all.clock.stopFor(1000);
     assert.equal(await say(clean), 2);
     assert.equal(all.pushed[0]?.content, 'Gate commit-push resolved: its check passed');
-    assert.equal(all.gates.one('ada', 'commit-push')?.mark?.by, 'auto');
+    assert.equal(all.gates.find('ada', 'commit-push')?.mark?.by, 'auto');
   });
 
-  test('that can not be pushed leaves the gate satisfied', async () => {
+  test('that cannot be pushed leaves the gate satisfied', async () => {
     using space = scratch();
     const { clock } = rig(space);
     const said: string[] = [];
-    const disk = realDisk({ ...silentLog, warn: (line) => said.push(line) });
-    const git: LookAtGit = async () => ({ is: 'clear' });
+    const disk = createRealDisk({ ...silentLog, warn: (line) => said.push(line) });
+    const git: GitCheck = async () => ({ is: 'clear' });
     const items = () => assert.fail('locked');
-    const gates = openGates({ disk, random: realRandom, clock, state: space.dir, git, items, asked: NOTHING_ASKED });
+    const gates = openGates({
+      disk,
+      random: realRandom,
+      clock,
+      state: space.dir,
+      git,
+      items,
+      findOpenDecisions: NO_OPEN_DECISIONS,
+    });
     gates.mark('ada', 'decision', { by: 'operator', session: null, terminal: null, tells: true });
     assert.match(said.join(), /ada was not told that it resolved: locked/);
     assert.equal((await check({ gates, space })).decision, 'allow');
   });
 });
 
-test('a directory that can not be read lets the session go', async () => {
+test('a directory that cannot be read lets the session go', async () => {
   using space = scratch();
   const all = rig(space);
   all.gates.register('ada', gate('deploy'));
@@ -208,7 +216,7 @@ describe('the gate `decision`', () => {
       assert.deepEqual([decision, reason, results.some((one) => one.gate_id === 'decision')], ['allow', '', false]);
     }
     assert.deepEqual(all.gates.open('ada'), []);
-    assert.ok(!all.gates.asked('ada').some((one) => one.gate.id === 'decision'));
+    assert.ok(!all.gates.listHookGates('ada').some((one) => one.gate.id === 'decision'));
   });
 
   test('holds who asked, and says what, how it began and how to wait', async () => {
@@ -232,7 +240,7 @@ describe('the gate `decision`', () => {
   test('lets a persona that waits stop, and one that the operator lets, once', async () => {
     using space = scratch();
     const all = rig(space);
-    const decided = gatesForDecisions(all.gates);
+    const decided = createGatesForDecisions(all.gates);
     decided.waiting('ada', true);
     assert.equal((await check(all)).decision, 'allow');
     assert.deepEqual(all.gates.open('ada'), []);
@@ -249,7 +257,7 @@ describe('the gate `decision`', () => {
     all.asked = [];
     all.gates.register('ada', DECISION_GATE);
     assert.deepEqual(failing(await check(all)), ['decision'], 'the same words as the built-in one');
-    gatesForDecisions(all.gates).close('ada');
+    createGatesForDecisions(all.gates).close('ada');
     assert.equal((await check(all)).decision, 'allow');
     assert.equal((await check(all)).decision, 'block');
     assert.deepEqual(failing(await check(rig(space))), ['decision'], 'after its mark was written too');
@@ -262,13 +270,13 @@ describe('the gate `decision`', () => {
     using space = scratch();
     const all = rig(space);
     all.asked = [];
-    gatesForDecisions(all.gates).close('ada');
+    createGatesForDecisions(all.gates).close('ada');
     assert.deepEqual(space.list(), []);
     all.gates.register('ada', DECISION_GATE);
     assert.equal((await check(all)).decision, 'block');
   });
 
-  test('holds nobody when it can not be looked up what was asked, and that is said; a registered one holds', async () => {
+  test('holds nobody when it cannot be looked up what was asked, and that is said; a registered one holds', async () => {
     using space = scratch();
     const all = rig(space);
     Object.defineProperty(all, 'asked', { get: () => assert.fail('database is locked') });

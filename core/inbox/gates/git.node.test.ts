@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
 import type { CheckAnswer } from './evaluate.ts';
-import { realGit } from './git.node.ts';
+import { createGitCheck } from './git.node.ts';
 
 const LONG_MS = 20_000;
 
@@ -24,7 +24,7 @@ function repository(space: Scratch): string {
 }
 
 const look = (cwd: string, env: NodeJS.ProcessEnv = process.env, withinMs = LONG_MS): Promise<CheckAnswer> =>
-  realGit(withinMs)({ cwd, env });
+  createGitCheck(withinMs)({ cwd, env });
 
 /** A program of that name that does this, first on PATH. */
 function fakeGit(space: Scratch, script: string): NodeJS.ProcessEnv {

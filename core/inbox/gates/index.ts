@@ -1,30 +1,37 @@
-export { type Asked, type LookAtAsked, NOTHING_ASKED } from './asked.ts';
-export { BUILT_INS, isAsked, type When, whenOf } from './built-ins.ts';
-export type { LookAtGit, Place } from './checks.ts';
-export type { CheckAnswer, LetGo, Result, Verdict } from './evaluate.ts';
-export { type GatesForDecisions, gatesForDecisions } from './for-decisions.ts';
+export { BUILT_INS, type GateTiming, isCheckedByHook, toGateTiming } from './built-ins.ts';
+export type { GitCheck, Workplace } from './checks.ts';
+export { createGatesForDecisions, type GatesForDecisions } from './decision-gates.ts';
+export type { CheckAnswer, GateResult, GateVerdict, LetGoReason } from './evaluate.ts';
 export {
   type Asker,
   CHECKS,
   type CheckName,
   DECISION,
   DECISION_WAITING,
+  explainInvalidId,
+  findHook,
+  findTerminal,
   type Gate,
+  type GateMark,
+  type GateState,
   HOOKS,
   type Hook,
   holds,
-  hookNamed,
-  type Mark,
+  type MarkProvenance,
   MODES,
   type Mode,
   needsForce,
-  type Provenance,
-  type Standing,
-  terminalOf,
-  whyNoId,
 } from './gate.ts';
-export type { AllGates, Odd } from './gate-files.ts';
-export { type CheckRequest, type Gates, type GatesOptions, type MarkRequest, openGates, type Stand } from './gates.ts';
-export { realGit } from './git.node.ts';
-export { type Matcher, matchesCall, settlesGates, type ToolCall } from './matcher.ts';
-export { gateOwners } from './owners.ts';
+export type { AllGates, OddGateFile } from './gate-files.ts';
+export {
+  type CheckRequest,
+  type GateMarkRequest,
+  type GateStatus,
+  type Gates,
+  type GatesOptions,
+  openGates,
+} from './gates.ts';
+export { createGitCheck } from './git.node.ts';
+export { type AgentToolCall, isGateCommand, isMatchingCall, type Matcher } from './matcher.ts';
+export { NO_OPEN_DECISIONS, type OpenDecisionLookup, type UnansweredDecision } from './open-decisions.ts';
+export { readGateOwners } from './owners.ts';

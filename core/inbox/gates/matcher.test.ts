@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, gate, rig } from '../../../test/kit/gates-rig.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
-import { checkedGate } from './gate.ts';
-import { matchesCall, settlesGates, type ToolCall } from './matcher.ts';
+import { checkGate } from './gate.ts';
+import { type AgentToolCall, isGateCommand, isMatchingCall } from './matcher.ts';
 
-const bash = (command: string): ToolCall => ({ name: 'Bash', command });
+const bash = (command: string): AgentToolCall => ({ name: 'Bash', command });
 
 test('C5 a matcher is one of tools by name and of a part of the command, with * for anything', () => {
   const push = { tool: 'Bash|Shell', command: 'git push' };
-  assert.ok(matchesCall(push, bash('git push origin main')));
-  assert.ok(matchesCall(push, bash('cd /src &&  git \n push')));
-  assert.ok(matchesCall(push, { name: 'Shell', command: 'git push' }));
-  assert.equal(matchesCall(push, bash('git pull')), false);
-  assert.equal(matchesCall(push, { name: 'Read', command: null }), false);
-  assert.equal(matchesCall(push, { name: 'Bash', command: null }), false);
-  assert.equal(matchesCall(push, { name: 'Bashful', command: 'git push' }), false);
-  assert.ok(matchesCall({ tool: 'mcp__*', command: null }, { name: 'mcp__mail__send', command: null }));
-  assert.equal(matchesCall({ tool: 'mcp__*', command: null }, { name: 'amcp__x', command: null }), false);
-  assert.ok(matchesCall({ tool: null, command: 'rm * /' }, bash('rm -rf / tmp')));
-  assert.ok(matchesCall({ tool: 'a*a', command: null }, { name: 'aa', command: null }));
-  assert.equal(matchesCall({ tool: 'a*a', command: null }, { name: 'a', command: null }), false);
+  assert.ok(isMatchingCall(push, bash('git push origin main')));
+  assert.ok(isMatchingCall(push, bash('cd /src &&  git \n push')));
+  assert.ok(isMatchingCall(push, { name: 'Shell', command: 'git push' }));
+  assert.equal(isMatchingCall(push, bash('git pull')), false);
+  assert.equal(isMatchingCall(push, { name: 'Read', command: null }), false);
+  assert.equal(isMatchingCall(push, { name: 'Bash', command: null }), false);
+  assert.equal(isMatchingCall(push, { name: 'Bashful', command: 'git push' }), false);
+  assert.ok(isMatchingCall({ tool: 'mcp__*', command: null }, { name: 'mcp__mail__send', command: null }));
+  assert.equal(isMatchingCall({ tool: 'mcp__*', command: null }, { name: 'amcp__x', command: null }), false);
+  assert.ok(isMatchingCall({ tool: null, command: 'rm * /' }, bash('rm -rf / tmp')));
+  assert.ok(isMatchingCall({ tool: 'a*a', command: null }, { name: 'aa', command: null }));
+  assert.equal(isMatchingCall({ tool: 'a*a', command: null }, { name: 'a', command: null }), false);
 });
 
 test('C5 what settles a gate is one plain command of hivebar, and nothing that carries another', () => {
@@ -29,7 +29,7 @@ test('C5 what settles a gate is one plain command of hivebar, and nothing that c
     ' hivebar gate status --json ',
     `hivebar decision create --prompt 'may I push? $5; or not' --option "a: yes"`,
   ])
-    assert.ok(settlesGates(bash(fine)), fine);
+    assert.ok(isGateCommand(bash(fine)), fine);
   for (const other of [
     'hivebar gate mark push && git push',
     'hivebar gate mark push; git push',
@@ -46,7 +46,7 @@ test('C5 what settles a gate is one plain command of hivebar, and nothing that c
     "hivebar gate mark 'push",
     '',
   ])
-    assert.equal(settlesGates(bash(other)), false, other);
+    assert.equal(isGateCommand(bash(other)), false, other);
 });
 
 test('C5 a strict gate of PreToolUse denies the fourth call and the fortieth, names itself alone, and takes no block of the turn', async () => {
@@ -55,7 +55,7 @@ test('C5 a strict gate of PreToolUse denies the fourth call and the fortieth, na
   all.asked = [];
   const matcher = { tool: 'Bash', command: 'git push' };
   all.gates.register('ada', gate('push', { hook: 'PreToolUse', matcher }));
-  const call = (one: ToolCall) =>
+  const call = (one: AgentToolCall) =>
     check(all, { hook: 'PreToolUse', by: 'hook', call: one, stopHookActive: true, also: 'the same' });
   for (let n = 1; n <= 40; n += 1) {
     const { decision, reason } = await call(bash('git push'));
@@ -84,7 +84,7 @@ test('C5 a strict gate of PreToolUse denies the fourth call and the fortieth, na
 
 test('C5 a matcher is refused at another hook, and when it could match nothing', () => {
   const at = (matcher: { tool: string | null; command: string | null }, hook: 'Stop' | 'PreToolUse' = 'PreToolUse') =>
-    checkedGate(gate('g', { hook, matcher }));
+    checkGate(gate('g', { hook, matcher }));
   assert.doesNotThrow(() => at({ tool: 'Edit|Write', command: null }));
   assert.throws(() => at({ tool: 'Bash', command: null }, 'Stop'), { message: /PreToolUse, not of Stop/ });
   assert.throws(() => at({ tool: 'Bash|', command: null }), { message: /empty name/ });
@@ -98,7 +98,7 @@ test('C7 a gate is removed with its mark; a built-in one is again as everybody h
   all.gates.register('ada', gate('commit-push', { mode: 'strict' }));
   assert.equal(all.gates.remove('ada', 'deploy'), true);
   assert.equal(all.gates.remove('ada', 'deploy'), false);
-  assert.equal(all.gates.one('ada', 'deploy'), null);
+  assert.equal(all.gates.find('ada', 'deploy'), null);
   assert.equal(all.gates.remove('ada', 'commit-push'), true);
-  assert.equal(all.gates.one('ada', 'commit-push')?.gate.mode, 'soft');
+  assert.equal(all.gates.find('ada', 'commit-push')?.gate.mode, 'soft');
 });

@@ -7,7 +7,7 @@ export interface Matcher {
 }
 
 /** A call that an agent is about to make. */
-export interface ToolCall {
+export interface AgentToolCall {
   readonly name: string;
   /** What it is to run, for tools that run commands. */
   readonly command: string | null;
@@ -16,27 +16,29 @@ export interface ToolCall {
 const MOST_PATTERN = 200;
 
 /** Null when it can be a matcher, else why not. */
-export function refusedMatcher({ tool, command }: Matcher): string | null {
-  for (const [what, pattern] of [
+export function explainInvalidMatcher({ tool, command }: Matcher): string | null {
+  for (const [field, pattern] of [
     ['tool', tool],
     ['command', command],
   ] as const) {
     if (pattern === null) continue;
-    if (pattern.trim() === '') return `the ${what} is empty: leave it out for every ${what}`;
-    if (pattern.length > MOST_PATTERN) return `the ${what} has ${pattern.length} characters, over ${MOST_PATTERN}`;
-    if (/\p{Cc}/u.test(pattern)) return `the ${what} has control characters`;
+    if (pattern.trim() === '') return `the ${field} is empty: leave it out for every ${field}`;
+    if (pattern.length > MOST_PATTERN) return `the ${field} has ${pattern.length} characters, over ${MOST_PATTERN}`;
+    if (/\p{Cc}/u.test(pattern)) return `the ${field} has control characters`;
   }
   if (tool?.split('|').some((name) => name.trim() === '')) return `the tool ${JSON.stringify(tool)} has an empty name`;
   return null;
 }
 
 /** A command is looked at with its white space as single blanks, so that two blanks do not pass it by. */
-export function matchesCall({ tool, command }: Matcher, call: ToolCall): boolean {
+export function isMatchingCall({ tool, command }: Matcher, call: AgentToolCall): boolean {
   if (tool !== null && !tool.split('|').some((name) => isLike(call.name, name.trim()))) return false;
-  return command === null || (call.command !== null && isLike(plain(call.command), `*${plain(command)}*`));
+  return (
+    command === null || (call.command !== null && isLike(normalizeSpace(call.command), `*${normalizeSpace(command)}*`))
+  );
 }
 
-const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const normalizeSpace = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** Whether the whole text is like the pattern. Walks both once; no expression is built, so none can be made slow. */
 function isLike(text: string, pattern: string): boolean {
@@ -46,9 +48,9 @@ function isLike(text: string, pattern: string): boolean {
   if (!text.startsWith(first)) return false;
   let at = first.length;
   for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
+    const position = text.indexOf(part, at);
+    if (position === -1) return false;
+    at = position + part.length;
   }
   return text.length - last.length >= at && text.endsWith(last);
 }
@@ -57,9 +59,9 @@ function isLike(text: string, pattern: string): boolean {
  * Whether a call is one that looks at gates and decisions or settles them, and nothing else: to deny it would lock the agent
  * out for good. One command of one program, by its name alone; nothing that a shell would expand, join or redirect.
  */
-export function settlesGates({ command }: ToolCall): boolean {
+export function isGateCommand({ command }: AgentToolCall): boolean {
   if (command === null) return false;
-  const words = wordsIn(command);
+  const words = parseWords(command);
   if (words === null) return false;
   const [program, verb] = words;
   return program === 'hivebar' && (verb === 'gate' || verb === 'decision');
@@ -68,7 +70,7 @@ export function settlesGates({ command }: ToolCall): boolean {
 const WORD = /\s*(?:((?:'[^']*'|"[^"$`\\!]*"|[A-Za-z0-9_@%+=:,./-])+)|$)/y;
 
 /** The words of a command line. Null: a shell would do more with it than to run one program. */
-function wordsIn(command: string): readonly string[] | null {
+function parseWords(command: string): readonly string[] | null {
   const words: string[] = [];
   const text = command.trim();
   WORD.lastIndex = 0;

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { type Disk, errnoOf, ioFault } from '../../state/index.ts';
+import { type Disk, getErrno, toIoFault } from '../../state/index.ts';
 
 /** The stems of everybody who ever had a gate of its own: one look, where asking for each persona's would be one each. @throws Fault `unreadable` */
-export function gateOwners(disk: Disk, state: string): ReadonlySet<string> {
+export function readGateOwners(disk: Disk, state: string): ReadonlySet<string> {
   const directory = join(state, 'gates');
   try {
     return new Set(disk.files.readdir(directory));
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return new Set();
-    throw ioFault(error, directory, 'unreadable');
+    if (getErrno(error) === 'ENOENT') return new Set();
+    throw toIoFault(error, directory, 'unreadable');
   }
 }

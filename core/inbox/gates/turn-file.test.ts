@@ -8,15 +8,15 @@ import { fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { check, failing, GATES_OF_ARGUMENT, gate, mark, ONE_QUESTION, rig } from '../../../test/kit/gates-rig.ts';
 import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
 import { O, realRandom, silentLog } from '../../ports/index.ts';
-import { realDisk } from '../../state/index.ts';
-import type { Verdict } from './evaluate.ts';
+import { createRealDisk } from '../../state/index.ts';
+import type { GateVerdict } from './evaluate.ts';
 import { type CheckRequest, openGates } from './gates.ts';
-import { turnFile } from './turn-file.ts';
+import { createTurnFile } from './turn-file.ts';
 
 describe('the file of a turn', () => {
   test('gives three blocks to whoever claims first, also to those who saw none given', () => {
     using space = scratch();
-    const file = () => turnFile(realDisk(silentLog), space.dir, 's1', fakeClock());
+    const file = () => createTurnFile(createRealDisk(silentLog), space.dir, 's1', fakeClock());
     const both = [file(), file()] as const;
     const claimed = [0, 1, 2, 3, 4].map((n) => both[n % 2 === 0 ? 0 : 1].claim('print', `nonce ${n}`));
     assert.deepEqual(claimed, [true, true, true, false, false]);
@@ -32,7 +32,7 @@ describe('the file of a turn', () => {
 
   test('counts a torn line as a block, and what comes after it is whole', () => {
     using space = scratch();
-    const file = turnFile(realDisk(silentLog), space.dir, 's1', fakeClock());
+    const file = createTurnFile(createRealDisk(silentLog), space.dir, 's1', fakeClock());
     file.claim('one', '1');
     const path = space.at('turns', 's1.jsonl');
     writeFileSync(path, `${readFileSync(path, 'utf8')}{"is":"blo`, { mode: 0o600 });
@@ -44,10 +44,10 @@ describe('the file of a turn', () => {
   test('gives three blocks to processes that claim as fast as they can', async () => {
     using space = scratch();
     const script = `
-      import { turnFile } from ${JSON.stringify(import.meta.resolve('./turn-file.ts'))};
+      import { createTurnFile } from ${JSON.stringify(import.meta.resolve('./turn-file.ts'))};
       import { realClock, silentLog } from ${JSON.stringify(import.meta.resolve('../../ports/index.ts'))};
-      import { realDisk } from ${JSON.stringify(import.meta.resolve('../../state/index.ts'))};
-      const file = turnFile(realDisk(silentLog), process.argv[1], 's1', realClock);
+      import { createRealDisk } from ${JSON.stringify(import.meta.resolve('../../state/index.ts'))};
+      const file = createTurnFile(createRealDisk(silentLog), process.argv[1], 's1', realClock);
       const claims = Array.from({ length: 40 }, (_, n) => file.claim('print', process.pid + '-' + n));
       console.log(claims.filter(Boolean).length);`;
     const given = await Promise.all([1, 2, 3, 4].map(() => runs(script, space.dir)));
@@ -71,7 +71,7 @@ describe('a turn', () => {
     using space = scratch();
     const all = rig(space);
     const four = async (given: Partial<CheckRequest> = {}): Promise<readonly unknown[]> => {
-      const verdicts: Verdict[] = [];
+      const verdicts: GateVerdict[] = [];
       for (let n = 0; n < 4; n += 1) verdicts.push(await check(all, given));
       return verdicts.map((one) => one.letGo ?? one.decision);
     };
@@ -105,11 +105,11 @@ describe('a turn', () => {
     using space = scratch();
     const all = rig(space);
     assert.equal((await check(all)).decision, 'block');
-    assert.equal(all.gates.one('ada', 'commit-push')?.mark?.by, 'auto');
+    assert.equal(all.gates.find('ada', 'commit-push')?.mark?.by, 'auto');
     assert.equal((await check(all, { stopHookActive: true })).letGo, 'nothing-changed');
   });
 
-  test('that can not be counted does not block', async () => {
+  test('that cannot be counted does not block', async () => {
     using space = scratch();
     const all = rig(space);
     mkdirSync(space.at('gates', 'ada', 'turns', 's1.jsonl'), { recursive: true });
@@ -150,8 +150,8 @@ describe('a turn', () => {
 
   test('whose last block others took between a look and the claim lets go', async () => {
     using space = scratch();
-    const disk = realDisk(silentLog);
-    const others = turnFile(disk, space.at('gates', 'ada'), 's1', fakeClock());
+    const disk = createRealDisk(silentLog);
+    const others = createTurnFile(disk, space.at('gates', 'ada'), 's1', fakeClock());
     let taken = 0;
     const open: typeof disk.files.open = (path, flags, mode) => {
       if (path.endsWith('s1.jsonl') && (flags & O.APPEND) !== 0)
@@ -161,7 +161,7 @@ describe('a turn', () => {
     const late = { ...disk, files: { ...disk.files, open } };
     const needs = { random: realRandom, clock: fakeClock(), git: async () => ({ is: 'clear' }) as const, items: null };
     const { decision, reason, letGo } = await check({
-      gates: openGates({ ...needs, disk: late, state: space.dir, asked: () => ONE_QUESTION }),
+      gates: openGates({ ...needs, disk: late, state: space.dir, findOpenDecisions: () => ONE_QUESTION }),
       space,
     });
     assert.deepEqual([taken, decision, reason, letGo], [3, 'allow', '', 'blocked-enough']);
@@ -198,7 +198,7 @@ describe('a turn', () => {
   });
 });
 
-test('whatever call of the disk fails, a check answers, and what it can not count it does not block', async () => {
+test('whatever call of the disk fails, a check answers, and what it cannot count it does not block', async () => {
   for (let at = 0, isOver = false; !isOver; at += 1) {
     const files = fakeFiles();
     const needs = { random: realRandom, clock: fakeClock(), git: async () => ({ is: 'clear' }) as const };
@@ -207,7 +207,7 @@ test('whatever call of the disk fails, a check answers, and what it can not coun
       disk: { files, log: silentLog, uid: UID },
       state: '/d',
       items: null,
-      asked: () => ONE_QUESTION,
+      findOpenDecisions: () => ONE_QUESTION,
     });
     const space = { dir: '/d' } as Scratch;
     let name = '';

@@ -1,8 +1,16 @@
 import { join } from 'node:path';
 import type { Instant } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import { type Disk, errnoOf, ioFault, type Opened, openForAppend, openForRead, stemOf } from '../../state/index.ts';
-import { MOST_BLOCKS, type Turn } from './evaluate.ts';
+import {
+  type Disk,
+  getErrno,
+  type OpenedFile,
+  openForAppend,
+  openForRead,
+  toIoFault,
+  toStem,
+} from '../../state/index.ts';
+import { type GateTurn, MOST_BLOCKS } from './evaluate.ts';
 
 /**
  * What happened in the turn of one session, a JSON line a fact: how often it was blocked and what it was told is open. Two
@@ -11,7 +19,7 @@ import { MOST_BLOCKS, type Turn } from './evaluate.ts';
  */
 export interface TurnFile {
   /** @throws Fault `unreadable` */
-  read(): Turn;
+  read(): GateTurn;
   /**
    * Takes one of the turn's blocks. False: there is none left.
    * @throws Fault when it could not be written down; then there may be no block, or there would be no end of them.
@@ -25,7 +33,7 @@ export interface TurnFile {
   remove(): void;
 }
 
-type Line =
+type TurnLine =
   | { readonly is: 'block'; readonly at: Instant; readonly print: string; readonly nonce: string }
   | { readonly is: 'open'; readonly at: Instant; readonly ids: readonly string[] };
 
@@ -35,31 +43,31 @@ const MANY_FILES = 100;
 const OLD_MS = 7 * 86_400_000;
 
 /** @param directory that of the persona's gates */
-export function turnFile(disk: Disk, directory: string, session: string, clock: Pick<Clock, 'now'>): TurnFile {
+export function createTurnFile(disk: Disk, directory: string, session: string, clock: Pick<Clock, 'now'>): TurnFile {
   const turns = join(directory, 'turns');
-  const path = join(turns, `${stemOf(session)}.jsonl`);
+  const path = join(turns, `${toStem(session)}.jsonl`);
   const { files } = disk;
 
-  function append({ fd }: Pick<Opened, 'fd'>, line: Line): void {
+  function append({ fd }: Pick<OpenedFile, 'fd'>, line: TurnLine): void {
     // In front as well: a line that a kill tore is closed, and this one is whole.
     const bytes = Buffer.from(`\n${JSON.stringify(line)}\n`, 'utf8');
     if (files.write(fd, bytes) !== bytes.length) throw new Error('the disk takes no more bytes');
   }
 
-  function withFile<T>(work: (opened: Opened) => T): T {
+  function withFile<T>(work: (opened: OpenedFile) => T): T {
     const opened = openForAppend(disk, path);
     try {
       const answer = work(opened);
       if (opened.created) sweep();
       return answer;
     } catch (error) {
-      throw ioFault(error, path, 'unwritable');
+      throw toIoFault(error, path, 'unwritable');
     } finally {
       files.close(opened.fd);
     }
   }
 
-  function linesIn(fd: number): readonly (Line | null)[] {
+  function readLines(fd: number): readonly (TurnLine | null)[] {
     const bytes = new Uint8Array(MOST_BYTES + 1);
     let size = 0;
     while (size < bytes.length) {
@@ -67,19 +75,19 @@ export function turnFile(disk: Disk, directory: string, session: string, clock: 
       if (got === 0) break;
       size += got;
     }
-    // Nobody writes that much: as many lines that can not be read as make every further block one too many.
+    // Nobody writes that much: as many lines that cannot be read as make every further block one too many.
     if (size > MOST_BYTES) return new Array<null>(MOST_BLOCKS).fill(null);
     const texts = Buffer.from(bytes.subarray(0, size)).toString('utf8').split('\n');
-    return texts.filter((text) => text !== '').map(lineOf);
+    return texts.filter((text) => text !== '').map(parseTurnLine);
   }
 
-  function linesOf(file: string): readonly (Line | null)[] {
+  function loadLines(file: string): readonly (TurnLine | null)[] {
     const opened = openForRead(disk, file);
     if (opened === null) return [];
     try {
-      return linesIn(opened.fd);
+      return readLines(opened.fd);
     } catch (error) {
-      throw ioFault(error, file, 'unreadable');
+      throw toIoFault(error, file, 'unreadable');
     } finally {
       files.close(opened.fd);
     }
@@ -91,23 +99,23 @@ export function turnFile(disk: Disk, directory: string, session: string, clock: 
       const names = files.readdir(turns);
       if (names.length <= MANY_FILES) return;
       for (const name of names) {
-        const lines = linesOf(join(turns, name));
+        const lines = loadLines(join(turns, name));
         // An empty one is being begun just now.
         const isOld = lines.length > 0 && lines.every((line) => (line?.at ?? 0) < clock.now() - OLD_MS);
         if (isOld) files.unlink(join(turns, name));
       }
     } catch (error) {
       // Litter, not a failure: the next new session tries again.
-      disk.log.info(`${turns}: old turns are kept: ${ioFault(error, turns, 'unwritable').message}`);
+      disk.log.info(`${turns}: old turns are kept: ${toIoFault(error, turns, 'unwritable').message}`);
     }
   }
 
   return {
-    read: () => turnOf(linesOf(path)),
+    read: () => toGateTurn(loadLines(path)),
     claim: (print, nonce) =>
       withFile((opened) => {
         append(opened, { is: 'block', at: clock.now(), print, nonce });
-        const blocks = linesIn(opened.fd).filter((line) => line?.is !== 'open');
+        const blocks = readLines(opened.fd).filter((line) => line?.is !== 'open');
         const place = blocks.findIndex((line) => line?.is === 'block' && line.nonce === nonce);
         return place >= 0 && place < MOST_BLOCKS;
       }),
@@ -115,7 +123,7 @@ export function turnFile(disk: Disk, directory: string, session: string, clock: 
     begin() {
       if (files.lstat(path) === null) return;
       withFile((opened) => {
-        const { open } = turnOf(linesIn(opened.fd));
+        const { open } = toGateTurn(readLines(opened.fd));
         files.ftruncate(opened.fd, 0);
         append(opened, { is: 'open', at: clock.now(), ids: open });
       });
@@ -124,14 +132,14 @@ export function turnFile(disk: Disk, directory: string, session: string, clock: 
       try {
         files.unlink(path);
       } catch (error) {
-        if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
+        if (getErrno(error) !== 'ENOENT') throw toIoFault(error, path, 'unwritable');
       }
     },
   };
 }
 
-/** A line that can not be read may have been a block: counted as one, which only ever lets go sooner. */
-function turnOf(lines: readonly (Line | null)[]): Turn {
+/** A line that cannot be read may have been a block: counted as one, which only ever lets go sooner. */
+function toGateTurn(lines: readonly (TurnLine | null)[]): GateTurn {
   const open = lines.findLast((line) => line?.is === 'open');
   return {
     blocks: lines.flatMap((line) => (line?.is === 'open' ? [] : [line?.print ?? ''])),
@@ -139,7 +147,7 @@ function turnOf(lines: readonly (Line | null)[]): Turn {
   };
 }
 
-function lineOf(text: string): Line | null {
+function parseTurnLine(text: string): TurnLine | null {
   try {
     const { is, at, print, nonce, ids } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     if (typeof at !== 'number') return null;

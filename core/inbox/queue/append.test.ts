@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeMachine, lines } from '../../../test/kit/queue-rig.ts';
 import { append } from './append.ts';
-import { entryOf } from './entry.ts';
+import { parseEntry } from './entry.ts';
 
 const PATH = '/queue/s.jsonl';
 
@@ -16,7 +16,7 @@ test('seed 15: a line is one write call, whole with its LF, behind what is there
       if (call.name === 'write') writes.push(call.name);
       return null;
     });
-    const read = entryOf(JSON.stringify({ content }), 0);
+    const read = parseEntry(JSON.stringify({ content }), 0);
     assert.ok(read.is === 'entry');
     append(machine, PATH, read.entry);
     assert.equal(writes.length, 1);

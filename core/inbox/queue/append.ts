@@ -1,5 +1,5 @@
-import { ioFault, openLocked, refusal } from '../../state/index.ts';
-import { type Entry, lineOf } from './entry.ts';
+import { createRefusal, openLocked, toIoFault } from '../../state/index.ts';
+import { formatEntryLine, type QueueEntry } from './entry.ts';
 import type { QueueMachine } from './machine.ts';
 
 const LF = 0x0a;
@@ -13,10 +13,10 @@ const WAIT_MS = 2000;
  *
  * @throws Fault `unwritable` or `no-space`; then nothing of the line is in the file
  */
-export function append({ disk, random, ways }: QueueMachine, path: string, entry: Entry, waitMs = WAIT_MS): void {
+export function append({ disk, random, ways }: QueueMachine, path: string, entry: QueueEntry, waitMs = WAIT_MS): void {
   const locked = openLocked(disk, path, 'create', waitMs, ways);
   if (locked.is !== 'got') {
-    throw refusal(path, `was locked by another process for ${waitMs} ms; the line was not written`, 'unwritable');
+    throw createRefusal(path, `was locked by another process for ${waitMs} ms; the line was not written`, 'unwritable');
   }
   using file = locked.file;
   const { files } = disk;
@@ -24,7 +24,7 @@ export function append({ disk, random, ways }: QueueMachine, path: string, entry
     const { size } = files.fstat(file.fd);
     const last = new Uint8Array(1);
     const isTorn = size > 0 && files.read(file.fd, last, size - 1) === 1 && last[0] !== LF;
-    const line = Buffer.from(`${isTorn ? '\n' : ''}${lineOf(entry, uuidOf(random.hex(16)))}`);
+    const line = Buffer.from(`${isTorn ? '\n' : ''}${formatEntryLine(entry, toUuid(random.hex(16)))}`);
     let wrote = 0;
     try {
       wrote = files.write(file.fd, line);
@@ -33,12 +33,12 @@ export function append({ disk, random, ways }: QueueMachine, path: string, entry
     }
     if (wrote !== line.length) throw Object.assign(new Error('the disk took part of it'), { code: 'ENOSPC' });
   } catch (error) {
-    throw ioFault(error, path, 'unwritable');
+    throw toIoFault(error, path, 'unwritable');
   }
 }
 
 /** Version 4 of 16 random bytes. */
-function uuidOf(hex: string): string {
+function toUuid(hex: string): string {
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3];
   const [a, b, c, d, e] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16), hex.slice(17, 20), hex.slice(20, 32)];
   return `${a}-${b}-4${c}-${variant}${d}-${e}`;

@@ -1,4 +1,4 @@
-import { type Disk, ioFault, openForAppend } from '../../state/index.ts';
+import { type Disk, openForAppend, toIoFault } from '../../state/index.ts';
 import { writeAll } from './bytes.ts';
 
 /** Beyond this the file of bad lines begins anew. */
@@ -12,7 +12,7 @@ export interface BadLine {
 
 /**
  * Puts bad lines aside into `FILE.bad` (0600), each as it was but for what is over 64 Ki characters. The file is bounded:
- * it begins anew at 1 MiB. What can not be put aside is logged: lines behind it must not wait for the sake of a bad one.
+ * it begins anew at 1 MiB. What cannot be put aside is logged: lines behind it must not wait for the sake of a bad one.
  */
 export function putAside(disk: Disk, queue: string, lines: readonly BadLine[]): void {
   if (lines.length === 0) return;
@@ -37,6 +37,6 @@ export function putAside(disk: Disk, queue: string, lines: readonly BadLine[]): 
       disk.files.close(fd);
     }
   } catch (error) {
-    log.warn(`${ioFault(error, path, 'unwritable').message}; bad lines are lost`, { path: queue });
+    log.warn(`${toIoFault(error, path, 'unwritable').message}; bad lines are lost`, { path: queue });
   }
 }

@@ -1,4 +1,4 @@
-import { type Disk, refusal } from '../../state/index.ts';
+import { createRefusal, type Disk } from '../../state/index.ts';
 
 /** A queue, or what waits of one, is read whole. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -8,7 +8,11 @@ const AT_ONCE = 64 * 1024;
 export function readFrom({ files }: Disk, fd: number, path: string): Uint8Array {
   const { size } = files.fstat(fd);
   if (size > MOST_BYTES) {
-    throw refusal(path, `has ${size} bytes, over ${MOST_BYTES}; nothing of it was taken, move it away`, 'unreadable');
+    throw createRefusal(
+      path,
+      `has ${size} bytes, over ${MOST_BYTES}; nothing of it was taken, move it away`,
+      'unreadable',
+    );
   }
   const parts: Uint8Array[] = [];
   for (let at = 0; ; ) {

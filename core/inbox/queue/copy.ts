@@ -21,24 +21,24 @@ const BEGINS = '{"copy":"';
 const HEAD = /^\{"copy":"([0-9a-f]{32})","bytes":(\d{1,15}),"sha256":"([0-9a-f]{64})"\}$/;
 const LF = 0x0a;
 
-export function copyBytes(nonce: string, body: Uint8Array): Uint8Array {
-  const head = `${BEGINS}${nonce}","bytes":${body.length},"sha256":"${sha256(body)}"}\n`;
+export function formatCopy(nonce: string, body: Uint8Array): Uint8Array {
+  const head = `${BEGINS}${nonce}","bytes":${body.length},"sha256":"${computeSha256(body)}"}\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-export function copyOf(bytes: Uint8Array): Copy {
+export function parseCopy(bytes: Uint8Array): Copy {
   if (bytes.length === 0) return { is: 'none' };
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 256)).toString('latin1');
   if (!start.startsWith(BEGINS.slice(0, start.length))) {
     // Not one of ours: lines that somebody else put aside. Named by what they are, so that a repetition is recognised.
-    return { is: 'whole', nonce: sha256(bytes).slice(0, 32), body: bytes };
+    return { is: 'whole', nonce: computeSha256(bytes).slice(0, 32), body: bytes };
   }
   const end = bytes.indexOf(LF);
   const [, nonce = '', length = '', sum = ''] = HEAD.exec(start.slice(0, Math.max(0, end))) ?? [];
   const body = bytes.subarray(end + 1, end + 1 + Number(length));
-  return nonce !== '' && sha256(body) === sum ? { is: 'whole', nonce, body } : { is: 'torn' };
+  return nonce !== '' && computeSha256(body) === sum ? { is: 'whole', nonce, body } : { is: 'torn' };
 }
 
-function sha256(bytes: Uint8Array): string {
+function computeSha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

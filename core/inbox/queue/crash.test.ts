@@ -4,8 +4,8 @@ import type { Mishaps } from '../../../test/kit/fake-files.ts';
 import { type FakeMachine, fakeMachine, fakeStore, lines } from '../../../test/kit/queue-rig.ts';
 import { O } from '../../ports/index.ts';
 import { append } from './append.ts';
-import { copyBytes } from './copy.ts';
-import { entryOf } from './entry.ts';
+import { formatCopy } from './copy.ts';
+import { parseEntry } from './entry.ts';
 import { takeOver } from './take-over.ts';
 
 const PATH = '/d/s1.jsonl';
@@ -100,7 +100,7 @@ describe('a take-over that finds what an earlier one left, and dies as well', ()
     [
       'half a copy',
       (machine) => {
-        const copy = copyBytes('0'.repeat(32), Buffer.from(lines(...BEFORE)));
+        const copy = formatCopy('0'.repeat(32), Buffer.from(lines(...BEFORE)));
         machine.files.put(`${PATH}.draining`, Buffer.from(copy).toString().slice(0, 150));
         return [];
       },
@@ -158,7 +158,7 @@ describe('a disk that is full for one call', () => {
     }
   });
 
-  test('a queue that can not be copied is left as it was, without a mark that grows with each try', () => {
+  test('a queue that cannot be copied is left as it was, without a mark that grows with each try', () => {
     const machine = fakeMachine();
     machine.files.put(PATH, lines(...BEFORE));
     machine.files.mishaps(
@@ -180,7 +180,7 @@ describe('a disk that is full for one call', () => {
       const machine = fakeMachine();
       machine.files.put(PATH, lines('a'));
       machine.files.mishaps((call) => (call.name === 'write' ? mishap : null));
-      const read = entryOf('{"content":"b"}', 0);
+      const read = parseEntry('{"content":"b"}', 0);
       assert.ok(read.is === 'entry');
       assert.throws(() => append(machine, PATH, read.entry), { code: 'no-space' });
       assert.equal(machine.files.text(PATH), lines('a'));

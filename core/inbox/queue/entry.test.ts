@@ -3,16 +3,16 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { ITEM_TYPES } from '../item.ts';
 import { MAX_CONTENT } from '../mail.ts';
-import { type Entry, entryOf, lineOf } from './entry.ts';
+import { formatEntryLine, parseEntry, type QueueEntry } from './entry.ts';
 
 const NOW = 1_700_000_000_000;
-const read = (fields: object): Entry => {
-  const found = entryOf(JSON.stringify(fields), NOW);
+const read = (fields: object): QueueEntry => {
+  const found = parseEntry(JSON.stringify(fields), NOW);
   assert.ok(found.is === 'entry', JSON.stringify(found));
   return found.entry;
 };
 const why = (line: string): string => {
-  const found = entryOf(line, NOW);
+  const found = parseEntry(line, NOW);
   assert.ok(found.is === 'bad', `taken: ${line}`);
   return found.why;
 };
@@ -119,7 +119,7 @@ describe('a line of the queue', () => {
 });
 
 const text = fc.string({ unit: 'binary' }).map((some) => some.toWellFormed());
-const anyEntry = fc.record<Entry>({
+const anyEntry = fc.record<QueueEntry>({
   type: fc.constantFrom(...ITEM_TYPES),
   source: fc.stringMatching(/^[a-z][a-z é]{0,50}[a-z]$/),
   content: text,
@@ -134,9 +134,9 @@ describe('an entry and its line', () => {
     fc.assert(
       fc.property(anyEntry, fc.option(fc.integer({ min: 1, max: 1e8 })), (some, seconds) => {
         const entry = { ...some, expires: seconds === null ? null : some.created + seconds * 1000 };
-        const line = lineOf(entry, 'id');
+        const line = formatEntryLine(entry, 'id');
         assert.equal(line.indexOf('\n'), line.length - 1);
-        assert.deepEqual(entryOf(line, NOW), { is: 'entry', entry });
+        assert.deepEqual(parseEntry(line, NOW), { is: 'entry', entry });
       }),
     );
   });
@@ -144,14 +144,14 @@ describe('an entry and its line', () => {
   test('whole numbers are written, a life is rounded up, and what is over already lives a second', () => {
     const entry = read({ content: 'x', timestamp: 1000.7 });
     const fields = (expires: number): Record<string, unknown> =>
-      JSON.parse(lineOf({ ...entry, created: 1000.7, expires }, 'i'));
+      JSON.parse(formatEntryLine({ ...entry, created: 1000.7, expires }, 'i'));
     assert.deepEqual([fields(2500).timestamp, fields(2500).ttl_seconds, fields(500).ttl_seconds], [1000, 2, 1]);
     assert.equal(Object.hasOwn(fields(1), 'dedup_key'), false);
   });
 
   test('half a surrogate becomes U+FFFD both ways', () => {
     assert.equal(read({ content: 'a\ud800' }).content, 'a\ufffd');
-    assert.match(lineOf({ ...read({ content: '' }), content: 'a\ud800' }, 'i'), /a\ufffd/);
+    assert.match(formatEntryLine({ ...read({ content: '' }), content: 'a\ud800' }, 'i'), /a\ufffd/);
   });
 
   test('whatever JSON a line is, it is an entry with all its parts in bounds, or bad with a reason', () => {
@@ -162,7 +162,7 @@ describe('an entry and its line', () => {
     let taken = 0;
     fc.assert(
       fc.property(fc.oneof(record, fc.jsonValue()), (value) => {
-        const found = entryOf(JSON.stringify(value) ?? '', NOW);
+        const found = parseEntry(JSON.stringify(value) ?? '', NOW);
         if (found.is === 'bad') return assert.notEqual(found.why, '');
         taken += 1;
         const { type, source, priority, created, expires, dedupKey } = found.entry;

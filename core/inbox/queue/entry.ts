@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type Instant, parseJson } from '../../model/index.ts';
 import { type NewItem, OWN_KEYS } from '../item.ts';
-import { nearestPriority, nearestType } from '../item-fields.ts';
+import { toNearestPriority, toNearestType } from '../item-fields.ts';
 import { MAX_CONTENT, MAX_NAME } from '../mail.ts';
 import { isOwnKey } from '../new-item.ts';
 
 /** What a line of the queue says; whom it is for is said by the file it lies in. */
-export type Entry = Omit<NewItem, 'to' | 'session'>;
+export type QueueEntry = Omit<NewItem, 'to' | 'session'>;
 
-export type EntryRead = { readonly is: 'entry'; readonly entry: Entry } | { readonly is: 'bad'; readonly why: string };
+export type EntryParseResult =
+  | { readonly is: 'entry'; readonly entry: QueueEntry }
+  | { readonly is: 'bad'; readonly why: string };
 
 /** Longest key that the store has, in characters. */
 const MAX_KEY = 500;
@@ -22,34 +24,34 @@ const NO_SOURCE = 'queue';
  *
  * @param now taken for an absent `timestamp`
  */
-export function entryOf(line: string, now: Instant): EntryRead {
+export function parseEntry(line: string, now: Instant): EntryParseResult {
   let value: unknown;
   try {
     value = parseJson(line);
   } catch (error) {
-    return bad(error instanceof Error ? error.message : String(error));
+    return toBadEntry(error instanceof Error ? error.message : String(error));
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return bad('no JSON object');
-  const { id, type, source, content, priority, timestamp, dedup_key: key, ttl_seconds: ttl } = present(value);
-  if (typeof content !== 'string') return bad('"content" is not text');
-  if (Buffer.byteLength(content) > MAX_CONTENT) return bad(`"content" has over ${MAX_CONTENT} bytes`);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return toBadEntry('no JSON object');
+  const { id, type, source, content, priority, timestamp, dedup_key: key, ttl_seconds: ttl } = dropNulls(value);
+  if (typeof content !== 'string') return toBadEntry('"content" is not text');
+  if (Buffer.byteLength(content) > MAX_CONTENT) return toBadEntry(`"content" has over ${MAX_CONTENT} bytes`);
   for (const [name, text] of Object.entries({ id, type, source, dedup_key: key })) {
-    if (text !== undefined && typeof text !== 'string') return bad(`"${name}" is not text`);
+    if (text !== undefined && typeof text !== 'string') return toBadEntry(`"${name}" is not text`);
   }
   if (typeof key === 'string' && isOwnKey(key))
-    return bad(`"dedup_key" begins with ${OWN_KEYS}, which is for what Hivebar itself says`);
-  if (priority !== undefined && !Number.isInteger(priority)) return bad('"priority" is not a whole number');
-  if (timestamp !== undefined && !isSpan(timestamp)) return bad('"timestamp" is not a time in milliseconds');
-  if (ttl !== undefined && !isSpan(ttl)) return bad('"ttl_seconds" is not a number of seconds');
+    return toBadEntry(`"dedup_key" begins with ${OWN_KEYS}, which is for what Hivebar itself says`);
+  if (priority !== undefined && !Number.isInteger(priority)) return toBadEntry('"priority" is not a whole number');
+  if (timestamp !== undefined && !isSpan(timestamp)) return toBadEntry('"timestamp" is not a time in milliseconds');
+  if (ttl !== undefined && !isSpan(ttl)) return toBadEntry('"ttl_seconds" is not a number of seconds');
   const created = Math.floor(timestamp ?? 0) || now;
-  const entry: Entry = {
-    type: nearestType(type),
-    source: sourceOf(source as string | undefined),
+  const entry: QueueEntry = {
+    type: toNearestType(type),
+    source: toSource(source as string | undefined),
     content: content.toWellFormed(),
-    priority: nearestPriority(priority),
+    priority: toNearestPriority(priority),
     created,
     expires: ttl === undefined || ttl === 0 ? null : Math.min(LAST_INSTANT, created + ttl * 1000),
-    dedupKey: keyOf(key as string | undefined),
+    dedupKey: toDedupKey(key as string | undefined),
   };
   return { is: 'entry', entry };
 }
@@ -60,7 +62,10 @@ export function entryOf(line: string, now: Instant): EntryRead {
  *
  * @param id a uuid
  */
-export function lineOf({ type, source, content, priority, created, expires, dedupKey }: Entry, id: string): string {
+export function formatEntryLine(
+  { type, source, content, priority, created, expires, dedupKey }: QueueEntry,
+  id: string,
+): string {
   const timestamp = Math.floor(created);
   const ttl = expires === null ? {} : { ttl_seconds: Math.max(1, Math.ceil((expires - timestamp) / 1000)) };
   const key = dedupKey === null ? {} : { dedup_key: dedupKey.toWellFormed() };
@@ -69,18 +74,18 @@ export function lineOf({ type, source, content, priority, created, expires, dedu
 }
 
 /** Its fields; null says the same as absent, as it does in Go and Rust. */
-function present(value: object): Readonly<Record<string, unknown>> {
+function dropNulls(value: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
 }
 
 /** As a name has to be: one line, not too long. */
-function sourceOf(text: string | undefined): string {
+function toSource(text: string | undefined): string {
   const line = (text ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   return line.slice(0, MAX_NAME).toWellFormed().trim() || NO_SOURCE;
 }
 
 /** One that is too long becomes its hash: the same key is still the same item. */
-function keyOf(text: string | undefined): string | null {
+function toDedupKey(text: string | undefined): string | null {
   if (text === undefined || text === '') return null;
   const key = text.toWellFormed();
   return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
@@ -90,6 +95,6 @@ function isSpan(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_INSTANT;
 }
 
-function bad(why: string): EntryRead {
+function toBadEntry(why: string): EntryParseResult {
   return { is: 'bad', why };
 }

@@ -9,14 +9,14 @@ import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { until } from '../../../test/kit/until.ts';
 import { pause, realClock, realFiles, realRandom, silentLog } from '../../ports/index.ts';
-import { type Disk, openDatabase, realDisk } from '../../state/index.ts';
+import { createRealDisk, type Disk, openDatabase } from '../../state/index.ts';
 import { openItems } from '../index.ts';
 import { append } from './append.ts';
-import { entryOf } from './entry.ts';
+import { parseEntry } from './entry.ts';
 import type { QueueMachine } from './machine.ts';
 import { takeOver } from './take-over.ts';
 
-const disk = realDisk(silentLog);
+const disk = createRealDisk(silentLog);
 const machineOn = (on: Disk): QueueMachine => ({ disk: on, clock: realClock, random: realRandom });
 const machine = machineOn(disk);
 const noProc = fs.existsSync('/proc/locks') ? null : '/proc/locks is missing: Linux has it';
@@ -160,12 +160,12 @@ describe('who waits for the lock of a queue', () => {
         [
           '--input-type=module',
           '-e',
-          `const { append, entryOf } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
-         const { realDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
+          `const { append, parseEntry } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
+         const { createRealDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
          const { realClock, realRandom, silentLog, realFiles } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
          const files = { ...realFiles, open: (...args) => { const fd = realFiles.open(...args); console.log('opened'); return fd; } };
-         const machine = { disk: { ...realDisk(silentLog), files }, clock: realClock, random: realRandom };
-         append(machine, ${JSON.stringify(path)}, entryOf('{"content":"ours"}', 0).entry, 60000);`,
+         const machine = { disk: { ...createRealDisk(silentLog), files }, clock: realClock, random: realRandom };
+         append(machine, ${JSON.stringify(path)}, parseEntry('{"content":"ours"}', 0).entry, 60000);`,
         ],
         { stdio: ['ignore', 'pipe', 'inherit'] },
       ),
@@ -182,7 +182,7 @@ describe('who waits for the lock of a queue', () => {
 });
 
 const entryContent = (line: string): string | null => {
-  const read = entryOf(line, 0);
+  const read = parseEntry(line, 0);
   return read.is === 'entry' ? read.entry.content : null;
 };
 
@@ -251,14 +251,14 @@ describe('lines that are long, torn or bad', () => {
     using dir = scratch();
     using store = storeIn(dir.dir);
     const path = dir.write('s1.jsonl', '{"content":"he');
-    const read = entryOf('{"content":"ours","timestamp":5}', 0);
+    const read = parseEntry('{"content":"ours","timestamp":5}', 0);
     assert.ok(read.is === 'entry');
     append(machine, path, read.entry);
     append(machine, path, read.entry);
     assert.equal(
       dir.text('s1.jsonl').split('\n')[0],
       '{"content":"he',
-      'for readers that can not find a line inside a line',
+      'for readers that cannot find a line inside a line',
     );
     const taken = takeOver(machine, { path, persona: 'ada' }, store.insert, 250);
     assert.deepEqual(taken, { items: 2, bad: 1, isHeld: false });
@@ -277,7 +277,7 @@ describe('lines that are long, torn or bad', () => {
     assert.ok(fs.statSync(`${path}.bad`).size > 0);
   });
 
-  test('a file of bad lines that can not be written does not keep the lines behind them waiting', () => {
+  test('a file of bad lines that cannot be written does not keep the lines behind them waiting', () => {
     using dir = scratch();
     using store = storeIn(dir.dir);
     const path = dir.write('s1.jsonl', 'bad\n{"content":"a"}\n');
@@ -303,10 +303,10 @@ test('a process that looks while another takes over waits for it, and then finds
   const path = dir.write('s1.jsonl', '{"content":"a"}\n');
   const script = `
     const { takeOver } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
-    const { realDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
+    const { createRealDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
     const { realClock, realRandom, silentLog } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
     const { readSync } = await import('node:fs');
-    const machine = { disk: realDisk(silentLog), clock: realClock, random: realRandom };
+    const machine = { disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
     takeOver(machine, { path: ${JSON.stringify(path)}, persona: 'ada' }, () => {
       console.log('inserting');
       try { readSync(0, Buffer.alloc(1)); } catch {}

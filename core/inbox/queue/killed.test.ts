@@ -7,7 +7,7 @@ import { done, linesOf, noPython, startWriter } from '../../../test/kit/queue-wr
 import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
-import { openDatabase, realDisk } from '../../state/index.ts';
+import { createRealDisk, openDatabase } from '../../state/index.ts';
 import { openItems } from '../index.ts';
 import { takeOver } from './take-over.ts';
 
@@ -18,13 +18,13 @@ const DRAINER = `
 const [dir] = process.argv.slice(-1);
 const { takeOver } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
 const { openItems } = await import(${JSON.stringify(import.meta.resolve('../index.ts'))});
-const { openDatabase, realDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
-const { pause, realClock, realRandom, silentLog } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
+const { openDatabase, createRealDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
+const { waitFor, realClock, realRandom, silentLog } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
 const items = openItems({ db: openDatabase(dir + '/hivebar.sqlite'), clock: realClock });
-const machine = { disk: realDisk(silentLog), clock: realClock, random: realRandom };
+const machine = { disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
 console.log('ready');
 const queue = { path: dir + '/s1.jsonl', persona: 'ada' };
-for (;;) if (takeOver(machine, queue, items.push, 250).items === 0) pause(2);
+for (;;) if (takeOver(machine, queue, items.push, 250).items === 0) waitFor(2);
 `;
 
 test('a drainer that is killed with SIGKILL at any moment, again and again: every line is there once', async (t) => {
@@ -58,7 +58,7 @@ test('a drainer that is killed with SIGKILL at any moment, again and again: ever
       if (drainer.exitCode === null && drainer.signalCode === null) await once(drainer, 'exit');
     }
   }
-  const machine = { disk: realDisk(silentLog), clock: realClock, random: realRandom };
+  const machine = { disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
   const left = takeOver(machine, queue, items.push, 20_000);
   t.diagnostic(`${left.items} lines were left for the last one`);
   const found = contents.all().map(({ content }) => content);

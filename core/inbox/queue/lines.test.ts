@@ -2,16 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { lines } from '../../../test/kit/queue-rig.ts';
-import { copyBytes, copyOf } from './copy.ts';
-import { endsTorn, markOf, piecesOf } from './lines.ts';
+import { formatCopy, parseCopy } from './copy.ts';
+import { endsTorn, formatMarker, parsePieces } from './lines.ts';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
 const found = (text: string | Uint8Array): readonly string[] =>
-  piecesOf(Buffer.from(text), 0).map((piece) => (piece.is === 'entry' ? piece.entry.content : `bad: ${piece.line}`));
+  parsePieces(Buffer.from(text), 0).map((piece) => (piece.is === 'entry' ? piece.entry.content : `bad: ${piece.line}`));
 
 describe('the lines of a queue', () => {
   test('in their order; blank lines, CR and marks are nothing', () => {
-    assert.deepEqual(found(`${lines('a')}\n \r\n${markOf(NONCE)}${lines('b').replace('\n', '\r\n')}`), ['a', 'b']);
+    assert.deepEqual(found(`${lines('a')}\n \r\n${formatMarker(NONCE)}${lines('b').replace('\n', '\r\n')}`), [
+      'a',
+      'b',
+    ]);
     assert.deepEqual(found(''), []);
   });
 
@@ -52,7 +55,7 @@ describe('the lines of a queue', () => {
             Buffer.isBuffer(one) ? Buffer.concat([one, Buffer.from('\n')]) : Buffer.from(lines(one.content)),
           ),
         );
-        const pieces = piecesOf(isEnded ? bytes : bytes.subarray(0, -1), 0).filter(({ is }) => is === 'entry');
+        const pieces = parsePieces(isEnded ? bytes : bytes.subarray(0, -1), 0).filter(({ is }) => is === 'entry');
         const expected = parts.flatMap((one) => (Buffer.isBuffer(one) ? [] : [one.content.toWellFormed()]));
         assert.deepEqual(
           pieces.map((one) => one.is === 'entry' && one.entry.content),
@@ -75,18 +78,18 @@ describe('the lines of a queue', () => {
 describe('the copy of a queue', () => {
   test('comes back as it was; cut anywhere it is torn, never half', () => {
     const body = Buffer.from(`${lines('a', 'b')}{"half`);
-    const bytes = copyBytes(NONCE, body);
-    const whole = copyOf(bytes);
+    const bytes = formatCopy(NONCE, body);
+    const whole = parseCopy(bytes);
     assert.ok(whole.is === 'whole');
     assert.deepEqual([whole.nonce, Buffer.from(whole.body)], [NONCE, body]);
-    assert.equal(copyOf(new Uint8Array()).is, 'none');
+    assert.equal(parseCopy(new Uint8Array()).is, 'none');
     for (let cut = 1; cut < bytes.length; cut += 1)
-      assert.equal(copyOf(bytes.subarray(0, cut)).is, 'torn', `at ${cut}`);
+      assert.equal(parseCopy(bytes.subarray(0, cut)).is, 'torn', `at ${cut}`);
   });
 
   test('lines that somebody else put aside there are taken, under a name that stays', () => {
     const bytes = Buffer.from(lines('a'));
-    const [once, again] = [copyOf(bytes), copyOf(Buffer.from(lines('a')))];
+    const [once, again] = [parseCopy(bytes), parseCopy(Buffer.from(lines('a')))];
     assert.ok(once.is === 'whole' && again.is === 'whole');
     assert.equal(once.nonce, again.nonce);
     assert.match(once.nonce, /^[0-9a-f]{32}$/);

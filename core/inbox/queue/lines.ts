@@ -1,19 +1,19 @@
 import { type Instant, parseJson } from '../../model/index.ts';
-import { type Entry, entryOf } from './entry.ts';
+import { parseEntry, type QueueEntry } from './entry.ts';
 
 /** One thing that was found in a queue. */
-export type Piece =
+export type QueuePiece =
   /** `place` is where it stands in the bytes, and so the same however often they are read. */
-  | { readonly is: 'entry'; readonly entry: Entry; readonly place: string; readonly line: string }
+  | { readonly is: 'entry'; readonly entry: QueueEntry; readonly place: string; readonly line: string }
   | { readonly is: 'bad'; readonly why: string; readonly line: string };
 
 const LF = 0x0a;
 /** What a drainer writes into a queue before it empties it. No JSON, so every reader skips it. */
-const MARK = /^# taking over [0-9a-f]{32}$/;
+const MARKER = /^# taking over [0-9a-f]{32}$/;
 /** Places in a bad line at which another line may begin. */
 const MOST_STARTS = 64;
 
-export function markOf(nonce: string): string {
+export function formatMarker(nonce: string): string {
   return `# taking over ${nonce}\n`;
 }
 
@@ -22,12 +22,12 @@ export function markOf(nonce: string): string {
  * an end, and the next writer's line stands right behind it: that one is found, the half is bad. So is half a line at
  * the end; a line that lacks nothing but its LF is a line.
  */
-export function piecesOf(bytes: Uint8Array, now: Instant): readonly Piece[] {
-  const pieces: Piece[] = [];
+export function parsePieces(bytes: Uint8Array, now: Instant): readonly QueuePiece[] {
+  const pieces: QueuePiece[] = [];
   for (let from = 0; from < bytes.length; ) {
     const end = bytes.indexOf(LF, from);
     const to = end === -1 ? bytes.length : end;
-    pieces.push(...piecesOfLine(textOf(bytes.subarray(from, to)), from, now));
+    pieces.push(...parseLinePieces(decodeText(bytes.subarray(from, to)), from, now));
     from = to + 1;
   }
   return pieces;
@@ -40,20 +40,20 @@ export function endsLine(bytes: Uint8Array): boolean {
 /** Whether the last line is one that its writer may not be done with. */
 export function endsTorn(bytes: Uint8Array): boolean {
   if (bytes.length === 0 || endsLine(bytes)) return false;
-  return !isObject(textOf(bytes.subarray(bytes.lastIndexOf(LF) + 1)));
+  return !isObject(decodeText(bytes.subarray(bytes.lastIndexOf(LF) + 1)));
 }
 
-function piecesOfLine(line: string, offset: number, now: Instant): readonly Piece[] {
-  if (line.trim() === '' || MARK.test(line.trim())) return [];
-  const read = entryOf(line, now);
+function parseLinePieces(line: string, offset: number, now: Instant): readonly QueuePiece[] {
+  if (line.trim() === '' || MARKER.test(line.trim())) return [];
+  const read = parseEntry(line, now);
   if (read.is === 'entry') return [{ is: 'entry', entry: read.entry, place: `${offset}`, line }];
   if (isObject(line)) return [{ is: 'bad', why: read.why, line }];
   for (let tries = 0, at = line.indexOf('{"', 1); at !== -1 && tries < MOST_STARTS; tries += 1) {
     const rest = line.slice(at);
-    const second = entryOf(rest, now);
+    const second = parseEntry(rest, now);
     if (second.is === 'entry') {
-      const found: Piece = { is: 'entry', entry: second.entry, place: `${offset}+${at}`, line: rest };
-      return [{ is: 'bad', why: read.why, line: line.slice(0, at) }, found];
+      const entryPiece: QueuePiece = { is: 'entry', entry: second.entry, place: `${offset}+${at}`, line: rest };
+      return [{ is: 'bad', why: read.why, line: line.slice(0, at) }, entryPiece];
     }
     at = line.indexOf('{"', at + 1);
   }
@@ -70,6 +70,6 @@ function isObject(line: string): boolean {
 }
 
 /** Bytes that are no UTF-8 become U+FFFD, as they do in Go: a wrong letter is no reason to lose a message. */
-function textOf(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

@@ -1,10 +1,10 @@
 import type { Fault } from '../../model/index.ts';
-import { ioFault } from '../../state/index.ts';
+import { toIoFault } from '../../state/index.ts';
 import type { QueueMachine } from './machine.ts';
-import { hasQueues, placesOf, type QueueSession } from './places.ts';
+import { hasQueues, listQueueFiles, type QueueSession } from './queue-files.ts';
 import { type Insert, takeOver } from './take-over.ts';
 
-export interface TakeOverAll {
+export interface TakeOverAllOptions {
   readonly machine: QueueMachine;
   /** Hivebar's directory for state. */
   readonly state: string;
@@ -17,7 +17,7 @@ export interface TakeOverAll {
   readonly waitMs: number;
 }
 
-export interface AllTakenOver {
+export interface TakeOverAllResult {
   readonly items: number;
   readonly bad: number;
   /** Files whose lock was not to be had; they are as they were. */
@@ -31,18 +31,25 @@ export interface AllTakenOver {
  * costs two looks a file. Never throws for a file; also a failing `insert` is one of the faults, and its lines
  * wait for the next time.
  */
-export function takeOverAll({ machine, state, sessions, persona, insert, waitMs }: TakeOverAll): AllTakenOver {
+export function takeOverAll({
+  machine,
+  state,
+  sessions,
+  persona,
+  insert,
+  waitMs,
+}: TakeOverAllOptions): TakeOverAllResult {
   const { clock, disk } = machine;
   const until = clock.monotonic() + waitMs;
   const held: string[] = [];
   const faults: Fault[] = [];
   let items = 0;
   let bad = 0;
-  const orFault = <T>(path: string, instead: T, look: () => T): T => {
+  const orFault = <T>(path: string, instead: T, attempt: () => T): T => {
     try {
-      return look();
+      return attempt();
     } catch (error) {
-      faults.push(ioFault(error, path, 'unreadable'));
+      faults.push(toIoFault(error, path, 'unreadable'));
       return instead;
     }
   };
@@ -52,16 +59,16 @@ export function takeOverAll({ machine, state, sessions, persona, insert, waitMs 
     folders.set(folder, known);
     return known;
   };
-  for (const { path, persona: whose, folder } of placesOf(state, sessions)) {
+  for (const { path, persona: whose, folder } of listQueueFiles(state, sessions)) {
     if (persona !== null && whose !== persona) continue;
     if (folder !== null && !isThere(folder)) continue;
-    const taken = orFault(path, null, () =>
+    const result = orFault(path, null, () =>
       takeOver(machine, { path, persona: whose }, insert, Math.max(0, until - clock.monotonic())),
     );
-    if (taken === null) continue;
-    items += taken.items;
-    bad += taken.bad;
-    if (taken.isHeld) held.push(path);
+    if (result === null) continue;
+    items += result.items;
+    bad += result.bad;
+    if (result.isHeld) held.push(path);
   }
   return { items, bad, held, faults };
 }

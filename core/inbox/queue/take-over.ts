@@ -1,15 +1,15 @@
 import { dirname } from 'node:path';
-import { faultOf } from '../../model/index.ts';
+import { toFault } from '../../model/index.ts';
 import { pause } from '../../ports/index.ts';
-import { type Disk, ioFault, type LockedFile, openLocked, syncDirectory } from '../../state/index.ts';
+import { type Disk, type LockedFile, openLocked, syncDirectory, toIoFault } from '../../state/index.ts';
 import type { NewItem } from '../item.ts';
 import { type BadLine, putAside } from './bad-lines.ts';
 import { readFrom, writeAll } from './bytes.ts';
-import { copyBytes, copyOf, type WholeCopy } from './copy.ts';
-import { endsLine, endsTorn, markOf, piecesOf } from './lines.ts';
+import { formatCopy, parseCopy, type WholeCopy } from './copy.ts';
+import { endsLine, endsTorn, formatMarker, parsePieces } from './lines.ts';
 import type { QueueMachine } from './machine.ts';
 
-export interface Queue {
+export interface PersonaQueue {
   readonly path: string;
   /** Whose agent its lines are for. */
   readonly persona: string;
@@ -21,7 +21,7 @@ export interface Queue {
  */
 export type Insert = (items: readonly NewItem[]) => unknown;
 
-export interface TakenOver {
+export interface TakeOverResult {
   /** Lines that are in the database now, whether they were new or not. */
   readonly items: number;
   /** Lines that were put aside. */
@@ -30,8 +30,8 @@ export interface TakenOver {
   readonly isHeld: boolean;
 }
 
-const NOTHING: TakenOver = { items: 0, bad: 0, isHeld: false };
-const HELD: TakenOver = { ...NOTHING, isHeld: true };
+const NOTHING: TakeOverResult = { items: 0, bad: 0, isHeld: false };
+const HELD: TakeOverResult = { ...NOTHING, isHeld: true };
 const EVERYONE = { is: 'everyone' } as const;
 /** By the seed's "Dedup key conventions". */
 const isBroadcast = (key: string): boolean => key.startsWith('broadcast:');
@@ -54,7 +54,7 @@ const ATTEMPTS = 3;
  * @param waitMs how long to wait for both locks together
  * @throws Fault `unwritable`, `unreadable` or `no-space`, and what `insert` throws: the lines wait in the copy then
  */
-export function takeOver(machine: QueueMachine, queue: Queue, insert: Insert, waitMs: number): TakenOver {
+export function takeOver(machine: QueueMachine, queue: PersonaQueue, insert: Insert, waitMs: number): TakeOverResult {
   const { disk, clock, ways } = machine;
   const { path } = queue;
   const copyPath = `${path}.draining`;
@@ -69,12 +69,12 @@ export function takeOver(machine: QueueMachine, queue: Queue, insert: Insert, wa
     if (copy.created) syncDirectory(disk, dirname(copyPath));
 
     let done = NOTHING;
-    const left = copyOf(readFrom(disk, copy.fd, copyPath));
+    const left = parseCopy(readFrom(disk, copy.fd, copyPath));
     if (left.is === 'whole') {
       const queued = open(path, 'existing');
       if (queued.is === 'held') return HELD;
-      if (queued.is === 'missing' || !holdsMark(disk, queued.file, left.nonce, path)) {
-        done = absorbed(machine, queue, left, insert);
+      if (queued.is === 'missing' || !holdsMarker(disk, queued.file, left.nonce, path)) {
+        done = absorbCopy(machine, queue, left, insert);
       }
     }
     if (left.is !== 'none') disk.files.ftruncate(copy.fd, 0);
@@ -82,14 +82,14 @@ export function takeOver(machine: QueueMachine, queue: Queue, insert: Insert, wa
     const queued = open(path, 'existing');
     if (queued.is === 'missing') return done;
     if (queued.is === 'held') return { ...done, isHeld: true };
-    const taken = cut(machine, queued.file, copy, path);
-    if (taken.is === 'none') return done;
-    if (taken.is === 'busy') return { ...done, isHeld: true };
-    const more = absorbed(machine, queue, taken, insert);
+    const cutResult = cut(machine, queued.file, copy, path);
+    if (cutResult.is === 'none') return done;
+    if (cutResult.is === 'busy') return { ...done, isHeld: true };
+    const added = absorbCopy(machine, queue, cutResult, insert);
     disk.files.ftruncate(copy.fd, 0);
-    return { items: done.items + more.items, bad: done.bad + more.bad, isHeld: false };
+    return { items: done.items + added.items, bad: done.bad + added.bad, isHeld: false };
   } catch (error) {
-    throw ioFault(error, path, 'unwritable');
+    throw toIoFault(error, path, 'unwritable');
   }
 }
 
@@ -99,34 +99,34 @@ function isEmpty({ files }: Disk, path: string): boolean {
 }
 
 /** Whether the lines of this copy are still in the queue. */
-function holdsMark(disk: Disk, file: LockedFile, nonce: string, path: string): boolean {
+function holdsMarker(disk: Disk, file: LockedFile, nonce: string, path: string): boolean {
   using queue = file;
-  return Buffer.from(readFrom(disk, queue.fd, path)).includes(markOf(nonce));
+  return Buffer.from(readFrom(disk, queue.fd, path)).includes(formatMarker(nonce));
 }
 
-type Cut = WholeCopy | { readonly is: 'none' } | { readonly is: 'busy' };
+type CutResult = WholeCopy | { readonly is: 'none' } | { readonly is: 'busy' };
 
 /**
  * Moves what is in the queue to the empty copy, and lets go of the queue. `busy`: somebody writes without the lock all the
  * time, and everything stays where it is.
  */
-function cut({ disk, random }: QueueMachine, file: LockedFile, copy: LockedFile, path: string): Cut {
+function cut({ disk, random }: QueueMachine, file: LockedFile, copy: LockedFile, path: string): CutResult {
   using queue = file;
   const { files } = disk;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const body = settled(disk, queue.fd, path);
+    const body = readWhenComplete(disk, queue.fd, path);
     if (body.length === 0) return { is: 'none' };
     const nonce = random.hex(16);
-    const mark = Buffer.from(`${endsLine(body) ? '' : '\n'}${markOf(nonce)}`);
-    const isAlone = (): boolean => files.fstat(queue.fd).size <= body.length + mark.length;
+    const marker = Buffer.from(`${endsLine(body) ? '' : '\n'}${formatMarker(nonce)}`);
+    const isAlone = (): boolean => files.fstat(queue.fd).size <= body.length + marker.length;
     const emptyCopy = (): void => {
       files.ftruncate(copy.fd, 0);
       files.fsync(copy.fd);
     };
     try {
-      writeAll(disk, queue.fd, mark);
+      writeAll(disk, queue.fd, marker);
       files.fsync(queue.fd);
-      writeAll(disk, copy.fd, copyBytes(nonce, body));
+      writeAll(disk, copy.fd, formatCopy(nonce, body));
       files.fsync(copy.fd);
     } catch (error) {
       emptyCopy(); // before its mark goes, by which it would count
@@ -147,7 +147,7 @@ function cut({ disk, random }: QueueMachine, file: LockedFile, copy: LockedFile,
  * What is in the queue. While we have the lock only a writer without it can be in the middle of a line, and it gets a moment to
  * end it; half a line that stays half is of a writer that died.
  */
-function settled(disk: Disk, fd: number, path: string): Uint8Array {
+function readWhenComplete(disk: Disk, fd: number, path: string): Uint8Array {
   for (let graces = 0; ; graces += 1) {
     const bytes = readFrom(disk, fd, path);
     if (graces === GRACES || !endsTorn(bytes)) return bytes;
@@ -156,10 +156,15 @@ function settled(disk: Disk, fd: number, path: string): Uint8Array {
 }
 
 /** Inserts the lines of a copy, and puts the bad ones aside. Repeated, it inserts the same keys. */
-function absorbed({ disk, clock }: QueueMachine, queue: Queue, { nonce, body }: WholeCopy, insert: Insert): TakenOver {
-  const good: Taken[] = [];
+function absorbCopy(
+  { disk, clock }: QueueMachine,
+  queue: PersonaQueue,
+  { nonce, body }: WholeCopy,
+  insert: Insert,
+): TakeOverResult {
+  const good: QueueLine[] = [];
   const bad: BadLine[] = [];
-  for (const piece of piecesOf(body, clock.now())) {
+  for (const piece of parsePieces(body, clock.now())) {
     if (piece.is === 'bad') bad.push(piece);
     else {
       const { entry, place, line } = piece;
@@ -170,28 +175,28 @@ function absorbed({ disk, clock }: QueueMachine, queue: Queue, { nonce, body }: 
       good.push({ line, item: { ...entry, to, session: null, dedupKey } });
     }
   }
-  const refused = inserted(good, insert);
+  const refused = insertLines(good, insert);
   putAside(disk, queue.path, [...bad, ...refused]);
   return { items: good.length - refused.length, bad: bad.length + refused.length, isHeld: false };
 }
 
-interface Taken {
+interface QueueLine {
   readonly line: string;
   readonly item: NewItem;
 }
 
 /** One transaction for all; one each if the store will not have one of them. Returns those it will not have. */
-function inserted(lines: readonly Taken[], insert: Insert): readonly BadLine[] {
+function insertLines(lines: readonly QueueLine[], insert: Insert): readonly BadLine[] {
   const refused: BadLine[] = [];
-  const run = (some: readonly Taken[]): void => {
-    if (some.length === 0) return;
+  const run = (batch: readonly QueueLine[]): void => {
+    if (batch.length === 0) return;
     try {
-      insert(some.map(({ item }) => item));
+      insert(batch.map(({ item }) => item));
     } catch (error) {
-      const fault = faultOf(error, { is: 'machine', key: 'queue' });
+      const fault = toFault(error, { is: 'machine', key: 'queue' });
       if (fault.code !== 'usage') throw fault;
-      if (some.length > 1) for (const one of some) run([one]);
-      else refused.push({ line: some[0]?.line ?? '', why: fault.message });
+      if (batch.length > 1) for (const queueLine of batch) run([queueLine]);
+      else refused.push({ line: batch[0]?.line ?? '', why: fault.message });
     }
   };
   run(lines);

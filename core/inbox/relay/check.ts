@@ -2,15 +2,15 @@ import { Fault, type FaultCode } from '../../model/index.ts';
 import type { Clock, Random } from '../../ports/index.ts';
 import type { Dialer } from './dial.node.ts';
 import { RELAY } from './faults.ts';
-import type { Incoming, Link } from './link.ts';
+import type { RelayLink, StreamDelivery } from './link.ts';
 import { isAtLeast, STREAM } from './names.ts';
 
 /** What one step of a check found. */
-export type CheckStep =
-  | { readonly step: StepName; readonly is: 'ok'; readonly found: string }
-  | { readonly step: StepName; readonly is: 'failed'; readonly fault: Fault };
+export type RelayCheckStep =
+  | { readonly step: RelayStepName; readonly is: 'ok'; readonly detail: string }
+  | { readonly step: RelayStepName; readonly is: 'failed'; readonly fault: Fault };
 
-type StepName =
+type RelayStepName =
   | 'address'
   | 'connection'
   | 'token'
@@ -22,9 +22,9 @@ type StepName =
   | 'acknowledge'
   | 'clean up';
 
-export interface CheckOptions {
+export interface RelayCheckOptions {
   readonly dialer: Dialer;
-  readonly open: (dialer: Dialer) => Promise<Link>;
+  readonly open: (dialer: Dialer) => Promise<RelayLink>;
   readonly hasToken: boolean;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,28 +34,31 @@ export interface CheckOptions {
  * Proves that the relay could work, one step after the other, up to the first that fails. What it publishes is for nobody,
  * and is gone afterwards, as is its consumer, also after a failure; the stream stays, if it was made for it.
  */
-export async function* checkRelay(options: CheckOptions): AsyncGenerator<CheckStep> {
+export async function* checkRelay(options: RelayCheckOptions): AsyncGenerator<RelayCheckStep> {
   const { dialer, open, hasToken } = options;
-  let at: StepName = 'address';
+  let at: RelayStepName = 'address';
   try {
-    yield ok(at, (await dialer.addresses()).join(', '));
+    yield toPassedStep(at, (await dialer.addresses()).join(', '));
     at = 'connection';
     const link = await open(dialer).catch((error: unknown) => error as Error);
     if (link instanceof Error) {
-      const reached = reachedBefore(link instanceof Fault ? link.code : 'broken');
-      if (reached !== 'connection') yield ok('connection', dialer.shown);
-      if (reached === 'JetStream') yield ok('token', accepted(hasToken));
+      const reached = findFailedStep(link instanceof Fault ? link.code : 'broken');
+      if (reached !== 'connection') yield toPassedStep('connection', dialer.display);
+      if (reached === 'JetStream') yield toPassedStep('token', formatAccepted(hasToken));
       at = reached;
       throw link;
     }
     await using open_ = link;
-    yield ok('connection', `${dialer.shown}, server ${open_.serverVersion}`);
-    yield ok('token', accepted(hasToken));
-    yield ok('JetStream', isAtLeast(open_.serverVersion, [2, 10]) ? 'one consumer for all' : 'one consumer a subject');
+    yield toPassedStep('connection', `${dialer.display}, server ${open_.serverVersion}`);
+    yield toPassedStep('token', formatAccepted(hasToken));
+    yield toPassedStep(
+      'JetStream',
+      isAtLeast(open_.serverVersion, [2, 10]) ? 'one consumer for all' : 'one consumer a subject',
+    );
     at = 'stream';
     const { isNew, lastSeq } = await open_.stream();
-    yield ok(at, isNew ? `${STREAM}, made just now` : `${STREAM}, at message ${lastSeq}`);
-    for await (const each of proof(open_, options)) {
+    yield toPassedStep(at, isNew ? `${STREAM}, made just now` : `${STREAM}, at message ${lastSeq}`);
+    for await (const each of runRoundTrip(open_, options)) {
       at = each.step;
       yield each;
     }
@@ -69,30 +72,34 @@ export async function* checkRelay(options: CheckOptions): AsyncGenerator<CheckSt
 }
 
 const WAIT_MS = 10_000;
-const LOOK_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 /** A message there and back again. A step that fails is told as such, and what was made is taken away all the same. */
-async function* proof(link: Link, { clock, random, dialer }: CheckOptions): AsyncGenerator<CheckStep> {
-  const mark = random.hex(8);
-  const durable = { name: `inbox-check-${mark}`, subjects: [`inbox.check.${mark}`] } as const;
+async function* runRoundTrip(
+  link: RelayLink,
+  { clock, random, dialer }: RelayCheckOptions,
+): AsyncGenerator<RelayCheckStep> {
+  const checkId = random.hex(8);
+  const durable = { name: `inbox-check-${checkId}`, subjects: [`inbox.check.${checkId}`] } as const;
   const [subject] = durable.subjects;
-  let at: StepName = 'consumer';
+  let at: RelayStepName = 'consumer';
   let seq: number | null = null;
   const never = new AbortController().signal;
-  const within = async (happened: () => Promise<boolean>, what: string): Promise<void> => {
+  const within = async (happened: () => Promise<boolean>, problem: string): Promise<void> => {
     for (const end = clock.monotonic() + WAIT_MS; !(await happened()); ) {
-      if (clock.monotonic() > end) throw new Fault('timeout', `${dialer.shown}: ${what} within ${WAIT_MS} ms`, RELAY);
-      await clock.sleep(LOOK_MS, never);
+      if (clock.monotonic() > end)
+        throw new Fault('timeout', `${dialer.display}: ${problem} within ${WAIT_MS} ms`, RELAY);
+      await clock.sleep(POLL_INTERVAL_MS, never);
     }
   };
   try {
     await link.bind(durable);
-    yield ok(at, durable.name);
+    yield toPassedStep(at, durable.name);
     at = 'publish';
-    seq = (await link.publish(subject, '{}', mark)).seq;
-    yield ok(at, subject);
+    seq = (await link.publish(subject, '{}', checkId)).seq;
+    yield toPassedStep(at, subject);
     at = 'consume';
-    const came: Incoming[] = [];
+    const came: StreamDelivery[] = [];
     await using _consuming = await link.consume(
       durable.name,
       (message) => void came.push(message),
@@ -100,11 +107,11 @@ async function* proof(link: Link, { clock, random, dialer }: CheckOptions): Asyn
     );
     await within(async () => came.length > 0, 'the message did not come back');
     const [message] = came;
-    yield ok(at, `message ${seq}`);
+    yield toPassedStep(at, `message ${seq}`);
     at = 'acknowledge';
     message?.ack();
     await within(async () => (await link.bind(durable)).ackFloor === seq, 'the message was not taken as acknowledged');
-    yield ok(at, `message ${seq}`);
+    yield toPassedStep(at, `message ${seq}`);
   } catch (error) {
     yield {
       step: at,
@@ -115,7 +122,7 @@ async function* proof(link: Link, { clock, random, dialer }: CheckOptions): Asyn
   try {
     if (seq !== null) await link.erase(seq);
     await link.unbind(durable.name);
-    yield ok('clean up', 'nothing of it is left');
+    yield toPassedStep('clean up', 'nothing of it is left');
   } catch (error) {
     if (at === 'acknowledge') throw error;
     // What failed first is what counts; a consumer nobody asks of is taken away by the server.
@@ -123,15 +130,15 @@ async function* proof(link: Link, { clock, random, dialer }: CheckOptions): Asyn
 }
 
 /** The step at which opening a link failed, by what went wrong. */
-function reachedBefore(code: FaultCode): StepName {
+function findFailedStep(code: FaultCode): RelayStepName {
   if (code === 'relay-token') return 'token';
   return code === 'relay-server' ? 'JetStream' : 'connection';
 }
 
-function accepted(hasToken: boolean): string {
+function formatAccepted(hasToken: boolean): string {
   return hasToken ? 'accepted' : 'none is asked for';
 }
 
-function ok(step: StepName, found: string): CheckStep {
-  return { step, is: 'ok', found };
+function toPassedStep(step: RelayStepName, detail: string): RelayCheckStep {
+  return { step, is: 'ok', detail };
 }

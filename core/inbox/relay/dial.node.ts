@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import { Fault } from '../../model/index.ts';
 import { type Admission, admit, LOCAL_ADDRESSES, type NatsTarget } from '../../net/index.ts';
-import { RELAY, relayFault } from './faults.ts';
+import { RELAY, toRelayFault } from './faults.ts';
 
 export interface DialOptions {
   readonly server: NatsTarget;
@@ -17,7 +17,7 @@ export interface DialOptions {
 
 /** Makes connections to one server, each to addresses that were checked in the same breath. */
 export interface Dialer {
-  readonly shown: string;
+  readonly display: string;
   readonly deadlineMs: number;
   /** Where the name leads now. @throws Fault `dns`, `blocked`, `timeout` */
   addresses(): Promise<readonly string[]>;
@@ -29,8 +29,13 @@ const DEADLINE_MS = 5000;
 /** Sooner than the server would miss us: a connection nobody answers on is over after three of these. */
 const PING_MS = 10_000;
 
-export function dialerOf({ server, token, deadlineMs = DEADLINE_MS, resolve = bySystem }: DialOptions): Dialer {
-  const { target, port, tls, shown } = server;
+export function createDialer({
+  server,
+  token,
+  deadlineMs = DEADLINE_MS,
+  resolve = resolveBySystem,
+}: DialOptions): Dialer {
+  const { target, port, tls, display } = server;
   /** What a name may resolve to: as with a hive, the class it first answered from. */
   let admission: Admission = target.admission;
   let admitted: Admission = admission;
@@ -38,20 +43,20 @@ export function dialerOf({ server, token, deadlineMs = DEADLINE_MS, resolve = by
   async function addresses(): Promise<readonly string[]> {
     const { host, url } = target;
     try {
-      const found =
+      const resolved =
         host.is === 'literal'
           ? [host.address]
           : host.is === 'local'
             ? LOCAL_ADDRESSES
-            : await within(resolve(host.name), deadlineMs);
-      admitted = admit(admission, url.hostname, found, RELAY);
-      return found;
+            : await limitTime(resolve(host.name), deadlineMs);
+      admitted = admit(admission, url.hostname, resolved, RELAY);
+      return resolved;
     } catch (error) {
-      throw relayFault(error, shown, 'its name');
+      throw toRelayFault(error, display, 'its name');
     }
   }
 
-  async function to(address: string, secret: string | null): Promise<NatsConnection> {
+  async function connectTo(address: string, secret: string | null): Promise<NatsConnection> {
     // Loaded with the first connection: without a server in the settings nobody carries the client.
     const { connect } = await import('@nats-io/transport-node');
     const options: ConnectionOptions = {
@@ -65,45 +70,45 @@ export function dialerOf({ server, token, deadlineMs = DEADLINE_MS, resolve = by
       resolve: false,
       ignoreClusterUpdates: true,
       noAsyncTraces: true,
-      tls: tls ? nameFor(target.url.hostname) : null,
+      tls: tls ? toTlsOptions(target.url.hostname) : null,
       ...(secret === null ? {} : { token: secret }),
     };
     return await connect(options);
   }
 
   return {
-    shown,
+    display,
     deadlineMs,
     addresses,
     async connect() {
-      const found = await addresses();
+      const resolved = await addresses();
       const secret = token();
       let first: unknown;
-      for (const address of found.slice(0, 4)) {
+      for (const address of resolved.slice(0, 4)) {
         try {
-          const connection = await to(address, secret);
+          const connection = await connectTo(address, secret);
           admission = admitted;
           return connection;
         } catch (error) {
           first ??= error;
         }
       }
-      throw relayFault(first, shown, 'connecting');
+      throw toRelayFault(first, display, 'connecting');
     },
   };
 }
 
 /** The certificate must be for the host as written: the address behind it is ours to look up. */
-function nameFor(servername: string): NonNullable<ConnectionOptions['tls']> {
+function toTlsOptions(servername: string): NonNullable<ConnectionOptions['tls']> {
   return { servername } as NonNullable<ConnectionOptions['tls']>;
 }
 
-async function bySystem(name: string): Promise<readonly string[]> {
-  const found = await lookup(name, { all: true, order: 'verbatim' });
-  return found.map(({ address }) => address);
+async function resolveBySystem(name: string): Promise<readonly string[]> {
+  const records = await lookup(name, { all: true, order: 'verbatim' });
+  return records.map(({ address }) => address);
 }
 
-function within<T>(work: Promise<T>, ms: number): Promise<T> {
+function limitTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Fault('timeout', `no address within ${ms} ms`, RELAY)), ms);

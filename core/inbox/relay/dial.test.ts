@@ -8,21 +8,21 @@ import { NO_NATS_SERVER, startNatsServer } from '../../../test/kit/nats-server.t
 import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import type { Fault } from '../../model/index.ts';
-import { natsTarget } from '../../net/index.ts';
-import { type Dialer, dialerOf } from './dial.node.ts';
+import { parseNatsTarget } from '../../net/index.ts';
+import { createDialer, type Dialer } from './dial.node.ts';
 import { RELAY } from './faults.ts';
-import { openLink } from './link.node.ts';
+import { openRelayLink } from './link.node.ts';
 
 const dialer = (url: string, more: { resolve?: () => Promise<readonly string[]>; token?: string } = {}): Dialer =>
-  dialerOf({
-    server: natsTarget(url, RELAY),
+  createDialer({
+    server: parseNatsTarget(url, RELAY),
     token: () => more.token ?? 'secret',
     deadlineMs: 3000,
     ...(more.resolve === undefined ? {} : { resolve: more.resolve }),
   });
 
 const faultOf = (of: Dialer): Promise<Fault> =>
-  openLink(of).then(
+  openRelayLink(of).then(
     () => assert.fail('it connected'),
     (error: Fault) => error,
   );
@@ -64,7 +64,7 @@ describe('connections to a NATS server', () => {
     const before = getCACertificates('default');
     setDefaultCACertificates([...before, CERTIFICATE]);
     try {
-      await (await openLink(dialer(url, { resolve })))[Symbol.asyncDispose]();
+      await (await openRelayLink(dialer(url, { resolve })))[Symbol.asyncDispose]();
       assert.equal((await faultOf(dialer(`tls://other.test:${server.port}`, { resolve }))).code, 'tls');
       const plain = await faultOf(dialer(`nats://hive.test:${server.port}`, { resolve }));
       assert.equal(plain.code, 'tls', plain.message);

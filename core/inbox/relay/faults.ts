@@ -30,11 +30,11 @@ const BY_CODE: readonly (readonly [pattern: RegExp, code: FaultCode, what: strin
 ];
 
 /** Whatever the client threw, as a Fault that names the server and what was tried. */
-export function relayFault(error: unknown, shown: string, doing: string): Fault {
+export function toRelayFault(error: unknown, display: string, doing: string): Fault {
   if (error instanceof Fault) return error;
-  const fault = (code: FaultCode, what: string): Fault =>
-    new Fault(code, `${shown}: ${doing}: ${what}`, RELAY, { cause: error });
-  const chain = causesOf(error);
+  const fault = (code: FaultCode, problem: string): Fault =>
+    new Fault(code, `${display}: ${doing}: ${problem}`, RELAY, { cause: error });
+  const chain = listCauses(error);
   for (const { name, message } of chain) {
     const row = BY_NAME[name];
     if (row !== undefined) return fault(row[0], name === 'PermissionViolationError' ? message : row[1]);
@@ -51,8 +51,8 @@ export function relayFault(error: unknown, shown: string, doing: string): Fault 
   return fault('broken', text.slice(0, 200));
 }
 
-function causesOf(error: unknown): readonly { name: string; message: string; code: string }[] {
+function listCauses(error: unknown): readonly { name: string; message: string; code: string }[] {
   if (!(error instanceof Error)) return [];
   const code = 'code' in error ? String(error.code) : '';
-  return [{ name: error.name, message: error.message, code }, ...causesOf(error.cause)];
+  return [{ name: error.name, message: error.message, code }, ...listCauses(error.cause)];
 }

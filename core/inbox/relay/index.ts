@@ -1,10 +1,10 @@
-export { type CheckStep, checkRelay } from './check.ts';
-export { type Dialer, type DialOptions, dialerOf } from './dial.node.ts';
+export { checkRelay, type RelayCheckStep } from './check.ts';
+export { openRelayCheckpoints, type RelayCheckpoints } from './checkpoints.ts';
+export { createDialer, type Dialer, type DialOptions } from './dial.node.ts';
 export { RELAY } from './faults.ts';
-export { openLink } from './link.node.ts';
-export type { Incoming, Link } from './link.ts';
-export { type Marks, openMarks } from './marks.ts';
-export { ALL, decodeName, durablesOf, encodeName, STREAM, subjectOf } from './names.ts';
-export { type Outgoing, type OutgoingItem, outgoingOf } from './outgoing.ts';
+export type { KeyedItem } from './keyed-item.ts';
+export { openRelayLink } from './link.node.ts';
+export type { RelayLink, StreamDelivery } from './link.ts';
+export { ALL_SUBJECT, createDurables, decodeName, encodeName, STREAM, toSubject } from './names.ts';
+export { type OutgoingItem, type OutgoingItems, openOutgoingItems } from './outgoing.ts';
 export { type Relay, type RelayOptions, startRelay } from './relay.ts';
-export type { KeyedItem } from './wire.ts';

@@ -2,10 +2,10 @@ import type { ConsumerInfo, JetStreamClient, JetStreamManager, JsMsg, StreamConf
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Fault } from '../../model/index.ts';
 import type { Dialer } from './dial.node.ts';
-import { RELAY, relayFault } from './faults.ts';
-import type { Incoming, Link, Stored } from './link.ts';
+import { RELAY, toRelayFault } from './faults.ts';
+import type { RelayLink, StreamDelivery, StreamMessage } from './link.ts';
 import { type Durable, isAtLeast, STREAM, SUBJECTS } from './names.ts';
-import { instantOf } from './wire.ts';
+import { parseInstant } from './wire.ts';
 
 const NANOS = 1_000_000;
 const OLDEST = [2, 9] as const;
@@ -25,44 +25,44 @@ const STREAM_CONFIG = {
 } satisfies Partial<StreamConfig>;
 
 /** @throws Fault `relay-token`, `relay-server`, and those of the network */
-export async function openLink(dialer: Dialer): Promise<Link> {
+export async function openRelayLink(dialer: Dialer): Promise<RelayLink> {
   const connection = await dialer.connect();
   try {
-    return await linkOn(connection, dialer);
+    return await createRelayLink(connection, dialer);
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-async function linkOn(connection: NatsConnection, { shown, deadlineMs }: Dialer): Promise<Link> {
+async function createRelayLink(connection: NatsConnection, { display, deadlineMs }: Dialer): Promise<RelayLink> {
   const { version = '0', max_payload: maxPayload = 0 } = connection.info ?? {};
-  if (!isAtLeast(version, OLDEST)) throw new Fault('relay-server', `${shown} runs version ${version}`, RELAY);
-  const tried = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
+  if (!isAtLeast(version, OLDEST)) throw new Fault('relay-server', `${display} runs version ${version}`, RELAY);
+  const attempt = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      throw relayFault(error, shown, doing);
+      throw toRelayFault(error, display, doing);
     }
   };
   const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
-  const manager = await tried('JetStream', () => jetstreamManager(connection, { timeout: deadlineMs }));
+  const manager = await attempt('JetStream', () => jetstreamManager(connection, { timeout: deadlineMs }));
   const client: JetStreamClient = jetstream(connection, { timeout: deadlineMs });
-  const gone = connection.closed().then((error) => relayFault(error ?? undefined, shown, 'the connection'));
+  const closed = connection.closed().then((error) => toRelayFault(error ?? undefined, display, 'the connection'));
 
   return {
     serverVersion: version,
     maxPayload,
-    gone,
+    closed,
     stream: () =>
-      tried(`stream ${STREAM}`, async () => {
-        const known = await orNull('StreamNotFoundError', () => manager.streams.info(STREAM));
+      attempt(`stream ${STREAM}`, async () => {
+        const known = await catchMissing('StreamNotFoundError', () => manager.streams.info(STREAM));
         const { created, state } = known ?? (await manager.streams.add(STREAM_CONFIG));
         return { created, lastSeq: state.last_seq, isNew: known === null };
       }),
-    next: (subject, from) => tried('reading the stream', () => nextOf(manager, subject, from)),
+    next: (subject, from) => attempt('reading the stream', () => fetchNext(manager, subject, from)),
     publish: (subject, data, messageId) =>
-      tried(`publishing to ${subject}`, async () => {
+      attempt(`publishing to ${subject}`, async () => {
         const { seq, duplicate } = await client.publish(subject, data, {
           msgID: messageId,
           timeout: deadlineMs,
@@ -71,23 +71,23 @@ async function linkOn(connection: NatsConnection, { shown, deadlineMs }: Dialer)
         return { seq, isNew: !duplicate };
       }),
     bind: (durable) =>
-      tried(`consumer ${durable.name}`, async () => {
-        const { created, ack_floor, delivered } = await bound(manager, durable);
+      attempt(`consumer ${durable.name}`, async () => {
+        const { created, ack_floor, delivered } = await bindDurable(manager, durable);
         return { created, ackFloor: ack_floor.stream_seq, delivered: delivered.stream_seq };
       }),
     async consume(name, hear, failed) {
-      const messages = await tried(`consumer ${name}`, async () => {
+      const messages = await attempt(`consumer ${name}`, async () => {
         const consumer = await client.consumers.get(STREAM, name);
         return await consumer.consume({
           max_messages: 200,
           expires: 30_000,
           abort_on_missing_resource: true,
-          callback: (message) => hear(incomingOf(message)),
+          callback: (message) => hear(toDelivery(message)),
         });
       });
       let isLeft = false;
       void messages.closed().then((error) => {
-        if (!isLeft) failed(relayFault(error ?? undefined, shown, `consumer ${name}`));
+        if (!isLeft) failed(toRelayFault(error ?? undefined, display, `consumer ${name}`));
       });
       return {
         async [Symbol.asyncDispose]() {
@@ -96,19 +96,19 @@ async function linkOn(connection: NatsConnection, { shown, deadlineMs }: Dialer)
         },
       };
     },
-    unbind: (name) => tried(`consumer ${name}`, async () => void (await manager.consumers.delete(STREAM, name))),
-    erase: (seq) => tried('cleaning up', async () => void (await manager.streams.deleteMessage(STREAM, seq, false))),
+    unbind: (name) => attempt(`consumer ${name}`, async () => void (await manager.consumers.delete(STREAM, name))),
+    erase: (seq) => attempt('cleaning up', async () => void (await manager.streams.deleteMessage(STREAM, seq, false))),
     async [Symbol.asyncDispose]() {
       await connection.close();
-      await gone;
+      await closed;
     },
   };
 }
 
-async function bound(manager: JetStreamManager, { name, subjects }: Durable): Promise<ConsumerInfo> {
-  const [subject, ...more] = subjects;
-  const filter = more.length === 0 ? { filter_subject: subject } : { filter_subjects: [...subjects] };
-  const known = await orNull('ConsumerNotFoundError', () => manager.consumers.info(STREAM, name));
+async function bindDurable(manager: JetStreamManager, { name, subjects }: Durable): Promise<ConsumerInfo> {
+  const [subject, ...otherSubjects] = subjects;
+  const filter = otherSubjects.length === 0 ? { filter_subject: subject } : { filter_subjects: [...subjects] };
+  const known = await catchMissing('ConsumerNotFoundError', () => manager.consumers.info(STREAM, name));
   if (known === null) {
     // No metadata and no pause: servers below 2.10 know neither (substrate E).
     return await manager.consumers.add(STREAM, {
@@ -121,19 +121,19 @@ async function bound(manager: JetStreamManager, { name, subjects }: Durable): Pr
     });
   }
   const has = known.config.filter_subjects ?? [known.config.filter_subject];
-  if (has.length === subjects.length && subjects.every((one) => has.includes(one))) return known;
+  if (has.length === subjects.length && subjects.every((entry) => has.includes(entry))) return known;
   return await manager.consumers.update(STREAM, name, filter);
 }
 
 /** `next_by_subj` is in the API of every server we take; the client's types have it for a newer way to ask only. */
-async function nextOf(manager: JetStreamManager, subject: string, from: number): Promise<Stored | null> {
+async function fetchNext(manager: JetStreamManager, subject: string, from: number): Promise<StreamMessage | null> {
   const query = { seq: from, next_by_subj: subject };
-  const found = await manager.streams.getMessage(STREAM, query);
-  if (found === null) return null;
-  return { subject: found.subject, data: found.data, seq: found.seq, time: instantOf(found.timestamp) ?? 0 };
+  const stored = await manager.streams.getMessage(STREAM, query);
+  if (stored === null) return null;
+  return { subject: stored.subject, data: stored.data, seq: stored.seq, time: parseInstant(stored.timestamp) ?? 0 };
 }
 
-function incomingOf(message: JsMsg): Incoming {
+function toDelivery(message: JsMsg): StreamDelivery {
   return {
     subject: message.subject,
     data: message.data,
@@ -144,7 +144,7 @@ function incomingOf(message: JsMsg): Incoming {
   };
 }
 
-async function orNull<T>(name: string, work: () => Promise<T>): Promise<T | null> {
+async function catchMissing<T>(name: string, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
   } catch (error) {

@@ -6,24 +6,24 @@ import { Fault } from '../../model/index.ts';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
 import { openDatabase } from '../../state/index.ts';
 import { openItems } from '../items.ts';
+import { openRelayCheckpoints } from './checkpoints.ts';
 import { RELAY } from './faults.ts';
-import type { Incoming, Link } from './link.ts';
-import { openMarks } from './marks.ts';
+import type { RelayLink, StreamDelivery } from './link.ts';
 import type { Durable } from './names.ts';
-import { outgoingOf } from './outgoing.ts';
+import { openOutgoingItems } from './outgoing.ts';
 import { startRelay } from './relay.ts';
-import { messageOf } from './wire.ts';
+import { formatWireMessage } from './wire.ts';
 
 /** A server of 2.10 or newer, as far as a link shows it: the package of the tests is older. */
 function newerServer() {
   const binds: Durable[] = [];
   const consumed: string[] = [];
-  let hear: (message: Incoming) => void = () => {};
+  let hear: (message: StreamDelivery) => void = () => {};
   const gone = Promise.withResolvers<Fault>();
-  const link: Link = {
+  const link: RelayLink = {
     serverVersion: '2.10.22',
     maxPayload: 1_048_576,
-    gone: gone.promise,
+    closed: gone.promise,
     stream: async () => ({ created: 'once', lastSeq: 0, isNew: false }),
     next: async () => null,
     publish: async () => ({ seq: 1, isNew: true }),
@@ -40,27 +40,27 @@ function newerServer() {
     erase: async () => {},
     [Symbol.asyncDispose]: async () => gone.resolve(new Fault('broken', 'closed', RELAY)),
   };
-  return { link, binds, consumed, hear: (message: Incoming) => hear(message) };
+  return { link, binds, consumed, hear: (message: StreamDelivery) => hear(message) };
 }
 
 test('from 2.10 on one durable brings every subject, and is bound anew when a persona appears', async () => {
   using db = openDatabase(':memory:');
   const items = openItems({ db, clock: realClock });
-  const marks = openMarks(db, realRandom);
+  const marks = openRelayCheckpoints(db, realRandom);
   let personas = ['ada'];
   const { link, binds, consumed, hear } = newerServer();
   const told: (Fault | null)[] = [];
   await using relay = startRelay({
     items,
-    outgoing: outgoingOf(db),
-    marks,
+    outgoing: openOutgoingItems(db),
+    checkpoints: marks,
     residents: () => [],
     setElsewhere: () => {},
     personas: () => personas,
     open: async () => link,
     clock: realClock,
     log: silentLog,
-    keepMs: 1e9,
+    retentionMs: 1e9,
     stored: () => {},
     tell: (fault) => void told.push(fault),
   });
@@ -68,7 +68,7 @@ test('from 2.10 on one durable brings every subject, and is bound anew when a pe
   assert.deepEqual(binds, [{ name: `inbox-${marks.machine}`, subjects: ['inbox.all', 'inbox.agent.ada'] }]);
   const acked: number[] = [];
   const item = { ...newItem({ content: 'to all', to: { is: 'everyone' } }), dedupKey: 'k' };
-  const message = { subject: 'inbox.all', data: new TextEncoder().encode(messageOf(item)), seq: 1, time: 1 };
+  const message = { subject: 'inbox.all', data: new TextEncoder().encode(formatWireMessage(item)), seq: 1, time: 1 };
   hear({ ...message, ack: () => void acked.push(1), again: () => assert.fail('it was stored') });
   await until('it is acknowledged', () => acked.length === 1);
   assert.deepEqual(

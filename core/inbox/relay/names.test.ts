@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { addresseeOf, decodeName, durablesOf, encodeName, messageIdOf, subjectOf } from './names.ts';
+import { createDurables, decodeName, encodeName, parseAddressee, toMessageId, toSubject } from './names.ts';
 
 const name = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
@@ -19,7 +19,7 @@ describe('names in subjects', () => {
         const token = encodeName(persona);
         assert.match(token, /^[a-z0-9_-]+$/);
         assert.equal(decodeName(token), persona);
-        assert.deepEqual(addresseeOf(subjectOf({ is: 'persona', name: persona })), { is: 'persona', name: persona });
+        assert.deepEqual(parseAddressee(toSubject({ is: 'persona', name: persona })), { is: 'persona', name: persona });
       }),
       { numRuns: 1000 },
     );
@@ -30,7 +30,7 @@ describe('names in subjects', () => {
       fc.property(name, name, (one, other) => {
         fc.pre(one !== other);
         assert.notEqual(encodeName(one), encodeName(other));
-        const names = durablesOf('2.9.10', 'm1', [one, other]).map((durable) => durable.name.toLowerCase());
+        const names = createDurables('2.9.10', 'm1', [one, other]).map((durable) => durable.name.toLowerCase());
         assert.equal(new Set(names).size, 3);
       }),
       { numRuns: 500 },
@@ -53,35 +53,36 @@ describe('names in subjects', () => {
   });
 
   test('the subject of everybody is no persona called all', () => {
-    assert.equal(subjectOf({ is: 'everyone' }), 'inbox.all');
-    assert.equal(subjectOf({ is: 'persona', name: 'all' }), 'inbox.agent.all');
-    assert.equal(subjectOf({ is: 'persona', name: 'Ada Lovelace/v2.*' }), 'inbox.agent._41da_20_4covelace_2fv2_2e_2a');
+    assert.equal(toSubject({ is: 'everyone' }), 'inbox.all');
+    assert.equal(toSubject({ is: 'persona', name: 'all' }), 'inbox.agent.all');
+    assert.equal(toSubject({ is: 'persona', name: 'Ada Lovelace/v2.*' }), 'inbox.agent._41da_20_4covelace_2fv2_2e_2a');
     for (const subject of ['inbox.rig.x', 'inbox.agent.', 'inbox', 'inbox.agent.a.b'])
-      assert.equal(addresseeOf(subject), null);
+      assert.equal(parseAddressee(subject), null);
   });
 });
 
 describe('durables', () => {
   test('below 2.10 one a subject, from 2.10 on one for all of them', () => {
-    assert.deepEqual(durablesOf('2.9.10', 'm1', ['bo', 'ada']), [
+    assert.deepEqual(createDurables('2.9.10', 'm1', ['bo', 'ada']), [
       { name: 'inbox-m1--all', subjects: ['inbox.all'] },
       { name: 'inbox-ada-m1', subjects: ['inbox.agent.ada'] },
       { name: 'inbox-bo-m1', subjects: ['inbox.agent.bo'] },
     ]);
     for (const version of ['2.10.0', '2.10.0-beta.1', '2.11.4', '3.0.0', 'v2.12.1']) {
       assert.deepEqual(
-        durablesOf(version, 'm1', ['bo', 'ada', 'bo']),
+        createDurables(version, 'm1', ['bo', 'ada', 'bo']),
         [{ name: 'inbox-m1', subjects: ['inbox.all', 'inbox.agent.ada', 'inbox.agent.bo'] }],
         version,
       );
     }
     for (const version of ['2.9.25', '1.4', '', 'devel'])
-      assert.equal(durablesOf(version, 'm1', ['ada']).length, 2, version);
+      assert.equal(createDurables(version, 'm1', ['ada']).length, 2, version);
   });
 
   test('inbox-gates 8.10a: two machines with the same persona have no durable in common', () => {
     for (const version of ['2.9.10', '2.10.0']) {
-      const of = (machine: string): readonly string[] => durablesOf(version, machine, ['ada']).map((each) => each.name);
+      const of = (machine: string): readonly string[] =>
+        createDurables(version, machine, ['ada']).map((each) => each.name);
       assert.deepEqual(
         of('m1').filter((each) => of('m2').includes(each)),
         [],
@@ -91,14 +92,14 @@ describe('durables', () => {
 
   test('the longest name has a durable the server takes', () => {
     const longest = '\u{1f41d}'.repeat(200);
-    const names = durablesOf('2.9.10', 'abcdef012345', [longest, `${longest}x`]).map((durable) => durable.name);
+    const names = createDurables('2.9.10', 'abcdef012345', [longest, `${longest}x`]).map((durable) => durable.name);
     for (const each of names) assert.ok(each.length < 255, each);
     assert.equal(new Set(names).size, 3);
   });
 });
 
 test('a key that no header can carry goes as its hash', () => {
-  assert.equal(messageIdOf('decision:hq-abc123'), 'decision:hq-abc123');
-  for (const key of ['a\r\nX: y', 'a b', 'é', 'x'.repeat(201)]) assert.match(messageIdOf(key), /^sha256:[0-9a-f]{64}$/);
-  assert.notEqual(messageIdOf('a b'), messageIdOf('a c'));
+  assert.equal(toMessageId('decision:hq-abc123'), 'decision:hq-abc123');
+  for (const key of ['a\r\nX: y', 'a b', 'é', 'x'.repeat(201)]) assert.match(toMessageId(key), /^sha256:[0-9a-f]{64}$/);
+  assert.notEqual(toMessageId('a b'), toMessageId('a c'));
 });

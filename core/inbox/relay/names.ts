@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Addressee } from '../item.ts';
-import type { KeyedItem } from './wire.ts';
+import type { KeyedItem } from './keyed-item.ts';
 
 /** The stream and everything under it (inbox and gates, contract 7). */
 export const STREAM = 'INBOX_EVENTS';
 export const SUBJECTS = 'inbox.>';
 /** What is for everybody. */
-export const ALL = 'inbox.all';
+export const ALL_SUBJECT = 'inbox.all';
 const AGENT = 'inbox.agent.';
 /** Where each machine says who lives on it. */
 const MACHINE = 'inbox.machine.';
 export const MACHINES = `${MACHINE}*`;
 
-export function machineSubject(machine: string): string {
+export function toMachineSubject(machine: string): string {
   return `${MACHINE}${machine}`;
 }
 
@@ -33,22 +33,22 @@ export function encodeName(name: string): string {
 /** The name that `encodeName` made this of; null for what it never makes. */
 export function decodeName(token: string): string | null {
   if (!/^(?:[a-z0-9-]|_[0-9a-f]{2})+$/.test(token)) return null;
-  const bytes = token.match(/_..|./g)?.map((part) => byteOf(part)) ?? [];
+  const bytes = token.match(/_..|./g)?.map((part) => toByte(part)) ?? [];
   const name = Buffer.from(bytes).toString('utf8');
   return encodeName(name) === token ? name : null;
 }
 
-function byteOf(part: string): number {
+function toByte(part: string): number {
   return part.length === 3 ? Number.parseInt(part.slice(1), 16) : part.charCodeAt(0);
 }
 
-export function subjectOf(to: Addressee): string {
-  return to.is === 'everyone' ? ALL : `${AGENT}${encodeName(to.name)}`;
+export function toSubject(to: Addressee): string {
+  return to.is === 'everyone' ? ALL_SUBJECT : `${AGENT}${encodeName(to.name)}`;
 }
 
 /** Null for a subject that is nobody's. */
-export function addresseeOf(subject: string): Addressee | null {
-  if (subject === ALL) return { is: 'everyone' };
+export function parseAddressee(subject: string): Addressee | null {
+  if (subject === ALL_SUBJECT) return { is: 'everyone' };
   const name = subject.startsWith(AGENT) ? decodeName(subject.slice(AGENT.length)) : null;
   return name === null ? null : { is: 'persona', name };
 }
@@ -67,16 +67,20 @@ const MANY_SUBJECTS = [2, 10] as const;
  * two machines with the same persona on one durable would get each message only once between them (contract 8, defect 10).
  * @param machine of a-z and 0-9
  */
-export function durablesOf(serverVersion: string, machine: string, personas: readonly string[]): readonly Durable[] {
-  const agents = [...new Set(personas)].sort().map((name) => ({ name, subject: subjectOf({ is: 'persona', name }) }));
+export function createDurables(
+  serverVersion: string,
+  machine: string,
+  personas: readonly string[],
+): readonly Durable[] {
+  const agents = [...new Set(personas)].sort().map((name) => ({ name, subject: toSubject({ is: 'persona', name }) }));
   if (isAtLeast(serverVersion, MANY_SUBJECTS)) {
-    return [{ name: `inbox-${machine}`, subjects: [ALL, ...agents.map(({ subject }) => subject)] }];
+    return [{ name: `inbox-${machine}`, subjects: [ALL_SUBJECT, ...agents.map(({ subject }) => subject)] }];
   }
   return [
-    { name: `inbox-${machine}--all`, subjects: [ALL] },
+    { name: `inbox-${machine}--all`, subjects: [ALL_SUBJECT] },
     ...agents.map(
       ({ name, subject }): Durable => ({
-        name: `inbox-${shortened(encodeName(name))}-${machine}`,
+        name: `inbox-${shortenToken(encodeName(name))}-${machine}`,
         subjects: [subject],
       }),
     ),
@@ -85,25 +89,25 @@ export function durablesOf(serverVersion: string, machine: string, personas: rea
 
 /** Versions are `2.9.10`, `2.10.0-beta.1`; what is none of it is taken for an old one. */
 export function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
-  const found = /^v?(\d+)\.(\d+)/.exec(version);
-  if (found === null) return false;
-  const [, a = 0, b = 0] = found.map(Number);
+  const match = /^v?(\d+)\.(\d+)/.exec(version);
+  if (match === null) return false;
+  const [, a = 0, b = 0] = match.map(Number);
   return a > major || (a === major && b >= minor);
 }
 
 /** The server keeps a durable in a directory of its name, and takes 255 characters at most. `__` is in no encoding. */
-function shortened(token: string): string {
+function shortenToken(token: string): string {
   if (token.length <= 160) return token;
   return `${token.slice(0, 100)}__${createHash('sha256').update(token).digest('hex').slice(0, 32)}`;
 }
 
 /** An item's name in the stream: a key is one item per persona. */
-export function nameOf({ to, dedupKey }: Pick<KeyedItem, 'to' | 'dedupKey'>): string {
-  return `${subjectOf(to)}:${dedupKey}`;
+export function formatItemName({ to, dedupKey }: Pick<KeyedItem, 'to' | 'dedupKey'>): string {
+  return `${toSubject(to)}:${dedupKey}`;
 }
 
-/** What the server tells repetitions by: the name of the item, or its hash where a header can not carry it. */
-export function messageIdOf(name: string): string {
+/** What the server tells repetitions by: the name of the item, or its hash where a header cannot carry it. */
+export function toMessageId(name: string): string {
   if (/^[\x21-\x7e]{1,200}$/.test(name)) return name;
   return `sha256:${createHash('sha256').update(name).digest('hex')}`;
 }

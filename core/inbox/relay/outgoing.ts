@@ -1,8 +1,8 @@
 import type { Instant } from '../../model/index.ts';
 import type { Database } from '../../state/index.ts';
-import { type PushedRow, pushedFields } from '../item-statements.ts';
+import { type PushedRow, toPushedFields } from '../item-statements.ts';
 import { DAMAGED_FROM, formatDamaged, openSeals } from '../seals.ts';
-import type { KeyedItem } from './wire.ts';
+import type { KeyedItem } from './keyed-item.ts';
 
 export interface OutgoingItem {
   /** Rises with every push, of whatever process. */
@@ -13,20 +13,20 @@ export interface OutgoingItem {
 }
 
 /** What was pushed on this machine, or came to it: the publisher's view of the store. Throws Fault `database`. */
-export interface Outgoing {
+export interface OutgoingItems {
   /** At most `limit`, by id, from above `id` on. */
   above(id: number, limit: number): readonly OutgoingItem[];
   /** The id before the first that was made at `created` or later; the largest of all when there is none. */
   before(created: Instant): number;
 }
 
-interface Row extends PushedRow {
+interface OutgoingRow extends PushedRow {
   readonly persona: string;
 }
 
 /** The tables are those of the room, and there already. */
-export function outgoingOf(db: Database): Outgoing {
-  const above = db.prepare<Row>(
+export function openOutgoingItems(db: Database): OutgoingItems {
+  const above = db.prepare<OutgoingRow>(
     `SELECT seq AS id, persona, type, from_, priority, session, created, expires_at, dedup_key, origin, content
      FROM inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
   );
@@ -40,21 +40,21 @@ export function outgoingOf(db: Database): Outgoing {
     above: (id, limit) =>
       above.all(id, limit).map((row) => ({
         id: row.id,
-        item: itemOf(seals.isWhole(row.id) ? row : toPlaceholder(row)),
+        item: toKeyedItem(seals.isWhole(row.id) ? row : toPlaceholder(row)),
         isOwn: row.origin !== null,
       })),
     before: (created) => before.get(created)?.id ?? 0,
   };
 }
 
-function toPlaceholder(row: Row): Row {
+function toPlaceholder(row: OutgoingRow): OutgoingRow {
   return { ...row, from_: DAMAGED_FROM, content: formatDamaged(row.id) };
 }
 
-function itemOf(row: Row): KeyedItem {
+function toKeyedItem(row: OutgoingRow): KeyedItem {
   return {
     // The table has the empty name for everybody.
     to: row.persona === '' ? { is: 'everyone' } : { is: 'persona', name: row.persona },
-    ...pushedFields(row),
+    ...toPushedFields(row),
   };
 }

@@ -1,20 +1,20 @@
 import type { Clock, Log } from '../../ports/index.ts';
-import type { Link } from './link.ts';
-import type { Marks } from './marks.ts';
-import { messageIdOf, nameOf, subjectOf } from './names.ts';
-import type { Outgoing, OutgoingItem } from './outgoing.ts';
-import { messageOf } from './wire.ts';
+import type { RelayCheckpoints } from './checkpoints.ts';
+import type { RelayLink } from './link.ts';
+import { formatItemName, toMessageId, toSubject } from './names.ts';
+import type { OutgoingItem, OutgoingItems } from './outgoing.ts';
+import { formatWireMessage } from './wire.ts';
 
-export interface Publishing {
-  readonly outgoing: Outgoing;
-  readonly marks: Marks;
+export interface PublishOptions {
+  readonly outgoing: OutgoingItems;
+  readonly checkpoints: RelayCheckpoints;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const AT_ONCE = 256;
 /** A stream that is new to this machine is told so much of what was. */
-const TOLD_ANEW_MS = 24 * 3_600_000;
+const REPUBLISH_MS = 24 * 3_600_000;
 
 /**
  * Brings the stream up to date with the store, and returns how many it took. From the store and not from who pushes: what
@@ -22,40 +22,40 @@ const TOLD_ANEW_MS = 24 * 3_600_000;
  * @throws Fault with the mark at the last item before the one that failed
  */
 export async function publishAll(
-  link: Link,
-  { outgoing, marks, clock, log }: Publishing,
+  link: RelayLink,
+  { outgoing, checkpoints, clock, log }: PublishOptions,
   stop: AbortSignal,
 ): Promise<number> {
-  let taken = 0;
+  let publishedCount = 0;
   for (;;) {
-    const mark = marks.published() ?? outgoing.before(clock.now() - TOLD_ANEW_MS);
-    const items = outgoing.above(mark, AT_ONCE);
+    const checkpoint = checkpoints.published() ?? outgoing.before(clock.now() - REPUBLISH_MS);
+    const items = outgoing.above(checkpoint, AT_ONCE);
     if (items.length === 0 || stop.aborted) {
-      if (marks.published() === null) marks.setPublished(mark, []);
-      return taken;
+      if (checkpoints.published() === null) checkpoints.setPublished(checkpoint, []);
+      return publishedCount;
     }
-    const tried = await Promise.allSettled(items.map((one) => publishOne(one)));
+    const tried = await Promise.allSettled(items.map((outgoingItem) => publishOne(outgoingItem)));
     const failed = tried.findIndex(({ status }) => status === 'rejected');
     const done = failed === -1 ? items : items.slice(0, failed);
     const last = done.at(-1);
     if (last !== undefined) {
-      marks.setPublished(
+      checkpoints.setPublished(
         last.id,
-        done.map(({ item }) => nameOf(item)),
+        done.map(({ item }) => formatItemName(item)),
       );
     }
-    taken += tried.filter((one) => one.status === 'fulfilled' && one.value).length;
+    publishedCount += tried.filter((attempt) => attempt.status === 'fulfilled' && attempt.value).length;
     const first = tried[failed];
     if (first?.status === 'rejected') throw first.reason;
   }
 
-  /** True when the stream took it; false when it has it, or it can not have it. */
+  /** True when the stream took it; false when it has it, or it cannot have it. */
   async function publishOne({ id, item, isOwn }: OutgoingItem): Promise<boolean> {
     // Another machine could not tell it from a forged one; and who asked is here.
     if (isOwn) return false;
-    if (marks.isInStream(nameOf(item))) return false;
+    if (checkpoints.isInStream(formatItemName(item))) return false;
     if (item.expires !== null && item.expires <= clock.now()) return false;
-    const data = messageOf(item);
+    const data = formatWireMessage(item);
     const bytes = Buffer.byteLength(data) + HEADERS_BYTES;
     if (bytes > link.maxPayload) {
       // It would be refused for ever, and everything behind it would wait.
@@ -64,7 +64,7 @@ export async function publishAll(
       });
       return false;
     }
-    return (await link.publish(subjectOf(item.to), data, messageIdOf(nameOf(item)))).isNew;
+    return (await link.publish(toSubject(item.to), data, toMessageId(formatItemName(item)))).isNew;
   }
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
 import { openDatabase } from '../../state/index.ts';
 import { openItems } from '../items.ts';
-import { openMarks } from './marks.ts';
+import { openRelayCheckpoints } from './checkpoints.ts';
 import { createReceiver } from './receive.ts';
 
 function rig() {
@@ -11,7 +11,7 @@ function rig() {
   const items = openItems({ db, clock: realClock });
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (line: string) => void warnings.push(line) };
-  const receiver = createReceiver({ items, marks: openMarks(db, realRandom), log, stored: () => {} });
+  const receiver = createReceiver({ items, checkpoints: openRelayCheckpoints(db, realRandom), log, stored: () => {} });
   let seq = 0;
   const receive = (...messages: readonly object[]) =>
     receiver.store(

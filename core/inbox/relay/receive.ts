@@ -1,14 +1,15 @@
 import { Fault } from '../../model/index.ts';
 import type { Log } from '../../ports/index.ts';
-import type { Items, NewItem, Pushed } from '../item.ts';
-import type { Incoming, Stored } from './link.ts';
-import type { Marks } from './marks.ts';
-import { nameOf } from './names.ts';
-import { itemOf, type KeyedItem } from './wire.ts';
+import type { Items, NewItem, PushResult } from '../item.ts';
+import type { RelayCheckpoints } from './checkpoints.ts';
+import type { KeyedItem } from './keyed-item.ts';
+import type { StreamDelivery, StreamMessage } from './link.ts';
+import { formatItemName } from './names.ts';
+import { parseWireItem } from './wire.ts';
 
-export interface Receiving {
+export interface ReceiverOptions {
   readonly items: Pick<Items, 'push'>;
-  readonly marks: Marks;
+  readonly checkpoints: RelayCheckpoints;
   readonly log: Log;
   /** Called after each commit that stored something new. */
   readonly stored: () => void;
@@ -16,23 +17,23 @@ export interface Receiving {
 
 export interface Receiver {
   /** Stores what is new of these, in one transaction; it is on the disk when this returns. @throws Fault of the store */
-  store(messages: readonly Stored[], stream: string): void;
+  store(messages: readonly StreamMessage[], stream: string): void;
   /** The same, and then acknowledges; what could not be stored is asked for again before the Fault is thrown. */
-  take(messages: readonly Incoming[], stream: string): void;
+  take(messages: readonly StreamDelivery[], stream: string): void;
 }
 
 /** An item of the stream, with its name there. */
-interface Received {
+interface ReceivedItem {
   readonly item: KeyedItem;
   readonly name: string;
-  readonly from: Stored;
+  readonly from: StreamMessage;
 }
 
 /** When what the store did not take is to come again. */
 const AGAIN_MS = 5000;
 
 /** What cannot be understood is dropped and acknowledged, else it would come for ever. It is counted, and the count is said. */
-export function createReceiver({ items, marks, log, stored }: Receiving): Receiver {
+export function createReceiver({ items, checkpoints, log, stored }: ReceiverOptions): Receiver {
   let dropped = 0;
   let nextToSay = 1;
 
@@ -48,33 +49,33 @@ export function createReceiver({ items, marks, log, stored }: Receiving): Receiv
   }
 
   /** One that is wrong must not take the others with it. */
-  function push(received: readonly Received[]): readonly (Pushed & { readonly name: string })[] {
+  function push(received: readonly ReceivedItem[]): readonly (PushResult & { readonly name: string })[] {
     try {
       const pushed = items.push(received.map(({ item }): NewItem => item));
       return pushed.map((done, i) => ({ ...done, name: received[i]?.name ?? '' }));
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'usage') throw error;
-      const [only, ...more] = received;
+      const [only, ...rest] = received;
       if (only === undefined) return [];
-      if (more.length > 0) return received.flatMap((each) => push([each]));
+      if (rest.length > 0) return received.flatMap((each) => push([each]));
       drop(only.from.subject, only.from.seq, error.message);
       return [];
     }
   }
 
-  function store(messages: readonly Stored[], stream: string): void {
-    const received = messages.flatMap((from): Received[] => {
+  function store(messages: readonly StreamMessage[], stream: string): void {
+    const received = messages.flatMap((from): ReceivedItem[] => {
       const { data, subject, seq, time } = from;
-      const read = itemOf(data, { subject, time, place: `stream:${stream}:${seq}` });
-      if (read.is === 'item') return [{ item: read.item, name: nameOf(read.item), from }];
+      const read = parseWireItem(data, { subject, time, place: `stream:${stream}:${seq}` });
+      if (read.is === 'item') return [{ item: read.item, name: formatItemName(read.item), from }];
       drop(subject, seq, read.why);
       return [];
     });
     if (received.length === 0) return;
     // First that it came by the stream, then the item: between the two a crash can only forget to publish what is there.
-    marks.came(received.map(({ name }) => name));
+    checkpoints.noteReceived(received.map(({ name }) => name));
     const pushed = push(received);
-    marks.stored(pushed);
+    checkpoints.noteStored(pushed);
     if (pushed.some(({ isNew }) => isNew)) stored();
   }
 

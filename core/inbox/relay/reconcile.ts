@@ -1,11 +1,11 @@
-import type { Bound, Link, Stored } from './link.ts';
-import type { Marks } from './marks.ts';
+import type { RelayCheckpoints } from './checkpoints.ts';
+import type { DurableState, RelayLink, StreamMessage } from './link.ts';
 import type { Durable } from './names.ts';
 import type { Receiver } from './receive.ts';
 
-export interface Reconciling {
-  readonly link: Link;
-  readonly marks: Marks;
+export interface RelayReconcileOptions {
+  readonly link: RelayLink;
+  readonly checkpoints: RelayCheckpoints;
   readonly receiver: Receiver;
   /** When the stream was made. */
   readonly stream: string;
@@ -23,43 +23,44 @@ const AT_ONCE = 100;
  * @param bound where the durable stands; asked before this
  */
 export async function reconcile(
-  of: Reconciling,
+  options: RelayReconcileOptions,
   { subjects }: Durable,
-  bound: Bound,
+  bound: DurableState,
   stop: AbortSignal,
 ): Promise<void> {
-  const { link, marks } = of;
+  const { link, checkpoints } = options;
   const { lastSeq } = await link.stream();
   for (const subject of subjects) {
-    const seen = marks.seen(subject);
-    const isSame = seen?.durable === bound.created;
-    const from = Math.max(seen?.seq ?? 0, isSame ? bound.ackFloor : 0);
+    const checkpoint = checkpoints.findCheckpoint(subject);
+    const isSame = checkpoint?.durable === bound.created;
+    const from = Math.max(checkpoint?.seq ?? 0, isSame ? bound.ackFloor : 0);
     const upTo = isSame ? bound.delivered : lastSeq;
-    if (!(await walk(of, subject, from, upTo, stop))) return;
-    if (seen === null || !isSame || upTo > seen.seq) marks.setSeen(subject, bound.created, Math.max(from, upTo));
+    if (!(await storeRange(options, subject, from, upTo, stop))) return;
+    if (checkpoint === null || !isSame || upTo > checkpoint.seq)
+      checkpoints.setCheckpoint(subject, bound.created, Math.max(from, upTo));
   }
 }
 
 /** False when it was stopped on the way. */
-async function walk(
-  of: Reconciling,
+async function storeRange(
+  options: RelayReconcileOptions,
   subject: string,
   after: number,
   upTo: number,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const { link, receiver, stream, notBefore } = of;
-  let found: Stored[] = [];
+  const { link, receiver, stream, notBefore } = options;
+  let batch: StreamMessage[] = [];
   for (let at = after; at < upTo; ) {
     if (stop.aborted) return false;
     const next = await link.next(subject, at + 1);
     if (next === null || next.seq > upTo) break;
-    if (next.time >= notBefore) found.push(next);
+    if (next.time >= notBefore) batch.push(next);
     at = next.seq;
-    if (found.length < AT_ONCE) continue;
-    receiver.store(found, stream);
-    found = [];
+    if (batch.length < AT_ONCE) continue;
+    receiver.store(batch, stream);
+    batch = [];
   }
-  if (found.length > 0) receiver.store(found, stream);
+  if (batch.length > 0) receiver.store(batch, stream);
   return true;
 }

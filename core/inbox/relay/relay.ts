@@ -1,20 +1,20 @@
-import { Fault, faultOf, type Instant } from '../../model/index.ts';
+import { Fault, type Instant, toFault } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Items } from '../item.ts';
+import type { RelayCheckpoints } from './checkpoints.ts';
 import { RELAY } from './faults.ts';
-import type { Incoming, Link } from './link.ts';
-import type { Marks } from './marks.ts';
-import { durablesOf } from './names.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { RelayLink, StreamDelivery } from './link.ts';
+import { createDurables } from './names.ts';
+import type { OutgoingItems } from './outgoing.ts';
 import { publishAll } from './publish.ts';
 import { createReceiver } from './receive.ts';
 import { reconcile } from './reconcile.ts';
-import { openResidence } from './residence.ts';
+import { createResidence } from './residence.ts';
 
 export interface RelayOptions {
   readonly items: Pick<Items, 'push'>;
-  readonly outgoing: Outgoing;
-  readonly marks: Marks;
+  readonly outgoing: OutgoingItems;
+  readonly checkpoints: RelayCheckpoints;
   /** Whose mail is for this machine, now. */
   readonly personas: () => readonly string[];
   /** Who is known to live on this machine, now: that is announced. */
@@ -22,11 +22,11 @@ export interface RelayOptions {
   /** These live on other machines, and not here. */
   readonly setElsewhere: (names: ReadonlySet<string>) => void;
   /** @throws Fault */
-  readonly open: () => Promise<Link>;
+  readonly open: () => Promise<RelayLink>;
   readonly clock: Clock;
   readonly log: Log;
   /** How long mail is kept. */
-  readonly keepMs: number;
+  readonly retentionMs: number;
   /** Something came. */
   readonly stored: () => void;
   /** Each time it begins to fail, or fails otherwise, and null each time it does its work again; the first time too. */
@@ -51,17 +51,17 @@ const PASSING = new Set(['refused', 'timeout', 'broken', 'dns']);
 /** Who came to live on another machine is known within this time. */
 const RESIDENCE_MS = 5000;
 /** For pushes of processes that nobody announced. */
-const LOOK_MS = 30_000;
+const PUBLISH_INTERVAL_MS = 30_000;
 
 /**
  * Publishes what is pushed here and stores what others publish for the personas of this machine, over one connection after
  * the other. Ends only when it is disposed: whatever fails is told, and tried again.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { marks, clock, log, tell } = options;
+  const { checkpoints, clock, log, tell } = options;
   const receiver = createReceiver(options);
   const stop = new AbortController();
-  let said: Fault | null | undefined;
+  let reportedFault: Fault | null | undefined;
   let failingSince: number | null = null;
   let retryMs = RETRY_MS;
   /** Ends the session under way, or the wait for the next. */
@@ -73,17 +73,17 @@ export function startRelay(options: RelayOptions): Relay {
   async function run(): Promise<void> {
     while (!stop.signal.aborted) {
       try {
-        const link = await opened();
+        const link = await openOrStop();
         if (link === null) return;
         try {
           await using _link = link;
-          await session(link);
+          await runSession(link);
         } finally {
           await publishing; // which the end of the connection ends: nothing of it may reach the store later
         }
       } catch (error) {
         if (stop.signal.aborted) return;
-        fails(faultOf(error, RELAY));
+        reportFailure(toFault(error, RELAY));
         const wait = new AbortController();
         restart = () => wait.abort();
         await clock.sleep(retryMs, AbortSignal.any([wait.signal, stop.signal]));
@@ -93,7 +93,7 @@ export function startRelay(options: RelayOptions): Relay {
   }
 
   /** Null when the relay was stopped meanwhile; then nobody waits for the connection, and it is closed when it comes. */
-  async function opened(): Promise<Link | null> {
+  async function openOrStop(): Promise<RelayLink | null> {
     const opening = options.open();
     const stopped = Promise.withResolvers<null>();
     using _stops = onAbort(stop.signal, () => stopped.resolve(null));
@@ -102,26 +102,26 @@ export function startRelay(options: RelayOptions): Relay {
     return first;
   }
 
-  function fails(fault: Fault): void {
+  function reportFailure(fault: Fault): void {
     failingSince ??= clock.monotonic();
     const lasts = clock.monotonic() - failingSince >= SAY_AFTER_MS;
-    if (said instanceof Fault ? said.code === fault.code : PASSING.has(fault.code) && !lasts) return;
-    said = fault;
+    if (reportedFault instanceof Fault ? reportedFault.code === fault.code : PASSING.has(fault.code) && !lasts) return;
+    reportedFault = fault;
     log.warn(`NATS: ${fault.explain()}`);
     tell(fault);
   }
 
-  function works(link: Link): void {
+  function reportSuccess(link: RelayLink): void {
     failingSince = null;
     retryMs = RETRY_MS;
-    if (said === null) return;
-    log.info(`NATS: ${said === undefined ? 'connected' : 'it works again'} (server ${link.serverVersion})`);
-    said = null;
+    if (reportedFault === null) return;
+    log.info(`NATS: ${reportedFault === undefined ? 'connected' : 'it works again'} (server ${link.serverVersion})`);
+    reportedFault = null;
     tell(null);
   }
 
   /** One connection's life. Returns when the next one should begin at once, throws what ended it. */
-  async function session(link: Link): Promise<void> {
+  async function runSession(link: RelayLink): Promise<void> {
     const over = new AbortController();
     const ending = Promise.withResolvers<void>();
     ending.promise.catch(ignored);
@@ -130,22 +130,22 @@ export function startRelay(options: RelayOptions): Relay {
       over.abort();
       ending.resolve();
     };
-    void link.gone.then(fail);
+    void link.closed.then(fail);
     using _stops = onAbort(stop.signal, () => restart());
     const { created: stream } = await link.stream();
-    if (marks.meet(stream)) log.info('NATS: the stream is new to this machine');
-    const residence = openResidence(link, { ...options, machine: marks.machine });
+    if (checkpoints.meet(stream)) log.info('NATS: the stream is new to this machine');
+    const residence = createResidence(link, { ...options, machine: checkpoints.machine });
     const personas = options.personas();
-    const durables = durablesOf(link.serverVersion, marks.machine, personas);
-    const notBefore: Instant = clock.now() - options.keepMs;
+    const durables = createDurables(link.serverVersion, checkpoints.machine, personas);
+    const notBefore: Instant = clock.now() - options.retentionMs;
     const catchUp = async (): Promise<void> => {
       for (const durable of durables) {
         const bound = await link.bind(durable);
-        await reconcile({ link, marks, receiver, stream, notBefore }, durable, bound, over.signal);
+        await reconcile({ link, checkpoints, receiver, stream, notBefore }, durable, bound, over.signal);
       }
     };
 
-    const queue = inTurns(clock, over.signal, (messages: readonly Incoming[]) => {
+    const queue = createTurnCollector(clock, over.signal, (messages: readonly StreamDelivery[]) => {
       if (over.signal.aborted) return; // never acknowledged: they come again
       try {
         receiver.take(messages, stream);
@@ -153,10 +153,10 @@ export function startRelay(options: RelayOptions): Relay {
         fail(error);
       }
     });
-    const publisher = oneAtATime(async () => {
+    const publisher = createSerialRunner(async () => {
       await publishAll(link, options, over.signal);
     }, fail);
-    const resident = oneAtATime(async () => {
+    const resident = createSerialRunner(async () => {
       if (over.signal.aborted) return;
       await residence();
       if (options.personas().join('\n') !== personas.join('\n')) restart();
@@ -176,11 +176,11 @@ export function startRelay(options: RelayOptions): Relay {
     publishing = publisher.run();
     await Promise.race([publishing, ending.promise]);
     if (over.signal.aborted) return;
-    works(link);
+    reportSuccess(link);
     void resident.run();
-    leaving.use(every(clock, LOOK_MS, () => publish()));
-    leaving.use(every(clock, RESIDENCE_MS, () => void resident.run()));
-    leaving.use(every(clock, RECONCILE_MS, () => void catchUp().catch(fail)));
+    leaving.use(runEvery(clock, PUBLISH_INTERVAL_MS, () => publish()));
+    leaving.use(runEvery(clock, RESIDENCE_MS, () => void resident.run()));
+    leaving.use(runEvery(clock, RECONCILE_MS, () => void catchUp().catch(fail)));
     await ending.promise;
   }
 
@@ -195,22 +195,26 @@ export function startRelay(options: RelayOptions): Relay {
 }
 
 /** Collects what comes in one turn, so that it is stored in one transaction. */
-function inTurns<T>(clock: Clock, stop: AbortSignal, take: (all: readonly T[]) => void): { add(one: T): void } {
+function createTurnCollector<T>(
+  clock: Clock,
+  stop: AbortSignal,
+  take: (items: readonly T[]) => void,
+): { add(item: T): void } {
   let waiting: T[] = [];
   return {
-    async add(one) {
-      waiting.push(one);
+    async add(item) {
+      waiting.push(item);
       if (waiting.length > 1) return;
       await clock.sleep(0, stop);
-      const all = waiting;
+      const items = waiting;
       waiting = [];
-      take(all);
+      take(items);
     },
   };
 }
 
 /** Runs `work` again when it was asked for meanwhile, and never twice at once. */
-function oneAtATime(work: () => Promise<void>, fail: (error: unknown) => void): { run(): Promise<void> } {
+function createSerialRunner(work: () => Promise<void>, fail: (error: unknown) => void): { run(): Promise<void> } {
   let running: Promise<void> | null = null;
   let again = false;
   const loop = async (): Promise<void> => {
@@ -232,7 +236,7 @@ function oneAtATime(work: () => Promise<void>, fail: (error: unknown) => void): 
   };
 }
 
-function every(clock: Clock, ms: number, run: () => void): Disposable {
+function runEvery(clock: Clock, ms: number, run: () => void): Disposable {
   const beat = (): void => {
     timer = clock.after(ms, beat);
     run();

@@ -1,7 +1,7 @@
-import { type Instant, isoOf, parseJson } from '../../model/index.ts';
+import { formatIso, type Instant, parseJson } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import type { Link, Stored } from './link.ts';
-import { MACHINES, machineSubject } from './names.ts';
+import type { RelayLink, StreamMessage } from './link.ts';
+import { MACHINES, toMachineSubject } from './names.ts';
 
 export interface ResidenceOptions {
   /** This machine's name in the stream. */
@@ -17,7 +17,7 @@ export interface ResidenceOptions {
 const REPEAT_MS = 86_400_000;
 const LAPSES_MS = 7 * 86_400_000;
 
-interface Announcement {
+interface ResidenceAnnouncement {
   readonly seq: number;
   readonly time: Instant;
   readonly personas: readonly string[];
@@ -28,19 +28,19 @@ interface Announcement {
  * machine counts, and a machine takes its older ones away. Returns a look, which announces what changed here and hears what
  * the others announced since the last one. A look rejects with what the link rejects with.
  */
-export function openResidence(link: Link, options: ResidenceOptions): () => Promise<void> {
+export function createResidence(link: RelayLink, options: ResidenceOptions): () => Promise<void> {
   const { machine, residents, setElsewhere, clock } = options;
-  const machines = new Map<string, Announcement>();
-  const own = machineSubject(machine);
-  let seen = 0;
+  const machines = new Map<string, ResidenceAnnouncement>();
+  const own = toMachineSubject(machine);
+  let lastSeq = 0;
 
   async function hear(): Promise<void> {
     for (;;) {
-      const next = await link.next(MACHINES, seen + 1);
+      const next = await link.next(MACHINES, lastSeq + 1);
       if (next === null) return;
-      seen = next.seq;
+      lastSeq = next.seq;
       const before = machines.get(next.subject);
-      machines.set(next.subject, announcementIn(next));
+      machines.set(next.subject, parseAnnouncement(next));
       if (next.subject === own && before !== undefined) await erase(before.seq);
     }
   }
@@ -51,11 +51,11 @@ export function openResidence(link: Link, options: ResidenceOptions): () => Prom
   }
 
   async function announce(mine: readonly string[]): Promise<void> {
-    const said = machines.get(own);
-    if (said === undefined && mine.length === 0) return;
-    const isSame = said !== undefined && JSON.stringify(said.personas) === JSON.stringify(mine);
-    if (isSame && clock.now() - said.time < REPEAT_MS) return;
-    const at = isoOf(clock.now());
+    const announced = machines.get(own);
+    if (announced === undefined && mine.length === 0) return;
+    const isSame = announced !== undefined && JSON.stringify(announced.personas) === JSON.stringify(mine);
+    if (isSame && clock.now() - announced.time < REPEAT_MS) return;
+    const at = formatIso(clock.now());
     await link.publish(own, JSON.stringify({ personas: mine, at }), `${own}:${at}`);
     await hear();
   }
@@ -64,18 +64,18 @@ export function openResidence(link: Link, options: ResidenceOptions): () => Prom
     await hear();
     const mine = [...new Set(residents())].sort();
     await announce(mine);
-    const here = new Set(mine);
+    const localNames = new Set(mine);
     const fresh = [...machines].filter(([subject, { time }]) => subject !== own && clock.now() - time < LAPSES_MS);
     const names = fresh.flatMap(([, { personas }]) => personas);
-    setElsewhere(new Set(names.filter((name) => !here.has(name))));
+    setElsewhere(new Set(names.filter((name) => !localNames.has(name))));
   };
 }
 
 /** What is no announcement names nobody. */
-function announcementIn({ data, seq, time }: Stored): Announcement {
+function parseAnnouncement({ data, seq, time }: StreamMessage): ResidenceAnnouncement {
   try {
-    const said = parseJson(Buffer.from(data).toString('utf8')) as { readonly personas?: unknown } | null;
-    const personas: unknown[] = Array.isArray(said?.personas) ? said.personas : [];
+    const body = parseJson(Buffer.from(data).toString('utf8')) as { readonly personas?: unknown } | null;
+    const personas: unknown[] = Array.isArray(body?.personas) ? body.personas : [];
     return { seq, time, personas: personas.filter((name): name is string => typeof name === 'string' && name !== '') };
   } catch {
     return { seq, time, personas: [] }; // whoever wrote it, it says nothing that can be understood

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { ITEM_TYPES, type Priority } from '../item.ts';
-import { subjectOf } from './names.ts';
-import { instantOf, itemOf, type KeyedItem, messageOf } from './wire.ts';
+import type { KeyedItem } from './keyed-item.ts';
+import { toSubject } from './names.ts';
+import { formatWireMessage, parseInstant, parseWireItem } from './wire.ts';
 
 const instant = fc.integer({ min: 0, max: 4_000_000_000_000 });
 const text = fc.string({ unit: 'grapheme' });
@@ -33,15 +34,15 @@ describe('an item on the wire', () => {
   test('property: it comes back as it was', () => {
     fc.assert(
       fc.property(item, (one) => {
-        const data = new TextEncoder().encode(messageOf(one));
-        assert.deepEqual(itemOf(data, { ...at, subject: subjectOf(one.to) }), { is: 'item', item: one });
+        const data = new TextEncoder().encode(formatWireMessage(one));
+        assert.deepEqual(parseWireItem(data, { ...at, subject: toSubject(one.to) }), { is: 'item', item: one });
       }),
       { numRuns: 500 },
     );
   });
 
   test('a foreign message needs type, source and content; its place in the stream is its key, its time the stream', () => {
-    assert.deepEqual(itemOf(bytes({ ...GOOD, rig: 'r', id: 'x' }), at), {
+    assert.deepEqual(parseWireItem(bytes({ ...GOOD, rig: 'r', id: 'x' }), at), {
       is: 'item',
       item: {
         to: { is: 'persona', name: 'ada' },
@@ -66,15 +67,15 @@ describe('an item on the wire', () => {
       [bytes({ ...GOOD, expires_at: 'soon' }), /expires_at "soon"/],
     ];
     for (const [data, why] of wrong) {
-      const read = itemOf(data, at);
+      const read = parseWireItem(data, at);
       assert.ok(read.is === 'bad' && why.test(read.why), JSON.stringify(read));
     }
-    assert.equal(itemOf(bytes(GOOD), { ...at, subject: 'inbox.rig.r' }).is, 'bad');
+    assert.equal(parseWireItem(bytes(GOOD), { ...at, subject: 'inbox.rig.r' }).is, 'bad');
   });
 
   test('C7 given a type or a priority that is not known, the nearest is taken, and no text is lost for it', () => {
     const kindOf = (more: object) => {
-      const read = itemOf(bytes({ ...GOOD, ...more }), at);
+      const read = parseWireItem(bytes({ ...GOOD, ...more }), at);
       return read.is === 'item' ? [read.item.type, read.item.priority] : read.why;
     };
     assert.deepEqual(kindOf({ type: 'nudge' }), ['agent', 2]);
@@ -85,7 +86,7 @@ describe('an item on the wire', () => {
 
   test('C1 given a key that only Hivebar itself may use, a message of the stream has another one here', () => {
     for (const key of ['hivebar:decision:1', 'HIVEBAR:decision:1']) {
-      const read = itemOf(bytes({ ...GOOD, dedup_key: key, origin: 'hivebar' }), at);
+      const read = parseWireItem(bytes({ ...GOOD, dedup_key: key, origin: 'hivebar' }), at);
       assert.ok(read.is === 'item' && !('origin' in read.item));
       assert.equal(read.is === 'item' && read.item.dedupKey, `foreign:${key}`);
     }
@@ -94,8 +95,8 @@ describe('an item on the wire', () => {
   test('inbox-gates 8.12b: an offset of a time counts', () => {
     const noon = Date.UTC(2026, 1, 13, 12);
     for (const time of ['2026-02-13T12:00:00Z', '2026-02-13T14:00:00+02:00', '2026-02-13T06:30:00.000000-05:30'])
-      assert.equal(instantOf(time), noon, time);
-    assert.equal(instantOf('2026-02-13T12:00:00.123456789Z'), noon + 123);
-    for (const time of ['2026-02-13', '2026-02-13T12:00:00', 12, null]) assert.equal(instantOf(time), null);
+      assert.equal(parseInstant(time), noon, time);
+    assert.equal(parseInstant('2026-02-13T12:00:00.123456789Z'), noon + 123);
+    for (const time of ['2026-02-13', '2026-02-13T12:00:00', 12, null]) assert.equal(parseInstant(time), null);
   });
 });

@@ -1,14 +1,11 @@
-import { type Instant, isoOf, parseJson } from '../../model/index.ts';
-import type { NewItem } from '../item.ts';
-import { nearestPriority, nearestType } from '../item-fields.ts';
+import { formatIso, type Instant, parseJson } from '../../model/index.ts';
+import { toNearestPriority, toNearestType } from '../item-fields.ts';
 import { toForeignKey } from '../new-item.ts';
-import { addresseeOf } from './names.ts';
-
-/** An item with the key by which every machine knows it. */
-export type KeyedItem = NewItem & { readonly dedupKey: string };
+import type { KeyedItem } from './keyed-item.ts';
+import { parseAddressee } from './names.ts';
 
 /** What of a message the stream itself says. */
-export interface Envelope {
+export interface StreamEnvelope {
   readonly subject: string;
   /** When the stream took it. */
   readonly time: Instant;
@@ -16,10 +13,12 @@ export interface Envelope {
   readonly place: string;
 }
 
-export type Read = { readonly is: 'item'; readonly item: KeyedItem } | { readonly is: 'bad'; readonly why: string };
+export type ItemParseResult =
+  | { readonly is: 'item'; readonly item: KeyedItem }
+  | { readonly is: 'bad'; readonly why: string };
 
 /** The keys of a row on the wire, as the contract has them (inbox and gates 2). */
-export function messageOf(item: KeyedItem): string {
+export function formatWireMessage(item: KeyedItem): string {
   return JSON.stringify({
     agent_name: item.to.is === 'persona' ? item.to.name : 'all',
     session_id: item.session,
@@ -27,8 +26,8 @@ export function messageOf(item: KeyedItem): string {
     source: item.source,
     content: item.content,
     priority: item.priority,
-    created_at: isoOf(item.created),
-    expires_at: item.expires === null ? null : isoOf(item.expires),
+    created_at: formatIso(item.created),
+    expires_at: item.expires === null ? null : formatIso(item.expires),
     dedup_key: item.dedupKey,
   });
 }
@@ -38,39 +37,40 @@ export function messageOf(item: KeyedItem): string {
  * type and a priority that are not known are the nearest there is, as in a queue: no text is lost for them. Without a priority
  * it is normal, never critical (contract 2). A key that only Hivebar itself may use becomes another one.
  */
-export function itemOf(data: Uint8Array, { subject, time, place }: Envelope): Read {
-  const to = addresseeOf(subject);
-  if (to === null) return bad(`the subject ${subject} is nobody's`);
+export function parseWireItem(data: Uint8Array, { subject, time, place }: StreamEnvelope): ItemParseResult {
+  const to = parseAddressee(subject);
+  if (to === null) return toBadItem(`the subject ${subject} is nobody's`);
   let body: unknown;
   try {
     body = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(data));
   } catch (error) {
-    return bad(`no JSON (${error instanceof Error ? error.message.slice(0, 80) : 'unreadable'})`);
+    return toBadItem(`no JSON (${error instanceof Error ? error.message.slice(0, 80) : 'unreadable'})`);
   }
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return bad('no object');
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return toBadItem('no object');
   const { type, source, content, priority, session_id, created_at, expires_at, dedup_key } = body as Record<
     string,
     unknown
   >;
-  if (typeof source !== 'string' || source === '') return bad(`the source ${shown(source)} is no name`);
-  if (typeof content !== 'string') return bad('the content is no text');
-  const created = created_at === undefined || created_at === null ? time : instantOf(created_at);
-  if (created === null) return bad(`created_at ${shown(created_at)} is no time`);
-  const expires = expires_at === undefined || expires_at === null ? null : instantOf(expires_at);
-  if (expires === null && typeof expires_at === 'string') return bad(`expires_at ${shown(expires_at)} is no time`);
+  if (typeof source !== 'string' || source === '') return toBadItem(`the source ${formatValue(source)} is no name`);
+  if (typeof content !== 'string') return toBadItem('the content is no text');
+  const created = created_at === undefined || created_at === null ? time : parseInstant(created_at);
+  if (created === null) return toBadItem(`created_at ${formatValue(created_at)} is no time`);
+  const expires = expires_at === undefined || expires_at === null ? null : parseInstant(expires_at);
+  if (expires === null && typeof expires_at === 'string')
+    return toBadItem(`expires_at ${formatValue(expires_at)} is no time`);
   const session = typeof session_id === 'string' && session_id !== '' ? session_id : null;
   const dedupKey = typeof dedup_key === 'string' && dedup_key !== '' ? toForeignKey(dedup_key) : place;
-  const kind = { type: nearestType(type), priority: nearestPriority(priority) };
+  const kind = { type: toNearestType(type), priority: toNearestPriority(priority) };
   return { is: 'item', item: { to, ...kind, source, content, session, created, expires, dedupKey } };
 }
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 /** The instant of an RFC 3339 time, whatever its offset (contract 8, defect 12); null when it is none. */
-export function instantOf(text: unknown): Instant | null {
-  const found = typeof text === 'string' ? RFC3339.exec(text) : null;
-  if (found === null) return null;
-  const [, year, month, day, hour, minute, second, fraction = '', sign, hours = 0, minutes = 0] = found;
+export function parseInstant(text: unknown): Instant | null {
+  const match = typeof text === 'string' ? RFC3339.exec(text) : null;
+  if (match === null) return null;
+  const [, year, month, day, hour, minute, second, fraction = '', sign, hours = 0, minutes = 0] = match;
   const at = Date.UTC(
     Number(year),
     Number(month) - 1,
@@ -84,10 +84,10 @@ export function instantOf(text: unknown): Instant | null {
   return at + ms - (sign === '-' ? -offset : offset);
 }
 
-function bad(why: string): Read {
+function toBadItem(why: string): ItemParseResult {
   return { is: 'bad', why };
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return (JSON.stringify(value) ?? 'that is missing').slice(0, 60);
 }

@@ -1,11 +1,11 @@
 export {
-  type Agent,
-  type Heartbeat,
+  type AnnouncedAgent,
+  createRegistrations,
   type Joiner,
-  keepRegistrations,
   type Peer,
   type PeerChange,
+  type PeerHeartbeat,
   type Registration,
   type Registrations,
 } from './registrations.ts';
-export { keepSignals, type LentSignals, type SignalChange, type Signals } from './signals.ts';
+export { openSignals, type SignalChange, type SignalLease, type Signals } from './signals.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
-import { type Agent, type Joiner, keepRegistrations, type PeerChange } from './index.ts';
+import { type AnnouncedAgent, createRegistrations, type Joiner, type PeerChange } from './index.ts';
 import type { RegistrationsOptions } from './registrations.ts';
 import { EXPIRE_MS } from './registrations.ts';
 
@@ -18,7 +18,7 @@ const ADA: Joiner = {
 const BO: Joiner = { ...ADA, identity: 'bo', address: 'bo' };
 const SHIM: Joiner = { ...ADA, kind: 'agent', surface: 'codex' };
 
-const session = (id: string, more: Partial<Agent> = {}): Agent => ({
+const session = (id: string, more: Partial<AnnouncedAgent> = {}): AnnouncedAgent => ({
   id,
   address: 'ada',
   surface: 'tmux',
@@ -31,8 +31,8 @@ const session = (id: string, more: Partial<Agent> = {}): Agent => ({
 function rig(expected: RegistrationsOptions['expected'] = []) {
   const clock = fakeClock();
   let ids = 0;
-  const world: { sessions: readonly Agent[] } = { sessions: [] };
-  const registrations = keepRegistrations({
+  const world: { sessions: readonly AnnouncedAgent[] } = { sessions: [] };
+  const registrations = createRegistrations({
     clock,
     newId: () => `r${++ids}`,
     expected,
@@ -112,16 +112,16 @@ describe('registrations', () => {
     const { joined, registrations, heardBy, world } = rig();
     world.sessions = [session('s1')];
     const ada = joined(ADA);
-    registrations.look();
+    registrations.refresh();
     assert.deepEqual(heardBy(ada), []);
     world.sessions = [session('s1'), session('s2', { since: 2 })];
-    registrations.look();
+    registrations.refresh();
     assert.deepEqual(heardBy(ada), ['peer_left ada tmux preempt', 'peer_joined ada tmux']);
     world.sessions = [session('s1'), session('s2', { since: 2 })].map((one) => ({
       ...one,
       left: { reason: 'wrap' as const, at: 3 },
     }));
-    registrations.look();
+    registrations.refresh();
     assert.deepEqual(heardBy(ada), ['peer_left ada tmux wrap']);
     assert.deepEqual(registrations.sessions(), []);
   });

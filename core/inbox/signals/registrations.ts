@@ -16,7 +16,7 @@ export interface Joiner {
 }
 
 /** What one that is connected last said of itself. */
-export interface Heartbeat {
+export interface PeerHeartbeat {
   readonly at: Instant;
   readonly seq: number;
   readonly fsm: string;
@@ -30,11 +30,11 @@ export interface Heartbeat {
 export interface Registration extends Joiner {
   readonly id: string;
   readonly since: Instant;
-  readonly heartbeat: Heartbeat | null;
+  readonly heartbeat: PeerHeartbeat | null;
 }
 
 /** A session of an agent, as it was announced. */
-export interface Agent {
+export interface AnnouncedAgent {
   readonly id: string;
   readonly address: string;
   readonly surface: string;
@@ -78,16 +78,16 @@ export interface Registrations extends Disposable {
    * place of the one before it on the same surface, whose `preempted` is called.
    */
   join(joiner: Joiner, peer: Peer): string | null;
-  heard(id: string, heartbeat: Heartbeat): void;
+  heard(id: string, heartbeat: PeerHeartbeat): void;
   /** `wrap`: it said that its persona is over. Else it may come again, and its binding holds for `EXPIRE_MS`. */
   leave(id: string, why: 'wrap' | 'lost'): void;
   connected(): readonly Registration[];
   /** Announced sessions that are at work. */
-  sessions(): readonly Agent[];
+  sessions(): readonly AnnouncedAgent[];
   /** Null: a signal to this address has somebody to go to, or nobody was ever known there and it waits. */
   stale(address: string): StaleBinding | null;
   /** Agents may have come or gone, in another process. */
-  look(): void;
+  refresh(): void;
 }
 
 export interface RegistrationsOptions {
@@ -95,24 +95,24 @@ export interface RegistrationsOptions {
   /** A new id. */
   readonly newId: () => string;
   /** Those that are installed: each has as long to come as one that was cut off. */
-  readonly expected: readonly Bound[];
+  readonly expected: readonly BindingTarget[];
   /** The announced sessions of one address, or of all (null); those that are over too. */
-  readonly sessions: (address: string | null) => readonly Agent[];
+  readonly sessions: (address: string | null) => readonly AnnouncedAgent[];
 }
 
 /** A daemon that was cut off and did not come again for so long is gone: twice the longest wait of its ladder. */
 export const EXPIRE_MS = 120_000;
 
-type Bound = Pick<Joiner, 'kind' | 'identity' | 'address' | 'surface'>;
+type BindingTarget = Pick<Joiner, 'kind' | 'identity' | 'address' | 'surface'>;
 
 /** The way to a persona over one that is connected, or was. */
-interface Binding extends Bound {
+interface Binding extends BindingTarget {
   state:
     | { readonly is: 'active'; readonly expiry: Disposable | null }
     | { readonly is: 'left'; readonly reason: LeftReason; readonly at: Instant };
 }
 
-interface Present {
+interface ConnectedPeer {
   registration: Registration;
   readonly peer: Peer;
 }
@@ -120,27 +120,27 @@ interface Present {
 /** So many ways to one persona are remembered. */
 const MOST_BINDINGS = 32;
 /** Sessions come and go in other processes, and not all of them say so: with heartbeats they are looked at as often as this. */
-const LOOK_MS = 10_000;
+const REFRESH_MS = 10_000;
 
 /** One persona has one daemon: on another surface it takes the place of what it was. Agents are as many as there are surfaces. */
-function keyOf({ kind, address, identity, surface }: Bound): string {
+function formatBindingKey({ kind, address, identity, surface }: BindingTarget): string {
   return JSON.stringify([kind, address, identity, kind === 'daemon' ? null : surface]);
 }
 
 /** Who is there, in memory: it is made anew by those who connect (persona daemon, contract 2; seed, "Daemon registration model"). */
-export function keepRegistrations(options: RegistrationsOptions): Registrations {
+export function createRegistrations(options: RegistrationsOptions): Registrations {
   const { clock, newId } = options;
-  const present = new Map<string, Present>();
+  const present = new Map<string, ConnectedPeer>();
   const bindings = new Map<string, Binding>();
   /** The surfaces of an address that have an agent at work, as they were told of. */
-  let working = new Map<string, Agent>();
+  let working = new Map<string, AnnouncedAgent>();
 
-  let lookedAt = clock.monotonic();
+  let refreshedAt = clock.monotonic();
 
-  for (const one of options.expected) lapse(bind(one));
+  for (const target of options.expected) lapse(bind(target));
 
-  function bind({ kind, address, identity, surface }: Bound): Binding {
-    const key = keyOf({ kind, address, identity, surface });
+  function bind({ kind, address, identity, surface }: BindingTarget): Binding {
+    const key = formatBindingKey({ kind, address, identity, surface });
     const before = bindings.get(key);
     if (before !== undefined && before.surface !== surface) unbind(before, 'preempt');
     if (before?.state.is === 'active') before.state.expiry?.[Symbol.dispose]();
@@ -152,8 +152,8 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
   }
 
   function forgetOld(address: string): void {
-    const its = [...bindings].filter(([, binding]) => binding.address === address);
-    for (const [key, { state }] of its.slice(0, Math.max(0, its.length - MOST_BINDINGS))) {
+    const addressBindings = [...bindings].filter(([, binding]) => binding.address === address);
+    for (const [key, { state }] of addressBindings.slice(0, Math.max(0, addressBindings.length - MOST_BINDINGS))) {
       if (state.is === 'left' || state.expiry !== null) bindings.delete(key);
       if (state.is === 'active') state.expiry?.[Symbol.dispose]();
     }
@@ -178,31 +178,31 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
     }
   }
 
-  function preempt(id: string, { registration, peer }: Present): void {
+  function preempt(id: string, { registration, peer }: ConnectedPeer): void {
     present.delete(id);
-    const binding = bindings.get(keyOf(registration));
+    const binding = bindings.get(formatBindingKey(registration));
     if (binding !== undefined) unbind(binding, 'preempt');
     peer.preempted();
   }
 
   /** By address and surface, the newest agent that is at work there. */
-  function workingOf(agents: readonly Agent[]): Map<string, Agent> {
-    const found = new Map<string, Agent>();
+  function findWorking(agents: readonly AnnouncedAgent[]): Map<string, AnnouncedAgent> {
+    const newest = new Map<string, AnnouncedAgent>();
     for (const agent of agents) {
       if (agent.left !== null) continue;
       const key = JSON.stringify([agent.address, agent.surface]);
-      const other = found.get(key);
-      if (other === undefined || other.since < agent.since) found.set(key, agent);
+      const other = newest.get(key);
+      if (other === undefined || other.since < agent.since) newest.set(key, agent);
     }
-    return found;
+    return newest;
   }
 
-  function look(): void {
+  function refresh(): void {
     if (present.size === 0) return; // nobody would hear of it
-    lookedAt = clock.monotonic();
+    refreshedAt = clock.monotonic();
     const before = working;
     const agents = options.sessions(null);
-    working = workingOf(agents);
+    working = findWorking(agents);
     const over = new Map(agents.flatMap(({ id, left }) => (left === null ? [] : [[id, left.reason]])));
     for (const [key, agent] of before) {
       const now = working.get(key);
@@ -218,13 +218,13 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
 
   return {
     join(joiner, peer) {
-      const key = keyOf(joiner);
+      const key = formatBindingKey(joiner);
       const other = [...present].find(
-        ([, { registration }]) => registration.tenant === joiner.tenant && keyOf(registration) === key,
+        ([, { registration }]) => registration.tenant === joiner.tenant && formatBindingKey(registration) === key,
       );
       if (other !== undefined && joiner.kind === 'daemon') return null;
       if (other !== undefined) preempt(...other);
-      if (present.size === 0) working = workingOf(options.sessions(null));
+      if (present.size === 0) working = findWorking(options.sessions(null));
       const { address, identity, surface } = joiner;
       bind(joiner);
       const id = newId();
@@ -233,16 +233,16 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
       return id;
     },
     heard(id, heartbeat) {
-      const one = present.get(id);
-      if (one === undefined) return;
-      one.registration = { ...one.registration, heartbeat };
-      if (clock.monotonic() - lookedAt >= LOOK_MS) look();
+      const connected = present.get(id);
+      if (connected === undefined) return;
+      connected.registration = { ...connected.registration, heartbeat };
+      if (clock.monotonic() - refreshedAt >= REFRESH_MS) refresh();
     },
     leave(id, why) {
-      const one = present.get(id);
-      if (one === undefined) return;
+      const connected = present.get(id);
+      if (connected === undefined) return;
       present.delete(id);
-      const binding = bindings.get(keyOf(one.registration));
+      const binding = bindings.get(formatBindingKey(connected.registration));
       if (binding === undefined) return;
       if (why === 'wrap') unbind(binding, 'wrap');
       else lapse(binding);
@@ -264,7 +264,7 @@ export function keepRegistrations(options: RegistrationsOptions): Registrations 
       }
       return left.toSorted((a, b) => b.since - a.since)[0] ?? null;
     },
-    look,
+    refresh,
     [Symbol.dispose]() {
       for (const { state } of bindings.values()) if (state.is === 'active') state.expiry?.[Symbol.dispose]();
       present.clear();

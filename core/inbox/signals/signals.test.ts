@@ -6,9 +6,9 @@ import { after, describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
 import { newItem } from '../../../test/kit/new-item.ts';
 import { silentLog } from '../../ports/index.ts';
-import { type Database, openDatabase, type Value } from '../../state/index.ts';
+import { type Database, openDatabase, type SqlValue } from '../../state/index.ts';
 import { type NewItem, openItems, openLocalHive } from '../index.ts';
-import { keepSignals, type SignalChange } from './index.ts';
+import { openSignals, type SignalChange } from './index.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'hivebar-signals-'));
 after(() => rmSync(home, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ function counting(db: Database, read: { rows: number }): Database {
       const statement = db.prepare<Row>(sql);
       return {
         ...statement,
-        all(...values: readonly Value[]) {
+        all(...values: readonly SqlValue[]) {
           const rows = statement.all(...values);
           read.rows += rows.length;
           return rows;
@@ -39,7 +39,7 @@ function rig(path = join(home, `${++made}`, 'hivebar.sqlite')) {
   const read = { rows: 0 };
   const db = counting(openDatabase(path), read);
   const hive = openLocalHive({ db, clock, log: silentLog, contentChars: 220 });
-  const signals = keepSignals({ db, local: hive, clock, log: silentLog });
+  const signals = openSignals({ db, local: hive, clock, log: silentLog });
   const item = (more: Partial<NewItem> = {}): NewItem => newItem({ created: clock.now(), ...more });
   return {
     path,
@@ -169,7 +169,7 @@ describe('whoever listens to an address', () => {
     using ada = heard();
     const there = elsewhere();
     const lease = there.lease({ persona: 'ada', session: null, upTo: 4, most: 1, forMs: 1000 });
-    there.delivered(
+    there.markDelivered(
       lease,
       lease.items.map(({ id }) => id),
     );

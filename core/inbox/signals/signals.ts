@@ -1,10 +1,10 @@
-import { type Instant, isoOf } from '../../model/index.ts';
+import { formatIso, type Instant } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Database } from '../../state/index.ts';
-import { type Lent, lend } from '../drain/index.ts';
+import { type DrainLease, lend } from '../drain/index.ts';
 import type { Item } from '../item.ts';
 import type { LocalHive } from '../local-hive.ts';
-import { type StandRow, signalStatementsOf } from './statements.ts';
+import { prepareSignalStatements, type StandRow } from './statements.ts';
 
 /** The answer to a peek (persona daemon, contract 2): no ids, no content. */
 export interface PendingSignals {
@@ -17,7 +17,7 @@ export interface PendingSignals {
 }
 
 /** Items that are one caller's until it says whether they were handed over; see `Lent`. */
-export interface LentSignals extends Pick<Lent, 'release'> {
+export interface SignalLease extends Pick<DrainLease, 'release'> {
   /** What they were taken from. */
   readonly rev: number;
   readonly items: readonly Item[];
@@ -44,7 +44,7 @@ export interface Signals extends Disposable {
    * What is pending, lent to one caller: `most` items at most, of a size that one answer can have, the most urgent first. With
    * a session also those that are for it alone.
    */
-  lend(address: string, request: { readonly most: number; readonly session: string | null }): LentSignals;
+  lend(address: string, request: { readonly most: number; readonly session: string | null }): SignalLease;
   /**
    * Tells what changes from now on, in the same turn as the hive hears of it. Something that a session was shown, or somebody
    * read, is `drained`, in whatever process; what expired is no drain.
@@ -63,7 +63,7 @@ export interface SignalsOptions {
 const ROOM = 1024 * 1024;
 
 /** What was seen of an address that somebody listens to. */
-interface Seen {
+interface AddressState {
   stand: StandRow;
   at: Instant;
   /** Ids that a drain takes next. */
@@ -73,40 +73,40 @@ interface Seen {
 
 const NOTHING: StandRow = { rev: 0, unread: 0, last: 0 };
 
-export function keepSignals({ db, local, clock, log }: SignalsOptions): Signals {
-  const sql = signalStatementsOf(db);
-  const seen = new Map<string, Seen>();
+export function openSignals({ db, local, clock, log }: SignalsOptions): Signals {
+  const sql = prepareSignalStatements(db);
+  const addressStates = new Map<string, AddressState>();
 
   const nowMs = (): Instant => Math.floor(clock.now());
-  const standOf = (address: string): StandRow => sql.stand.get(address) ?? NOTHING;
-  const frontOf = (address: string): readonly number[] => sql.front.all(address, nowMs()).map(({ id }) => id);
+  const readStand = (address: string): StandRow => sql.stand.get(address) ?? NOTHING;
+  const readFront = (address: string): readonly number[] => sql.front.all(address, nowMs()).map(({ id }) => id);
 
   function pending(address: string): PendingSignals {
     const { rev, count, oldest } = sql.pending.get(address, nowMs()) ?? { rev: 0, count: 0, oldest: null };
-    return { rev, count, oldest_at: oldest === null ? null : isoOf(oldest) };
+    return { rev, count, oldest_at: oldest === null ? null : formatIso(oldest) };
   }
 
   /** Costs the same however much is pending: whoever sends something waits for it. */
-  function changesOf(address: string, before: Seen): readonly SignalChange[] {
+  function findChanges(address: string, before: AddressState): readonly SignalChange[] {
     const { stand, at, front } = before;
-    const now = standOf(address);
+    const now = readStand(address);
     if (now.rev === stand.rev) return [];
     const came = sql.came.get(address, stand.last)?.n ?? 0;
     const isLess = now.unread < stand.unread + came;
     before.stand = now;
     before.at = nowMs();
     const wasDrained = isLess && sql.anyRead.get(address, JSON.stringify(front), stand.last, at)?.any === 1;
-    if (isLess || front.length === 0) before.front = frontOf(address);
+    if (isLess || front.length === 0) before.front = readFront(address);
     const { rev } = now;
     const drained: SignalChange[] = wasDrained ? [{ is: 'drained', rev, remaining: pending(address).count }] : [];
     return came > 0 || !wasDrained ? [...drained, { is: 'pending_changed', rev }] : drained;
   }
 
   const hints = local.hints((address) => {
-    const one = seen.get(address);
-    if (one === undefined) return;
-    for (const change of changesOf(address, one)) {
-      for (const { tell } of one.listeners) {
+    const addressState = addressStates.get(address);
+    if (addressState === undefined) return;
+    for (const change of findChanges(address, addressState)) {
+      for (const { tell } of addressState.listeners) {
         try {
           tell(change);
         } catch (error) {
@@ -126,33 +126,34 @@ export function keepSignals({ db, local, clock, log }: SignalsOptions): Signals 
         { persona: address, session, upTo: 4, most },
       );
       if (lent === null) return { rev, items: [], remaining: count, commit: () => {}, release: () => {} };
-      const items = fitting(lent.items.slice(0, most)); // what is critical is lent beyond `most`
+      const items = selectFitting(lent.items.slice(0, most)); // what is critical is lent beyond `most`
       const remaining = Math.max(0, count - items.filter((item) => item.session === null).length);
       return { rev, items, remaining, commit: () => lent.commit(items), release: lent.release };
     },
     listen(address, tell) {
       const listener = { tell };
-      const one = seen.get(address) ?? {
-        ...{ stand: standOf(address), at: nowMs(), front: frontOf(address) },
+      const addressState = addressStates.get(address) ?? {
+        ...{ stand: readStand(address), at: nowMs(), front: readFront(address) },
         listeners: new Set(),
       };
-      one.listeners.add(listener);
-      seen.set(address, one);
+      addressState.listeners.add(listener);
+      addressStates.set(address, addressState);
       return {
         [Symbol.dispose]() {
-          one.listeners.delete(listener);
-          if (one.listeners.size === 0 && seen.get(address) === one) seen.delete(address);
+          addressState.listeners.delete(listener);
+          if (addressState.listeners.size === 0 && addressStates.get(address) === addressState)
+            addressStates.delete(address);
         },
       };
     },
     [Symbol.dispose]() {
       hints[Symbol.dispose]();
-      seen.clear();
+      addressStates.clear();
     },
   };
 }
 
-function fitting(items: readonly Item[]): readonly Item[] {
+function selectFitting(items: readonly Item[]): readonly Item[] {
   let room = ROOM;
   const end = items.findIndex(({ content }, i) => {
     room -= content.length;

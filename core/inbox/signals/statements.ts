@@ -7,8 +7,8 @@ const FRONT = 32;
 /** Among the newest messages of an address, so many are looked at for one that was read. */
 const RECENT = 1000;
 
-const WAITS = (marks: 'i' | 'a') =>
-  `${marks}.read_at IS NULL AND (${marks}.expires_at IS NULL OR ${marks}.expires_at > ?2)`;
+const WAITS = (stateAlias: 'i' | 'a') =>
+  `${stateAlias}.read_at IS NULL AND (${stateAlias}.expires_at IS NULL OR ${stateAlias}.expires_at > ?2)`;
 
 /** Items for any session; those for one alone are its own hook's. Also what somebody holds a lease of: a lease may lapse. */
 const OWN = `FROM inbox AS i INDEXED BY inbox_pending WHERE i.persona = ?1 AND i.session IS NULL AND ${WAITS('i')}`;
@@ -18,8 +18,8 @@ const OF_NOBODY_YET = `FROM inbox AS i WHERE i.persona = '' AND (i.expires_at IS
   AND NOT EXISTS (SELECT 1 FROM personas WHERE name = ?1)`;
 
 /** The oldest of each priority is the first in its index; the oldest of all is among those. */
-const oldest = (marks: 'i' | 'a', from: string) => `
-  (SELECT min((SELECT ${marks}.created ${from} AND ${marks}.priority = p.column1 ORDER BY ${marks}.created LIMIT 1))
+const oldest = (stateAlias: 'i' | 'a', from: string) => `
+  (SELECT min((SELECT ${stateAlias}.created ${from} AND ${stateAlias}.priority = p.column1 ORDER BY ${stateAlias}.created LIMIT 1))
     FROM (VALUES (0), (1), (2), (3), (4)) AS p)`;
 const count = (from: string) => `(SELECT count(*) FROM (SELECT 1 ${from} LIMIT ${MOST_SIGNALS}))`;
 
@@ -32,7 +32,7 @@ export interface StandRow {
 }
 
 /** What the signals ask of the tables. `?1` is the address, and in a peek `?2` is now. */
-export function signalStatementsOf(db: Database) {
+export function prepareSignalStatements(db: Database) {
   const newer = (table: string) => `FROM ${table} WHERE persona = ?1 AND seq > ?2 AND read_at IS NULL`;
   const among = (table: string) =>
     `EXISTS (SELECT 1 FROM ${table} WHERE persona = ?1 AND seq IN (SELECT value FROM json_each(?2)) AND read_at IS NOT NULL)`;

@@ -1,6 +1,6 @@
 import { O } from '../../ports/index.ts';
-import { type Disk, errnoOf, ioFault, openForAppend, openForRead } from '../../state/index.ts';
-import { piecesFromEnd } from './pieces.ts';
+import { type Disk, getErrno, openForAppend, openForRead, toIoFault } from '../../state/index.ts';
+import { readPiecesFromEnd } from './lines-from-end.ts';
 
 export interface Rotation {
   /** The file is rotated once it is this large, in bytes; 0 or less: never. */
@@ -10,7 +10,7 @@ export interface Rotation {
 }
 
 /** What the end of a file says about what it holds. */
-export interface Ending {
+export interface FileEnding {
   /** The newest whole line that `known` recognised; `foreign`: it has whole lines but none of them; `empty`: it has none. */
   readonly last: { readonly is: 'known'; readonly seq: number } | { readonly is: 'foreign' | 'empty' };
   /** What stands behind the last newline: the beginning of a line whose writer was cut off. */
@@ -18,7 +18,7 @@ export interface Ending {
 }
 
 /** One persona's event file, with its archives; opened by name for every write, so that a deleted one comes back. */
-export interface EventFile {
+export interface PersonaEventFile {
   /**
    * Appends whole lines in one write, then rotates if the file is large enough (Kijito contract e). `unsure`: somebody
    * else changed the file and it ends inside a line; nothing was written, look at its ending first.
@@ -27,16 +27,21 @@ export interface EventFile {
    */
   append(lines: Uint8Array): 'appended' | 'unsure';
   /** Looks at the live file, and leaves it as it is. Creates it. @throws Fault */
-  ending(known: (line: string) => number | null): Ending;
-  /** The newest archive's last known line, null when it has none or can not be read. */
-  archived(known: (line: string) => number | null): number | null;
+  readEnding(known: (line: string) => number | null): FileEnding;
+  /** The newest archive's last known line, null when it has none or cannot be read. */
+  readArchivedSeq(known: (line: string) => number | null): number | null;
   /** Cuts the last `bytes` bytes off. @throws Fault */
   cut(bytes: number): void;
   /** Makes what was appended durable; a file that somebody deleted needs nothing. @throws Fault */
   sync(): void;
 }
 
-export function eventFile(disk: Disk, path: string, rotation: Rotation, namesChanged: () => void): EventFile {
+export function createEventFile(
+  disk: Disk,
+  path: string,
+  rotation: Rotation,
+  namesChanged: () => void,
+): PersonaEventFile {
   const { files, log } = disk;
   /** The size as this writer left it; null: not known. */
   let size: number | null = null;
@@ -55,13 +60,13 @@ export function eventFile(disk: Disk, path: string, rotation: Rotation, namesCha
       return use(file.fd, file.size);
     } catch (error) {
       size = null;
-      throw ioFault(error, path, 'unwritable');
+      throw toIoFault(error, path, 'unwritable');
     } finally {
       files.close(file.fd);
     }
   }
 
-  function endsInLine(fd: number, end: number): boolean {
+  function hasTornEnd(fd: number, end: number): boolean {
     if (end === 0 || end === size) return false;
     const last = new Uint8Array(1);
     files.read(fd, last, end - 1);
@@ -99,7 +104,7 @@ export function eventFile(disk: Disk, path: string, rotation: Rotation, namesCha
     } catch (error) {
       size = null;
       if (!rotationFailed)
-        log.warn(`${path} can not be rotated`, { reason: ioFault(error, path, 'unwritable').message });
+        log.warn(`${path} cannot be rotated`, { reason: toIoFault(error, path, 'unwritable').message });
       rotationFailed = true;
     }
   }
@@ -108,7 +113,7 @@ export function eventFile(disk: Disk, path: string, rotation: Rotation, namesCha
     append(lines) {
       let due = false;
       const done = withFile((fd, end) => {
-        if (endsInLine(fd, end)) return 'unsure';
+        if (hasTornEnd(fd, end)) return 'unsure';
         write(fd, lines, end);
         size = end + lines.length;
         due = rotation.maxBytes > 0 && size >= rotation.maxBytes;
@@ -119,26 +124,26 @@ export function eventFile(disk: Disk, path: string, rotation: Rotation, namesCha
       if (due) rotate();
       return done;
     },
-    ending: (known) =>
+    readEnding: (known) =>
       withFile((fd, end) => {
-        const found = endingOf(piecesFromEnd(files, fd, end), known);
+        const ending = findEnding(readPiecesFromEnd(files, fd, end), known);
         size = end;
-        return found;
+        return ending;
       }),
-    archived(known) {
+    readArchivedSeq(known) {
       const archive = `${path}.1`;
       try {
         const opened = files.lstat(archive) === null ? null : openForRead(disk, archive);
         if (opened === null) return null;
         try {
-          const { last } = endingOf(piecesFromEnd(files, opened.fd, opened.stat.size), known);
+          const { last } = findEnding(readPiecesFromEnd(files, opened.fd, opened.stat.size), known);
           return last.is === 'known' ? last.seq : null;
         } finally {
           files.close(opened.fd);
         }
       } catch (error) {
         // An archive only helps to tell what was published; without it the durable watermark does.
-        log.warn('an archived event file can not be read', { reason: ioFault(error, archive, 'unreadable').message });
+        log.warn('an archived event file cannot be read', { reason: toIoFault(error, archive, 'unreadable').message });
         return null;
       }
     },
@@ -156,7 +161,7 @@ export function eventFile(disk: Disk, path: string, rotation: Rotation, namesCha
           files.close(fd);
         }
       } catch (error) {
-        if (errnoOf(error) !== 'ENOENT') throw ioFault(error, path, 'unwritable');
+        if (getErrno(error) !== 'ENOENT') throw toIoFault(error, path, 'unwritable');
       }
     },
   };
@@ -164,7 +169,7 @@ export function eventFile(disk: Disk, path: string, rotation: Rotation, namesCha
 
 const NEWLINE = 10;
 
-function endingOf(pieces: Iterable<Buffer>, known: (line: string) => number | null): Ending {
+function findEnding(pieces: Iterable<Buffer>, known: (line: string) => number | null): FileEnding {
   let torn: Uint8Array | null = null;
   let lines = 0;
   for (const piece of pieces) {

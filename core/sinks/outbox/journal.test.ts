@@ -7,7 +7,7 @@ import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { silentLog } from '../../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../../state/index.ts';
-import { type Entry, type Journal, openJournal } from './journal.ts';
+import { type JournalEntry, type OutboxJournal, openJournal } from './journal.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
 
 const PATH = '/d/outbox.journal';
@@ -15,7 +15,7 @@ const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-journal-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));
 
 interface Life {
-  readonly journal: Journal;
+  readonly journal: OutboxJournal;
   readonly clock: FakeClock;
   readonly logged: string[];
 }
@@ -35,7 +35,7 @@ function life(db: Database, files: FakeFiles): Life {
 }
 
 /** The take of one mail, numbered as the outbox numbers them. */
-function take(seq: number, text = 'text 😀\u2028'): Entry {
+function take(seq: number, text = 'text 😀\u2028'): JournalEntry {
   const events = [{ seq, id: `ada:new:${seq}`, isMail: true, line: `{"id": ${seq}, "content": "${text}"}` }];
   return { persona: 'ada', kept: `{"cursor":${seq}}`, newest: seq, at: 1000 + seq, events };
 }
@@ -193,7 +193,7 @@ describe('after a kill', () => {
     assert.deepEqual(inTables(before).seqs, []);
     const second = life(before, files);
     assert.deepEqual(inTables(before), { seqs: [1, 2], kept: '{"cursor":2}' });
-    assert.equal(second.journal.hasHole, false);
+    assert.equal(second.journal.hasGap, false);
     second.journal[Symbol.dispose]();
     assert.equal(files.text(PATH), '', 'here nobody reads, so it is in the file of the database');
 

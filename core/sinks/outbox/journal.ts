@@ -1,21 +1,21 @@
 import { dirname } from 'node:path';
-import { faultOf, type PersonaId } from '../../model/index.ts';
+import { type PersonaId, toFault } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import {
   crc32,
   type Database,
   type Disk,
-  ioFault,
-  laterTransaction,
   openForAppend,
+  runLaterTransaction,
+  runTransaction,
   syncDirectory,
-  transaction,
+  toIoFault,
 } from '../../state/index.ts';
-import { charsOfKnown, type KnownChange, knownTable } from './known.ts';
-import { sumOfEvent, sumOfKept } from './sums.ts';
+import { computeEventSum, computeSavedSum } from './checksums.ts';
+import { countKnownChars, type KnownChange, openKnownTable } from './known-table.ts';
 
 /** What one take stores. */
-export interface Entry {
+export interface JournalEntry {
   readonly persona: PersonaId;
   /** What the watch wants remembered. */
   readonly kept: string;
@@ -23,12 +23,12 @@ export interface Entry {
   readonly newest: number;
   /** When it was taken, in whole milliseconds. */
   readonly at: number;
-  readonly events: readonly EntryEvent[];
+  readonly events: readonly JournalEvent[];
   /** What it changed of the things of a set; absent: nothing. */
   readonly known?: KnownChange;
 }
 
-export interface EntryEvent {
+export interface JournalEvent {
   readonly seq: number;
   readonly id: string;
   readonly isMail: boolean;
@@ -45,23 +45,23 @@ export interface EntryEvent {
  * count on for ever; the database says up to which one they are in its tables. The file is emptied once the database has
  * everything on the disk.
  */
-export interface Journal extends Disposable {
+export interface OutboxJournal extends Disposable {
   /** Records are missing between the tables and those that were found: the database is an older one than the journal. */
-  readonly hasHole: boolean;
+  readonly hasGap: boolean;
   /** Makes the entries durable with one flush. When it throws none of them is taken. @throws Fault `unwritable`, `no-space` */
-  write(entries: readonly Entry[]): void;
+  write(entries: readonly JournalEntry[]): void;
   /** Brings the tables up to date; costs nothing when they are. Not within a transaction. @throws Fault `database`, `no-space` */
   fill(): void;
 }
 
-interface Record {
+interface OutboxRecord {
   /** Which database it belongs to: a journal never speaks for another one. */
   readonly of: string;
   readonly n: number;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly JournalEntry[];
 }
 
-export interface JournalOptions {
+export interface OutboxJournalOptions {
   readonly db: Database;
   readonly disk: Disk;
   readonly clock: Clock;
@@ -80,7 +80,7 @@ const PART_CHARS = 64 * 1024;
 /** The file is emptied when it is this large, in bytes. */
 const EMPTIED_AT = 1024 * 1024;
 /** And whatever becomes of the database when it is this large. */
-const KEPT_MOST = 16 * EMPTIED_AT;
+const MAX_BYTES = 16 * EMPTIED_AT;
 
 const DATABASE = { is: 'machine', key: 'database' } as const;
 
@@ -89,21 +89,21 @@ const DATABASE = { is: 'machine', key: 'database' } as const;
  *
  * @throws Fault `unwritable`, `no-space`, `database`
  */
-export function openJournal(options: JournalOptions): Journal {
+export function openJournal(options: OutboxJournalOptions): OutboxJournal {
   const { db, disk, clock, path } = options;
   const { files, log } = disk;
-  const tables = tablesOf(db);
-  const standing = tables.standing();
-  const { filled } = standing;
-  let { of } = standing;
-  let hasHole = false;
+  const tables = openTables(db);
+  const ownerRow = tables.readOwner();
+  const { filled } = ownerRow;
+  let { of: ownerId } = ownerRow;
+  let hasGap = false;
   const { fd, stat, created } = openForAppend(disk, path);
   let size = stat.size;
   /** Something may stand behind `size`. */
   let torn = false;
   let n = filled;
   /** Durable, and not in the tables yet. */
-  let waiting: Record[] = [];
+  let waiting: OutboxRecord[] = [];
   let timer: Disposable | null = null;
   let warned = false;
 
@@ -114,24 +114,24 @@ export function openJournal(options: JournalOptions): Journal {
       if (got === 0) break;
       done += got;
     }
-    const { records, damaged } = recordsIn(bytes);
+    const { records, damaged } = parseRecords(bytes);
     if (damaged > 0) {
       log.error(`${path}: ${damaged} records are damaged; what they held may never be told`);
     }
-    const owner = standing.isMade === true || tables.isNew() ? (records.at(-1)?.of ?? of) : of;
-    if (owner !== of) adopt(owner);
-    waiting = records.filter((record) => record.of === of && record.n > filled);
+    const owner = ownerRow.isMade === true || tables.isNew() ? (records.at(-1)?.of ?? ownerId) : ownerId;
+    if (owner !== ownerId) adopt(owner);
+    waiting = records.filter((record) => record.of === ownerId && record.n > filled);
     n = waiting.at(-1)?.n ?? filled;
-    hasHole = waiting.length > 0 && waiting[0]?.n !== filled + 1;
+    hasGap = waiting.length > 0 && waiting[0]?.n !== filled + 1;
     fill();
-    if (size > 0) empty();
+    if (size > 0) emptyFile();
   }
 
   /** A database that has nothing goes on where the one that is lost ended. */
   function adopt(owner: string): void {
     log.info(`${db.path} is new, and ${path} has events of the one before: they are taken over`);
-    transaction(db, () => tables.setOwner(owner));
-    of = owner;
+    runTransaction(db, () => tables.setOwner(owner));
+    ownerId = owner;
   }
 
   function cut(): void {
@@ -152,9 +152,9 @@ export function openJournal(options: JournalOptions): Journal {
   function fillPart(): void {
     let chars = 0;
     let count = 0;
-    for (; count < waiting.length && chars < PART_CHARS; count += 1) chars += charsOf(waiting[count]?.entries ?? []);
+    for (; count < waiting.length && chars < PART_CHARS; count += 1) chars += countChars(waiting[count]?.entries ?? []);
     const part = waiting.slice(0, count);
-    laterTransaction(db, () => tables.add(part));
+    runLaterTransaction(db, () => tables.add(part));
     waiting = waiting.slice(count);
   }
 
@@ -163,10 +163,10 @@ export function openJournal(options: JournalOptions): Journal {
   }
 
   /** Only what the database has on the disk may go from here. */
-  function empty(): void {
-    transaction(db, () => tables.add([]));
+  function emptyFile(): void {
+    runTransaction(db, () => tables.add([]));
     // A frame of the log that is damaged takes all behind it along, so it has to be in the database itself.
-    if (!tables.isCheckpointed() && size < KEPT_MOST) return;
+    if (!tables.isCheckpointed() && size < MAX_BYTES) return;
     size = 0;
     cut();
   }
@@ -176,12 +176,12 @@ export function openJournal(options: JournalOptions): Journal {
       timer = null;
       try {
         if (waiting.length > 0) fillPart();
-        if (waiting.length === 0 && size >= EMPTIED_AT) empty();
+        if (waiting.length === 0 && size >= EMPTIED_AT) emptyFile();
         warned = false;
         if (waiting.length > 0) schedule(BETWEEN_PARTS_MS);
       } catch (error) {
         // Nothing is lost: what was taken is durable where it is.
-        if (!warned) log.warn(`the outbox can not be filled: ${faultOf(error, DATABASE).explain()}`);
+        if (!warned) log.warn(`the outbox cannot be filled: ${toFault(error, DATABASE).explain()}`);
         warned = true;
         schedule(RETRY_MS);
       }
@@ -193,13 +193,13 @@ export function openJournal(options: JournalOptions): Journal {
     recover();
   } catch (error) {
     tryTo(() => files.close(fd));
-    throw ioFault(error, path, 'unwritable');
+    throw toIoFault(error, path, 'unwritable');
   }
   return {
-    hasHole,
+    hasGap,
     write(entries) {
-      const records = recordsOf(entries).map((some, i) => ({ of, n: n + 1 + i, entries: some }));
-      const bytes = Buffer.from(records.map(lineOf).join(''));
+      const records = toRecords(entries).map((part, i) => ({ of: ownerId, n: n + 1 + i, entries: part }));
+      const bytes = Buffer.from(records.map(formatRecord).join(''));
       try {
         if (torn) cut();
         torn = true;
@@ -207,7 +207,7 @@ export function openJournal(options: JournalOptions): Journal {
         torn = false;
       } catch (error) {
         tryTo(cut); // else before the next write
-        throw ioFault(error, path, 'unwritable');
+        throw toIoFault(error, path, 'unwritable');
       }
       size += bytes.length;
       n += records.length;
@@ -220,9 +220,9 @@ export function openJournal(options: JournalOptions): Journal {
       timer = null;
       try {
         fill();
-        if (size > 0) empty();
+        if (size > 0) emptyFile();
       } catch (error) {
-        log.warn(`the outbox can not be filled: ${faultOf(error, DATABASE).explain()}`); // the next start does it
+        log.warn(`the outbox cannot be filled: ${toFault(error, DATABASE).explain()}`); // the next start does it
       }
       tryTo(() => files.close(fd));
     },
@@ -230,13 +230,13 @@ export function openJournal(options: JournalOptions): Journal {
 }
 
 /** What the journal reads and writes in the database. */
-function tablesOf(db: Database) {
-  const standing = db.prepare<{ of: string; filled: number }>('SELECT id AS of, filled FROM journal');
-  const some = db.prepare<{ n: number }>(
+function openTables(db: Database) {
+  const selectOwner = db.prepare<{ of: string; filled: number }>('SELECT id AS of, filled FROM journal');
+  const countRows = db.prepare<{ n: number }>(
     'SELECT (SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT 1)) + (SELECT count(*) FROM watches) AS n',
   );
   const checkpoint = db.prepare<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
-  const owner = db.prepare('UPDATE journal SET id = ?');
+  const updateOwner = db.prepare('UPDATE journal SET id = ?');
   const filled = db.prepare('UPDATE journal SET filled = max(filled, ?)');
   // A mail that is there already is the same mail: nothing else may be passed over.
   const event = db.prepare(
@@ -248,26 +248,26 @@ function tablesOf(db: Database) {
      ON CONFLICT (persona) DO UPDATE
      SET kept = excluded.kept, newest = max(newest, excluded.newest), sum = excluded.sum`,
   );
-  const things = knownTable(db);
+  const things = openKnownTable(db);
   return {
-    standing(): { of: string; filled: number; isMade?: true } {
-      const row = standing.get();
+    readOwner(): { of: string; filled: number; isMade?: true } {
+      const row = selectOwner.get();
       if (row !== undefined) return row;
       // What was recovered of a damaged database may lack it: the journal is then gone through from its beginning.
       db.exec('INSERT INTO journal (id, filled) VALUES (lower(hex(randomblob(8))), 0)');
-      return { ...(standing.get() as { of: string; filled: number }), isMade: true };
+      return { ...(selectOwner.get() as { of: string; filled: number }), isMade: true };
     },
     /** All of the log is in the database file, on the disk. False: somebody reads it just now. */
     isCheckpointed: (): boolean => checkpoint.get()?.busy === 0,
-    isNew: (): boolean => some.get()?.n === 0,
-    setOwner: (of: string) => void owner.run(of),
+    isNew: (): boolean => countRows.get()?.n === 0,
+    setOwner: (ownerId: string) => void updateOwner.run(ownerId),
     /** Within a transaction, which writes something in any case. */
-    add(records: readonly Record[]): void {
+    add(records: readonly OutboxRecord[]): void {
       for (const { entries } of records) {
-        for (const { persona, kept, newest, at, events, known } of entries) {
+        for (const { persona, kept: saved, newest, at, events, known } of entries) {
           for (const { seq, id, isMail, line } of events)
-            event.run(seq, persona, id, isMail ? 1 : 0, line, at, sumOfEvent(seq, persona, id, line));
-          watch.run(persona, kept, newest, sumOfKept(persona, kept));
+            event.run(seq, persona, id, isMail ? 1 : 0, line, at, computeEventSum(seq, persona, id, line));
+          watch.run(persona, saved, newest, computeSavedSum(persona, saved));
           if (known !== undefined) things.apply(persona, known);
         }
       }
@@ -276,20 +276,20 @@ function tablesOf(db: Database) {
   };
 }
 
-function charsOf(entries: readonly Entry[]): number {
+function countChars(entries: readonly JournalEntry[]): number {
   let chars = 0;
-  for (const { kept, events, known } of entries) {
-    chars += kept.length;
-    if (known !== undefined) chars += charsOfKnown(known);
+  for (const { kept: saved, events, known } of entries) {
+    chars += saved.length;
+    if (known !== undefined) chars += countKnownChars(known);
     for (const { line } of events) chars += line.length;
   }
   return chars;
 }
 
 /** Consecutive entries, cut into records that are filled in at once without a stop to notice. */
-function recordsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+function toRecords(entries: readonly JournalEntry[]): readonly (readonly JournalEntry[])[] {
   if (entries.length === 1) return [entries];
-  const records: Entry[][] = [];
+  const records: JournalEntry[][] = [];
   let chars = RECORD_CHARS;
   for (const entry of entries) {
     if (chars >= RECORD_CHARS) {
@@ -297,30 +297,30 @@ function recordsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
       chars = 0;
     }
     records.at(-1)?.push(entry);
-    chars += charsOf([entry]);
+    chars += countChars([entry]);
   }
   return records;
 }
 
-function lineOf(record: Record): string {
+function formatRecord(record: OutboxRecord): string {
   const json = JSON.stringify(record);
-  return `${sumOf(json)} ${json}\n`;
+  return `${formatSum(json)} ${json}\n`;
 }
 
-function sumOf(text: string | Uint8Array): string {
+function formatSum(text: string | Uint8Array): string {
   return crc32(text).toString(16).padStart(8, '0');
 }
 
 const NEWLINE = 10;
 
 /** The whole records of a journal. What stands behind the last newline was being written when its writer ended. */
-function recordsIn(bytes: Buffer): { readonly records: readonly Record[]; readonly damaged: number } {
-  const records: Record[] = [];
+function parseRecords(bytes: Buffer): { readonly records: readonly OutboxRecord[]; readonly damaged: number } {
+  const records: OutboxRecord[] = [];
   let damaged = 0;
   let start = 0;
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
     const json = bytes.subarray(start + 9, end);
-    if (bytes.toString('latin1', start, start + 9) === `${sumOf(json)} `) records.push(JSON.parse(json.toString()));
+    if (bytes.toString('latin1', start, start + 9) === `${formatSum(json)} `) records.push(JSON.parse(json.toString()));
     else damaged += 1;
     start = end + 1;
   }

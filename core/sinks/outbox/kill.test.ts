@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { after, test } from 'node:test';
-import { eventOf } from '../../events/index.ts';
+import { parseEventLine } from '../../events/index.ts';
 import { realClock, realClocks, realFiles, silentLog } from '../../ports/index.ts';
 import { openDatabase } from '../../state/index.ts';
 import { openOutbox } from './index.ts';
@@ -40,7 +40,7 @@ const SCRIPT = `
   const run = async (persona) => {
     const sink = outbox.sinkFor(persona, persona);
     await sink.open();
-    for (let id = (outbox.kept(persona)?.cursor ?? 0) + 1; ; id += 1) {
+    for (let id = (outbox.readSaved(persona)?.cursor ?? 0) + 1; ; id += 1) {
       const event = { event: 'new', source: 's', ts: 't', id, from: 'z', created: 'c', persona, content: '\\u{1f600}'.repeat(id % 40), event_id: persona + ':new:' + id, wake_class: 'mail' };
       const taken = await sink.take([event], { cursor: id }, going);
       process.stdout.write(persona + ' ' + id + ' ' + taken.is + '\\n');
@@ -80,7 +80,7 @@ function publishedIds(persona: string): number[] {
     .split('\n')
     .slice(0, -1)
     .map((line) => {
-      const event = eventOf(line);
+      const event = parseEventLine(line);
       assert.ok(event?.event === 'new', line);
       return event.id;
     });
@@ -111,7 +111,7 @@ test(`killed ${KILLS} times at random moments: every taken event is in the file 
   });
   for (const persona of PERSONAS) {
     await outbox.sinkFor(persona, persona).open();
-    const cursor = outbox.kept(persona)?.cursor ?? 0;
+    const cursor = outbox.readSaved(persona)?.cursor ?? 0;
     assert.ok(cursor >= (acknowledged.get(persona) ?? 0) && cursor > KILLS);
     assert.deepEqual(
       publishedIds(persona),

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { stillClocks, takenLine } from '../../../test/kit/still-clocks.ts';
-import { type Event, eventOf, newEventId, nonceOf, otherEventId } from '../../events/index.ts';
+import { computeNonce, type Event, parseEventLine, toMailEventId, toOtherEventId } from '../../events/index.ts';
 import { Fault, type PersonaId } from '../../model/index.ts';
 import { type Clocks, silentLog } from '../../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../../state/index.ts';
@@ -73,13 +73,13 @@ function mail(persona: PersonaId, id: number, content = `mail ${id}`): Event {
     created: 'C',
     persona,
     content,
-    event_id: newEventId(persona, id),
+    event_id: toMailEventId(persona, id),
     wake_class: 'mail',
   };
 }
 
 function armed(persona: PersonaId, n: number): Event {
-  const event_id = otherEventId(persona, 'armed', '0123456789abcdef', n);
+  const event_id = toOtherEventId(persona, 'armed', '0123456789abcdef', n);
   return { event: 'armed', source: 'kijito-inbox', ts: `T${n}`, persona, cursor: n, event_id, wake_class: 'liveness' };
 }
 
@@ -90,12 +90,12 @@ describe('taking', () => {
   test('an acknowledged event is in the outbox and in the file, with what the watch remembers', async () => {
     const { outbox, files } = rig();
     const sink = outbox.sinkFor('ada', 'ada');
-    assert.deepEqual([sink.keeps, (await sink.open()).eventIds.size], [true, 0]);
-    assert.equal(outbox.kept('ada'), null);
+    assert.deepEqual([sink.savesState, (await sink.open()).eventIds.size], [true, 0]);
+    assert.equal(outbox.readSaved('ada'), null);
     const events = [armed('ada', 1), mail('ada', 7)];
     assert.deepEqual(await sink.take(events, { cursor: 7 }, going), { is: 'all' });
     assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(...events));
-    assert.deepEqual(outbox.kept('ada'), { cursor: 7 });
+    assert.deepEqual(outbox.readSaved('ada'), { cursor: 7 });
     assert.equal(outbox.lastEventId('ada'), 'ada:new:7');
     assert.equal(outbox.lastEventId('bo'), null);
     outbox[Symbol.dispose]();
@@ -111,8 +111,8 @@ describe('taking', () => {
     assert.equal(files.calls.filter((call) => /^f(data)?sync$/.test(call.name)).length, 2);
     assert.ok(taken.every((answer) => answer.is === 'all'));
     assert.ok(names.every((p, i) => files.text(`/d/state/events.${p}.ndjson`) === linesOf(mail(p, i + 1))));
-    assert.deepEqual(outbox.allKept().get('p999'), { cursor: 1000 });
-    assert.equal(outbox.allKept().size, 1000);
+    assert.deepEqual(outbox.readAllSaved().get('p999'), { cursor: 1000 });
+    assert.equal(outbox.readAllSaved().size, 1000);
     outbox[Symbol.dispose]();
   });
 
@@ -120,7 +120,7 @@ describe('taking', () => {
     const { outbox, files } = rig();
     const sink = outbox.sinkFor('ada', 'ada');
     assert.deepEqual(await sink.take([], { cursor: 3 }, going), { is: 'all' });
-    assert.deepEqual(outbox.kept('ada'), { cursor: 3 });
+    assert.deepEqual(outbox.readSaved('ada'), { cursor: 3 });
     assert.equal(files.text('/d/state/events.ada.ndjson'), null);
     outbox[Symbol.dispose]();
   });
@@ -128,13 +128,13 @@ describe('taking', () => {
   test('mail that is in the outbox already is taken, and neither stored nor written nor told again', async () => {
     const { outbox, files } = rig();
     const told: string[] = [];
-    using _ = outbox.onTold((rows) => told.push(...ids(rows)));
+    using _ = outbox.onDelivered((rows) => told.push(...ids(rows)));
     const sink = outbox.sinkFor('ada', 'ada');
     await sink.take([mail('ada', 1)], { cursor: 1 }, going);
     assert.deepEqual(await sink.take([mail('ada', 1), mail('ada', 2)], { cursor: 2 }, going), { is: 'all' });
     assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1), mail('ada', 2)));
     assert.deepEqual(told, ['ada:new:1', 'ada:new:2']);
-    assert.deepEqual(outbox.kept('ada'), { cursor: 2 });
+    assert.deepEqual(outbox.readSaved('ada'), { cursor: 2 });
     outbox[Symbol.dispose]();
   });
 
@@ -150,7 +150,7 @@ describe('taking', () => {
   test('a failing journal takes nothing: no line, no memory, no follower; the same events are taken later', async () => {
     const { outbox, files } = rig();
     const told: string[] = [];
-    using _ = outbox.onTold((rows) => told.push(...ids(rows)));
+    using _ = outbox.onDelivered((rows) => told.push(...ids(rows)));
     const sinks = ['ada', 'bo'].map((p) => outbox.sinkFor(p, p));
     const offer = () =>
       Promise.all(sinks.map((sink, i) => sink.take([mail(['ada', 'bo'][i] ?? '', 1)], { cursor: 1 }, going)));
@@ -159,7 +159,7 @@ describe('taking', () => {
       for (const answer of await offer()) {
         assert.ok(answer.is === 'stopped' && answer.count === 0 && answer.fault.code === 'no-space');
       }
-      assert.deepEqual([files.text('/d/state/events.ada.ndjson'), outbox.kept('ada'), told], [null, null, []]);
+      assert.deepEqual([files.text('/d/state/events.ada.ndjson'), outbox.readSaved('ada'), told], [null, null, []]);
       assert.equal(files.text(JOURNAL), '');
     }
     files.mishaps(null);
@@ -179,7 +179,7 @@ describe('taking', () => {
     }
     assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1), mail('ada', 2), mail('ada', 3)));
     assert.throws(() => outbox.newest(), { code: 'no-space' });
-    assert.equal(logged.filter((line) => line.includes('the outbox can not be filled')).length, 1);
+    assert.equal(logged.filter((line) => line.includes('the outbox cannot be filled')).length, 1);
     db.broken = false;
     await clock.advance(31_000);
     assert.equal(openOutboxReader(db).newest()?.eventId, 'ada:new:3');
@@ -206,7 +206,7 @@ describe('taking', () => {
     };
     const { outbox, files, clock } = rig({ clocks });
     const told: string[] = [];
-    using _ = outbox.onTold((rows) => told.push(...rows.map(({ line }) => line)));
+    using _ = outbox.onDelivered((rows) => told.push(...rows.map(({ line }) => line)));
     const sink = outbox.sinkFor('ada', 'ada');
     const offered = [armed('ada', 1), mail('ada', 1)];
     files.mishaps(({ name }) => (name === 'fdatasync' ? { is: 'fails', code: 'ENOSPC' } : null), JOURNAL);
@@ -217,10 +217,10 @@ describe('taking', () => {
     const lines = outbox.after('ada', 0, 10).map(({ line }) => line);
     assert.deepEqual(lines, told);
     assert.equal(files.text('/d/state/events.ada.ndjson'), lines.map((line) => `${line}\n`).join(''));
-    const events = lines.map((line) => eventOf(line));
+    const events = lines.map((line) => parseEventLine(line));
     assert.deepEqual(
       events.map((event) => [event?.event_id, event?.nonce, event?.emitted?.monotonic]),
-      offered.map(({ event_id }) => [event_id, nonceOf(event_id), 2]),
+      offered.map(({ event_id }) => [event_id, computeNonce(event_id), 2]),
       'the second reading, one for both',
     );
     assert.equal(reads, 2);
@@ -237,12 +237,12 @@ describe('taking', () => {
     const insert = onDb.prepare(
       "INSERT INTO outbox (persona, event_id, is_mail, line, at) VALUES ('a:b', ?, 1, 'a line', 0)",
     );
-    for (const id of [5, 12, 9]) insert.run(newEventId('a:b', id));
+    for (const id of [5, 12, 9]) insert.run(toMailEventId('a:b', id));
     onDb.exec(`INSERT INTO watches VALUES ('a:b', '{"cursor":4}', 3), ('bo', '{"cursor":0}', 0)`);
     const { outbox } = rig({ onDb });
     const told: string[] = [];
-    using _ = outbox.onTold((rows) => told.push(...ids(rows)));
-    assert.deepEqual(outbox.kept('a:b'), { cursor: 4 });
+    using _ = outbox.onDelivered((rows) => told.push(...ids(rows)));
+    assert.deepEqual(outbox.readSaved('a:b'), { cursor: 4 });
     const offer = [5, 9, 12, 13].map((id) => mail('a:b', id));
     assert.deepEqual(await outbox.sinkFor('a:b', 'ab').take(offer, { cursor: 13 }, going), { is: 'all' });
     assert.deepEqual(told, ['a:b:new:13']);
@@ -253,7 +253,7 @@ describe('taking', () => {
   test('mail out of order is told once, whether it is in the tables, in the journal or in the same take', async () => {
     const { outbox, files } = rig();
     const told: string[] = [];
-    using _ = outbox.onTold((rows) => told.push(...ids(rows)));
+    using _ = outbox.onDelivered((rows) => told.push(...ids(rows)));
     const sink = outbox.sinkFor('ada', 'ada');
     const take = (...mails: number[]) =>
       sink.take(
@@ -274,7 +274,7 @@ describe('taking', () => {
     outbox[Symbol.dispose]();
   });
 
-  test('two personas can not have one file', async () => {
+  test('two personas cannot have one file', async () => {
     const { outbox } = rig();
     await outbox.sinkFor('Ada', 'ada').open();
     await assert.rejects(
@@ -289,7 +289,7 @@ describe('followers', () => {
   test('are told after the commit, in order, with what the file has by then', async () => {
     const { outbox, files } = rig();
     const seen: [string, boolean][] = [];
-    using _ = outbox.onTold((rows) => {
+    using _ = outbox.onDelivered((rows) => {
       for (const row of rows) {
         const inFile = files.text(`/d/state/events.${row.persona}.ndjson`)?.includes(row.line) ?? false;
         seen.push([row.eventId, inFile && outbox.lastEventId(row.persona) === row.eventId]);
@@ -306,10 +306,10 @@ describe('followers', () => {
   test('one that throws harms neither the take nor the others', async () => {
     const { outbox, logged } = rig();
     const told: string[] = [];
-    using _bad = outbox.onTold(() => {
+    using _bad = outbox.onDelivered(() => {
       throw new Error('mistake');
     });
-    using _good = outbox.onTold((rows) => told.push(...ids(rows)));
+    using _good = outbox.onDelivered((rows) => told.push(...ids(rows)));
     assert.deepEqual(await outbox.sinkFor('ada', 'ada').take([mail('ada', 1)], { cursor: 1 }, going), { is: 'all' });
     assert.deepEqual([told, logged], [['ada:new:1'], ['a follower of the outbox failed']]);
     outbox[Symbol.dispose]();
@@ -400,13 +400,13 @@ describe('what the disk changed', () => {
           from: 'bo',
           created: null,
         },
-        ...{ persona: 'ada', content, event_id: newEventId('ada', id), wake_class: 'mail' },
+        ...{ persona: 'ada', content, event_id: toMailEventId('ada', id), wake_class: 'mail' },
       }) as Event;
     await sink.take([event(1, 'pay 100'), event(2, 'hello')], { cursor: 2 }, going);
     assert.equal(outbox.latest('ada', 10).length, 2);
     db.exec("UPDATE outbox SET line = replace(line, '100', '900') WHERE event_id = 'ada:new:1'");
     for (const rows of [outbox.latest('ada', 10), outbox.after(null, 0, 10), outbox.after('ada', 0, 10)]) {
-      const [damaged, whole] = rows.map(({ line }) => eventOf(line) as unknown as Record<string, unknown>);
+      const [damaged, whole] = rows.map(({ line }) => parseEventLine(line) as unknown as Record<string, unknown>);
       assert.deepEqual(
         [damaged?.event, damaged?.event_id, damaged?.wake_class],
         ['damaged', 'ada:new:1', 'diagnostic'],
@@ -424,10 +424,10 @@ describe('what the disk changed', () => {
     const sink = outbox.sinkFor('ada', 'ada');
     await sink.open();
     await sink.take([], { cursor: 7 }, going);
-    assert.deepEqual(outbox.kept('ada'), { cursor: 7 });
+    assert.deepEqual(outbox.readSaved('ada'), { cursor: 7 });
     db.exec(`UPDATE watches SET kept = '{"cursor":97}'`);
-    assert.equal(outbox.kept('ada'), null);
-    assert.deepEqual(outbox.allKept(), new Map());
+    assert.equal(outbox.readSaved('ada'), null);
+    assert.deepEqual(outbox.readAllSaved(), new Map());
     assert.ok(logged.some((line) => line.includes('the checkpoint of ada is damaged')));
   });
 });

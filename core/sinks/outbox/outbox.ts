@@ -1,16 +1,16 @@
-import { type Event, isMail, stamper } from '../../events/index.ts';
-import { Fault, faultOf, type KnownSet, type PersonaId } from '../../model/index.ts';
+import { createStamper, type Event, isMail } from '../../events/index.ts';
+import { Fault, type KnownSet, type PersonaId, toFault } from '../../model/index.ts';
 import type { Clock, Clocks } from '../../ports/index.ts';
-import { type Database, type Disk, groupCommit, type Later, migrate } from '../../state/index.ts';
-import { EMPTY_TAIL, type Sink, type Taken } from '../sink.ts';
+import { type CommitSchedule, createGroupCommit, type Database, type Disk, migrate } from '../../state/index.ts';
+import { type Ack, EMPTY_TAIL, type Sink } from '../sink.ts';
+import { computeSavedSum } from './checksums.ts';
 import type { Rotation } from './event-file.ts';
-import { type Entry, type EntryEvent, openJournal } from './journal.ts';
-import { changeOf, knownTable, type StoredSet } from './known.ts';
+import { type JournalEntry, type JournalEvent, openJournal } from './journal.ts';
+import { findChange, openKnownTable, type StoredSet } from './known-table.ts';
 import { createPublisher } from './publisher.ts';
-import { type Behind, reconcileEventFiles } from './reconcile.ts';
-import { type OutboxReader, type OutboxRow, openOutboxReader, publishedRows } from './rows.ts';
+import { type BehindPersona, reconcileEventFiles } from './reconcile.ts';
+import { type OutboxReader, type OutboxRow, openOutboxReader, openPublishedRows } from './rows.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
-import { sumOfKept } from './sums.ts';
 import { createSyncer, type Retention } from './syncer.ts';
 
 export interface OutboxOptions {
@@ -28,8 +28,8 @@ export interface OutboxOptions {
   readonly retention?: Retention;
   /** The time by which a row is too old; absent: the wall clock. */
   readonly retentionNow?: () => number;
-  /** When the takes of one turn are committed; see `groupCommit`. */
-  readonly later?: Later;
+  /** When the takes of one turn are committed; see `createGroupCommit`. */
+  readonly later?: CommitSchedule;
 }
 
 /**
@@ -38,24 +38,24 @@ export interface OutboxOptions {
  * the takes resolve. An event of mail that the outbox has already is taken again without being stored or told again. Under
  * the key `known` what a watch wants remembered may hold a `KnownSet`, of which only what changed is written.
  */
-export interface Outbox<Kept extends object> extends OutboxReader, Disposable {
+export interface Outbox<Saved extends object> extends OutboxReader, Disposable {
   /** The one sink of this persona. Its `open` repairs the persona's event file. `stem` names the file. */
-  sinkFor(persona: PersonaId, stem: string): Sink<Kept>;
+  sinkFor(persona: PersonaId, stem: string): Sink<Saved>;
   /** What the watch wanted remembered with its last take, null before the first. @throws Fault `database` */
-  kept(persona: PersonaId): Kept | null;
+  readSaved(persona: PersonaId): Saved | null;
   /** The same for all personas in one query. @throws Fault `database` */
-  allKept(): ReadonlyMap<PersonaId, Kept>;
+  readAllSaved(): ReadonlyMap<PersonaId, Saved>;
   /** Personas of whom the event file knew more than the database when this opened: the store went back. */
-  readonly behind: readonly Behind[];
+  readonly behind: readonly BehindPersona[];
   /** The highest id of a mail that was told, by persona. */
-  newestIds(): ReadonlyMap<PersonaId, number>;
+  getNewestIds(): ReadonlyMap<PersonaId, number>;
   /** Says an event that no watch offers, without moving what a watch remembers. @throws Fault */
-  note(persona: PersonaId, stem: string, event: Event): void;
+  addEvent(persona: PersonaId, stem: string, event: Event): void;
   /**
    * Calls `listener` with what was just committed, in order of `seq`. To replay and then go on live, subscribe first and
    * leave out of the replay's end, or of the live beginning, what the other has: both carry `seq`.
    */
-  onTold(listener: (rows: readonly OutboxRow[]) => void): Disposable;
+  onDelivered(listener: (rows: readonly OutboxRow[]) => void): Disposable;
 }
 
 /** The rotation of Kijito contract e. */
@@ -64,49 +64,51 @@ export const RETENTION: Retention = { keepMs: 7 * 86_400_000, keepRows: 1000 };
 
 interface Take {
   readonly persona: PersonaId;
-  readonly events: readonly TakenEvent[];
-  readonly kept: string;
+  readonly events: readonly BatchEvent[];
+  readonly saved: string;
   /** All that is remembered of a set, null for a log. */
   readonly known: StoredSet | null;
 }
 
-interface TakenEvent {
+interface BatchEvent {
   readonly id: string;
   /** The id of the mail, or of the one that changed; null for any other event. */
-  readonly of: number | null;
+  readonly messageId: number | null;
   readonly isMail: boolean;
   readonly line: string;
 }
 
-const NOTHING_KEPT = 'null';
-const ALL: Taken = { is: 'all' };
+const NOTHING_SAVED = 'null';
+const ACK_ALL: Ack = { is: 'all' };
 
-function stopped(error: unknown): Taken {
-  return { is: 'stopped', count: 0, fault: faultOf(error, { is: 'machine', key: 'database' }) };
+function toStoppedAck(error: unknown): Ack {
+  return { is: 'stopped', count: 0, fault: toFault(error, { is: 'machine', key: 'database' }) };
 }
 
-export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<Kept> {
+export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox<Saved> {
   const { db, disk, clock, clocks, directory, onBehind } = options;
   migrate(db, 'outbox', OUTBOX_SCHEMA);
   const journal = openJournal({ db, disk, clock, path: options.journal });
-  const { fill, hasHole } = journal;
-  const behind = reconcileEventFiles({ db, disk, directory, hasHole });
+  const { fill, hasGap } = journal;
+  const behind = reconcileEventFiles({ db, disk, directory, hasGap });
   const reader = openOutboxReader(db, fill);
-  const rows = publishedRows(db, fill);
+  const rows = openPublishedRows(db, fill);
   const { retention = RETENTION, retentionNow } = options;
   const needs = { rows, disk, clock, directory, retention };
   const syncer = createSyncer(retentionNow === undefined ? needs : { ...needs, retentionNow });
   const rotation = options.rotation ?? ROTATION;
   const publisher = createPublisher({ rows, disk, clock, directory, rotation, syncer, onBehind });
   const listeners = new Set<{ tell: (rows: readonly OutboxRow[]) => void }>();
-  const keptOf = db.prepare<{ kept: string; sum: number | null }>('SELECT kept, sum FROM watches WHERE persona = ?');
-  const keptOfAll = db.prepare<{ persona: string; kept: string; sum: number | null }>(
+  const selectSaved = db.prepare<{ kept: string; sum: number | null }>(
+    'SELECT kept, sum FROM watches WHERE persona = ?',
+  );
+  const selectAllSaved = db.prepare<{ persona: string; kept: string; sum: number | null }>(
     'SELECT persona, kept, sum FROM watches',
   );
   const newestOfAll = db.prepare<{ persona: string; newest: number }>('SELECT persona, newest FROM watches');
-  const things = knownTable(db);
+  const things = openKnownTable(db);
   const isStored = db.prepare('SELECT 1 FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
-  const group = groupCommit(committed, options.later);
+  const group = createGroupCommit(commitGroup, options.later);
   /** The highest id that was told, by persona: mail above it is new without looking. */
   const newest = new Map(newestOfAll.all().map((row) => [row.persona, row.newest]));
   /** What the tables have of sets, or will have once they are filled. */
@@ -117,19 +119,19 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   let stamp: ((event: Event) => string) | null = null;
 
   /** The answers to takes, whatever happens to them. */
-  function committed(takes: readonly Take[]): readonly Taken[] {
+  function commitGroup(takes: readonly Take[]): readonly Ack[] {
     stamp = null;
     try {
       commit(takes);
-      return takes.map(() => ALL);
+      return takes.map(() => ACK_ALL);
     } catch (error) {
-      const answer = stopped(error);
+      const answer = toStoppedAck(error);
       return takes.map(() => answer);
     }
   }
 
   function commit(takes: readonly Take[]): void {
-    const { entries, highest, known } = entriesOf(takes);
+    const { entries, highest, known } = toEntries(takes);
     journal.write(entries);
     for (const [persona, keys] of known) stored.set(persona, keys);
     for (const [persona, id] of highest) newest.set(persona, id);
@@ -138,50 +140,62 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     );
     lastSeq = fresh.at(-1)?.seq ?? lastSeq;
     publisher.publish(fresh);
-    if (fresh.length > 0) for (const listener of listeners) tell(listener.tell, fresh);
+    if (fresh.length > 0) for (const listener of listeners) notify(listener.tell, fresh);
   }
 
   /** What of these takes is to be stored: everything but mail that was told already. */
-  function entriesOf(takes: readonly Take[]) {
+  function toEntries(takes: readonly Take[]) {
     const at = Math.floor(clock.now());
-    const entries: Entry[] = [];
+    const entries: JournalEntry[] = [];
     const highest = new Map<PersonaId, number>();
     const known = new Map<PersonaId, StoredSet>();
     let seq = lastSeq;
-    for (const { persona, events, kept, known: keys } of takes) {
+    for (const { persona, events, saved, known: keys } of takes) {
       let most = highest.get(persona) ?? newest.get(persona) ?? 0;
-      const fresh: EntryEvent[] = [];
-      for (const { id, of, isMail, line } of events) {
-        if (isMail && (of ?? 0) <= most && isTold(persona, id, entries, fresh)) continue;
-        most = Math.max(most, of ?? 0);
+      const fresh: JournalEvent[] = [];
+      for (const { id, messageId, isMail, line } of events) {
+        if (isMail && (messageId ?? 0) <= most && isDelivered(persona, id, entries, fresh)) continue;
+        most = Math.max(most, messageId ?? 0);
         seq += 1;
         fresh.push({ seq, id, isMail, line });
       }
       highest.set(persona, most);
-      const change = keys === null ? null : changeOf(known.get(persona) ?? storedOf(persona), keys);
+      const change = keys === null ? null : findChange(known.get(persona) ?? findStoredSet(persona), keys);
       if (keys !== null) known.set(persona, keys);
-      entries.push({ persona, kept, newest: most, at, events: fresh, ...(change === null ? {} : { known: change }) });
+      entries.push({
+        persona,
+        kept: saved,
+        newest: most,
+        at,
+        events: fresh,
+        ...(change === null ? {} : { known: change }),
+      });
     }
     return { entries, highest, known };
   }
 
-  function storedOf(persona: PersonaId): StoredSet {
+  function findStoredSet(persona: PersonaId): StoredSet {
     const known = stored.get(persona);
     if (known !== undefined) return known;
     fill();
-    const read = things.of(persona);
-    stored.set(persona, read);
-    return read;
+    const storedSet = things.of(persona);
+    stored.set(persona, storedSet);
+    return storedSet;
   }
 
-  function isTold(persona: PersonaId, id: string, entries: readonly Entry[], fresh: readonly EntryEvent[]): boolean {
+  function isDelivered(
+    persona: PersonaId,
+    id: string,
+    entries: readonly JournalEntry[],
+    fresh: readonly JournalEvent[],
+  ): boolean {
     fill();
-    const isId = (event: EntryEvent): boolean => event.id === id;
-    const isHere = fresh.some(isId) || entries.some((entry) => entry.persona === persona && entry.events.some(isId));
-    return isHere || isStored.get(id, persona) !== undefined;
+    const isId = (event: JournalEvent): boolean => event.id === id;
+    const isInBatch = fresh.some(isId) || entries.some((entry) => entry.persona === persona && entry.events.some(isId));
+    return isInBatch || isStored.get(id, persona) !== undefined;
   }
 
-  function tell(listener: (rows: readonly OutboxRow[]) => void, fresh: readonly OutboxRow[]): void {
+  function notify(listener: (rows: readonly OutboxRow[]) => void, fresh: readonly OutboxRow[]): void {
     try {
       listener(fresh);
     } catch (error) {
@@ -190,65 +204,66 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
     }
   }
 
-  function take(persona: PersonaId, stem: string, events: readonly Event[], kept: Kept): Promise<Taken> {
+  function take(persona: PersonaId, stem: string, events: readonly Event[], saved: Saved): Promise<Ack> {
     try {
       publisher.adopt(persona, stem);
       if (closed) throw new Fault('internal', 'the outbox is closed', { is: 'machine', key: 'database' });
-      stamp ??= stamper(clocks.read());
-      const textOf = stamp;
-      const taken = events.map((event) => ({
+      stamp ??= createStamper(clocks.read());
+      const formatStamped = stamp;
+      const batchEvents = events.map((event) => ({
         id: event.event_id,
-        of: 'id' in event ? event.id : null,
+        messageId: 'id' in event ? event.id : null,
         isMail: isMail(event),
-        line: textOf(event),
+        line: formatStamped(event),
       }));
-      const { known } = kept as { readonly known?: KnownSet };
-      if (known === undefined) return group.add({ persona, events: taken, kept: JSON.stringify(kept), known: null });
+      const { known } = saved as { readonly known?: KnownSet };
+      if (known === undefined)
+        return group.add({ persona, events: batchEvents, saved: JSON.stringify(saved), known: null });
       const { keys, gone, ...set } = known;
       return group.add({
         persona,
-        events: taken,
-        kept: JSON.stringify({ ...kept, known: set }),
+        events: batchEvents,
+        saved: JSON.stringify({ ...saved, known: set }),
         known: gone === undefined ? { keys } : { keys, gone },
       });
     } catch (error) {
       stamp = null; // its group may never be committed
-      return Promise.resolve(stopped(error));
+      return Promise.resolve(toStoppedAck(error));
     }
   }
 
   return {
     ...reader,
     sinkFor: (persona, stem) => ({
-      keeps: true,
+      savesState: true,
       // A mark is never older than the events it belongs to, so there is nothing the watch would have to leave out.
       open: async () => {
         publisher.adopt(persona, stem);
         return { ...EMPTY_TAIL, newest: newest.get(persona) ?? 0 };
       },
-      take: (events, kept) => take(persona, stem, events, kept),
+      take: (events, saved) => take(persona, stem, events, saved),
       [Symbol.asyncDispose]: async () => {},
     }),
-    kept(persona) {
+    readSaved(persona) {
       fill();
-      const row = keptOf.get(persona);
-      return row === undefined ? null : parsed(persona, row);
+      const row = selectSaved.get(persona);
+      return row === undefined ? null : parseSaved(persona, row);
     },
-    allKept() {
+    readAllSaved() {
       fill();
-      const all = keptOfAll.all().map((row) => [row.persona, parsed(row.persona, row)] as const);
-      return new Map(all.filter((entry): entry is readonly [string, Kept] => entry[1] !== null));
+      const entries = selectAllSaved.all().map((row) => [row.persona, parseSaved(row.persona, row)] as const);
+      return new Map(entries.filter((entry): entry is readonly [string, Saved] => entry[1] !== null));
     },
     behind,
-    newestIds: () => newest,
-    note(persona, stem, event) {
+    getNewestIds: () => newest,
+    addEvent(persona, stem, event) {
       publisher.adopt(persona, stem);
       fill();
-      const line = stamper(clocks.read())(event);
-      const events = [{ id: event.event_id, of: null, isMail: false, line }];
-      commit([{ persona, events, kept: keptOf.get(persona)?.kept ?? NOTHING_KEPT, known: null }]);
+      const line = createStamper(clocks.read())(event);
+      const events = [{ id: event.event_id, messageId: null, isMail: false, line }];
+      commit([{ persona, events, saved: selectSaved.get(persona)?.kept ?? NOTHING_SAVED, known: null }]);
     },
-    onTold(listener) {
+    onDelivered(listener) {
       const entry = { tell: listener };
       listeners.add(entry);
       return { [Symbol.dispose]: () => void listeners.delete(entry) };
@@ -263,17 +278,17 @@ export function openOutbox<Kept extends object>(options: OutboxOptions): Outbox<
   };
 
   /** Null: it is known what was told, and no watch remembers anything yet. */
-  function parsed(persona: PersonaId, { kept: text, sum }: { kept: string; sum: number | null }): Kept | null {
-    if (text === NOTHING_KEPT) return null;
-    if (sum !== null && sum !== sumOfKept(persona, text)) {
+  function parseSaved(persona: PersonaId, { kept: text, sum }: { kept: string; sum: number | null }): Saved | null {
+    if (text === NOTHING_SAVED) return null;
+    if (sum !== null && sum !== computeSavedSum(persona, text)) {
       disk.log.error(`${db.path}: the checkpoint of ${persona} is damaged; it goes on behind what was told last`);
       return null;
     }
     try {
-      const kept = JSON.parse(text) as Kept & { readonly known?: KnownSet };
-      return kept.known === undefined ? kept : { ...kept, known: { ...kept.known, ...storedOf(persona) } };
+      const saved = JSON.parse(text) as Saved & { readonly known?: KnownSet };
+      return saved.known === undefined ? saved : { ...saved, known: { ...saved.known, ...findStoredSet(persona) } };
     } catch (error) {
-      const message = `${db.path}: what the watch of ${persona} remembers can not be read`;
+      const message = `${db.path}: what the watch of ${persona} remembers cannot be read`;
       throw new Fault('database', message, { is: 'machine', key: 'database' }, { cause: error });
     }
   }

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { stillClocks, takenLine } from '../../../test/kit/still-clocks.ts';
-import { type Event, newEventId } from '../../events/index.ts';
+import { type Event, toMailEventId } from '../../events/index.ts';
 import { Fault } from '../../model/index.ts';
 import { O, silentLog } from '../../ports/index.ts';
 import { type Database, openDatabase } from '../../state/index.ts';
@@ -16,7 +16,7 @@ const FILE = `${FOLDER}/events.ada.ndjson`;
 
 function mail(id: number, content = `mail ${id} 😀é`, persona = 'ada'): Event {
   const common = { event: 'new', source: 'kijito-inbox', ts: 'T', id, from: 'zoe', created: 'C', persona } as const;
-  return { ...common, content, event_id: newEventId(persona, id), wake_class: 'mail' };
+  return { ...common, content, event_id: toMailEventId(persona, id), wake_class: 'mail' };
 }
 
 const line = (id: number): string => takenLine(mail(id));
@@ -122,7 +122,7 @@ describe('an event file', () => {
     outbox[Symbol.dispose]();
   });
 
-  test('that can not be rotated grows on, is said once, and is rotated later', async () => {
+  test('that cannot be rotated grows on, is said once, and is rotated later', async () => {
     const files = fakeFiles();
     const { outbox, mails, logged, behind } = await life(openDatabase(':memory:'), files, { maxBytes: 1, keep: 3 });
     files.mishaps((call) => (call.name === 'rename' ? { is: 'fails', code: 'EACCES' } : null));
@@ -384,7 +384,7 @@ describe('repair at the start', () => {
 describe('nothing lost, nothing twice, wherever it stops', () => {
   const small: Rotation = { maxBytes: Buffer.byteLength(line(1)) * 3, keep: 99 };
 
-  /** Takes mails 1 to 8, with flushes in between: of an archive alone, and of lines in the live file. Ends where it can not go on. */
+  /** Takes mails 1 to 8, with flushes in between: of an archive alone, and of lines in the live file. Ends where it cannot go on. */
   async function run(db: Database, files: FakeFiles): Promise<void> {
     const { outbox, clock, mails } = await life(db, files, small);
     await mails(1, 2);
@@ -413,7 +413,7 @@ describe('nothing lost, nothing twice, wherever it stops', () => {
     files.mishaps(null);
     after(files);
     const { outbox, clock, mails } = await life(db, files, small);
-    await mails((outbox.kept('ada')?.cursor ?? 0) + 1, 8);
+    await mails((outbox.readSaved('ada')?.cursor ?? 0) + 1, 8);
     assert.equal(published(files), linesTo(8), `after call ${k}`);
     await mails(9, 12);
     assert.equal(published(files), linesTo(12), `after call ${k}`);

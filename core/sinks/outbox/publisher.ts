@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { Fault, faultOf, type PersonaId, type Scope } from '../../model/index.ts';
+import { Fault, type PersonaId, type Scope, toFault } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import { type Disk, ensurePrivateDir } from '../../state/index.ts';
-import { type EventFile, eventFile, type Rotation } from './event-file.ts';
+import { createEventFile, type PersonaEventFile, type Rotation } from './event-file.ts';
 import type { OutboxRow, PublishedRows } from './rows.ts';
 import type { Syncer } from './syncer.ts';
 
@@ -30,14 +30,14 @@ export interface Publisher extends Disposable {
   publish(rows: readonly OutboxRow[]): void;
 }
 
-export function eventFilePath(directory: string, stem: string): string {
+export function toEventFilePath(directory: string, stem: string): string {
   return join(directory, `events.${stem}.ndjson`);
 }
 
-interface Following {
+interface PublishedFile {
   readonly persona: PersonaId;
   readonly path: string;
-  readonly file: EventFile;
+  readonly file: PersonaEventFile;
   /** The newest committed row. */
   stored: number;
   /** The row the file ends with; null: look at the file. */
@@ -52,13 +52,13 @@ const LAST_RETRY_MS = 30_000;
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const { rows, disk, clock, directory, rotation, syncer, onBehind } = options;
-  const following = new Map<PersonaId, Following>();
+  const publishedFiles = new Map<PersonaId, PublishedFile>();
   const stems = new Map<string, PersonaId>();
   /** How many files are behind for the same cause: a full disk is said once, not once a persona. */
   const causes = new Map<string, number>();
   let directoryChecked = false;
 
-  function append(to: Following, batch: readonly OutboxRow[], from: number): void {
+  function append(to: PublishedFile, batch: readonly OutboxRow[], from: number): void {
     const lines = Buffer.from(`${batch.map((row) => row.line).join('\n')}\n`);
     if (to.file.append(from === 0 ? lines : lines.subarray(from)) === 'unsure') {
       to.written = null;
@@ -69,13 +69,13 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   /** Appends everything the file lacks. */
-  function catchUp(to: Following): void {
+  function catchUp(to: PublishedFile): void {
     let completing = 0;
-    for (let looks = 0; ; ) {
+    for (let repairs = 0; ; ) {
       if (to.written === null) {
         // Whoever keeps changing the file meanwhile is not raced against for ever.
-        if (looks === 3) throw unsteady(to);
-        looks += 1;
+        if (repairs === 3) throw createUnsteadyFault(to);
+        repairs += 1;
         completing = mend(to);
       }
       const batch = to.written === null || to.written >= to.stored ? [] : rows.next(to.persona, to.written, BATCH);
@@ -89,12 +89,12 @@ export function createPublisher(options: PublisherOptions): Publisher {
    * Finds out where the file stands. A torn last line that is the beginning of the very next event is left to be
    * completed, so that a reader who saw the beginning sees that line whole; its length is returned. Any other is cut off.
    */
-  function mend(to: Following): number {
-    const known = (line: string): number | null => rows.seqOf(to.persona, line);
-    const { last, torn } = to.file.ending(known);
-    let written = last.is === 'known' ? last.seq : rows.standing(to.persona).published;
+  function mend(to: PublishedFile): number {
+    const findSeq = (line: string): number | null => rows.findSeq(to.persona, line);
+    const { last, torn } = to.file.readEnding(findSeq);
+    let written = last.is === 'known' ? last.seq : rows.readProgress(to.persona).published;
     // Killed within a rotation, or emptied by its reader: what was on the disk already is not repeated.
-    if (last.is === 'empty') written = Math.max(written, to.file.archived(known) ?? 0);
+    if (last.is === 'empty') written = Math.max(written, to.file.readArchivedSeq(findSeq) ?? 0);
     to.written = written;
     if (torn.length === 0) return 0;
     const [next] = rows.next(to.persona, written, 1);
@@ -103,24 +103,24 @@ export function createPublisher(options: PublisherOptions): Publisher {
     return 0;
   }
 
-  function unsteady(to: Following): Fault {
-    return new Fault('unwritable', `${to.path} is written to by somebody else`, scopeOf(to));
+  function createUnsteadyFault(to: PublishedFile): Fault {
+    return new Fault('unwritable', `${to.path} is written to by somebody else`, toScope(to));
   }
 
   /** Runs `write` and keeps the books of failure. */
-  function attempt(to: Following, write: () => void): void {
+  function attempt(to: PublishedFile, write: () => void): void {
     try {
       if (!directoryChecked) ensurePrivateDir(disk, directory);
       directoryChecked = true;
       write();
-      recovered(to);
+      markRecovered(to);
     } catch (error) {
       to.written = null;
-      failed(to, faultOf(error, scopeOf(to)));
+      markBehind(to, toFault(error, toScope(to)));
     }
   }
 
-  function failed(to: Following, fault: Fault): void {
+  function markBehind(to: PublishedFile, fault: Fault): void {
     const before = to.behind;
     before?.retry[Symbol.dispose]();
     const attempts = (before?.attempts ?? 0) + 1;
@@ -134,7 +134,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     onBehind(to.persona, fault);
   }
 
-  function recovered(to: Following): void {
+  function markRecovered(to: PublishedFile): void {
     if (to.behind === null) return;
     to.behind.retry[Symbol.dispose]();
     forget(to.behind.fault);
@@ -154,21 +154,21 @@ export function createPublisher(options: PublisherOptions): Publisher {
     adopt(persona, stem) {
       const holder = stems.get(stem);
       if (holder === persona) return;
-      const path = eventFilePath(directory, stem);
-      if (holder !== undefined || following.has(persona)) {
+      const path = toEventFilePath(directory, stem);
+      if (holder !== undefined || publishedFiles.has(persona)) {
         const why = holder === undefined ? 'has another file already' : `would share it with ${holder}`;
         throw new Fault('usage', `${path} is no file for ${persona}, which ${why}`, { is: 'persona', key: persona });
       }
       stems.set(stem, persona);
-      const { stored, published } = rows.standing(persona);
-      const file = eventFile(disk, path, rotation, syncer.namesChanged);
-      const to: Following = { persona, path, file, stored, written: null, behind: null };
-      following.set(persona, to);
+      const { stored, published } = rows.readProgress(persona);
+      const file = createEventFile(disk, path, rotation, syncer.namesChanged);
+      const to: PublishedFile = { persona, path, file, stored, written: null, behind: null };
+      publishedFiles.set(persona, to);
       if (stored > published) attempt(to, () => catchUp(to));
     },
     publish(committed) {
-      for (const [persona, batch] of byPersona(committed)) {
-        const to = following.get(persona);
+      for (const [persona, batch] of groupByPersona(committed)) {
+        const to = publishedFiles.get(persona);
         const last = batch.at(-1);
         if (to === undefined || last === undefined) continue;
         const isLevel = to.written === to.stored;
@@ -180,17 +180,17 @@ export function createPublisher(options: PublisherOptions): Publisher {
       }
     },
     [Symbol.dispose]() {
-      for (const to of following.values()) to.behind?.retry[Symbol.dispose]();
+      for (const to of publishedFiles.values()) to.behind?.retry[Symbol.dispose]();
       syncer[Symbol.dispose]();
     },
   };
 }
 
-function scopeOf(to: Following): Scope {
+function toScope(to: PublishedFile): Scope {
   return { is: 'persona', key: `file:${to.path}` };
 }
 
-function byPersona(rows: readonly OutboxRow[]): ReadonlyMap<PersonaId, OutboxRow[]> {
+function groupByPersona(rows: readonly OutboxRow[]): ReadonlyMap<PersonaId, OutboxRow[]> {
   const groups = new Map<PersonaId, OutboxRow[]>();
   for (const row of rows) {
     const group = groups.get(row.persona);

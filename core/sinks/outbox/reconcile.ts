@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type Event, eventOf, isMail } from '../../events/index.ts';
-import { instantOfIso, type PersonaId } from '../../model/index.ts';
-import { type Database, type Disk, ioFault, openForRead, stemOf, transaction } from '../../state/index.ts';
-import { piecesFromEnd } from './pieces.ts';
-import { sumOfEvent } from './sums.ts';
+import { type Event, isMail, parseEventLine } from '../../events/index.ts';
+import { type PersonaId, parseIso } from '../../model/index.ts';
+import { type Database, type Disk, openForRead, runTransaction, toIoFault, toStem } from '../../state/index.ts';
+import { computeEventSum } from './checksums.ts';
+import { readPiecesFromEnd } from './lines-from-end.ts';
 
 /** A persona whose event file holds events that the tables do not. */
-export interface Behind {
+export interface BehindPersona {
   readonly persona: PersonaId;
   readonly stem: string;
   /** How many events were taken over from the file. */
@@ -20,7 +20,7 @@ export interface ReconcileOptions {
   readonly disk: Disk;
   readonly directory: string;
   /** Records of the journal are missing before those that it holds: every file is compared as a whole. */
-  readonly hasHole: boolean;
+  readonly hasGap: boolean;
 }
 
 const NAME = /^events\.(.+)\.ndjson$/;
@@ -35,76 +35,76 @@ const ARCHIVE = /^\.(\d+)$/;
  *
  * @throws Fault `database`
  */
-export function reconcileEventFiles(options: ReconcileOptions): readonly Behind[] {
-  const { disk, directory, hasHole } = options;
-  const tables = tablesOf(options.db);
-  const behind: Behind[] = [];
-  for (const [stem, files] of filesIn(disk, directory)) {
-    const last = lastEventIn(disk, files);
+export function reconcileEventFiles(options: ReconcileOptions): readonly BehindPersona[] {
+  const { disk, directory, hasGap } = options;
+  const tables = openTables(options.db);
+  const behind: BehindPersona[] = [];
+  for (const [stem, files] of findFiles(disk, directory)) {
+    const last = findLastLine(disk, files);
     const persona = last?.event.persona;
-    if (last === null || persona === undefined || stemOf(persona) !== stem) continue;
-    if (!hasHole && tables.seqOf(persona, last) !== null) continue;
+    if (last === null || persona === undefined || toStem(persona) !== stem) continue;
+    if (!hasGap && tables.findSeq(persona, last) !== null) continue;
     const events = takeOver(options, tables, persona, files);
     if (events !== null) behind.push({ persona, stem, ...events });
   }
   return behind;
 }
 
-interface Line {
+interface FileLine {
   readonly text: string;
   readonly event: Event;
 }
 
 /** By stem: the paths of an event file and its archives, the newest first. */
-function filesIn(disk: Disk, directory: string): ReadonlyMap<string, readonly string[]> {
-  const names = namesIn(disk, directory);
-  const found = new Map<string, string[]>();
+function findFiles(disk: Disk, directory: string): ReadonlyMap<string, readonly string[]> {
+  const names = readNames(disk, directory);
+  const byStem = new Map<string, string[]>();
   for (const name of names) {
     const live = /^(events\..+\.ndjson)(\.\d+)?$/.exec(name);
     const stem = NAME.exec(live?.[1] ?? '')?.[1];
-    if (stem !== undefined) found.set(stem, [...(found.get(stem) ?? []), name]);
+    if (stem !== undefined) byStem.set(stem, [...(byStem.get(stem) ?? []), name]);
   }
-  const age = (name: string): number => Number(ARCHIVE.exec(name.slice(name.lastIndexOf('.ndjson') + 7))?.[1] ?? 0);
+  const findAge = (name: string): number => Number(ARCHIVE.exec(name.slice(name.lastIndexOf('.ndjson') + 7))?.[1] ?? 0);
   return new Map(
-    [...found].map(([stem, some]) => [
+    [...byStem].map(([stem, some]) => [
       stem,
-      some.toSorted((a, b) => age(a) - age(b)).map((name) => join(directory, name)),
+      some.toSorted((a, b) => findAge(a) - findAge(b)).map((name) => join(directory, name)),
     ]),
   );
 }
 
-function namesIn({ files, log }: Disk, directory: string): readonly string[] {
+function readNames({ files, log }: Disk, directory: string): readonly string[] {
   try {
     return files.lstat(directory) === null ? [] : files.readdir(directory);
   } catch (error) {
-    log.warn(`event files are not compared with the database: ${ioFault(error, directory, 'unreadable').message}`);
+    log.warn(`event files are not compared with the database: ${toIoFault(error, directory, 'unreadable').message}`);
     return [];
   }
 }
 
-function lastEventIn(disk: Disk, files: readonly string[]): Line | null {
+function findLastLine(disk: Disk, files: readonly string[]): FileLine | null {
   for (const path of files) {
-    for (const line of linesFromEnd(disk, path)) return line;
+    for (const line of readLinesFromEnd(disk, path)) return line;
   }
   return null;
 }
 
-/** Whole lines that are events, the newest first. What can not be read has none: its writer says what is wrong with it. */
-function* linesFromEnd(disk: Disk, path: string): Iterable<Line> {
+/** Whole lines that are events, the newest first. What cannot be read has none: its writer says what is wrong with it. */
+function* readLinesFromEnd(disk: Disk, path: string): Iterable<FileLine> {
   let opened: ReturnType<typeof openForRead>;
   try {
     opened = openForRead(disk, path);
   } catch (error) {
-    disk.log.info(`an event file can not be compared with the database: ${String(error)}`);
+    disk.log.info(`an event file cannot be compared with the database: ${String(error)}`);
     return;
   }
   if (opened === null) return;
   try {
     let isTorn = true;
-    for (const piece of piecesFromEnd(disk.files, opened.fd, opened.stat.size)) {
+    for (const piece of readPiecesFromEnd(disk.files, opened.fd, opened.stat.size)) {
       const text = isTorn ? '' : piece.toString('utf8');
       isTorn = false;
-      const event = text === '' ? null : eventOf(text);
+      const event = text === '' ? null : parseEventLine(text);
       if (event !== null) yield { text, event };
     }
   } finally {
@@ -118,15 +118,15 @@ function* linesFromEnd(disk: Disk, path: string): Iterable<Line> {
  */
 function takeOver(
   { db, disk }: ReconcileOptions,
-  tables: ReturnType<typeof tablesOf>,
+  tables: ReturnType<typeof openTables>,
   persona: PersonaId,
   files: readonly string[],
-): Omit<Behind, 'persona' | 'stem'> | null {
+): Omit<BehindPersona, 'persona' | 'stem'> | null {
   const lines = files
-    .flatMap((path) => [...linesFromEnd(disk, path)])
+    .flatMap((path) => [...readLinesFromEnd(disk, path)])
     .filter(({ event }) => event.persona === persona)
     .reverse();
-  const known = lines.map((line) => tables.seqOf(persona, line));
+  const known = lines.map((line) => tables.findSeq(persona, line));
   // What stands before the first line that is known was deleted after its time.
   const oldest = Math.max(
     0,
@@ -136,7 +136,7 @@ function takeOver(
   if (first === -1) return null;
   const from = known[first - 1] ?? tables.published(persona);
   const inFiles = new Set(known.filter((seq) => seq !== null));
-  transaction(db, () => {
+  runTransaction(db, () => {
     const unpublished = tables.after(persona, from).filter(({ seq }) => !inFiles.has(seq));
     let seq = tables.lastSeq();
     tables.deleteAfter(persona, from);
@@ -151,7 +151,7 @@ function takeOver(
         event_id: event.event_id,
         is_mail: isMail(event) ? 1 : 0,
         line: text,
-        at: Math.floor(instantOfIso(event.ts) ?? 0),
+        at: Math.floor(parseIso(event.ts) ?? 0),
       });
     }
     const published = seq;
@@ -165,7 +165,7 @@ function takeOver(
   return { events: known.slice(first).filter((seq) => seq === null).length, after };
 }
 
-interface Row {
+interface OutboxTableRow {
   readonly seq: number;
   readonly persona: PersonaId;
   readonly event_id: string;
@@ -174,12 +174,12 @@ interface Row {
   readonly at: number;
 }
 
-function tablesOf(db: Database) {
+function openTables(db: Database) {
   const mail = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
   const other = db.prepare<{ seq: number }>(
     'SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 0 AND line = ? ORDER BY seq DESC LIMIT 1',
   );
-  const after = db.prepare<Row>('SELECT * FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq');
+  const after = db.prepare<OutboxTableRow>('SELECT * FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq');
   const remove = db.prepare('DELETE FROM outbox WHERE persona = ? AND seq > ?');
   const last = db.prepare<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM outbox');
   const insert = db.prepare(
@@ -187,22 +187,22 @@ function tablesOf(db: Database) {
      ON CONFLICT (event_id, persona) WHERE is_mail = 1 DO NOTHING`,
   );
   const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
-  const standing = db.prepare(
+  const upsertWatch = db.prepare(
     `INSERT INTO watches (persona, kept, published, newest) VALUES (?, 'null', ?, ?)
      ON CONFLICT (persona) DO UPDATE SET published = excluded.published, newest = max(newest, excluded.newest)`,
   );
   return {
-    seqOf(persona: PersonaId, { event, text }: Line): number | null {
+    findSeq(persona: PersonaId, { event, text }: FileLine): number | null {
       const row = isMail(event) ? mail.get(event.event_id, persona) : other.get(event.event_id, persona, text);
       return row?.seq ?? null;
     },
-    after: (persona: PersonaId, seq: number): readonly Row[] => after.all(persona, seq),
+    after: (persona: PersonaId, seq: number): readonly OutboxTableRow[] => after.all(persona, seq),
     deleteAfter: (persona: PersonaId, seq: number) => void remove.run(persona, seq),
     published: (persona: PersonaId): number => published.get(persona)?.published ?? 0,
     lastSeq: (): number => last.get()?.seq ?? 0,
-    insert: ({ seq, persona, event_id, is_mail, line, at }: Row) =>
-      void insert.run(seq, persona, event_id, is_mail, line, at, sumOfEvent(seq, persona, event_id, line)),
+    insert: ({ seq, persona, event_id, is_mail, line, at }: OutboxTableRow) =>
+      void insert.run(seq, persona, event_id, is_mail, line, at, computeEventSum(seq, persona, event_id, line)),
     setStanding: (persona: PersonaId, published: number, newest: number) =>
-      void standing.run(persona, published, newest),
+      void upsertWatch.run(persona, published, newest),
   };
 }

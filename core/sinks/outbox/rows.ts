@@ -1,8 +1,8 @@
-import { type Event, eventOf, isMail } from '../../events/index.ts';
+import { type Event, isMail, parseEventLine } from '../../events/index.ts';
 import type { PersonaId } from '../../model/index.ts';
-import { type Database, laterTransaction, migrate } from '../../state/index.ts';
+import { type Database, migrate, runLaterTransaction } from '../../state/index.ts';
+import { formatDamagedLine, isWholeRow, type SummedRow } from './checksums.ts';
 import { OUTBOX_SCHEMA } from './schema.ts';
-import { formatDamagedLine, isWholeRow, type SummedRow } from './sums.ts';
 
 /** One committed event. */
 export interface OutboxRow {
@@ -14,9 +14,9 @@ export interface OutboxRow {
   readonly line: string;
 }
 
-export type Replay =
+export type OutboxReplay =
   | { readonly is: 'rows'; readonly rows: readonly OutboxRow[] }
-  /** No event has this id, or it is older than what is kept: how much was missed can not be said. */
+  /** No event has this id, or it is older than what is kept: how much was missed cannot be said. */
   | { readonly is: 'unknown-id' };
 
 /**
@@ -25,7 +25,7 @@ export type Replay =
  */
 export interface OutboxReader {
   /** The oldest `limit` events after the one with this id, or of all that are kept; of one persona or of all. */
-  since(persona: PersonaId | null, afterEventId: string | null, limit: number): Replay;
+  since(persona: PersonaId | null, afterEventId: string | null, limit: number): OutboxReplay;
   /** The same by position: how a long replay goes on. */
   after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[];
   lastEventId(persona: PersonaId): string | null;
@@ -45,8 +45,8 @@ export interface OutboxReader {
 export function openOutboxReader(db: Database, fill: () => void = () => {}): OutboxReader {
   migrate(db, 'outbox', OUTBOX_SCHEMA);
   const columns = 'seq, persona, event_id AS eventId, line, sum';
-  const ofAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?`);
-  const ofOne = db.prepare<SummedRow>(
+  const selectOfAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?`);
+  const selectOfOne = db.prepare<SummedRow>(
     `SELECT ${columns} FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
   const last = db.prepare<{ eventId: string }>(
@@ -55,8 +55,8 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
   const lastMail = db.prepare<SummedRow>(
     `SELECT ${columns} FROM outbox WHERE persona = ? AND is_mail = 1 ORDER BY seq DESC LIMIT ?`,
   );
-  const latestOfAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT ?`);
-  const latestOfOne = db.prepare<SummedRow>(
+  const selectLatestOfAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT ?`);
+  const selectLatestOfOne = db.prepare<SummedRow>(
     `SELECT ${columns} FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`,
   );
   const newest = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT 1`);
@@ -68,7 +68,7 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
 
   function after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[] {
     fill();
-    const rows = persona === null ? ofAll.all(seq, limit) : ofOne.all(persona, seq, limit);
+    const rows = persona === null ? selectOfAll.all(seq, limit) : selectOfOne.all(persona, seq, limit);
     return rows.map(toRow);
   }
 
@@ -88,12 +88,12 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
       fill();
       return lastMail
         .all(persona, limit)
-        .flatMap((row) => (isWholeRow(row) ? (eventOf(row.line) ?? []) : []))
+        .flatMap((row) => (isWholeRow(row) ? (parseEventLine(row.line) ?? []) : []))
         .reverse();
     },
     latest(persona, limit) {
       fill();
-      const rows = persona === null ? latestOfAll.all(limit) : latestOfOne.all(persona, limit);
+      const rows = persona === null ? selectLatestOfAll.all(limit) : selectLatestOfOne.all(persona, limit);
       return rows.map(toRow).reverse();
     },
     newest() {
@@ -113,21 +113,21 @@ function toRow(row: SummedRow): OutboxRow {
 /** What the publisher reads and writes: which lines a file lacks, and which it is known to have. */
 export interface PublishedRows {
   /** The newest row of the persona, 0 without any; and how far its file is known to be on the disk. */
-  standing(persona: PersonaId): { readonly stored: number; readonly published: number };
+  readProgress(persona: PersonaId): { readonly stored: number; readonly published: number };
   /** The next rows after `seq`, one at least if there is one, and not much more than `bytes` of lines. */
   next(persona: PersonaId, seq: number, bytes: number): readonly OutboxRow[];
   /** Which row this line of a file is; null when it is no event of the persona, or no longer kept. */
-  seqOf(persona: PersonaId, line: string): number | null;
+  findSeq(persona: PersonaId, line: string): number | null;
   /** Runs `work`, which says what is published and may go, in one transaction. */
-  settle(work: () => void): void;
+  runInTransaction(work: () => void): void;
   /** Within `settle`. */
   setPublished(persona: PersonaId, seq: number): void;
   /** Within `settle`. Deletes what is published, made before `olderThan` and not among the newest `keep` of the persona. */
-  prune(persona: PersonaId, olderThan: number, keep: number): void;
+  prune(persona: PersonaId, olderThan: number, minRows: number): void;
 }
 
 /** `fill` brings the tables up to date before they are read. */
-export function publishedRows(db: Database, fill: () => void): PublishedRows {
+export function openPublishedRows(db: Database, fill: () => void): PublishedRows {
   const stored = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1');
   const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
   const next = db.prepare<SummedRow>(
@@ -146,7 +146,7 @@ export function publishedRows(db: Database, fill: () => void): PublishedRows {
   );
 
   return {
-    standing(persona) {
+    readProgress(persona) {
       fill();
       return { stored: stored.get(persona)?.seq ?? 0, published: published.get(persona)?.published ?? 0 };
     },
@@ -161,18 +161,18 @@ export function publishedRows(db: Database, fill: () => void): PublishedRows {
       }
       return rows;
     },
-    seqOf(persona, line) {
-      const event = eventOf(line);
+    findSeq(persona, line) {
+      const event = parseEventLine(line);
       if (event === null) return null;
       fill();
       const row = isMail(event) ? mail.get(event.event_id, persona) : other.get(event.event_id, persona, line);
       return row?.seq ?? null;
     },
-    settle(work) {
+    runInTransaction(work) {
       fill();
-      laterTransaction(db, work);
+      runLaterTransaction(db, work);
     },
     setPublished: (persona, seq) => void set.run(seq, persona),
-    prune: (persona, olderThan, keep) => void prune.run(persona, olderThan, keep),
+    prune: (persona, olderThan, minRows) => void prune.run(persona, olderThan, minRows),
   };
 }

@@ -46,7 +46,7 @@ export const OUTBOX_SCHEMA: readonly string[] = [
     PRIMARY KEY (persona, key)
   ) STRICT, WITHOUT ROWID;
   `,
-  // The checksum of an event, and of what a watch wants remembered; see `sumOfEvent`.
+  // The checksum of an event, and of what a watch wants remembered; see `computeEventSum`.
   `
   ALTER TABLE outbox ADD COLUMN sum INTEGER;
   ALTER TABLE watches ADD COLUMN sum INTEGER;

@@ -1,7 +1,7 @@
-import { faultOf, type PersonaId } from '../../model/index.ts';
+import { type PersonaId, toFault } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import { type Disk, syncDirectory } from '../../state/index.ts';
-import type { EventFile } from './event-file.ts';
+import type { PersonaEventFile } from './event-file.ts';
 import type { PublishedRows } from './rows.ts';
 
 export interface Retention {
@@ -28,7 +28,7 @@ export interface SyncerOptions {
  */
 export interface Syncer extends Disposable {
   /** Lines up to this row are in the file, though perhaps not on the disk. */
-  changed(persona: PersonaId, file: EventFile, seq: number): void;
+  changed(persona: PersonaId, file: PersonaEventFile, seq: number): void;
   /** A file was created or renamed, which is durable only once its directory is. */
   namesChanged(): void;
 }
@@ -42,14 +42,14 @@ const CLOSING_MS = 100;
 /** Appends of a persona between two looks at what may be deleted. */
 const PRUNE_EVERY = 256;
 
-interface Change {
-  readonly file: EventFile;
+interface UnsyncedFile {
+  readonly file: PersonaEventFile;
   readonly seq: number;
 }
 
 export function createSyncer(options: SyncerOptions): Syncer {
   const { rows, disk, clock, directory, retention } = options;
-  let changes = new Map<PersonaId, Change>();
+  let changes = new Map<PersonaId, UnsyncedFile>();
   const sincePruned = new Map<PersonaId, number>();
   let names = false;
   let timer: Disposable | null = null;
@@ -63,7 +63,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
     });
   }
 
-  function slice(round: readonly [PersonaId, Change][], from: number, synced: [PersonaId, number][]): void {
+  function slice(round: readonly [PersonaId, UnsyncedFile][], from: number, synced: [PersonaId, number][]): void {
     for (const [persona, change] of round.slice(from, from + FILES_A_SLICE)) sync(persona, change, synced);
     const rest = from + FILES_A_SLICE;
     if (rest < round.length) {
@@ -75,7 +75,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
     if (changes.size > 0) schedule();
   }
 
-  function sync(persona: PersonaId, change: Change, synced: [PersonaId, number][]): void {
+  function sync(persona: PersonaId, change: UnsyncedFile, synced: [PersonaId, number][]): void {
     try {
       change.file.sync();
       synced.push([persona, change.seq]);
@@ -90,7 +90,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
     try {
       if (names) syncDirectory(disk, directory);
       names = false;
-      rows.settle(() => {
+      rows.runInTransaction(() => {
         for (const [persona, seq] of synced) {
           rows.setPublished(persona, seq);
           if ((sincePruned.get(persona) ?? PRUNE_EVERY) < PRUNE_EVERY) continue;
@@ -107,7 +107,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
 
   function warn(error: unknown): void {
     if (!warned)
-      disk.log.warn(`event files can not be flushed: ${faultOf(error, { is: 'machine', key: 'flush' }).message}`);
+      disk.log.warn(`event files cannot be flushed: ${toFault(error, { is: 'machine', key: 'flush' }).message}`);
     warned = true;
   }
 

@@ -1,10 +1,10 @@
 export * from './act/index.ts';
 export * from './read/index.ts';
-export { brainclawSource } from './source.ts';
+export { createBrainclawSource } from './source.ts';
 export {
   BOARD,
   BRAINCLAW,
   type BrainclawOptions,
   type BrainclawSource,
-  sourceIdOf,
+  toSourceId,
 } from './source-options.ts';

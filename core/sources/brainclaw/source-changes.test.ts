@@ -24,7 +24,7 @@ function rig({ root }: Store, { mail = true, statOnly = false } = {}): Rig {
     journal: () => void said.push('journal'),
     inbox: (agent: string | null) => void said.push(agent ?? 'any'),
   };
-  const changes = watchStore({ store: root, mail, clock, heard, statOnly });
+  const changes = watchStore({ store: root, mail, clock, listener: heard, statOnly });
   return {
     ...{ clock, follow: changes.follow },
     heard() {

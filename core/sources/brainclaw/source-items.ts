@@ -1,13 +1,13 @@
-import type { Extra, Known, MailName } from '../../model/index.ts';
+import type { Extra, KnownItem, MailName } from '../../model/index.ts';
 import type { SetItem } from '../set.ts';
-import { cleaned, cut } from '../text.ts';
+import { cut, sanitizeText } from '../text.ts';
 import {
   type AgentMessage,
-  attentionItems,
   type Entity,
-  inboxNameOf,
+  findAttentionItems,
+  getStatus,
   type Projection,
-  statusOf,
+  toInboxName,
 } from './read/index.ts';
 
 /** What a project asks of somebody, as things of sets (brainclaw contract 9). */
@@ -49,57 +49,59 @@ const TEXTS = ['title', 'prompt', 'text', 'description', 'scope'] as const;
 
 /** Makes items of entities, one for each as long as the entity is the same. */
 export interface ItemMaker {
-  workOf(projection: Projection): Work;
+  toWork(projection: Projection): Work;
 }
 
 /** @param contentChars code points of content; null leaves it out */
-export function itemMaker(contentChars: number | null): ItemMaker {
-  const onBoard = new WeakMap<Entity, { readonly why: string; readonly item: SetItem }>();
-  const ofAgents = new WeakMap<Entity, SetItem>();
+export function createItemMaker(contentChars: number | null): ItemMaker {
+  const boardItems = new WeakMap<Entity, { readonly why: string; readonly item: SetItem }>();
+  const agentItems = new WeakMap<Entity, SetItem>();
 
-  const contentOf = ({ payload }: Entity): string | null => {
+  const formatContent = ({ payload }: Entity): string | null => {
     if (contentChars === null) return null;
     const texts = TEXTS.flatMap((key) => {
       const text = payload[key];
       return typeof text === 'string' && text !== '' ? [text] : [];
     });
-    return cut(cleaned([...new Set(texts)].join('\n')), contentChars);
+    return cut(sanitizeText([...new Set(texts)].join('\n')), contentChars);
   };
-  const item = (entity: Entity, event: MailName, from: unknown, extra: Extra): SetItem => ({
-    key: keyOf(entity),
-    mark: entity.seq === null ? '' : String(entity.seq),
+  const createItem = (entity: Entity, event: MailName, from: unknown, extra: Extra): SetItem => ({
+    key: toKey(entity),
+    fingerprint: entity.seq === null ? '' : String(entity.seq),
     ...{ appeared: event, changed: null, vanished: 'cleared', returns: 'occasion' },
-    from: typeof from === 'string' && from !== '' ? words(from) : null,
-    created: entity.ts === null ? null : words(entity.ts),
-    content: contentOf(entity),
-    extra: { item: words(keyOf(entity)), ...extra, journal_seq: entity.seq },
+    from: typeof from === 'string' && from !== '' ? cleanWords(from) : null,
+    created: entity.ts === null ? null : cleanWords(entity.ts),
+    content: formatContent(entity),
+    extra: { item: cleanWords(toKey(entity)), ...extra, journal_seq: entity.seq },
   });
 
   return {
-    workOf(projection) {
-      const board = attentionItems(projection).map(({ why, entity }) => {
-        const known = onBoard.get(entity);
+    toWork(projection) {
+      const board = findAttentionItems(projection).map(({ why, entity }) => {
+        const known = boardItems.get(entity);
         if (known?.why === why) return known.item;
-        const made = { why, item: item(entity, 'new', entity.agent, { why }) };
-        onBoard.set(entity, made);
-        return made.item;
+        const boardItem = { why, item: createItem(entity, 'new', entity.agent, { why }) };
+        boardItems.set(entity, boardItem);
+        return boardItem.item;
       });
       const agents = new Map<string, SetItem[]>();
       for (const { itemType, event, to, from, isOpen } of ADDRESSED) {
-        for (const entity of projection.ofType(itemType).values()) {
+        for (const entity of projection.getByType(itemType).values()) {
           const name = entity.payload[to];
-          if (typeof name !== 'string' || name === '' || name.length > MOST_NAME || !isOpen(statusOf(entity))) continue;
-          const agent = inboxNameOf(name);
+          if (typeof name !== 'string' || name === '' || name.length > MOST_NAME || !isOpen(getStatus(entity)))
+            continue;
+          const agent = toInboxName(name);
           let items = agents.get(agent);
           if (items === undefined) {
             if (agents.size >= MOST_AGENTS) continue;
             items = [];
             agents.set(agent, items);
           }
-          const made =
-            ofAgents.get(entity) ?? item(entity, event, from === null ? entity.agent : entity.payload[from], {});
-          ofAgents.set(entity, made);
-          items.push(made);
+          const agentItem =
+            agentItems.get(entity) ??
+            createItem(entity, event, from === null ? entity.agent : entity.payload[from], {});
+          agentItems.set(entity, agentItem);
+          items.push(agentItem);
         }
       }
       return { board, agents };
@@ -108,7 +110,7 @@ export function itemMaker(contentChars: number | null): ItemMaker {
 }
 
 /** An item as it is remembered: `item_type:item_id`. */
-function keyOf({ item_type, item_id }: Entity): string {
+function toKey({ item_type, item_id }: Entity): string {
   return `${item_type}:${item_id}`;
 }
 
@@ -118,29 +120,29 @@ const CHANGED: Readonly<Record<AgentMessage['status'], SetItem['changed']>> = {
 };
 
 /** A message as a thing of its agent's set. One that asks for nothing any more when it is first seen is not told. */
-export function messageItem(message: AgentMessage, asks: boolean, withContent: boolean): SetItem {
+export function toMessageItem(message: AgentMessage, asks: boolean, withContent: boolean): SetItem {
   const { id, from, type, status, text, ref, requires_ack, created_at } = message;
   return {
     key: `${MESSAGE}${id}`,
-    mark: status,
+    fingerprint: status,
     ...{ appeared: asks ? 'new' : 'quiet', changed: CHANGED[status], vanished: null },
-    ...{ from: words(from), created: words(created_at), content: withContent ? text : null },
-    extra: { message_id: words(id), type, ref: ref === null ? null : words(ref), requires_ack },
+    ...{ from: cleanWords(from), created: cleanWords(created_at), content: withContent ? text : null },
+    extra: { message_id: cleanWords(id), type, ref: ref === null ? null : cleanWords(ref), requires_ack },
   };
 }
 
 /** The id of a message that is remembered; null: it is something else. */
-export function messageIdOf({ key }: Known): string | null {
+export function parseMessageId({ key }: KnownItem): string | null {
   return key.startsWith(MESSAGE) ? key.slice(MESSAGE.length) : null;
 }
 
-/** A thing that can not be seen now and is taken to be as it was told last. */
-export function asKnown({ key, seq, mark, vanished, extra }: Known): SetItem {
+/** A thing that cannot be seen now and is taken to be as it was told last. */
+export function toKnownItem({ key, seq, mark: fingerprint, vanished, extra }: KnownItem): SetItem {
   const appeared = seq === null ? 'quiet' : 'new';
-  return { key, mark, appeared, changed: null, vanished, from: null, created: null, content: null, extra };
+  return { key, fingerprint, appeared, changed: null, vanished, from: null, created: null, content: null, extra };
 }
 
 /** A word of others, of a length that a line has room for. */
-function words(text: string): string {
-  return cut(cleaned(text), MOST_WORDS);
+function cleanWords(text: string): string {
+  return cut(sanitizeText(text), MOST_WORDS);
 }

@@ -2,7 +2,7 @@ import { SOURCE_PREFIXES, type SourceId } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { Persona, Source } from '../source.ts';
-import type { Cursor, Project, Seed, Sheet, SheetPage } from './read/index.ts';
+import type { Cursor, Project, ProjectSheet, Seed, SheetPage } from './read/index.ts';
 
 export interface BrainclawOptions {
   readonly project: Project;
@@ -29,9 +29,9 @@ export interface BrainclawSource extends Source {
   /** The board (`BOARD`), or an agent, also one that is not there (any more). */
   named(address: string): Persona;
   /** What surfaces show of the project; null before the first read. */
-  readonly sheet: Sheet | null;
+  readonly sheet: ProjectSheet | null;
   /** The same with one page of one section alone. */
-  sheetAt(page: SheetPage): Sheet | null;
+  sheetAt(page: SheetPage): ProjectSheet | null;
   /** What is wrong in the store, a line each. */
   readonly defects: readonly string[];
 }
@@ -41,5 +41,5 @@ export const BRAINCLAW = 'brainclaw';
 export const BOARD = '';
 
 /** `bc-` and the project's id: what is no letter, digit, `_` or `-` becomes `_`. */
-export const sourceIdOf = ({ id }: Pick<Project, 'id'>): SourceId =>
+export const toSourceId = ({ id }: Pick<Project, 'id'>): SourceId =>
   `${SOURCE_PREFIXES.brainclaw}${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import { faultOf } from '../../model/index.ts';
+import { toFault } from '../../model/index.ts';
 import type { Files, Log } from '../../ports/index.ts';
-import { refusal } from '../../state/index.ts';
+import { createRefusal } from '../../state/index.ts';
 import type { StoreDefect } from '../defect-log.ts';
-import { cleaned, cut } from '../text.ts';
+import { cut, sanitizeText } from '../text.ts';
 import {
   type AgentInbox,
-  basesIn,
   type Cursor,
-  keepAgentMail,
-  keepJournal,
+  createAgentMailReader,
+  createJournalReader,
+  type JournalView,
+  readBases,
   readConfig,
-  type View,
 } from './read/index.ts';
-import { itemMaker, type Work } from './source-items.ts';
+import { createItemMaker, type Work } from './source-items.ts';
 
-export interface StoreOptions {
+export interface StoreReaderOptions {
   /** `.brainclaw` itself. */
   readonly store: string;
   /** Nothing of it is called but what reads. */
@@ -27,9 +27,9 @@ export interface StoreOptions {
 }
 
 /** A store as it was read last. What is the same as before is the same object. */
-export interface Seen {
+export interface StoreSnapshot {
   /** Null: the journal is off. */
-  readonly view: View | null;
+  readonly view: JournalView | null;
   /** Likewise. */
   readonly work: Work | null;
   /** Null: mail is switched off, or there is no directory for it. */
@@ -42,60 +42,67 @@ export interface JournalName {
   /** Of the first record there was when it was read for the first time here; null: it has none yet. */
   readonly identity: string | null;
   /** It is the one that an earlier run read, whatever that called it. */
-  readonly isTold: boolean;
+  readonly isContinued: boolean;
 }
 
 /** Reads a store, and then what changes in it. */
-export interface Store {
+export interface StoreReader {
   /**
    * @param of inboxes that are looked into; of others it knows what was seen last. Undefined: all
    * @throws Fault `unreadable` when there is neither a journal nor mail, or the disk does not let it
    */
-  refresh(of?: ReadonlySet<string>): Seen;
-  readonly last: Seen | null;
+  refresh(agents?: ReadonlySet<string>): StoreSnapshot;
+  readonly last: StoreSnapshot | null;
   /** What is wrong with files of it. */
   readonly defects: readonly StoreDefect[];
 }
 
-const NO_NAME: JournalName = { identity: null, isTold: false };
+const NO_NAME: JournalName = { identity: null, isContinued: false };
 
-export function keepStore({ store, files, log, contentChars, mail: isMailWanted, cursor }: StoreOptions): Store {
+export function createStoreReader({
+  store,
+  files,
+  log,
+  contentChars,
+  mail: isMailEnabled,
+  cursor,
+}: StoreReaderOptions): StoreReader {
   const events = join(store, 'events');
-  const bases = (first: number) =>
-    basesIn(files, join(events, 'checkpoints'), readConfig(files, join(store, 'config.yaml')).projectId, first);
-  const journal = keepJournal(files, events, { saved: savedIn(cursor, log), bases });
-  const shorten = (text: string): string => cut(cleaned(text), contentChars ?? 0);
-  const mail = isMailWanted ? keepAgentMail(files, join(store, 'coordination', 'inbox'), shorten) : null;
-  const { workOf } = itemMaker(contentChars);
-  let last: Seen | null = null;
+  const findBases = (first: number) =>
+    readBases(files, join(events, 'checkpoints'), readConfig(files, join(store, 'config.yaml')).projectId, first);
+  const journal = createJournalReader(files, events, { saved: loadCursor(cursor, log), bases: findBases });
+  const shorten = (text: string): string => cut(sanitizeText(text), contentChars ?? 0);
+  const mail = isMailEnabled ? createAgentMailReader(files, join(store, 'coordination', 'inbox'), shorten) : null;
+  const { toWork } = createItemMaker(contentChars);
+  let last: StoreSnapshot | null = null;
   /** Null before it was ever read. */
   let name: JournalName | null = null;
 
   /** A journal that is read from its start again keeps its name while it is the same (brainclaw contract 9). */
-  function named(view: View, isReplayed: boolean): JournalName {
+  function toJournalName(view: JournalView, isReplayed: boolean): JournalName {
     const { identity } = view.replay;
     const isSame = !isReplayed || view.continuity === 'same';
     if (name !== null && isSame) return name.identity === null ? { ...name, identity } : name;
-    return { identity, isTold: isSame };
+    return { identity, isContinued: isSame };
   }
 
   return {
-    refresh(of) {
+    refresh(agents) {
       const done = journal.refresh();
-      const inboxes = mail?.look(of) ?? null;
+      const inboxes = mail?.read(agents) ?? null;
       const { view } = journal;
       if (view === null && inboxes === null) {
-        const what = mail === null ? 'no journal, and mail is not to be read' : 'neither a journal nor an inbox';
-        throw refusal(store, `has ${what}`, 'unreadable');
+        const missing = mail === null ? 'no journal, and mail is not to be read' : 'neither a journal nor an inbox';
+        throw createRefusal(store, `has ${missing}`, 'unreadable');
       }
       const before = last;
       const isSame = before !== null && (done.is === 'same' || (done.is === 'off' && before.view === null));
-      if (isSame && sameInboxes(before.mail, inboxes)) return before;
+      if (isSame && areSameInboxes(before.mail, inboxes)) return before;
       if (isSame) last = { ...before, mail: inboxes };
       else if (view === null) last = { view, work: null, mail: inboxes, journal: name ?? NO_NAME };
       else {
-        name = named(view, done.is === 'replayed');
-        last = { view, work: workOf(view.replay.projection), mail: inboxes, journal: name };
+        name = toJournalName(view, done.is === 'replayed');
+        last = { view, work: toWork(view.replay.projection), mail: inboxes, journal: name };
       }
       return last;
     },
@@ -121,7 +128,7 @@ export function keepStore({ store, files, log, contentChars, mail: isMailWanted,
 }
 
 /** An inbox in which nothing changed is the same object. */
-function sameInboxes(a: Seen['mail'], b: Seen['mail']): boolean {
+function areSameInboxes(a: StoreSnapshot['mail'], b: StoreSnapshot['mail']): boolean {
   if (a === null || b === null) return a === b;
   if (a.size !== b.size) return false;
   for (const [agent, inbox] of b) if (a.get(agent) !== inbox) return false;
@@ -129,11 +136,11 @@ function sameInboxes(a: Seen['mail'], b: Seen['mail']): boolean {
 }
 
 /** Without a cursor it can only be said less surely which journal it is: no reason not to read it. */
-function savedIn(cursor: StoreOptions['cursor'], log: Log): Cursor | null {
+function loadCursor(cursor: StoreReaderOptions['cursor'], log: Log): Cursor | null {
   try {
     return cursor.load();
   } catch (error) {
-    log.warn(`brainclaw: ${faultOf(error, { is: 'source', key: 'brainclaw' }).explain()}`);
+    log.warn(`brainclaw: ${toFault(error, { is: 'source', key: 'brainclaw' }).explain()}`);
     return null;
   }
 }

@@ -7,14 +7,14 @@ import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { until } from '../../../test/kit/until.ts';
 import { Fault } from '../../model/index.ts';
 import { realFiles, silentLog } from '../../ports/index.ts';
-import { realDisk } from '../../state/index.ts';
-import type { Look, Mark } from '../source.ts';
+import { createRealDisk } from '../../state/index.ts';
+import type { Checkpoint, PollResult } from '../source.ts';
 import type { Cursor, Seed } from './read/index.ts';
-import { brainclawSource } from './source.ts';
-import { BOARD, type BrainclawOptions, type BrainclawSource, sourceIdOf } from './source-options.ts';
+import { createBrainclawSource } from './source.ts';
+import { BOARD, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-options.ts';
 
 const never = new AbortController().signal;
-const UNSET: Mark = { is: 'unset' };
+const UNSET: Checkpoint = { is: 'unset' };
 
 interface Rig {
   readonly source: BrainclawSource;
@@ -22,13 +22,13 @@ interface Rig {
   readonly saves: readonly Cursor[];
   /** System calls of the disk since it was asked last. */
   calls(): number;
-  look(address?: string, from?: Mark): Promise<Look>;
-  keys(address?: string, from?: Mark): Promise<readonly string[]>;
+  look(address?: string, from?: Checkpoint): Promise<PollResult>;
+  keys(address?: string, from?: Checkpoint): Promise<readonly string[]>;
 }
 
 function rig(store: Store, more: Partial<BrainclawOptions> = {}): Rig {
   const clock = fakeClock();
-  const disk = realDisk(silentLog);
+  const disk = createRealDisk(silentLog);
   let calls = 0;
   const { files } = readOnlyFiles();
   const counted = <A extends readonly unknown[], R>(call: (...args: A) => R) => {
@@ -43,7 +43,7 @@ function rig(store: Store, more: Partial<BrainclawOptions> = {}): Rig {
     ...{ readdir: counted(readdir), lstat: counted(lstat) },
   };
   const saves: Cursor[] = [];
-  const source = brainclawSource({
+  const source = createBrainclawSource({
     project: { root: store.dir, store: store.root, id: 'lab' },
     ...{
       disk: { ...disk, files: { ...realFiles, ...countedFiles } },
@@ -57,7 +57,7 @@ function rig(store: Store, more: Partial<BrainclawOptions> = {}): Rig {
     ...more,
   });
   const look: Rig['look'] = async (address = BOARD, from = UNSET) =>
-    await source.look(source.named(address), from, never);
+    await source.poll(source.named(address), from, never);
   return {
     ...{ source, clock, saves, look },
     calls() {
@@ -67,15 +67,17 @@ function rig(store: Store, more: Partial<BrainclawOptions> = {}): Rig {
     },
     keys: async (address, from) => {
       const { evidence } = await look(address, from);
-      return evidence.is === 'set' ? evidence.items.map(({ key, mark, appeared }) => `${key} ${mark} ${appeared}`) : [];
+      return evidence.is === 'set'
+        ? evidence.items.map(({ key, fingerprint: mark, appeared }) => `${key} ${mark} ${appeared}`)
+        : [];
     },
   };
 }
 
 /** What a watch remembers once it has told all of a look. */
-function toldOf({ evidence }: Look): Mark {
+function toldOf({ evidence }: PollResult): Checkpoint {
   assert.ok(evidence.is === 'set');
-  const keys = evidence.items.map(({ key, mark, vanished, extra, appeared }, i) => {
+  const keys = evidence.items.map(({ key, fingerprint: mark, vanished, extra, appeared }, i) => {
     return { key, mark, seq: appeared === 'quiet' ? null : i + 1, changes: 0, vanished, extra };
   });
   return { is: 'known', epoch: evidence.epoch, next: keys.length + 1, keys };
@@ -109,8 +111,8 @@ describe('the personas of a project', () => {
   });
 
   test('a project is called by its id, whatever that holds', () => {
-    assert.equal(sourceIdOf({ id: 'prj_lab0001' }), 'bc-prj_lab0001');
-    assert.equal(sourceIdOf({ id: '../a b/ü' }), 'bc-___a_b__');
+    assert.equal(toSourceId({ id: 'prj_lab0001' }), 'bc-prj_lab0001');
+    assert.equal(toSourceId({ id: '../a b/ü' }), 'bc-___a_b__');
   });
 
   test('an agent is whoever the journal means, in any spelling, and a name that is none is nobody', async () => {
@@ -143,7 +145,7 @@ describe('a look', () => {
   test('at the board is all that asks for a person', async () => {
     using store = brainclaw();
     const { look, keys } = rig(store);
-    const { unread, urgent, vital } = await look();
+    const { unread, urgent, agentState: vital } = await look();
     assert.deepEqual(unread, { is: 'exact', n: EXPECTED.observer.attention_required.total });
     assert.deepEqual(urgent, { is: 'exact', n: 0 });
     assert.deepEqual(vital, { is: 'unknown', why: 'skipped=5' });
@@ -153,7 +155,7 @@ describe('a look', () => {
   test('at an agent is its messages, those that ask for nothing any more in silence, and its work', async () => {
     using store = brainclaw();
     const { look, keys } = rig(store);
-    const { unread, vital } = await look('codex');
+    const { unread, agentState: vital } = await look('codex');
     assert.deepEqual(
       [unread, vital],
       [
@@ -190,7 +192,7 @@ describe('a look', () => {
     assert.equal(await contentOf(27), 'Merge?\nMerge now? — 지금 병합 🌱');
   });
 
-  test('what can not be read is an outage of the project, and no empty set', async () => {
+  test('what cannot be read is an outage of the project, and no empty set', async () => {
     using store = brainclaw();
     const { source, look } = rig(store);
     await source.personas(never);
@@ -267,7 +269,7 @@ describe('another journal', () => {
     assert.ok(archived.evidence.is === 'set');
     assert.equal(archived.evidence.epoch, `${epoch}:partial`, 'the same, of which not all is known');
     assert.deepEqual(archived.unread, { is: 'atLeast', n: 19 });
-    assert.equal(archived.vital.why, 'from-checkpoint');
+    assert.equal(archived.agentState.why, 'from-checkpoint');
   });
 });
 
@@ -276,7 +278,7 @@ describe('levels and looks cost little', () => {
     using store = brainclaw();
     const { source, look } = rig(store);
     const unknown = async () => {
-      const { of } = (await source.pending?.once(never)) ?? {};
+      const { byAddress: of } = (await source.pending?.once(never)) ?? {};
       return [...(of ?? [])].flatMap(([address, { unread }]) => (unread.is === 'unknown' ? [address] : []));
     };
     const all = (await source.personas(never)).map(({ address }) => address);
@@ -326,7 +328,7 @@ describe('levels and looks cost little', () => {
     assert.ok(calls() > 0, 'what is old is read again');
   });
 
-  test('while it can not be read a notice has it read again, and all are woken once it can', async () => {
+  test('while it cannot be read a notice has it read again, and all are woken once it can', async () => {
     using store = brainclaw();
     const { source, look, clock } = rig(store);
     const all = (await source.personas(never)).map(({ address }) => address);

@@ -1,3 +1,3 @@
 export * from './act/index.ts';
 export * from './read/index.ts';
-export { GARDEN, type GardenOptions, type GardenSource, gardenSource } from './source.ts';
+export { createGardenSource, GARDEN, type GardenOptions, type GardenSource } from './source.ts';

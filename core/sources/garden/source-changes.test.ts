@@ -25,7 +25,7 @@ function rig(store: Garden, statOnly = false): Rig {
     records: (inPlace: boolean) => void said.push(inPlace ? 'records in place' : 'records'),
     box: (gardenId: string) => void said.push(gardenId),
   };
-  const changes = watchStore({ places: store.places, clock, heard, statOnly });
+  const changes = watchStore({ places: store.places, clock, listener: heard, statOnly });
   return {
     clock,
     follow: changes.follow,

@@ -1,19 +1,19 @@
 import type { Clock } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { SetItem } from '../set.ts';
-import type { Mark } from '../source.ts';
-import { cleaned, cut } from '../text.ts';
+import type { Checkpoint } from '../source.ts';
+import { cut, sanitizeText } from '../text.ts';
 import {
   type Box,
-  createdOf,
   EMPTY_MS,
-  envelopeOf,
+  findMessage,
+  type GardenMessage,
   isAnnounced,
-  type Message,
-  messageAt,
+  parseCreated,
+  parseEnvelope,
   peek,
   type Stage,
-  type Unread,
+  type UnreadMessage,
 } from './read/index.ts';
 
 export interface MailOptions {
@@ -27,7 +27,7 @@ export interface MailOptions {
 }
 
 /** What a box has to say, as things of a set. */
-export interface Mail {
+export interface BoxMail {
   readonly items: readonly SetItem[];
   /** How many of its messages are not read. */
   readonly unread: number;
@@ -37,7 +37,7 @@ export interface Mail {
 
 /** Makes the messages of boxes known: each body is read once, when it is whole. */
 export interface MailReader {
-  read(gardenId: string, box: Box, told: Mark): Mail;
+  read(gardenId: string, box: Box, checkpoint: Checkpoint): BoxMail;
   /** Whether the last reading said all there is. */
   isSure(gardenId: string): boolean;
   forget(gardenId: string): void;
@@ -46,58 +46,63 @@ export interface MailReader {
 /** A body stands still for so long before it is believed to be whole, where nothing says that it is. */
 const STILL_MS = 250;
 /** Of one box. What does not fit is read again when it is asked for again. */
-const MOST_KEPT = 200;
+const MOST_CACHED = 200;
 /** The usual header is 200 bytes, with long names some more. */
 const HEADER_BYTES = 4096;
 
-interface Text {
+interface MessageText {
   readonly from: string | null;
   readonly content: string | null;
 }
 
 /** Not told yet. */
-interface Waiting {
+interface UnconfirmedBody {
   readonly size: number;
   /** Monotonic. */
   readonly since: number;
 }
 
-interface Memory {
+interface BoxMemory {
   /** Bodies of what was not taken yet. */
-  readonly texts: Map<string, Text>;
+  readonly texts: Map<string, MessageText>;
   /** Seen while it was not read, and not whole. */
-  readonly waiting: Map<string, Waiting>;
+  readonly waiting: Map<string, UnconfirmedBody>;
   sure: boolean;
 }
 
-const NOT_ASKED: Text = { from: null, content: null };
+const NO_TEXT: MessageText = { from: null, content: null };
 const EVENT: Readonly<Record<Stage, SetItem['changed']>> = { fresh: null, delivered: 'delivered', read: 'read' };
 
 export function createMailReader({ disk, mailbox, clock, contentChars, backfill }: MailOptions): MailReader {
-  const memories = new Map<string, Memory>();
+  const memories = new Map<string, BoxMemory>();
 
-  function memoryOf(gardenId: string): Memory {
+  function getMemory(gardenId: string): BoxMemory {
     const known = memories.get(gardenId);
     if (known !== undefined) return known;
-    const fresh: Memory = { texts: new Map(), waiting: new Map(), sure: true };
+    const fresh: BoxMemory = { texts: new Map(), waiting: new Map(), sure: true };
     memories.set(gardenId, fresh);
     return fresh;
   }
 
-  function textOf(gardenId: string, { stem, file }: Message, { texts }: Memory): Text | null {
+  function readText(gardenId: string, { stem, file }: GardenMessage, { texts }: BoxMemory): MessageText | null {
     const known = texts.get(stem);
     if (known !== undefined) return known;
     const body = peek(disk, mailbox, gardenId, file, HEADER_BYTES + 4 * (contentChars ?? 0));
     if (body === null) return null;
-    const envelope = envelopeOf(body.text);
-    const content = contentChars === null ? null : cut(cleaned(envelope?.text ?? body.text), contentChars);
-    const text = { from: envelope === null ? null : cleaned(envelope.from), content };
-    if (texts.size < MOST_KEPT) texts.set(stem, text);
+    const envelope = parseEnvelope(body.text);
+    const content = contentChars === null ? null : cut(sanitizeText(envelope?.text ?? body.text), contentChars);
+    const text = { from: envelope === null ? null : sanitizeText(envelope.from), content };
+    if (texts.size < MOST_CACHED) texts.set(stem, text);
     return text;
   }
 
   /** How long it is still to be waited for; 0: it is whole. */
-  function waitFor(message: Message, unread: Unread | undefined, signal: string | null, { waiting }: Memory): number {
+  function waitFor(
+    message: GardenMessage,
+    unread: UnreadMessage | undefined,
+    signal: string | null,
+    { waiting }: BoxMemory,
+  ): number {
     if (unread === undefined) return 0; // read: whoever read it had it whole
     if (isAnnounced(unread, signal)) return 0;
     const before = waiting.get(message.stem);
@@ -108,12 +113,12 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
   }
 
   return {
-    read(gardenId, { messages, unread, signal }, told) {
-      const memory = memoryOf(gardenId);
+    read(gardenId, { messages, unread, signal }, checkpoint) {
+      const memory = getMemory(gardenId);
       const { texts, waiting } = memory;
-      const known = new Set(told.is === 'known' ? told.keys.map(({ key }) => key) : []);
-      const gone = new Set(told.is === 'known' ? told.gone?.map(({ key }) => key) : []);
-      const waits = new Map(unread.map((one) => [one.stem, one]));
+      const known = new Set(checkpoint.is === 'known' ? checkpoint.keys.map(({ key }) => key) : []);
+      const goneStems = new Set(checkpoint.is === 'known' ? checkpoint.gone?.map(({ key }) => key) : []);
+      const waits = new Map(unread.map((message) => [message.stem, message]));
       const items: SetItem[] = [];
       let againIn: number | null = null;
       const wait = (ms: number): void => {
@@ -123,14 +128,14 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
         const { stem, stage } = message;
         const isRead = stage === 'read';
         if (!isRead && !waits.has(stem)) continue; // it has the name of a message and is none
-        if (known.has(stem) || gone.has(stem)) {
+        if (known.has(stem) || goneStems.has(stem)) {
           texts.delete(stem);
           waiting.delete(stem);
-          items.push(itemOf(message, 'new', NOT_ASKED));
+          items.push(toItem(message, 'new', NO_TEXT));
           continue;
         }
         if (isRead && !backfill && !waiting.has(stem)) {
-          items.push(itemOf(message, 'quiet', NOT_ASKED));
+          items.push(toItem(message, 'quiet', NO_TEXT));
           continue;
         }
         const left = waitFor(message, waits.get(stem), signal, memory);
@@ -138,24 +143,24 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
           wait(left);
           continue;
         }
-        const text = textOf(gardenId, message, memory);
-        if (text !== null) items.push(itemOf(message, 'new', text));
-        else if (isLost(stem, memory)) items.push(itemOf(message, 'new', NOT_ASKED));
+        const text = readText(gardenId, message, memory);
+        if (text !== null) items.push(toItem(message, 'new', text));
+        else if (isLost(stem, memory)) items.push(toItem(message, 'new', NO_TEXT));
         else wait(STILL_MS); // it was renamed meanwhile
       }
       if (waiting.size > 0 || texts.size > 0) {
-        const there = new Set(messages.map(({ stem }) => stem));
-        for (const stem of waiting.keys()) if (!there.has(stem)) waiting.delete(stem);
-        for (const stem of texts.keys()) if (!there.has(stem)) texts.delete(stem);
+        const listedStems = new Set(messages.map(({ stem }) => stem));
+        for (const stem of waiting.keys()) if (!listedStems.has(stem)) waiting.delete(stem);
+        for (const stem of texts.keys()) if (!listedStems.has(stem)) texts.delete(stem);
       }
       // What is told as gone is gone.
       let missed = 0;
       const listed = new Set(items.map(({ key }) => key));
       for (const stem of known) {
-        const found = listed.has(stem) ? null : messageAt(disk, mailbox, gardenId, stem);
-        if (found === null) continue;
-        items.push(itemOf(found, 'new', NOT_ASKED));
-        if (found.stage !== 'read') missed += 1;
+        const unlisted = listed.has(stem) ? null : findMessage(disk, mailbox, gardenId, stem);
+        if (unlisted === null) continue;
+        items.push(toItem(unlisted, 'new', NO_TEXT));
+        if (unlisted.stage !== 'read') missed += 1;
       }
       memory.sure = againIn === null;
       return { items, unread: unread.length + missed, againIn };
@@ -164,8 +169,8 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
     forget: (gardenId) => void memories.delete(gardenId),
   };
 
-  /** It is there and its body can not be had: after a while it is told without one. */
-  function isLost(stem: string, { waiting }: Memory): boolean {
+  /** It is there and its body cannot be had: after a while it is told without one. */
+  function isLost(stem: string, { waiting }: BoxMemory): boolean {
     const before = waiting.get(stem);
     if (before !== undefined) return clock.monotonic() - before.since >= EMPTY_MS;
     waiting.set(stem, { size: -1, since: clock.monotonic() });
@@ -173,7 +178,11 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
   }
 }
 
-function itemOf({ stem, stage }: Message, appeared: SetItem['appeared'], { from, content }: Text): SetItem {
-  const told = { mark: stage, appeared, changed: EVENT[stage], vanished: 'gone' } as const;
-  return { key: stem, ...told, from, created: createdOf(stem), content, extra: { stem } };
+function toItem(
+  { stem, stage }: GardenMessage,
+  appeared: SetItem['appeared'],
+  { from, content }: MessageText,
+): SetItem {
+  const fields = { fingerprint: stage, appeared, changed: EVENT[stage], vanished: 'gone' } as const;
+  return { key: stem, ...fields, from, created: parseCreated(stem), content, extra: { stem } };
 }

@@ -13,26 +13,26 @@ import {
   handAt,
   idOf,
 } from '../../../test/kit/garden-store.ts';
-import { exactly, type Known } from '../../model/index.ts';
+import { exactly, type KnownItem } from '../../model/index.ts';
 import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
-import { realDisk } from '../../state/index.ts';
+import { createRealDisk } from '../../state/index.ts';
 import type { SetItem } from '../set.ts';
-import type { Mark } from '../source.ts';
+import type { Checkpoint } from '../source.ts';
 import { drain, enqueue, upsert } from './act/index.ts';
-import { type GardenOptions, gardenSource } from './index.ts';
+import { createGardenSource, type GardenOptions } from './index.ts';
 
 const never = new AbortController().signal;
-const UNSET: Mark = { is: 'unset' };
-const NOBODY: GardenOptions['asks'] = { processes: async () => new Map(), listenerAt: async () => 'absent' };
+const UNSET: Checkpoint = { is: 'unset' };
+const NOBODY: GardenOptions['probes'] = { readProcesses: async () => new Map(), probeListener: async () => 'absent' };
 
 interface Rig {
-  readonly source: ReturnType<typeof gardenSource>;
+  readonly source: ReturnType<typeof createGardenSource>;
   readonly clock: FakeClock;
   /** Calls of the disk since it was asked last. */
   calls(): number;
   readonly said: readonly string[];
-  items(gardenId: string, from?: Mark): Promise<readonly SetItem[]>;
-  stems(gardenId: string, from?: Mark): Promise<readonly string[]>;
+  items(gardenId: string, from?: Checkpoint): Promise<readonly SetItem[]>;
+  stems(gardenId: string, from?: Checkpoint): Promise<readonly string[]>;
 }
 
 /** A source on the real disk. Its clock stands an hour ahead, so that what is on the disk is old, unless it is `now`. */
@@ -53,12 +53,12 @@ function rig(store: Garden, more: Partial<GardenOptions> & { readonly files?: Pa
     warn: (line: string) => void said.push(line),
     info: (line: string) => void said.push(line),
   };
-  const source = gardenSource({
-    ...{ places: store.places, disk: { ...realDisk(silentLog), files }, clock, log, asks: NOBODY },
+  const source = createGardenSource({
+    ...{ places: store.places, disk: { ...createRealDisk(silentLog), files }, clock, log, probes: NOBODY },
     ...{ contentChars: 220, backfill: false, ...more },
   });
   const items: Rig['items'] = async (gardenId, from = UNSET) => {
-    const { evidence } = await source.look(source.named(gardenId), from, never);
+    const { evidence } = await source.poll(source.named(gardenId), from, never);
     assert.equal(evidence.is, 'set');
     return evidence.is === 'set' ? evidence.items : [];
   };
@@ -69,14 +69,22 @@ function rig(store: Garden, more: Partial<GardenOptions> & { readonly files?: Pa
       count = 0;
       return before;
     },
-    stems: async (gardenId, from) => (await items(gardenId, from)).map(({ key, mark }) => `${key} ${mark}`),
+    stems: async (gardenId, from) =>
+      (await items(gardenId, from)).map(({ key, fingerprint: mark }) => `${key} ${mark}`),
   };
 }
 
 /** What is remembered once all of these were told. */
-function told(items: readonly SetItem[]): Mark {
+function told(items: readonly SetItem[]): Checkpoint {
   const keys = items.map(
-    ({ key, mark, vanished, extra }, i): Known => ({ key, seq: i + 1, mark, changes: 0, vanished, extra }),
+    ({ key, fingerprint: mark, vanished, extra }, i): KnownItem => ({
+      key,
+      seq: i + 1,
+      mark,
+      changes: 0,
+      vanished,
+      extra,
+    }),
   );
   return { is: 'known', epoch: 'store', next: keys.length + 1, keys };
 }
@@ -110,7 +118,7 @@ describe('who is there', () => {
     assert.deepEqual([root, windows], ['pi · /', 'pi · bank']);
   });
 
-  test('a store that is not there has nobody; one that can not be read is a fault of the whole source', async () => {
+  test('a store that is not there has nobody; one that cannot be read is a fault of the whole source', async () => {
     using store = garden();
     assert.deepEqual(await rig(store).source.personas(never), []);
     writeFileSync(store.places.sessions, '');
@@ -123,7 +131,7 @@ describe('who is there', () => {
     for (const call of ['readdir', 'lstat'] as const) {
       const { source } = rig(full, { files: { [call]: refused } });
       await assert.rejects(source.personas(never), { code: 'unreadable', scope: { is: 'source', key: 'garden' } });
-      await assert.rejects(async () => await source.look(source.named(idOf('cc-mixed')), UNSET, never), {
+      await assert.rejects(async () => await source.poll(source.named(idOf('cc-mixed')), UNSET, never), {
         scope: { is: 'source', key: 'garden' },
       });
       assert.equal(source.isGone?.(source.named(idOf('cc-mixed'))), false, 'nobody is known to be gone');
@@ -152,15 +160,18 @@ describe('a look', () => {
   test('counts what waits, and has each message with its stage; what is read is remembered and not told', async () => {
     using store = garden('store');
     const { source, items } = rig(store);
-    const look = await source.look(source.named(idOf('cc-mixed')), UNSET, never);
+    const look = await source.poll(source.named(idOf('cc-mixed')), UNSET, never);
     assert.deepEqual([look.unread, look.urgent], [exactly(3), exactly(0)]);
     const mixed = await items(idOf('cc-mixed'));
-    assert.deepEqual(mixed.map(({ mark, appeared, changed, vanished }) => [mark, appeared, changed, vanished]).sort(), [
-      ['delivered', 'new', 'delivered', 'gone'],
-      ['delivered', 'new', 'delivered', 'gone'],
-      ['fresh', 'new', null, 'gone'],
-      ['read', 'quiet', 'read', 'gone'],
-    ]);
+    assert.deepEqual(
+      mixed.map(({ fingerprint: mark, appeared, changed, vanished }) => [mark, appeared, changed, vanished]).sort(),
+      [
+        ['delivered', 'new', 'delivered', 'gone'],
+        ['delivered', 'new', 'delivered', 'gone'],
+        ['fresh', 'new', null, 'gone'],
+        ['read', 'quiet', 'read', 'gone'],
+      ],
+    );
     const again = await rig(store, { backfill: true }).items(idOf('cc-mixed'));
     assert.ok(again.every(({ appeared, content }) => appeared === 'new' && content !== null));
   });
@@ -204,7 +215,7 @@ describe('a look', () => {
     const late = '2026-06-14T01-10-00-000Z-aaaaaa';
     writeFileSync(boxOf(store, id, `${late}.msg`), 'half');
     assert.deepEqual(await stems(id), before);
-    assert.deepEqual((await source.look(source.named(id), UNSET, never)).unread, exactly(3));
+    assert.deepEqual((await source.poll(source.named(id), UNSET, never)).unread, exactly(3));
     writeFileSync(boxOf(store, id, `${late}.msg`), 'half and half\n');
     assert.deepEqual(await stems(id), before);
     writeFileSync(boxOf(store, id, 'inbox.signal'), '2026-06-14T01:10:00.000Z\n');
@@ -233,10 +244,10 @@ describe('a look', () => {
     await stems(id);
     renameSync(boxOf(store, id, `${second}.msg`), boxOf(store, id, `${second}.msg.read`));
     const found = (await items(id)).find(({ key }) => key === second);
-    assert.deepEqual([found?.appeared, found?.mark, found?.content], ['new', 'read', 'x']);
+    assert.deepEqual([found?.appeared, found?.fingerprint, found?.content], ['new', 'read', 'x']);
   });
 
-  test('an empty body, and one that can not be read, are told after 10 s without content', async () => {
+  test('an empty body, and one that cannot be read, are told after 10 s without content', async () => {
     using store = garden('store');
     const id = idOf('cc-never-armed');
     mkdirSync(boxOf(store, id));
@@ -267,7 +278,7 @@ describe('a look', () => {
     execFileSync('mkfifo', [boxOf(store, id, '2026-06-14T01-10-00-000Z-bbbbbb.msg.delivered')]);
     const { source, stems, said } = rig(store);
     assert.deepEqual(await stems(id), before);
-    assert.deepEqual((await source.look(source.named(id), UNSET, never)).unread, exactly(2));
+    assert.deepEqual((await source.poll(source.named(id), UNSET, never)).unread, exactly(2));
     assert.equal(said.filter((line) => line.includes('aaaaaa.msg: is a symlink')).length, 1);
     assert.equal(said.filter((line) => line.includes('bbbbbb.msg.delivered: is a pipe')).length, 1);
   });
@@ -284,7 +295,7 @@ describe('a look', () => {
       await stems(id, told(all)),
       all.map(({ key }) => `${key} fresh`),
     );
-    assert.deepEqual((await source.look(source.named(id), told(all), never)).unread, exactly(2));
+    assert.deepEqual((await source.poll(source.named(id), told(all), never)).unread, exactly(2));
     doorbell(store.places, id);
     assert.deepEqual(
       await stems(id, told(all)),
@@ -308,23 +319,23 @@ describe('a look', () => {
     assert.equal(source.isGone?.(source.named(one)), false);
     rmSync(join(store.places.sessions, `${one}.meta.json`));
     writeFileSync(join(store.places.sessions, `${two}.meta.json`), '{');
-    const look = await source.look(source.named(one), UNSET, never);
+    const look = await source.poll(source.named(one), UNSET, never);
     assert.deepEqual([look.unread, await items(one)], [exactly(0), []]);
-    await assert.rejects(async () => await source.look(source.named(two), UNSET, never), { code: 'garden' });
+    await assert.rejects(async () => await source.poll(source.named(two), UNSET, never), { code: 'garden' });
     assert.deepEqual(
       [one, two].map((id) => source.isGone?.(source.named(id))),
       [true, true],
     );
   });
 
-  test('a box that can not be entered is the trouble of its citizen alone', async () => {
+  test('a box that cannot be entered is the trouble of its citizen alone', async () => {
     using store = garden('store');
     const id = idOf('cc-never-armed');
     symlinkSync('/etc', boxOf(store, id));
     const { source } = rig(store);
-    const asked = async () => await source.look(source.named(id), UNSET, never);
+    const asked = async () => await source.poll(source.named(id), UNSET, never);
     await assert.rejects(asked, { code: 'unreadable', scope: { is: 'persona', key: `garden-${id}` } });
-    await source.look(source.named(idOf('cc-mixed')), UNSET, never);
+    await source.poll(source.named(idOf('cc-mixed')), UNSET, never);
   });
 });
 
@@ -365,28 +376,28 @@ describe('what did not change is not read again', () => {
   test('the pending list has the counts of what is as it was, and sends to look wherever it is not', async () => {
     using store = garden('store');
     let isRunning = false;
-    const processes: GardenOptions['asks']['processes'] = async (pids) =>
+    const processes: GardenOptions['probes']['readProcesses'] = async (pids) =>
       new Map(pids.map((pid) => [pid, isRunning ? { is: 'running', startKey: 'linux:1' } : { is: 'gone' }]));
     fillLiveMarkers(store, 4321, 'linux:1');
-    const { source } = rig(store, { asks: { ...NOBODY, processes } });
+    const { source } = rig(store, { probes: { ...NOBODY, readProcesses: processes } });
     const unknown = async (): Promise<readonly string[]> =>
-      [...((await source.pending?.once(never))?.of ?? [])].flatMap(([id, { unread }]) =>
+      [...((await source.pending?.once(never))?.byAddress ?? [])].flatMap(([id, { unread }]) =>
         unread.is === 'exact' ? [] : [id],
       );
-    const lookAt = async (id: string) => await source.look(source.named(id), UNSET, never);
+    const lookAt = async (id: string) => await source.poll(source.named(id), UNSET, never);
     const all = (await source.personas(never)).map(({ address }) => address);
     assert.deepEqual(await unknown(), all, 'nobody was looked at');
     for (const id of all) await lookAt(id);
     assert.deepEqual(await unknown(), []);
     const levels = await source.pending?.once(never);
-    assert.deepEqual(levels?.of.get(idOf('cc-mixed')), { unread: exactly(3), urgent: exactly(0) });
+    assert.deepEqual(levels?.byAddress.get(idOf('cc-mixed')), { unread: exactly(3), urgent: exactly(0) });
     doorbell(store.places, idOf('cc-mixed'));
     assert.deepEqual(await unknown(), [idOf('cc-mixed')]);
     await lookAt(idOf('cc-mixed'));
     isRunning = true;
     assert.deepEqual(await unknown(), [idOf('cc-enqueued'), idOf('agy-direct')]);
-    assert.equal((await lookAt(idOf('cc-enqueued'))).vital.is, 'live');
-    assert.equal((await lookAt(idOf('agy-direct'))).vital.is, 'live');
+    assert.equal((await lookAt(idOf('cc-enqueued'))).agentState.is, 'live');
+    assert.equal((await lookAt(idOf('agy-direct'))).agentState.is, 'live');
     assert.deepEqual(await unknown(), []);
     rmSync(join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`));
     assert.deepEqual(await unknown(), [idOf('cc-mixed')], 'it goes with a look');
@@ -400,7 +411,7 @@ describe('what did not change is not read again', () => {
     const path = join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`);
     const label = () => source.named(idOf('cc-mixed')).label;
     calls();
-    await source.look(source.named(idOf('cc-never-armed')), UNSET, never);
+    await source.poll(source.named(idOf('cc-never-armed')), UNSET, never);
     assert.ok(calls() <= 6);
     const text = readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/fields/elsewhere"');
     store.write('next', text);
@@ -432,7 +443,7 @@ test('nothing of the disk but what reads is used, whatever is called', async () 
   const before = store.tree();
   const { source } = rig(store, { backfill: true });
   for (const persona of await source.personas(never)) {
-    await (async () => await source.look(persona, UNSET, never))().catch(() => {});
+    await (async () => await source.poll(persona, UNSET, never))().catch(() => {});
   }
   assert.deepEqual(store.tree(), before);
 });

@@ -1,41 +1,41 @@
 import {
+  AGENT_STATE_NOT_REPORTED,
+  type AgentState,
   exactly,
   Fault,
-  faultOf,
   SOURCE_PREFIXES,
   type SourceId,
+  toFault,
   UNKNOWN,
-  VITAL_NOT_REPORTED,
-  type Vital,
 } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
-import { defectLog } from '../defect-log.ts';
-import { onlyReading } from '../only-reading.ts';
-import type { Level, Levels, Look, Persona, Source } from '../source.ts';
+import { createDefectLog } from '../defect-log.ts';
+import { toReadOnlyFiles } from '../read-only-files.ts';
+import type { PendingCounts, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
 import { cut } from '../text.ts';
-import { keepTimers } from '../timers.ts';
-import { gardenFault } from './fault.ts';
+import { createTimers } from '../timers.ts';
+import { createGardenFault } from './fault.ts';
 import {
-  type Agent,
-  type Asks,
-  type BoxSeen,
-  keepBoxes,
-  keepLives,
-  keepRecords,
+  type AgentLiveness,
+  type BoxReading,
+  createBoxReader,
+  createLivenessReader,
+  createRecordReader,
+  findStrays,
+  type GardenPlaces,
+  type LivenessProbes,
   type MetaRecord,
-  type Places,
-  straysIn,
 } from './read/index.ts';
-import { type Changes, watchStore } from './source-changes.ts';
+import { type GardenChanges, watchStore } from './source-changes.ts';
 import { createMailReader } from './source-mail.ts';
 
 export interface GardenOptions {
-  readonly places: Places;
+  readonly places: GardenPlaces;
   readonly disk: Disk;
   readonly clock: Clock;
   readonly log: Log;
-  readonly asks: Asks;
+  readonly probes: LivenessProbes;
   /** Code points of content in an event; null leaves it out. */
   readonly contentChars: number | null;
   /** Messages that are read when they are first seen are told all the same. */
@@ -57,7 +57,7 @@ export interface GardenSource extends Source {
 export const GARDEN: SourceId = 'garden';
 /**
  * One store is one set for good: what a fresh cut takes away is gone, and told, since nothing stands in its place. Another
- * store is another identity (`app/compose/garden.ts`), and its positions are not these.
+ * store is another identity (`app/sources/garden-hive.ts`), and its positions are not these.
  */
 const EPOCH = 'store';
 const WAKE_AFTER_MS = 2;
@@ -67,29 +67,29 @@ const LABEL_CHARS = 80;
  * The citizens of a garden store as personas, their boxes as sets of messages (garden contract 7). Nothing below the
  * directories of the store is ever written: only `read/` is imported, and of the disk only what reads is used.
  */
-export function gardenSource(options: GardenOptions): GardenSource {
-  const { places, clock, log, asks } = options;
-  const disk = { ...options.disk, files: onlyReading(options.disk.files, GARDEN) };
-  const records = keepRecords(disk, places.sessions, clock);
-  const boxes = keepBoxes(disk, places.mailbox, () => clock.now());
-  const lives = keepLives(disk, places, asks, clock);
+export function createGardenSource(options: GardenOptions): GardenSource {
+  const { places, clock, log, probes } = options;
+  const disk = { ...options.disk, files: toReadOnlyFiles(options.disk.files, GARDEN) };
+  const records = createRecordReader(disk, places.sessions, clock);
+  const boxes = createBoxReader(disk, places.mailbox, () => clock.now());
+  const lives = createLivenessReader(disk, places, probes, clock);
   const mail = createMailReader({ ...options, disk, mailbox: places.mailbox });
-  const defects = defectLog(log, GARDEN);
+  const defects = createDefectLog(log, GARDEN);
   /** Before that nobody is known to be gone. */
   let wasRead = false;
   /** Who was announced. */
   let announced: ReadonlyMap<string, MetaRecord> = new Map();
   const labels = new WeakMap<MetaRecord, string>();
   /** What each was when it was looked at last. */
-  const looked = new Map<string, Looked>();
+  const lastPolls = new Map<string, CitizenPoll>();
   let wakes: ((address: string) => void) | null = null;
-  let changes: Changes | null = null;
-  const timers = keepTimers(clock);
+  let changes: GardenChanges | null = null;
+  const timers = createTimers(clock);
 
-  const labelled = (record: MetaRecord): string => {
+  const getLabel = (record: MetaRecord): string => {
     const known = labels.get(record);
     if (known !== undefined) return known;
-    const label = labelOf(record);
+    const label = formatLabel(record);
     labels.set(record, label);
     return label;
   };
@@ -98,23 +98,23 @@ export function gardenSource(options: GardenOptions): GardenSource {
     return {
       id: `${SOURCE_PREFIXES.garden}${gardenId}`,
       address: gardenId,
-      label: record === null ? gardenId : labelled(record),
+      label: record === null ? gardenId : getLabel(record),
     };
   };
 
   const wakeBox = (gardenId: string, ms: number): void => {
-    if (wakes !== null) timers.in(ms, gardenId, () => wakes?.(gardenId));
+    if (wakes !== null) timers.schedule(ms, gardenId, () => wakes?.(gardenId));
   };
 
   /** Tells who came, who went, and who is somebody else now. */
-  async function census(): Promise<void> {
+  async function refreshRecords(): Promise<void> {
     const before = announced;
     try {
-      const { byId } = await records.now();
+      const { byId } = await records.refresh();
       announced = byId;
-      sayRecords();
+      reportRecords();
       if (byId === before) return;
-      sayRest();
+      reportStrays();
       changes?.follow(byId.keys());
       for (const [gardenId, record] of byId) if (before.get(gardenId) !== record) wakes?.(gardenId);
       for (const gardenId of before.keys()) if (!byId.has(gardenId)) leave(gardenId);
@@ -125,102 +125,108 @@ export function gardenSource(options: GardenOptions): GardenSource {
 
   function leave(gardenId: string): void {
     for (const memory of [boxes, lives, mail]) memory.forget(gardenId);
-    for (const part of ['box', 'marker']) defects.now(`${part} ${gardenId}`, []);
+    for (const part of ['box', 'marker']) defects.report(`${part} ${gardenId}`, []);
     wakes?.(gardenId);
   }
 
-  function sayRecords(): void {
-    defects.now('records', records.last.errors);
+  function reportRecords(): void {
+    defects.report('records', records.last.errors);
   }
 
   /** Boxes of nobody, and what is no box. */
-  function sayRest(): void {
-    const strays = straysIn(disk, places.mailbox, new Set(records.last.byId.keys()));
+  function reportStrays(): void {
+    const strays = findStrays(disk, places.mailbox, new Set(records.last.byId.keys()));
     const isMarked = new Set(records.last.errors.map(({ filename }) => filename.split('.')[0]));
-    defects.now('boxes', [
+    defects.report('boxes', [
       ...strays.boxes
         .filter((gardenId) => !isMarked.has(gardenId))
         .map((filename) => ({ filename, message: 'is the box of no citizen' })),
       ...strays.others.map((filename) => ({ filename, message: 'is no box: its name is no garden id' })),
     ]);
-    defects.now('sender markers', lives.senderErrors());
+    defects.report('sender markers', lives.senderErrors());
   }
 
-  async function look({ id, address }: Persona, from: Parameters<Source['look']>[1]): Promise<Look> {
-    const { byId, errors } = await readable(() => records.now());
+  async function poll({ id, address }: Persona, from: Parameters<Source['poll']>[1]): Promise<PollResult> {
+    const { byId, errors } = await wrapUnreadable(() => records.refresh());
     wasRead = true;
     const record = byId.get(address);
-    const none = { at: clock.now(), urgent: exactly(0), evidence: { is: 'set', epoch: EPOCH, items: [] } } as const;
+    const emptyResult = {
+      at: clock.now(),
+      urgent: exactly(0),
+      evidence: { is: 'set', epoch: EPOCH, items: [] },
+    } as const;
     if (record === undefined) {
       const defect = errors.find(({ filename }) => filename === `${address}.meta.json`);
-      if (defect === undefined) return { ...none, unread: exactly(0), vital: VITAL_NOT_REPORTED };
-      throw gardenFault(`the record ${defect.filename} is none: ${defect.message}`, address);
+      if (defect === undefined) return { ...emptyResult, unread: exactly(0), agentState: AGENT_STATE_NOT_REPORTED };
+      throw createGardenFault(`the record ${defect.filename} is none: ${defect.message}`, address);
     }
-    const seen = await readable(() => boxes.look(address, mail.isSure(address)));
-    const { box } = seen;
-    defects.now(`box ${address}`, seen.errors);
+    const reading = await wrapUnreadable(() => boxes.read(address, mail.isSure(address)));
+    const { box } = reading;
+    defects.report(`box ${address}`, reading.errors);
     if (box.is === 'refused') {
       throw new Fault('unreadable', `the box of ${address}: ${box.why}`, { is: 'persona', key: id });
     }
-    const said = box.is === 'none' ? { items: [], unread: 0, againIn: null } : mail.read(address, box, from);
-    if (said.againIn !== null) wakeBox(address, said.againIn);
-    const { unread } = said;
-    const { agent, errors: marker } = await lives.of(record, unread);
-    defects.now(`marker ${address}`, marker);
-    looked.set(address, { record, box: seen, unread, agent: wordsOf(agent) });
-    const evidence = { is: 'set', epoch: EPOCH, items: said.items } as const;
-    return { ...none, at: clock.now(), unread: exactly(unread), vital: vitalOf(agent), evidence };
+    const boxMail = box.is === 'none' ? { items: [], unread: 0, againIn: null } : mail.read(address, box, from);
+    if (boxMail.againIn !== null) wakeBox(address, boxMail.againIn);
+    const { unread } = boxMail;
+    const { agent, errors: marker } = await lives.read(record, unread);
+    defects.report(`marker ${address}`, marker);
+    lastPolls.set(address, { record, box: reading, unread, agent: formatLiveness(agent) });
+    const evidence = { is: 'set', epoch: EPOCH, items: boxMail.items } as const;
+    return { ...emptyResult, at: clock.now(), unread: exactly(unread), agentState: toAgentState(agent), evidence };
   }
 
   /** Of what is as it was when it was looked at, the counts of then. Of anything else nothing: then it is looked at. */
-  async function levels(): Promise<Levels> {
-    const { byId } = await readable(() => records.now());
-    const of = new Map<string, Level>();
-    for (const gardenId of looked.keys()) {
+  async function readPendingCounts(): Promise<PendingCounts> {
+    const { byId } = await wrapUnreadable(() => records.refresh());
+    const byAddress = new Map<string, UnreadCounts>();
+    for (const gardenId of lastPolls.keys()) {
       if (byId.has(gardenId)) continue;
-      of.set(gardenId, NOT_KNOWN);
-      looked.delete(gardenId);
+      byAddress.set(gardenId, UNKNOWN_COUNTS);
+      lastPolls.delete(gardenId);
     }
-    const boxed = await readable(() => [...byId.keys()].map((gardenId) => boxes.look(gardenId, mail.isSure(gardenId))));
-    const asked = [...byId].map(async ([gardenId, record], i) => {
-      const before = looked.get(gardenId);
-      const isSame = before !== undefined && before.record === record && before.box === boxed[i];
-      const agent = isSame ? wordsOf((await lives.of(record, before.unread)).agent) : null;
-      of.set(gardenId, isSame && agent === before.agent ? levelOf(before.unread) : NOT_KNOWN);
+    const readings = await wrapUnreadable(() =>
+      [...byId.keys()].map((gardenId) => boxes.read(gardenId, mail.isSure(gardenId))),
+    );
+    const checks = [...byId].map(async ([gardenId, record], i) => {
+      const before = lastPolls.get(gardenId);
+      const isSame = before !== undefined && before.record === record && before.box === readings[i];
+      const agent = isSame ? formatLiveness((await lives.read(record, before.unread)).agent) : null;
+      byAddress.set(gardenId, isSame && agent === before.agent ? toUnreadCounts(before.unread) : UNKNOWN_COUNTS);
     });
-    await Promise.all(asked);
-    return { at: clock.now(), of, cursor: null };
+    await Promise.all(checks);
+    return { at: clock.now(), byAddress, cursor: null };
   }
 
   return {
     id: GARDEN,
     kind: 'garden-mailbox',
     async personas() {
-      const { byId } = await readable(async () => {
-        const kept = await records.now();
-        sayRecords();
-        sayRest();
-        return kept;
+      const { byId } = await wrapUnreadable(async () => {
+        const listing = await records.refresh();
+        reportRecords();
+        reportStrays();
+        return listing;
       });
       announced = byId;
       changes?.follow(byId.keys());
       return [...byId.keys()].map(named);
     },
-    look: (persona, from) => look(persona, from),
-    pending: { once: levels },
+    poll: (persona, from) => poll(persona, from),
+    pending: { once: readPendingCounts },
     isGone: ({ address }) => wasRead && !records.last.byId.has(address),
     hints(wake) {
       wakes = wake;
-      const heard = {
+      const listener = {
         box: (gardenId: string) => wakeBox(gardenId, WAKE_AFTER_MS),
         records: (inPlace: boolean) => {
           if (inPlace) records.doubt();
-          timers.in(WAKE_AFTER_MS, 'records', () => void census());
+          timers.schedule(WAKE_AFTER_MS, 'records', () => void refreshRecords());
         },
       };
-      changes = watchStore({ places, clock, heard, statOnly: options.statOnly === true });
+      changes = watchStore({ places, clock, listener, statOnly: options.statOnly === true });
       changes.follow(announced.keys());
-      heard.records(false); // what came since it was listed
+      listener.records(false); // what came since it was listed
       return {
         [Symbol.dispose]() {
           wakes = null;
@@ -233,49 +239,49 @@ export function gardenSource(options: GardenOptions): GardenSource {
     named,
     record: (gardenId) => records.last.byId.get(gardenId) ?? null,
     get defects() {
-      return defects.all;
+      return defects.lines;
     },
     [Symbol.asyncDispose]: async () => {},
   };
 }
 
-/** What can not be read concerns every citizen alike: one cause (garden contract 7). */
-async function readable<T>(read: () => T | Promise<T>): Promise<T> {
+/** What cannot be read concerns every citizen alike: one cause (garden contract 7). */
+async function wrapUnreadable<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     const scope = { is: 'source', key: GARDEN } as const;
-    const { message } = faultOf(error, scope);
+    const { message } = toFault(error, scope);
     throw new Fault('unreadable', message, scope, { cause: error });
   }
 }
 
-interface Looked {
+interface CitizenPoll {
   readonly record: MetaRecord;
-  readonly box: BoxSeen;
+  readonly box: BoxReading;
   readonly unread: number;
   readonly agent: string;
 }
 
-const NOT_KNOWN: Level = { unread: UNKNOWN, urgent: UNKNOWN };
+const UNKNOWN_COUNTS: UnreadCounts = { unread: UNKNOWN, urgent: UNKNOWN };
 
-function levelOf(unread: number): Level {
+function toUnreadCounts(unread: number): UnreadCounts {
   return { unread: exactly(unread), urgent: exactly(0) };
 }
 
-function wordsOf({ is, reasons }: Agent): string {
+function formatLiveness({ is, reasons }: AgentLiveness): string {
   return [is, ...reasons].join(' ');
 }
 
-function vitalOf({ is, reasons }: Agent): Vital {
+function toAgentState({ is, reasons }: AgentLiveness): AgentState {
   const [why] = reasons;
   if (is === 'live') return why === undefined ? { is } : { is, why };
   return { is, why: why ?? 'not-reported' };
 }
 
 /** `<backend> · <folder>`: the folder is whatever a record says, so it is cleaned and cut. */
-function labelOf({ backend, cwd }: MetaRecord): string {
+function formatLabel({ backend, cwd }: MetaRecord): string {
   const folder = cwd.split(/[/\\]/).findLast((part) => part !== '') ?? '/';
-  const shown = folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
-  return `${backend} · ${cut(shown, LABEL_CHARS)}`;
+  const cleanFolder = folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
+  return `${backend} · ${cut(cleanFolder, LABEL_CHARS)}`;
 }

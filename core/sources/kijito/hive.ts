@@ -9,23 +9,23 @@ export type Hive =
  * The addresses of the hive at `base`, which may have a path of its own (Kijito contract a).
  * @throws Fault `bad-url` when it is no URL, or has a query or a fragment
  */
-export function hiveAt(base: string, scope: Scope): Hive {
+export function parseHiveUrl(base: string, scope: Scope): Hive {
   const root = URL.parse(base);
   if (root === null) throw new Fault('bad-url', `${JSON.stringify(base)} is not a URL`, scope);
   if (root.search !== '' || root.hash !== '') {
     throw new Fault('bad-url', `the base of a hive has neither query nor fragment: ${JSON.stringify(base)}`, scope);
   }
-  const at = (path: string): URL => {
+  const buildUrl = (path: string): URL => {
     const url = new URL(root);
     url.pathname = root.pathname.replace(/\/+$/, '') + path;
     return url;
   };
   return {
     is: 'hive',
-    personas: at('/api/personas'),
-    pending: at('/api/notify/pending'),
+    personas: buildUrl('/api/personas'),
+    pending: buildUrl('/api/notify/pending'),
     inbox: (address) => {
-      const url = at('/api/inbox');
+      const url = buildUrl('/api/inbox');
       url.search = `?persona=${encodeURIComponent(address.toWellFormed())}&mark_read=false`;
       return url;
     },
@@ -36,7 +36,7 @@ export function hiveAt(base: string, scope: Scope): Hive {
  * The one inbox of a `--url`. Whatever the user wrote, it is asked with `mark_read=false`: looking never consumes.
  * @throws Fault `bad-url` when it is no URL
  */
-export function singleInbox(text: string, scope: Scope): Hive {
+export function parseInboxUrl(text: string, scope: Scope): Hive {
   const url = URL.parse(text);
   if (url === null) throw new Fault('bad-url', `${JSON.stringify(text)} is not a URL`, scope);
   url.hash = '';

@@ -4,9 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type FakeHive, type FakeHiveOptions, fakeHive } from '../../../test/kit/fake-hive.ts';
 import { exactly, Fault, UNKNOWN } from '../../model/index.ts';
-import { AS_WRITTEN, httpClient } from '../../net/index.ts';
+import { AS_WRITTEN, createHttpClient } from '../../net/index.ts';
 import { realClock, silentLog } from '../../ports/index.ts';
-import { type Fetcher, type HiveClient, hiveAt, httpHive, singleInbox } from './index.ts';
+import { createHttpHive, type Fetcher, type HiveClient, parseHiveUrl, parseInboxUrl } from './index.ts';
 
 const SCOPE = { is: 'source', key: 'kijito' } as const;
 const never = new AbortController().signal;
@@ -24,7 +24,7 @@ function clientOf(
   base: string,
   { contentChars = 220, longPoll = false, deadlineMs = 5000, single }: Choices = {},
 ): HiveClient {
-  const fetcher = httpClient({
+  const fetcher = createHttpClient({
     url: base,
     policy: AS_WRITTEN,
     scope: SCOPE,
@@ -32,8 +32,8 @@ function clientOf(
     credential: null,
     deadlineMs,
   });
-  const hive = single === undefined ? hiveAt(base, SCOPE) : singleInbox(base + single, SCOPE);
-  return httpHive({ hive, fetcher, clock: realClock, contentChars, longPoll, scope: SCOPE, log: silentLog });
+  const hive = single === undefined ? parseHiveUrl(base, SCOPE) : parseInboxUrl(base + single, SCOPE);
+  return createHttpHive({ hive, fetcher, clock: realClock, contentChars, longPoll, scope: SCOPE, log: silentLog });
 }
 
 async function withHive(
@@ -49,7 +49,7 @@ const deliver = (hive: FakeHive, count: number, persona = 'ada'): number[] =>
   Array.from({ length: count }, () => hive.deliver(persona));
 
 const idsAfter = async (client: HiveClient, after: number): Promise<number[]> =>
-  (await client.window('ada', after, never)).rows.map(({ id }) => id);
+  (await client.window('ada', after, never)).messages.map(({ id }) => id);
 
 async function codeOf(work: unknown): Promise<string> {
   try {
@@ -65,7 +65,7 @@ test('without a cursor one request tells the largest id, the counts, and the new
   await withHive({ window: 3 }, async (hive, client) => {
     deliver(hive, 10);
     const window = await client.window('ada', null, never);
-    const { rows, ...rest } = window;
+    const { messages: rows, ...rest } = window;
     assert.deepEqual(
       rows.map(({ id }) => id),
       [8, 9, 10],
@@ -81,7 +81,7 @@ test('without a cursor one request tells the largest id, the counts, and the new
 test('an empty inbox has the largest id 0 and nothing unread', async () => {
   await withHive({}, async (_hive, client) => {
     assert.deepEqual(await client.window('ada', 0, never), {
-      rows: [],
+      messages: [],
       max: 0,
       unread: exactly(0),
       urgent: UNKNOWN,
@@ -187,7 +187,7 @@ test('S6: a page of the walk that fails leaves a hole and what was had, and the 
         return asked === 2 ? { result: 'nonsense' } : answer;
       },
     });
-    const { rows, hole } = await client.window('ada', 0, never);
+    const { messages: rows, gap: hole } = await client.window('ada', 0, never);
     assert.deepEqual(
       rows.map(({ id }) => id),
       [5, 6],
@@ -215,12 +215,12 @@ for (const [name, change] of [
     await withHive({ window: 2 }, async (hive, client) => {
       deliver(hive, 8);
       hive.fail({ is: 'edit', edit: onWalkPages(change) });
-      const { hole, rows } = await client.window('ada', 0, never);
+      const { gap: hole, messages: rows } = await client.window('ada', 0, never);
       assert.ok(hole !== undefined);
       assert.equal(hive.requests.length, 2, 'it is found on the page itself, not by walking on');
       const isIn = (id: number): boolean => hole.spans.some(({ from, to }) => from <= id && id <= to);
       assert.ok(rows.length >= 2 && rows.every(({ id }) => isIn(id)) && !isIn(1));
-      assert.equal((await client.window('ada', 6, never)).hole, undefined);
+      assert.equal((await client.window('ada', 6, never)).gap, undefined);
     });
   });
 }
@@ -230,13 +230,13 @@ test('trap 16: fifty pages are walked; what lies behind them is a hole that name
     deliver(hive, 50);
     assert.equal((await idsAfter(client, 0)).length, 50);
     deliver(hive, 1);
-    const { hole, rows } = await client.window('ada', 0, never);
+    const { gap: hole, messages: rows } = await client.window('ada', 0, never);
     assert.match(hole?.why ?? '', /the cursor 0 is not reached within 50 pages/);
     assert.deepEqual([rows[0]?.id, rows.length, hole?.spans, hole?.walked], [2, 50, [{ from: 2, to: 51 }], 49]);
     hive.requests.length = 0;
     const rest = await client.window('ada', 0, never, [{ from: 2, to: 51 }]);
     assert.deepEqual(
-      [rest.rows.map(({ id }) => id), rest.hole, hive.requests.length],
+      [rest.messages.map(({ id }) => id), rest.gap, hive.requests.length],
       [[1], undefined, 2],
       'what is done is passed over',
     );
@@ -270,8 +270,8 @@ test('unchanged bytes are not parsed again, unless a cursor below needs the rows
 test('trap 19: an empty page that continues is a hole each time it comes, in the same bytes too', async () => {
   const body = Buffer.from('{"result":[],"truncated":true,"size_dropped":0,"next_before_id":2,"unread_not_shown":1}');
   const fetcher: Fetcher = { get: async () => ({ body }), [Symbol.asyncDispose]: async () => {} };
-  const hive = hiveAt('http://127.0.0.1:1', SCOPE);
-  await using client = httpHive({
+  const hive = parseHiveUrl('http://127.0.0.1:1', SCOPE);
+  await using client = createHttpHive({
     hive,
     fetcher,
     clock: realClock,
@@ -281,7 +281,7 @@ test('trap 19: an empty page that continues is a hole each time it comes, in the
     log: silentLog,
   });
   for (let look = 1; look <= 3; look += 1) {
-    const { rows, hole } = await client.window('ada', 0, never, [{ from: 2, to: 2 }]);
+    const { messages: rows, gap: hole } = await client.window('ada', 0, never, [{ from: 2, to: 2 }]);
     assert.deepEqual([rows, hole?.spans], [[], []], `look ${look}`);
     assert.match(hole?.why ?? '', /it is empty, and continues before 2/);
   }
@@ -291,9 +291,9 @@ test('content is cut at the edge, or not kept at all', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   hive.deliver('ada', { content: 'x'.repeat(1_000_000) });
   await using short = clientOf(hive.url, { contentChars: 10 });
-  assert.equal((await short.window('ada', 0, never)).rows[0]?.content, 'xxxxxxxxxx');
+  assert.equal((await short.window('ada', 0, never)).messages[0]?.content, 'xxxxxxxxxx');
   await using none = clientOf(hive.url, { contentChars: null });
-  assert.equal((await none.window('ada', 0, never)).rows[0]?.content, null);
+  assert.equal((await none.window('ada', 0, never)).messages[0]?.content, null);
 });
 
 test('the directory gives names as the hive spells them', async () => {
@@ -310,7 +310,7 @@ test('pending is asked at its slash path; a persona that is absent has none unre
     hive.deliver('ada', { from: 'ada' });
     hive.addPersona('bo');
     const levels = await client.pending?.(null, never);
-    assert.deepEqual(levels?.of, new Map([['ada', { unread: exactly(1), urgent: exactly(1) }]]));
+    assert.deepEqual(levels?.byAddress, new Map([['ada', { unread: exactly(1), urgent: exactly(1) }]]));
     assert.equal(levels?.cursor, null);
     assert.deepEqual(
       hive.requests.map(({ url }) => url),
@@ -325,11 +325,11 @@ test('a pending list that did not change says when it was asked again, and one t
     const first = await client.pending?.(null, never);
     await setTimeout(5);
     const second = await client.pending?.(null, never);
-    assert.equal(second?.of, first?.of, 'the same bytes are not read again');
+    assert.equal(second?.byAddress, first?.byAddress, 'the same bytes are not read again');
     assert.ok((second?.at ?? 0) > (first?.at ?? 0));
     hive.deliver('ada');
     const third = await client.pending?.(null, never);
-    assert.deepEqual(third?.of.get('ada')?.unread, exactly(2));
+    assert.deepEqual(third?.byAddress.get('ada')?.unread, exactly(2));
     hive.fail({ is: 'body', body: '{"result":[{"unread":1}]}' });
     assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'shape');
     assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'shape');
@@ -353,7 +353,7 @@ test('a hold returns when mail arrives, with a cursor for the next one', async (
     hive.deliver('ada');
     const after = await held;
     assert.ok(performance.now() - sent < 200);
-    assert.deepEqual(after?.of.get('ada')?.unread, exactly(1));
+    assert.deepEqual(after?.byAddress.get('ada')?.unread, exactly(1));
     assert.notEqual(after?.cursor, cursor);
     assert.equal(hive.requests.at(-1)?.url, `/api/notify/pending?wait=20&cursor=${cursor}`);
   });
@@ -397,8 +397,16 @@ function pagesBy(of: (before: string | null) => string) {
       await realClock.sleep(ms, signal);
     },
   };
-  const hive = hiveAt('http://h/', SCOPE);
-  const client = httpHive({ hive, fetcher, clock, contentChars: 10, longPoll: false, scope: SCOPE, log: silentLog });
+  const hive = parseHiveUrl('http://h/', SCOPE);
+  const client = createHttpHive({
+    hive,
+    fetcher,
+    clock,
+    contentChars: 10,
+    longPoll: false,
+    scope: SCOPE,
+    log: silentLog,
+  });
   return { client, asked, turns: () => turns };
 }
 
@@ -409,7 +417,7 @@ test('the page after an older one is asked for while that is not read yet, and w
     before === null ? page([8, 9], 8) : before === '8' ? page([6, 7], 6, ',{') : page([], null),
   );
   await using _ = client;
-  const { rows, hole } = await client.window('ada', 1, never);
+  const { messages: rows, gap: hole } = await client.window('ada', 1, never);
   assert.deepEqual(asked, [null, '8', '6'], 'the broken page ends with a hint of where it goes on');
   assert.deepEqual(
     rows.map(({ id }) => id),
@@ -423,7 +431,7 @@ test('others have turns while an answer of thousands of rows is parsed, checked 
   const { client, turns } = pagesBy(() => JSON.stringify({ result: rows }));
   await using _ = client;
   const window = await client.window('ada', 0, never);
-  assert.equal(window.rows.length, 5000);
+  assert.equal(window.messages.length, 5000);
   assert.ok(turns() >= 30, `${turns()} turns`);
   assert.equal((await client.window('ada', 5000, never)).max, 5000);
 });
@@ -437,8 +445,8 @@ test('a hold has ten seconds more than it asks for, any other request the deadli
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  const hive = hiveAt('http://h/', SCOPE);
-  await using client = httpHive({
+  const hive = parseHiveUrl('http://h/', SCOPE);
+  await using client = createHttpHive({
     hive,
     fetcher,
     clock: realClock,
@@ -460,7 +468,7 @@ test('a hold has ten seconds more than it asks for, any other request the deadli
 test('a --url is one inbox: peeked at, walked back, without directory or pending list', async () => {
   await withHive({ window: 2, single: '/api/inbox?persona=ada&mark_read=true' }, async (hive, client) => {
     deliver(hive, 5);
-    const { rows, max } = await client.window('', 0, never);
+    const { messages: rows, max } = await client.window('', 0, never);
     assert.deepEqual([rows.length, max], [5, 5]);
     assert.ok(hive.rowsOf('ada').every(({ read }) => !read));
     assert.deepEqual(
@@ -508,7 +516,7 @@ for (const [name, fault, code] of [
 test('a byte-order mark before the answer is accepted (D20)', async () => {
   await withHive({}, async (hive, client) => {
     hive.fail({ is: 'body', body: '\ufeff{"result":[{"id":3,"content":{"a":[1]}}]}' });
-    const { rows } = await client.window('ada', 0, never);
+    const { messages: rows } = await client.window('ada', 0, never);
     assert.deepEqual(rows, [{ id: 3, from: '', created: '', content: '{"a":[1]}', read: false }]);
   });
 });

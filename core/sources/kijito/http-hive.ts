@@ -1,27 +1,31 @@
 import { subtle } from 'node:crypto';
 import type { Scope, Span } from '../../model/index.ts';
-import { type Answer, shownUrl } from '../../net/index.ts';
+import { formatUrl, type HttpResponse } from '../../net/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
-import type { Levels } from '../source.ts';
-import type { HiveClient, Window } from './client.ts';
+import type { PendingCounts } from '../source.ts';
+import type { HiveClient, HiveWindow } from './client.ts';
 import type { Hive } from './hive.ts';
 import {
-  answerOf,
+  type AnswerReading,
   createListDefects,
-  levelsOf,
-  newestRows,
-  type Page,
-  pageOf,
-  type Reading,
-  rollOf,
-  rowsOf,
+  type HivePage,
+  parseAnswerInTurns,
+  parseDirectory,
+  parsePage,
+  parsePendingCounts,
+  parseRawMessages,
+  toNewestMessages,
+  toWindow,
   walkBack,
-  windowOf,
 } from './read/index.ts';
 
-/** How bytes are fetched; `httpClient` of core/net is one. */
+/** How bytes are fetched; `createHttpClient` of core/net is one. */
 export interface Fetcher extends AsyncDisposable {
-  get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<Pick<Answer, 'body'>>;
+  get(
+    path: string,
+    signal: AbortSignal,
+    options?: { readonly deadlineMs?: number },
+  ): Promise<Pick<HttpResponse, 'body'>>;
   /** Drops every connection; the next request makes a new one. Presence is the capability. */
   reset?(): void;
 }
@@ -51,31 +55,34 @@ const HOLD_GRACE_MS = 10_000;
 const SHORTEST_WAIT_S = 1;
 
 /** What the newest page of an inbox was, so that the same bytes need not be parsed again. */
-interface Seen {
-  readonly print: Uint8Array;
-  readonly window: Window;
+interface NewestPage {
+  readonly fingerprint: Uint8Array;
+  readonly window: HiveWindow;
 }
 
 /** Answers up to this size are kept as they are, which is quicker to compare than any digest. */
-const KEPT_WHOLE = 16 * 1024;
+const COMPARED_WHOLE_BYTES = 16 * 1024;
 
 /** What to know a body again by. A large one is digested on another thread: that takes milliseconds. */
-async function printOf(body: Uint8Array): Promise<Uint8Array> {
+async function computeFingerprint(body: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>));
 }
 
 /** A hive over HTTP. Every inbox request says `mark_read=false`. */
-export function httpHive(options: HttpHiveOptions): HiveClient {
+export function createHttpHive(options: HttpHiveOptions): HiveClient {
   const { hive, fetcher, clock, contentChars, scope, log } = options;
-  const seen = new Map<string, Seen>();
+  const newestPages = new Map<string, NewestPage>();
   let sendsWindows = false;
   /** The last pending list: of a thousand personas most seconds bring the same bytes. */
-  let counted: { readonly body: Uint8Array; readonly levels: Levels } | null = null;
+  let lastPending: { readonly body: Uint8Array; readonly levels: PendingCounts } | null = null;
 
-  const fetched = (url: URL, signal: AbortSignal, deadlineMs?: number): Promise<{ readonly body: Uint8Array }> =>
+  const fetchUrl = (url: URL, signal: AbortSignal, deadlineMs?: number): Promise<{ readonly body: Uint8Array }> =>
     fetcher.get(url.pathname + url.search, signal, deadlineMs === undefined ? {} : { deadlineMs });
-  const readingOf = (url: URL, of: Scope = scope): Reading => ({ from: () => shownUrl(url), scope: of });
-  const inboxScope = (address: string): Scope =>
+  const createReading = (url: URL, readingScope: Scope = scope): AnswerReading => ({
+    from: () => formatUrl(url),
+    scope: readingScope,
+  });
+  const toInboxScope = (address: string): Scope =>
     hive.is === 'single' ? scope : { is: 'persona', key: `${scope.key}/${address}` };
 
   async function window(
@@ -83,37 +90,48 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     after: number | null,
     signal: AbortSignal,
     done: readonly Span[] = [],
-  ): Promise<Window> {
+  ): Promise<HiveWindow> {
     const url = hive.inbox(address);
-    const reading = readingOf(url, inboxScope(address));
-    const { body } = await fetched(url, signal);
-    const known = seen.get(address);
-    const print = body.length <= KEPT_WHOLE ? body : await printOf(body);
-    if (known !== undefined && after !== null && after >= known.window.max && Buffer.compare(known.print, print) === 0)
+    const reading = createReading(url, toInboxScope(address));
+    const { body } = await fetchUrl(url, signal);
+    const known = newestPages.get(address);
+    const fingerprint = body.length <= COMPARED_WHOLE_BYTES ? body : await computeFingerprint(body);
+    if (
+      known !== undefined &&
+      after !== null &&
+      after >= known.window.max &&
+      Buffer.compare(known.fingerprint, fingerprint) === 0
+    )
       return known.window;
     const turn = (): Promise<void> => clock.sleep(0, signal);
     const owner = hive.is === 'single' ? '' : address;
-    const pageIn = async (body: Uint8Array, of: Reading): Promise<Page> => {
-      const { envelope, result } = await answerOf(body, of, turn);
-      const page = pageOf(envelope, await rowsOf(result, of, turn), of, owner, sendsWindows);
+    const readPage = async (body: Uint8Array, pageReading: AnswerReading): Promise<HivePage> => {
+      const { envelope, result } = await parseAnswerInTurns(body, pageReading, turn);
+      const page = parsePage(
+        envelope,
+        await parseRawMessages(result, pageReading, turn),
+        pageReading,
+        owner,
+        sendsWindows,
+      );
       sendsWindows ||= page.isWindow;
       return page;
     };
-    const newest = await pageIn(body, reading);
-    const found = windowOf(newest);
+    const newest = await readPage(body, reading);
+    const newestWindow = toWindow(newest);
     // An empty page that has older rows says nothing of what is above a cursor, however often it comes.
-    if (newest.rows.length === 0 && newest.older.is !== 'whole') seen.delete(address);
-    else seen.set(address, { print: Uint8Array.from(print), window: found }); // a copy: it is a piece of something larger
-    if (after === null) return { ...found, rows: await newestRows(newest, contentChars, turn) };
-    const older = (before: number): URL => {
+    if (newest.messages.length === 0 && newest.older.is !== 'whole') newestPages.delete(address);
+    else newestPages.set(address, { fingerprint: Uint8Array.from(fingerprint), window: newestWindow }); // a copy: it is a piece of something larger
+    if (after === null) return { ...newestWindow, messages: await toNewestMessages(newest, contentChars, turn) };
+    const toOlderUrl = (before: number): URL => {
       const page = hive.inbox(address);
       page.searchParams.set('before_id', String(before));
       return page;
     };
     return walkBack(newest, {
       ...{ after, done, contentChars, reading, signal, turn },
-      ask: async (before) => (await fetched(older(before), signal)).body,
-      read: (body, before) => pageIn(body, readingOf(older(before), reading.scope)),
+      ask: async (before) => (await fetchUrl(toOlderUrl(before), signal)).body,
+      read: (body, before) => readPage(body, createReading(toOlderUrl(before), reading.scope)),
     });
   }
 
@@ -123,18 +141,18 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
     [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
   };
   if (hive.is === 'single') return common;
-  const directoryDefects = createListDefects(() => shownUrl(hive.personas), log);
-  const pendingDefects = createListDefects(() => shownUrl(hive.pending), log);
-  const roll = async (signal: AbortSignal) => {
-    const { body } = await fetched(hive.personas, signal);
-    const reading = readingOf(hive.personas);
-    const answer = await answerOf(body, reading, () => clock.sleep(0, signal));
-    return directoryDefects.collect((report) => rollOf(answer, reading, report));
+  const directoryDefects = createListDefects(() => formatUrl(hive.personas), log);
+  const pendingDefects = createListDefects(() => formatUrl(hive.pending), log);
+  const directory = async (signal: AbortSignal) => {
+    const { body } = await fetchUrl(hive.personas, signal);
+    const reading = createReading(hive.personas);
+    const answer = await parseAnswerInTurns(body, reading, () => clock.sleep(0, signal));
+    return directoryDefects.collect((report) => parseDirectory(answer, reading, report));
   };
   return {
     ...common,
-    personas: async (signal) => [...(await roll(signal)).keys()],
-    roll,
+    personas: async (signal) => [...(await directory(signal)).keys()],
+    directory,
     pending: async (hold, signal) => {
       const url = new URL(hive.pending);
       if (hold !== null) {
@@ -142,12 +160,13 @@ export function httpHive(options: HttpHiveOptions): HiveClient {
       } else if (options.longPoll) {
         url.search = `?wait=${SHORTEST_WAIT_S}`;
       }
-      const { body } = await fetched(url, signal, hold === null ? undefined : hold.ms + HOLD_GRACE_MS);
-      if (counted !== null && Buffer.compare(counted.body, body) === 0) return { ...counted.levels, at: clock.now() };
-      const reading = readingOf(hive.pending);
-      const answer = await answerOf(body, reading, () => clock.sleep(0, signal));
-      const levels = pendingDefects.collect((report) => levelsOf(answer, clock.now(), reading, report));
-      counted = { body, levels };
+      const { body } = await fetchUrl(url, signal, hold === null ? undefined : hold.ms + HOLD_GRACE_MS);
+      if (lastPending !== null && Buffer.compare(lastPending.body, body) === 0)
+        return { ...lastPending.levels, at: clock.now() };
+      const reading = createReading(hive.pending);
+      const answer = await parseAnswerInTurns(body, reading, () => clock.sleep(0, signal));
+      const levels = pendingDefects.collect((report) => parsePendingCounts(answer, clock.now(), reading, report));
+      lastPending = { body, levels };
       return levels;
     },
   };

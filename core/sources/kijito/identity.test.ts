@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { identityOf, identityText, sameIdentity } from './index.ts';
+import { formatIdentity, isSameIdentity, toInboxIdentity } from './index.ts';
 
-const of = (url: string) => identityOf(new URL(url));
+const of = (url: string) => toInboxIdentity(new URL(url));
 const RIVER = ['http', 'localhost', 7474, '/api/inbox', [['persona', 'river']]];
 
 for (const url of [
@@ -31,7 +31,7 @@ for (const other of [
   'https://localhost:7474/api/inbox?persona=river',
   'http://localhost:7474/api/inbox?persona=river&limit=5',
 ]) {
-  test(`${other} is another inbox`, () => assert.ok(!sameIdentity(of(other), RIVER)));
+  test(`${other} is another inbox`, () => assert.ok(!isSameIdentity(of(other), RIVER)));
 }
 
 test('query pairs are sorted by code point, not by UTF-16 unit; repeated keys stay', () => {
@@ -47,8 +47,8 @@ test('query pairs are sorted by code point, not by UTF-16 unit; repeated keys st
 
 test('an identity equals itself after a JSON round trip, and nothing else does', () => {
   const identity = of('http://localhost:7474/api/inbox?persona=Mar%C3%ADa+x');
-  assert.ok(sameIdentity(identity, JSON.parse(identityText(identity))));
+  assert.ok(isSameIdentity(identity, JSON.parse(formatIdentity(identity))));
   for (const saved of [null, undefined, [], 'http', { ...identity }, [...identity, 1]]) {
-    assert.ok(!sameIdentity(identity, saved));
+    assert.ok(!isSameIdentity(identity, saved));
   }
 });

@@ -1,5 +1,5 @@
 /** `[scheme, host, port, path, [[key, value], ... sorted]]`: which inbox a saved cursor belongs to. */
-export type Identity = readonly [
+export type InboxIdentity = readonly [
   scheme: string,
   host: string,
   port: number,
@@ -12,8 +12,8 @@ export type Identity = readonly [
  * the port filled in, no slash at the end of the path, query pairs sorted by code point, `mark_read`, user name and
  * fragment left out. It equals itself after a JSON round trip.
  */
-export function identityOf(url: URL): Identity {
-  const query = [...url.searchParams].filter(([key]) => key !== 'mark_read').sort(byCodePoint);
+export function toInboxIdentity(url: URL): InboxIdentity {
+  const query = [...url.searchParams].filter(([key]) => key !== 'mark_read').sort(compareByCodePoint);
   return [
     url.protocol.slice(0, -1),
     url.hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -24,15 +24,15 @@ export function identityOf(url: URL): Identity {
 }
 
 /** UTF-8 sorts as code points do; UTF-16, which `<` compares, does not. */
-function byCodePoint(a: readonly [string, string], b: readonly [string, string]): number {
+function compareByCodePoint(a: readonly [string, string], b: readonly [string, string]): number {
   return Buffer.compare(Buffer.from(a[0]), Buffer.from(b[0])) || Buffer.compare(Buffer.from(a[1]), Buffer.from(b[1]));
 }
 
-export function identityText(identity: Identity): string {
+export function formatIdentity(identity: InboxIdentity): string {
   return JSON.stringify(identity);
 }
 
 /** `saved` is whatever a state file held. */
-export function sameIdentity(identity: Identity, saved: unknown): boolean {
-  return JSON.stringify(saved) === identityText(identity);
+export function isSameIdentity(identity: InboxIdentity, saved: unknown): boolean {
+  return JSON.stringify(saved) === formatIdentity(identity);
 }

@@ -1,5 +1,5 @@
-export type { HiveClient, Window } from './client.ts';
-export { type Hive, hiveAt, singleInbox } from './hive.ts';
-export { type Fetcher, type HttpHiveOptions, httpHive } from './http-hive.ts';
-export { type Identity, identityOf, identityText, sameIdentity } from './identity.ts';
-export { KIJITO_KIND, type KijitoOptions, kijitoPersona, kijitoSource, type Members } from './source.ts';
+export type { HiveClient, HiveWindow } from './client.ts';
+export { type Hive, parseHiveUrl, parseInboxUrl } from './hive.ts';
+export { createHttpHive, type Fetcher, type HttpHiveOptions } from './http-hive.ts';
+export { formatIdentity, type InboxIdentity, isSameIdentity, toInboxIdentity } from './identity.ts';
+export { createKijitoSource, KIJITO_KIND, type KijitoOptions, type Members, toKijitoPersona } from './source.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exactly, UNKNOWN, VITAL_NOT_REPORTED } from '../../model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, UNKNOWN } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import type { Levels, Row } from '../source.ts';
-import { type HiveClient, kijitoSource, type Members } from './index.ts';
+import type { Message, PendingCounts } from '../source.ts';
+import { createKijitoSource, type HiveClient, type Members } from './index.ts';
 
 const never = new AbortController().signal;
 const clock: Clock = {
@@ -13,8 +13,8 @@ const clock: Clock = {
   after: () => ({ [Symbol.dispose]: () => {} }),
 };
 const PRIMARY: Members = { is: 'directory', prefix: '', reserved: ['local-', 'garden-'] };
-const ROW: Row = { id: 7, from: 'river', created: 'now', content: 'hi', read: false };
-const LEVELS: Levels = { at: 1, of: new Map(), cursor: 'c' };
+const ROW: Message = { id: 7, from: 'river', created: 'now', content: 'hi', read: false };
+const LEVELS: PendingCounts = { at: 1, byAddress: new Map(), cursor: 'c' };
 
 /** A client that remembers what it was asked. */
 function recording(more: Partial<HiveClient> = {}): { client: HiveClient; asked: unknown[] } {
@@ -23,7 +23,7 @@ function recording(more: Partial<HiveClient> = {}): { client: HiveClient; asked:
     personas: async () => ['ada', 'Ada', 'local-x', 'Garden-y'],
     window: async (address, after) => {
       asked.push([address, after]);
-      return { rows: [ROW], max: 7, unread: exactly(1), urgent: UNKNOWN };
+      return { messages: [ROW], max: 7, unread: exactly(1), urgent: UNKNOWN };
     },
     [Symbol.asyncDispose]: async () => void asked.push('closed'),
     ...more,
@@ -32,7 +32,7 @@ function recording(more: Partial<HiveClient> = {}): { client: HiveClient; asked:
 }
 
 const ids = async (members: Members): Promise<string[]> => {
-  await using source = kijitoSource({ id: 'kijito', client: recording().client, clock, members });
+  await using source = createKijitoSource({ id: 'kijito', client: recording().client, clock, members });
   return (await source.personas(never)).map(({ id }) => id);
 };
 
@@ -45,28 +45,28 @@ test('personas of the primary hive have bare names; a name with the prefix of an
 
 test('personas of a further hive carry its prefix, and keep their address', async () => {
   const members: Members = { is: 'directory', prefix: 'local-', reserved: ['local-'] };
-  await using source = kijitoSource({ id: 'local', client: recording().client, clock, members });
+  await using source = createKijitoSource({ id: 'local', client: recording().client, clock, members });
   assert.deepEqual((await source.personas(never))[0], { id: 'local-ada', address: 'ada', label: 'ada' });
 });
 
 test('a look asks from the mark and says when it was', async () => {
   const { client, asked } = recording();
-  const source = kijitoSource({ id: 'kijito', client, clock, members: PRIMARY });
+  const source = createKijitoSource({ id: 'kijito', client, clock, members: PRIMARY });
   const ada = { id: 'ada', address: 'ada', label: 'ada' };
-  await source.look(ada, { is: 'unset' }, never);
-  assert.deepEqual(await source.look(ada, { is: 'at', id: 6 }, never), {
+  await source.poll(ada, { is: 'unset' }, never);
+  assert.deepEqual(await source.poll(ada, { is: 'at', id: 6 }, never), {
     at: 42,
     unread: exactly(1),
     urgent: UNKNOWN,
-    vital: VITAL_NOT_REPORTED,
-    evidence: { is: 'log', rows: [ROW], max: 7 },
+    agentState: AGENT_STATE_NOT_REPORTED,
+    evidence: { is: 'log', messages: [ROW], max: 7 },
   });
   await source[Symbol.asyncDispose]();
   assert.deepEqual(asked, [['ada', null], ['ada', 6], 'closed']);
 });
 
 test('pending and hints are there exactly when the client has them, also called on their own', async () => {
-  const bare = kijitoSource({ id: 'kijito', client: recording().client, clock, members: PRIMARY });
+  const bare = createKijitoSource({ id: 'kijito', client: recording().client, clock, members: PRIMARY });
   assert.deepEqual([bare.pending, bare.hints], [undefined, undefined]);
   const holds: unknown[] = [];
   const { client } = recording({
@@ -79,7 +79,7 @@ test('pending and hints are there exactly when the client has them, also called 
       return { [Symbol.dispose]: () => {} };
     },
   });
-  const { pending, hints } = kijitoSource({ id: 'kijito', client, clock, members: PRIMARY });
+  const { pending, hints } = createKijitoSource({ id: 'kijito', client, clock, members: PRIMARY });
   const hold = pending?.hold;
   assert.equal(await pending?.once(never), LEVELS);
   assert.equal(await hold?.('c', 50, never), LEVELS);
@@ -91,13 +91,18 @@ test('pending and hints are there exactly when the client has them, also called 
 
 test('a single inbox is its one persona, whatever the client knows', async () => {
   const persona = { id: '_', address: '', label: 'http://h/x' };
-  const source = kijitoSource({ id: 'kijito', client: recording().client, clock, members: { is: 'single', persona } });
+  const source = createKijitoSource({
+    id: 'kijito',
+    client: recording().client,
+    clock,
+    members: { is: 'single', persona },
+  });
   assert.deepEqual(await source.personas(never), [persona]);
 });
 
-test('a client without a directory can not be asked for one', async () => {
+test('a client without a directory cannot be asked for one', async () => {
   const { personas, ...client } = recording().client;
   assert.ok(personas);
-  const source = kijitoSource({ id: 'kijito', client, clock, members: PRIMARY });
+  const source = createKijitoSource({ id: 'kijito', client, clock, members: PRIMARY });
   await assert.rejects(source.personas(never), { code: 'not-found' });
 });

@@ -1,8 +1,8 @@
-import { Fault, type SourceId, VITAL_NOT_REPORTED } from '../../model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, Fault, type SourceId } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
-import type { Look, Member, Pending, Persona, Roll, Source } from '../source.ts';
-import type { HiveClient, Window } from './client.ts';
-import { personaIdOf } from './persona-id.ts';
+import type { DirectoryMember, PendingCountsReader, Persona, PersonaDirectory, PollResult, Source } from '../source.ts';
+import type { HiveClient, HiveWindow } from './client.ts';
+import { toPersonaId } from './persona-id.ts';
 
 export interface KijitoOptions {
   readonly id: SourceId;
@@ -27,63 +27,67 @@ export type Members =
 export const KIJITO_KIND = 'kijito-inbox';
 
 /** A persona of the directory as Hivebar names it. */
-export function kijitoPersona(address: string, members: Members & { readonly is: 'directory' }): Persona {
-  return { id: personaIdOf(address, members.prefix, members.reserved), address, label: address };
+export function toKijitoPersona(address: string, members: Members & { readonly is: 'directory' }): Persona {
+  return { id: toPersonaId(address, members.prefix, members.reserved), address, label: address };
 }
 
-const NOTHING_SAID: Member = { memories: null, retired: false, writeOnly: false, mail: null };
+const NOTHING_REPORTED: DirectoryMember = { memories: null, retired: false, writeOnly: false, mail: null };
 
 /** A hive as a source: a log of rows with rising ids, read without consuming (Kijito spec 5 and 9). */
-export function kijitoSource({ id, client, clock, members }: KijitoOptions): Source {
-  let roll: Roll | null = null;
+export function createKijitoSource({ id, client, clock, members }: KijitoOptions): Source {
+  let directory: PersonaDirectory | null = null;
   const personas = async (signal: AbortSignal): Promise<readonly Persona[]> => {
     if (members.is === 'single') return [members.persona];
     if (client.personas === undefined) {
       throw new Fault('not-found', `${id} has no directory of personas`, { is: 'source', key: id });
     }
-    const asked = clock.monotonic();
-    const of =
-      (await client.roll?.(signal)) ?? new Map((await client.personas(signal)).map((name) => [name, NOTHING_SAID]));
-    roll = { asked, of };
-    return [...of.keys()].map((address) => kijitoPersona(address, members));
+    const requestedAt = clock.monotonic();
+    const byAddress =
+      (await client.directory?.(signal)) ??
+      new Map((await client.personas(signal)).map((name) => [name, NOTHING_REPORTED]));
+    directory = { requestedAt, byAddress };
+    return [...byAddress.keys()].map((address) => toKijitoPersona(address, members));
   };
-  const lookOf = ({ unread, urgent, ...log }: Window): Look => ({
+  const toPollResult = ({ unread, urgent, ...log }: HiveWindow): PollResult => ({
     at: clock.now(),
     unread,
     urgent,
-    vital: VITAL_NOT_REPORTED,
+    agentState: AGENT_STATE_NOT_REPORTED,
     evidence: { is: 'log', ...log },
   });
   return {
     id,
     kind: KIJITO_KIND,
     personas,
-    ...(members.is === 'single' ? {} : { roll: () => roll }),
-    look(persona, from, signal) {
+    ...(members.is === 'single' ? {} : { directory: () => directory }),
+    poll(persona, from, signal) {
       const [after, done] = from.is === 'at' ? [from.id, from.done ?? []] : [null, []];
       const window = client.window(persona.address, after, signal, done);
-      return window instanceof Promise ? window.then(lookOf) : lookOf(window);
+      return window instanceof Promise ? window.then(toPollResult) : toPollResult(window);
     },
     ...(client.pending === undefined
       ? {}
-      : { pending: pendingOf(client.pending.bind(client), client.hints === undefined) }),
-    ...(client.markRead === undefined ? {} : { markRead: markReadOf(client.markRead.bind(client)) }),
-    ...(client.isGone === undefined ? {} : { isGone: isGoneOf(client.isGone.bind(client)) }),
+      : { pending: createPendingCountsReader(client.pending.bind(client), client.hints === undefined) }),
+    ...(client.markRead === undefined ? {} : { markRead: createMarkRead(client.markRead.bind(client)) }),
+    ...(client.isGone === undefined ? {} : { isGone: createIsGone(client.isGone.bind(client)) }),
     ...(client.reset === undefined ? {} : { reset: client.reset.bind(client) }),
     ...(client.hints === undefined ? {} : { hints: client.hints.bind(client) }),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }
 
-function isGoneOf(isGone: NonNullable<HiveClient['isGone']>): NonNullable<Source['isGone']> {
+function createIsGone(isGone: NonNullable<HiveClient['isGone']>): NonNullable<Source['isGone']> {
   return ({ address }) => isGone(address);
 }
 
-function markReadOf(mark: NonNullable<HiveClient['markRead']>): NonNullable<Source['markRead']> {
-  return ({ address }, which) => mark(address, which);
+function createMarkRead(markAddressRead: NonNullable<HiveClient['markRead']>): NonNullable<Source['markRead']> {
+  return ({ address }, which) => markAddressRead(address, which);
 }
 
-function pendingOf(ask: NonNullable<HiveClient['pending']>, hidesChanges: boolean): Pending {
+function createPendingCountsReader(
+  ask: NonNullable<HiveClient['pending']>,
+  hidesChanges: boolean,
+): PendingCountsReader {
   return {
     hidesChanges,
     once: (signal) => ask(null, signal),

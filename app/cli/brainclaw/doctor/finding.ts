@@ -1,5 +1,5 @@
 /** Something about a store that a person may want to know. */
-export interface Finding {
+export interface BrainclawFinding {
   /** `defect`: it is not as it must be, and the exit code says so. `note`: it is allowed, or happens. */
   readonly is: 'defect' | 'note';
   /** One word for a script. */
@@ -12,12 +12,12 @@ export interface Finding {
 
 export const MOST_WHERE = 16;
 
-export function finding(
-  is: Finding['is'],
-  what: string,
+export function createFindings(
+  is: BrainclawFinding['is'],
+  code: string,
   count: number,
   says: string,
   where: readonly string[] = [],
-): readonly Finding[] {
-  return count === 0 ? [] : [{ is, what, count, says, where: where.slice(-MOST_WHERE) }];
+): readonly BrainclawFinding[] {
+  return count === 0 ? [] : [{ is, what: code, count, says, where: where.slice(-MOST_WHERE) }];
 }

@@ -1,5 +1,5 @@
-export { mailOf } from './mail.ts';
-export type { Written } from './simulation.ts';
+export { simulateMail } from './mail.ts';
+export type { SimulationSummary } from './simulation.ts';
 export { MARKER } from './store.node.ts';
-export { leastRecords, STORY, type Story } from './story.ts';
-export { type Simulated, writeSimulated } from './write.ts';
+export { countLeastRecords, type SimulationStory, STORY } from './story.ts';
+export { type SimulatedProject, writeSimulatedProject } from './write.ts';

@@ -1,5 +1,5 @@
-import { momentOf } from './moment.ts';
-import { agentsOf, type Story } from './story.ts';
+import { listAgents, type SimulationStory } from './story.ts';
+import { formatTimestamp } from './timestamp.ts';
 
 export interface SimulatedMessage {
   /** Below `coordination/inbox`, by its agent. */
@@ -15,14 +15,14 @@ export interface SimulatedMail {
 }
 
 /** Every agent has one to three unread messages, one that it read and owes an answer, and one that is done. */
-export function mailOf(story: Story): SimulatedMail {
-  const agents = agentsOf(story);
+export function simulateMail(story: SimulationStory): SimulatedMail {
+  const agents = listAgents(story);
   const inboxes = agents.map((agent, index) => {
     const pending = 1 + ((index + story.seed) % 3);
     const statuses = [...Array.from({ length: pending }, () => 'pending'), 'read', 'archived'];
     const messages = statuses.map((status, number): SimulatedMessage => {
       const id = `msg_${String(index * 10 + number).padStart(16, '0')}`;
-      const at = momentOf(index * 10 + number + 1);
+      const at = formatTimestamp(index * 10 + number + 1);
       const message = {
         ...{ schema_version: 2, id, from: agents[(index + 1) % agents.length] ?? agent, to: agent, type: 'info' },
         ...{ text: `message ${number} to ${agent} — 안녕 🌱`, requires_ack: status === 'read', status },

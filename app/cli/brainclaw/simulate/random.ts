@@ -1,7 +1,7 @@
 /** Numbers from 0 up to `below`, without it, the same ones for the same seed (mulberry32). */
 export type Draw = (below: number) => number;
 
-export function drawFrom(seed: number): Draw {
+export function createDraw(seed: number): Draw {
   let state = seed | 0;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { recordOf } from '../../../../core/sources/brainclaw/read/index.ts';
-import { simulation } from './simulation.ts';
-import { leastRecords, STORY } from './story.ts';
+import { parseRecord } from '../../../../core/sources/brainclaw/read/index.ts';
+import { createSimulation } from './simulation.ts';
+import { countLeastRecords, STORY } from './story.ts';
 
 describe('a made-up journal', () => {
   test('has as many records as were asked for, each a record, with every seq once', () => {
-    const told = simulation({ ...STORY, records: 777, roll: 20_000 });
+    const told = createSimulation({ ...STORY, records: 777, roll: 20_000 });
     const seqs: number[] = [];
     for (let append = told.next(); append !== null; append = told.next()) {
       assert.ok(append.text.startsWith('\n') && append.text.endsWith('\n'));
@@ -14,7 +14,7 @@ describe('a made-up journal', () => {
       const lines = append.text.split('\n').filter((line) => line !== '');
       assert.equal(lines.length, append.records);
       for (const line of lines) {
-        const read = recordOf(line);
+        const read = parseRecord(line);
         assert.equal(read.is, 'record');
         if (read.is === 'record') seqs.push(read.record.seq);
       }
@@ -37,8 +37,8 @@ describe('a made-up journal', () => {
       [100, 300, 900],
       [4, 0, 10_000],
     ] as const) {
-      const records = leastRecords({ attention, handoffs }) + more;
-      const told = simulation({ ...STORY, attention, handoffs, records });
+      const records = countLeastRecords({ attention, handoffs }) + more;
+      const told = createSimulation({ ...STORY, attention, handoffs, records });
       while (told.next() !== null);
       const { written } = told;
       assert.deepEqual(
@@ -49,7 +49,7 @@ describe('a made-up journal', () => {
   });
 
   test('goes on with records that ask nobody for anything', () => {
-    const told = simulation({ ...STORY, records: 50 });
+    const told = createSimulation({ ...STORY, records: 50 });
     while (told.next() !== null);
     const before = told.written;
     assert.equal(told.more(500).records, 500);

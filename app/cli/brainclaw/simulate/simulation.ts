@@ -1,9 +1,9 @@
-import type { Why } from '../../../../core/sources/brainclaw/index.ts';
-import { asking, handoff } from './asking.ts';
-import { type Item, itemsOf, moved, type Said } from './items.ts';
-import { momentOf } from './moment.ts';
-import { drawFrom } from './random.ts';
-import { agentsOf, type Story } from './story.ts';
+import type { AttentionReason } from '../../../../core/sources/brainclaw/index.ts';
+import { createAttentionRecord, createHandoff } from './attention-records.ts';
+import { advanceItem, createItems, type SimulatedItem, type SimulatedRecord } from './items.ts';
+import { createDraw } from './random.ts';
+import { listAgents, type SimulationStory } from './story.ts';
+import { formatTimestamp } from './timestamp.ts';
 
 /** What a writer appends in one go (brainclaw contract 2). */
 export interface Append {
@@ -13,13 +13,13 @@ export interface Append {
 }
 
 /** What a board must say of what was written so far, by construction and not by reading it. */
-export interface Written {
+export interface SimulationSummary {
   readonly records: number;
   readonly segments: number;
   readonly bytes: number;
   readonly entities: number;
   readonly registryAuthoritative: boolean;
-  readonly attention: Readonly<Record<Why | 'total', number>>;
+  readonly attention: Readonly<Record<AttentionReason | 'total', number>>;
   readonly counts: {
     readonly plans: number;
     readonly claims: number;
@@ -37,7 +37,7 @@ export interface Simulation {
   more(records: number): Append;
   /** `meta.json` as it is after the last append. */
   meta(): string;
-  readonly written: Written;
+  readonly written: SimulationSummary;
 }
 
 /** As many items as the store that was measured has (brainclaw contract 6). */
@@ -47,18 +47,18 @@ const MOST_BATCH = 5;
 const SESSIONS = 26;
 const PROGRESS = 6;
 
-export function simulation(story: Story): Simulation {
-  const draw = drawFrom(story.seed);
-  const agents = agentsOf(story);
-  const items = itemsOf(Math.min(MOST_ITEMS, Math.max(8, Math.floor(story.records / 4))), agents);
+export function createSimulation(story: SimulationStory): Simulation {
+  const draw = createDraw(story.seed);
+  const agents = listAgents(story);
+  const items = createItems(Math.min(MOST_ITEMS, Math.max(8, Math.floor(story.records / 4))), agents);
   const revs = new Map<string, number>();
-  const attention: Record<Why, number> = {
+  const attention: Record<AttentionReason, number> = {
     ...{ pending_actions: 0, pending_human_candidates: 0, blocked_assignments: 0, stale_runs: 0 },
   };
   const genesisAt = Math.max(1, Math.floor((story.records - 2 - story.attention - story.handoffs) / 10));
-  const asked = story.attention + story.handoffs;
+  const requested = story.attention + story.handoffs;
   let seq = 0;
-  let askedSoFar = 0;
+  let requestedSoFar = 0;
   let asksSoFar = 0;
   let handoffs = 0;
   let isAuthoritative = false;
@@ -67,11 +67,11 @@ export function simulation(story: Story): Simulation {
   let segments = 0;
   let bytes = 0;
 
-  const agentAt = (index: number): string => agents[index % agents.length] ?? '';
+  const getAgent = (index: number): string => agents[index % agents.length] ?? '';
 
-  const filler = (): Said => {
+  const createFiller = (): SimulatedRecord => {
     const kind = draw(100);
-    const agent = agentAt(draw(agents.length));
+    const agent = getAgent(draw(agents.length));
     const session = `sess_${draw(1000)}`;
     if (kind < SESSIONS) {
       const action = kind % 2 === 0 ? 'session_start' : 'session_end';
@@ -81,37 +81,44 @@ export function simulation(story: Story): Simulation {
       return { agent, action: 'run_progress', item_type: 'agent_run', item_id: 'run_x', summary: `${draw(100)}%` };
     const item = items[draw(items.length)];
     if (item === undefined) throw new Error('there are no items');
-    return moved(item, draw);
+    return advanceItem(item, draw);
   };
 
   /** What is asked for comes spread over all that follows the second note. */
-  const said = (): Said => {
+  const nextRecord = (): SimulatedRecord => {
     const place = seq - 1; // from 0
-    if (place === 0) return note('genesis');
+    if (place === 0) return createNote('genesis');
     if (place === genesisAt) {
       isAuthoritative = true;
-      return note('registry_genesis');
+      return createNote('registry_genesis');
     }
     const after = place - genesisAt;
     const rest = story.records - 1 - genesisAt;
-    if (place < genesisAt || place >= story.records || askedSoFar >= Math.floor((after * asked) / rest))
-      return filler();
-    askedSoFar += 1;
-    if (handoffs < Math.floor((askedSoFar * story.handoffs) / asked)) {
+    if (place < genesisAt || place >= story.records || requestedSoFar >= Math.floor((after * requested) / rest))
+      return createFiller();
+    requestedSoFar += 1;
+    if (handoffs < Math.floor((requestedSoFar * story.handoffs) / requested)) {
       handoffs += 1;
-      return handoff(handoffs, agentAt(handoffs), agentAt(handoffs + 1), story.handoffBytes);
+      return createHandoff(handoffs, getAgent(handoffs), getAgent(handoffs + 1), story.handoffBytes);
     }
-    const { why, said: one } = asking(asksSoFar, agentAt(asksSoFar));
+    const { why, record } = createAttentionRecord(asksSoFar, getAgent(asksSoFar));
     asksSoFar += 1;
     attention[why] += 1;
-    return one;
+    return record;
   };
 
-  const lineOf = (): string => {
+  const nextLine = (): string => {
     seq += 1;
-    const { agent, ...rest } = said();
+    const { agent, ...rest } = nextRecord();
     if (rest.item_id !== undefined && rest.entity_rev !== undefined) revs.set(rest.item_id, rest.entity_rev);
-    return JSON.stringify({ v: 2, seq, ts: momentOf(seq), writer: writerOf(agents.indexOf(agent)), agent, ...rest });
+    return JSON.stringify({
+      v: 2,
+      seq,
+      ts: formatTimestamp(seq),
+      writer: formatWriter(agents.indexOf(agent)),
+      agent,
+      ...rest,
+    });
   };
 
   const append = (records: number): Append => {
@@ -120,7 +127,7 @@ export function simulation(story: Story): Simulation {
       inSegment = 0;
       segments += 1;
     }
-    const text = `\n${Array.from({ length: records }, lineOf).join('\n')}\n`;
+    const text = `\n${Array.from({ length: records }, nextLine).join('\n')}\n`;
     const length = Buffer.byteLength(text);
     inSegment += length;
     bytes += length;
@@ -134,11 +141,11 @@ export function simulation(story: Story): Simulation {
       `${JSON.stringify({ next_seq: seq + 1, active_segment: segment, entity_revs: Object.fromEntries(revs) })}\n`,
     get written() {
       const total = Object.values(attention).reduce((sum, count) => sum + count, 0);
-      const there = items.filter(({ status }) => status !== '').length;
+      const existing = items.filter(({ status }) => status !== '').length;
       return {
-        ...{ records: seq, segments, bytes, entities: there + total + handoffs },
+        ...{ records: seq, segments, bytes, entities: existing + total + handoffs },
         ...{ registryAuthoritative: isAuthoritative, attention: { total, ...attention }, openHandoffs: handoffs },
-        counts: countsOf(items, attention),
+        counts: countOpen(items, attention),
       };
     },
   };
@@ -151,7 +158,10 @@ const OPEN: Readonly<Record<'plan' | 'claim' | 'assignment' | 'agent_run', reado
   agent_run: ['created', 'launching', 'running'],
 };
 
-function countsOf(items: readonly Item[], attention: Readonly<Record<Why, number>>): Written['counts'] {
+function countOpen(
+  items: readonly SimulatedItem[],
+  attention: Readonly<Record<AttentionReason, number>>,
+): SimulationSummary['counts'] {
   const open = (type: keyof typeof OPEN): number =>
     items.filter((item) => item.type === type && OPEN[type].includes(item.status)).length;
   return {
@@ -161,9 +171,9 @@ function countsOf(items: readonly Item[], attention: Readonly<Record<Why, number
   };
 }
 
-function note(kind: 'genesis' | 'registry_genesis'): Said {
+function createNote(kind: 'genesis' | 'registry_genesis'): SimulatedRecord {
   return { agent: 'system', action: 'journal_note', item_type: 'journal', payload: { kind } };
 }
 
 /** Each agent is a process of its own; the notes are of another. */
-const writerOf = (index: number): string => `w_${40_002 + index}-${(0xab_cd_00 + index + 1).toString(16)}`;
+const formatWriter = (index: number): string => `w_${40_002 + index}-${(0xab_cd_00 + index + 1).toString(16)}`;

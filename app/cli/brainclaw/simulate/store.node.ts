@@ -1,10 +1,10 @@
 import { appendFileSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { realFiles } from '../../../../core/ports/index.ts';
-import { ioFault, refusal } from '../../../../core/state/index.ts';
-import { mailOf } from './mail.ts';
+import { createRefusal, toIoFault } from '../../../../core/state/index.ts';
+import { simulateMail } from './mail.ts';
 import type { Append, Simulation } from './simulation.ts';
-import { projectIdOf, type Story } from './story.ts';
+import { formatProjectId, type SimulationStory } from './story.ts';
 
 /** Says that a store is made up; without it nothing of a store is ever touched. */
 export const MARKER = 'hivebar-simulated.json';
@@ -20,27 +20,27 @@ export interface SimulatedStore {
 
 /**
  * A fresh store in a folder, without records. One that was made here before is replaced.
- * @throws Fault `unwritable` when the folder has a store that was not made here, or can not be written
+ * @throws Fault `unwritable` when the folder has a store that was not made here, or cannot be written
  */
-export function simulatedStore(folder: string, story: Story): SimulatedStore {
+export function createSimulatedStore(folder: string, story: SimulationStory): SimulatedStore {
   const root = join(folder, '.brainclaw');
   try {
     clear(root);
     realFiles.mkdirAll(folder, 0o777);
     mkdirSync(root);
     writeFileSync(join(root, MARKER), `${JSON.stringify({ simulated: true, story })}\n`, { flag: 'wx' });
-    return filled(root, story);
+    return fillStore(root, story);
   } catch (error) {
-    throw ioFault(error, root, 'unwritable');
+    throw toIoFault(error, root, 'unwritable');
   }
 }
 
 /** @throws Fault `unwritable` for what is not ours */
 function clear(root: string): void {
-  const there = lstatSync(root, { throwIfNoEntry: false });
-  if (there === undefined) return;
-  if (!there.isDirectory() || !isOurs(join(root, MARKER))) {
-    throw refusal(root, 'is there, and was not made by simulate: name another folder with --to', 'unwritable');
+  const stat = lstatSync(root, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isDirectory() || !isOurs(join(root, MARKER))) {
+    throw createRefusal(root, 'is there, and was not made by simulate: name another folder with --to', 'unwritable');
   }
   rmSync(root, { recursive: true });
 }
@@ -55,11 +55,11 @@ function isOurs(marker: string): boolean {
   }
 }
 
-function filled(root: string, story: Story): SimulatedStore {
+function fillStore(root: string, story: SimulationStory): SimulatedStore {
   const events = join(root, 'events');
   mkdirSync(events);
-  writeFileSync(join(root, 'config.yaml'), configOf(story));
-  for (const { agent, name, text } of mailOf(story).messages) {
+  writeFileSync(join(root, 'config.yaml'), formatConfig(story));
+  for (const { agent, name, text } of simulateMail(story).messages) {
     const inbox = join(root, 'coordination', 'inbox', agent);
     realFiles.mkdirAll(inbox, 0o777);
     writeFileSync(join(inbox, name), text);
@@ -75,9 +75,9 @@ function filled(root: string, story: Story): SimulatedStore {
   };
 }
 
-function configOf(story: Story): string {
+function formatConfig(story: SimulationStory): string {
   return [
-    ...['version: 1', 'project_name: simulated', `project_id: ${projectIdOf(story)}`, 'storage_dir: .brainclaw'],
+    ...['version: 1', 'project_name: simulated', `project_id: ${formatProjectId(story)}`, 'storage_dir: .brainclaw'],
     ...['store:', '  journal:', '    mode: dual', ''],
   ].join('\n');
 }

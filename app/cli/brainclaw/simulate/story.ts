@@ -1,6 +1,6 @@
 /** What a made-up journal holds. The same story gives the same bytes. */
-export interface Story {
-  /** Of the journal, all in all; at least `leastRecords` of it. */
+export interface SimulationStory {
+  /** Of the journal, all in all; at least `countLeastRecords` of it. */
   readonly records: number;
   readonly agents: number;
   /** Items that ask for a person, at the end. */
@@ -14,7 +14,7 @@ export interface Story {
   readonly roll: number;
 }
 
-export const STORY: Story = {
+export const STORY: SimulationStory = {
   records: 500,
   agents: 4,
   attention: 5,
@@ -25,12 +25,12 @@ export const STORY: Story = {
 };
 
 /** Two notes, and one record for each thing that is asked for. */
-export const leastRecords = ({ attention, handoffs }: Pick<Story, 'attention' | 'handoffs'>): number =>
+export const countLeastRecords = ({ attention, handoffs }: Pick<SimulationStory, 'attention' | 'handoffs'>): number =>
   2 + attention + handoffs;
 
 const NAMED = ['claude-code', 'codex', 'github-copilot', 'hermes'] as const;
 
-export const agentsOf = ({ agents }: Pick<Story, 'agents'>): readonly string[] =>
+export const listAgents = ({ agents }: Pick<SimulationStory, 'agents'>): readonly string[] =>
   Array.from({ length: agents }, (_, index) => NAMED[index] ?? `agent-${index + 1}`);
 
-export const projectIdOf = ({ seed }: Pick<Story, 'seed'>): string => `prj_sim${seed}`;
+export const formatProjectId = ({ seed }: Pick<SimulationStory, 'seed'>): string => `prj_sim${seed}`;

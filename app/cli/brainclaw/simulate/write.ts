@@ -1,22 +1,22 @@
-import { type Simulation, simulation, type Written } from './simulation.ts';
-import { type SimulatedStore, simulatedStore } from './store.node.ts';
-import type { Story } from './story.ts';
+import { createSimulation, type Simulation, type SimulationSummary } from './simulation.ts';
+import { createSimulatedStore, type SimulatedStore } from './store.node.ts';
+import type { SimulationStory } from './story.ts';
 
-export interface Simulated {
+export interface SimulatedProject {
   readonly store: SimulatedStore;
   readonly simulation: Simulation;
   /** What a reader must find. */
-  readonly written: Written;
+  readonly written: SimulationSummary;
 }
 
 /**
  * Writes a made-up store into a folder, as fast as the disk takes it; what is not written yet is not in memory.
- * @throws Fault `unwritable` when the folder has a store that was not made here, or can not be written
+ * @throws Fault `unwritable` when the folder has a store that was not made here, or cannot be written
  */
-export function writeSimulated(folder: string, story: Story): Simulated {
-  const store = simulatedStore(folder, story);
-  const told = simulation(story);
-  for (let append = told.next(); append !== null; append = told.next()) store.append(append);
-  store.writeMeta(told);
-  return { store, simulation: told, written: told.written };
+export function writeSimulatedProject(folder: string, story: SimulationStory): SimulatedProject {
+  const store = createSimulatedStore(folder, story);
+  const run = createSimulation(story);
+  for (let append = run.next(); append !== null; append = run.next()) store.append(append);
+  store.writeMeta(run);
+  return { store, simulation: run, written: run.written };
 }

@@ -4,14 +4,14 @@ import { type Acting, AGENT_SHELL, acting } from '../../../../test/kit/brainclaw
 import { fakeClock } from '../../../../test/kit/fake-clock.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { Fault, type FaultCode } from '../../../model/index.ts';
-import { type Call, errandFor, readSeed } from './index.ts';
+import { type McpToolCall, readSeed, toProjectActionCall } from './index.ts';
 
 const never = new AbortController().signal;
-const ACCEPT = errandFor({ do: 'accept', item: 'cnd_1', text: null, step: null }, 'ada').call;
+const ACCEPT = toProjectActionCall({ do: 'accept', item: 'cnd_1', text: null, step: null }, 'ada').call;
 const CALLED = { name: 'bclaw_transition', arguments: { entity: 'candidate', id: 'cnd_1', to: 'accepted' } };
 
 /** The fault that a call ends with. */
-async function faultOf({ client }: Pick<Acting, 'client'>, call: Call = ACCEPT, signal = never): Promise<Fault> {
+async function faultOf({ client }: Pick<Acting, 'client'>, call: McpToolCall = ACCEPT, signal = never): Promise<Fault> {
   const thrown = await client.call(call, signal).then(
     () => null,
     (error: unknown) => error,
@@ -153,9 +153,9 @@ describe('a server that does not do what it should', () => {
     await refusedAs(rig, 'brainclaw-missing', /no brainclaw on PATH/);
   });
 
-  test('can not be started', async () => {
+  test('cannot be started', async () => {
     await using rig = acting('none', { command: () => ['/nowhere/brainclaw', 'mcp'] });
-    await refusedAs(rig, 'brainclaw-missing', /\/nowhere\/brainclaw mcp can not be started in .*ENOENT/);
+    await refusedAs(rig, 'brainclaw-missing', /\/nowhere\/brainclaw mcp cannot be started in .*ENOENT/);
   });
 
   test('ends before it greets: what it said is told', async () => {

@@ -1,8 +1,8 @@
 import { Fault } from '../../../model/index.ts';
 import type { Clock, Log } from '../../../ports/index.ts';
-import type { Call } from './call.ts';
-import { type Answer, openSession, type Session } from './session.ts';
-import { type Env, observerEnv } from './surroundings.ts';
+import { type ServerEnv, toObserverEnv } from './observer-env.ts';
+import { type McpSession, openSession, type ToolAnswer } from './session.ts';
+import type { McpToolCall } from './tool-call.ts';
 
 export interface ActionClientOptions {
   /** The folder that holds `.brainclaw`. */
@@ -10,7 +10,7 @@ export interface ActionClientOptions {
   /** Runs `brainclaw mcp`: its program, absolute, and its arguments. Null: brainclaw is not installed. */
   readonly command: () => readonly [file: string, ...args: string[]] | null;
   /** Of which only what a server needs is passed on. */
-  readonly env: Env;
+  readonly env: ServerEnv;
   /** The person who acts. */
   readonly principal: string;
   readonly version: string;
@@ -29,7 +29,7 @@ export interface ActionClientOptions {
  */
 export interface ActionClient extends AsyncDisposable {
   /** @throws Fault `brainclaw-missing`, `brainclaw-gone` or `brainclaw-refused`; and the reason of `signal` */
-  call(call: Call, signal: AbortSignal): Promise<Answer>;
+  call(call: McpToolCall, signal: AbortSignal): Promise<ToolAnswer>;
   /** Ends the server now, unless a call is under way. */
   rest(): void;
   /** Of the server that runs; null: none does. */
@@ -40,23 +40,23 @@ const IDLE_MS = 60_000;
 const CALL_MS = 15_000;
 const KILL_MS = 5_000;
 
-interface Opening {
-  readonly session: Promise<Session>;
+interface SessionOpening {
+  readonly session: Promise<McpSession>;
   /** Ends it while it is not open yet. */
   readonly stop: AbortController;
 }
 
-export function actionClient(options: ActionClientOptions): ActionClient {
+export function createActionClient(options: ActionClientOptions): ActionClient {
   const { clock, log, root, idleMs = IDLE_MS, callMs = CALL_MS, killMs = KILL_MS } = options;
-  let opened: Opening | null = null;
-  let running: Session | null = null;
+  let opened: SessionOpening | null = null;
+  let running: McpSession | null = null;
   let calls = 0;
   let isClosed = false;
   let idle: Disposable | null = null;
   /** Servers that are on their way out. */
   const leaving = new Set<Promise<void>>();
 
-  const forget = (which: Opening): void => {
+  const forget = (which: SessionOpening): void => {
     if (opened !== which) return;
     opened = null;
     running = null;
@@ -64,7 +64,7 @@ export function actionClient(options: ActionClientOptions): ActionClient {
     idle = null;
   };
 
-  const leave = (which: Opening): void => {
+  const leave = (which: SessionOpening): void => {
     forget(which);
     which.stop.abort();
     const left = which.session
@@ -76,11 +76,11 @@ export function actionClient(options: ActionClientOptions): ActionClient {
     leaving.add(left);
   };
 
-  const open = (): Opening => {
-    const found = options.command();
-    if (found === null) throw missing(root);
-    const [file, ...args] = found;
-    const command = { file, args, cwd: root, env: observerEnv(options.env, options.principal) };
+  const open = (): SessionOpening => {
+    const program = options.command();
+    if (program === null) throw createMissingFault(root);
+    const [file, ...args] = program;
+    const command = { file, args, cwd: root, env: toObserverEnv(options.env, options.principal) };
     const stop = new AbortController();
     const session = openSession({ command, version: options.version, clock, log, callMs, killMs }, stop.signal);
     const opening = { session, stop };
@@ -96,7 +96,7 @@ export function actionClient(options: ActionClientOptions): ActionClient {
 
   return {
     async call(call, signal) {
-      if (isClosed) throw gone(`${root} is not watched any more`);
+      if (isClosed) throw createGoneFault(`${root} is not watched any more`);
       signal.throwIfAborted();
       idle?.[Symbol.dispose]();
       idle = null;
@@ -104,7 +104,7 @@ export function actionClient(options: ActionClientOptions): ActionClient {
       const which = opened;
       calls += 1;
       try {
-        const session = await unless(signal, which.session);
+        const session = await raceAbort(signal, which.session);
         return await session.call(call, signal);
       } catch (error) {
         // It is no use to ask it again: the next call gets a new one.
@@ -131,18 +131,18 @@ export function actionClient(options: ActionClientOptions): ActionClient {
 }
 
 /** @throws the reason of `signal`, as soon as it is aborted */
-async function unless<T>(signal: AbortSignal, wanted: Promise<T>): Promise<T> {
+async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    return await Promise.race([wanted, aborted]);
+    return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener('abort', abort);
   }
 }
 
 const SCOPE = { is: 'machine', key: 'brainclaw-action' } as const;
-const missing = (root: string): Fault =>
+const createMissingFault = (root: string): Fault =>
   new Fault('brainclaw-missing', `there is no brainclaw on PATH to act in ${root}`, SCOPE);
-const gone = (what: string): Fault => new Fault('brainclaw-gone', what, SCOPE);
+const createGoneFault = (message: string): Fault => new Fault('brainclaw-gone', message, SCOPE);

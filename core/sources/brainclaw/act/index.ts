@@ -1,8 +1,19 @@
-export { type Acted, actOn } from './act-on.ts';
-export { type Errand, errandFor, LONGEST_TEXT, type Wish } from './aim.ts';
-export { type Call, callText } from './call.ts';
-export { type ActionClient, type ActionClientOptions, actionClient } from './client.ts';
-export { DEED_NAMES, DEEDS, type Deed, type DeedName, isDeed } from './deeds.ts';
+export {
+  LONGEST_TEXT,
+  type ProjectActionCall,
+  type ProjectActionRequest,
+  toProjectActionCall,
+} from './action-request.ts';
+export { type ProjectActionResult, runProjectAction } from './action-runner.ts';
+export { type ActionClient, type ActionClientOptions, createActionClient } from './client.ts';
+export {
+  isProjectAction,
+  PROJECT_ACTION_NAMES,
+  PROJECT_ACTIONS,
+  type ProjectAction,
+  type ProjectActionName,
+} from './project-actions.ts';
 export { readSeed } from './read-seed.ts';
-export { type Answer, CLIENT_NAME } from './session.ts';
-export { shellLine } from './shell-line.ts';
+export { CLIENT_NAME, type ToolAnswer } from './session.ts';
+export { formatShellLine } from './shell-line.ts';
+export { formatToolCall, type McpToolCall } from './tool-call.ts';

@@ -1,9 +1,9 @@
 import type { Log } from '../../../ports/index.ts';
-import { type Seed, seedOf } from '../read/index.ts';
-import { BOARD_SUMMARY } from './call.ts';
+import { parseSeed, type Seed } from '../read/index.ts';
 import type { ActionClient } from './client.ts';
+import { BOARD_SUMMARY } from './tool-call.ts';
 
-/** Asks once what the journal can not say (brainclaw contract 9). Null: it was not told, and the log says why. Never rejects. */
+/** Asks once what the journal cannot say (brainclaw contract 9). Null: it was not told, and the log says why. Never rejects. */
 export async function readSeed(
   client: ActionClient,
   root: string,
@@ -12,7 +12,7 @@ export async function readSeed(
 ): Promise<Seed | null> {
   try {
     const { structured } = await client.call(BOARD_SUMMARY, signal);
-    const seed = seedOf(structured);
+    const seed = parseSeed(structured);
     if (seed === null)
       log.warn(`brainclaw mcp in ${root} gives a board_summary without a number: nothing is taken from it`);
     return seed;

@@ -17,7 +17,7 @@ export interface ServerEnd {
 }
 
 /** A program that is spoken to in lines. */
-export interface Server {
+export interface ServerProcess {
   readonly pid: number;
   /** A line without its newline. One that it does not read any more is lost: its end tells. */
   send(line: string): void;
@@ -32,13 +32,13 @@ export interface Server {
 
 /** A server that prints a longer line is killed. */
 export const MOST_LINE = 8 * 1024 * 1024;
-const STDERR_KEPT = 2000;
+const STDERR_TAIL_CHARS = 2000;
 
 /**
  * @param onLine each line of its stdout, without the newline
- * @throws Error what `spawn` says when it can not be started
+ * @throws Error what `spawn` says when it cannot be started
  */
-export async function startServer(command: ServerCommand, onLine: (line: string) => void): Promise<Server> {
+export async function startServer(command: ServerCommand, onLine: (line: string) => void): Promise<ServerProcess> {
   const { file, args, cwd, env } = command;
   const start = toInvocation(file, args, env, process.platform); // on Windows npm leaves a batch file
   const child = spawn(start.file, [...start.args], {
@@ -55,7 +55,7 @@ export async function startServer(command: ServerCommand, onLine: (line: string)
     void (process.platform === 'win32' ? killTree(child, signal) : child.kill(signal));
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-STDERR_KEPT);
+    stderr = (stderr + text).slice(-STDERR_TAIL_CHARS);
   });
   let overlong = false;
   readLines(child.stdout, onLine, () => {
@@ -66,13 +66,13 @@ export async function startServer(command: ServerCommand, onLine: (line: string)
   const exited = new Promise<void>((done) => child.once('exit', () => done()));
   const ended = new Promise<ServerEnd>((done) =>
     child.once('close', (code, signal) => {
-      const how = overlong ? `it printed a line of more than ${MOST_LINE} bytes` : ending(code, signal);
+      const how = overlong ? `it printed a line of more than ${MOST_LINE} bytes` : formatEnding(code, signal);
       done({ how, stderr: stderr.trim() });
     }),
   );
   await started;
   return {
-    pid: pidOf(child),
+    pid: getPid(child),
     send: (line) => void child.stdin.write(`${line}\n`),
     ended,
     exited,
@@ -86,12 +86,12 @@ function readLines(stdout: NodeJS.ReadableStream, onLine: (line: string) => void
   let length = 0;
   stdout.setEncoding('utf8');
   stdout.on('data', (text: string) => {
-    const [first = '', ...more] = text.split('\n');
+    const [first = '', ...rest] = text.split('\n');
     open.push(first);
     length += first.length;
-    const last = more.pop();
+    const last = rest.pop();
     if (last !== undefined) {
-      for (const line of [open.join(''), ...more]) onLine(line);
+      for (const line of [open.join(''), ...rest]) onLine(line);
       open = [last];
       length = last.length;
     }
@@ -103,10 +103,10 @@ function readLines(stdout: NodeJS.ReadableStream, onLine: (line: string) => void
   });
 }
 
-const ending = (code: number | null, signal: string | null): string =>
+const formatEnding = (code: number | null, signal: string | null): string =>
   code === null ? `it was ended by ${signal}` : `it ended with exit code ${code}`;
 
-function pidOf({ pid }: ChildProcess): number {
+function getPid({ pid }: ChildProcess): number {
   if (pid === undefined) throw new Error('a process that was started has no pid');
   return pid;
 }

@@ -1,8 +1,8 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { Fault, parseJson } from '../../../model/index.ts';
 import type { Clock, Log } from '../../../ports/index.ts';
-import { type Call, callText } from './call.ts';
-import { type Server, type ServerCommand, type ServerEnd, startServer } from './server.node.ts';
+import { type ServerCommand, type ServerEnd, type ServerProcess, startServer } from './server.node.ts';
+import { formatToolCall, type McpToolCall } from './tool-call.ts';
 
 export interface SessionOptions {
   readonly command: ServerCommand;
@@ -15,7 +15,7 @@ export interface SessionOptions {
   readonly killMs: number;
 }
 
-export interface Answer {
+export interface ToolAnswer {
   /** What programs read of it; null: it gave none. */
   readonly structured: unknown;
   /** What people read of it. */
@@ -23,12 +23,12 @@ export interface Answer {
 }
 
 /** A server of one project that was greeted. */
-export interface Session {
+export interface McpSession {
   readonly pid: number;
   /** When the server is over, whoever ended it. */
   readonly ended: Promise<ServerEnd>;
   /** @throws Fault `brainclaw-refused` for an error that the server gives, `brainclaw-gone` when it gives nothing */
-  call(call: Call, signal: AbortSignal): Promise<Answer>;
+  call(call: McpToolCall, signal: AbortSignal): Promise<ToolAnswer>;
   /** Its process is gone when this resolves: by SIGTERM, and after `killMs` by SIGKILL. */
   close(): Promise<void>;
 }
@@ -36,26 +36,26 @@ export interface Session {
 /** By this name a server knows that it is not an agent who asks (observer protocol 8). */
 export const CLIENT_NAME = 'brainclaw-observer/hivebar';
 
-const SHOWN = 300;
+const MOST_SHOWN_CHARS = 300;
 /** Longer than any call may take; the clock decides. */
 const NEVER_MS = 2 ** 31 - 1;
 
 /**
  * @param signal ends it before it has greeted
- * @throws Fault `brainclaw-missing` when it can not be started, `brainclaw-gone` when it does not greet back; and the reason of `signal`
+ * @throws Fault `brainclaw-missing` when it cannot be started, `brainclaw-gone` when it does not greet back; and the reason of `signal`
  */
-export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<Session> {
+export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<McpSession> {
   const { command, clock, log, callMs } = options;
   // Loaded with the first call only: nearly 30 MiB that a program that only looks does not need.
   const { Client } = await import('@modelcontextprotocol/client');
-  const heard = hearing(log, command.cwd);
-  const server = await started(command, heard.line);
+  const router = createLineRouter(log, command.cwd);
+  const server = await openServer(command, router.line);
   let end: ServerEnd | null = null;
   // Ours, since the package's own waits longer before it ends a server, and not to the end.
   const transport: Transport = {
-    start: async () => heard.to((message) => transport.onmessage?.(message as never)), // it looks at each for itself
+    start: async () => router.to((message) => transport.onmessage?.(message as never)), // it looks at each for itself
     send: async (message) => server.send(JSON.stringify(message)),
-    close: async () => await closed(server, options),
+    close: async () => await closeServer(server, options),
   };
   const ended = server.ended.then((over) => {
     end = over;
@@ -64,7 +64,11 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
   });
   const client = new Client({ name: CLIENT_NAME, version: options.version }, { capabilities: {} });
 
-  const asked = async <T>(what: string, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const runRequest = async <T>(
+    requestName: string,
+    signal: AbortSignal,
+    ask: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
     using stack = new DisposableStack();
     const late = new AbortController();
     stack.use(clock.after(callMs, () => late.abort()));
@@ -73,47 +77,56 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
     } catch (error) {
       signal.throwIfAborted();
       const where = `brainclaw mcp in ${command.cwd}`;
-      if (end !== null) throw gone(`${where}: ${saying(end)} before it answered ${what}`, error);
+      if (end !== null)
+        throw createGoneFault(`${where}: ${formatServerEnd(end)} before it answered ${requestName}`, error);
       if (late.signal.aborted)
-        throw gone(`${where} has not answered ${what} within ${callMs / 1000} s${heard.junk}`, error);
-      const said = error instanceof Error ? error.message : String(error);
-      throw refused(`${what}: ${shown(said)}`, error);
+        throw createGoneFault(
+          `${where} has not answered ${requestName} within ${callMs / 1000} s${router.junk}`,
+          error,
+        );
+      const errorText = error instanceof Error ? error.message : String(error);
+      throw createRefusedFault(`${requestName}: ${toSingleLine(errorText)}`, error);
     }
   };
 
   try {
-    await asked('the greeting', signal, (until) => client.connect(transport, { signal: until, timeout: NEVER_MS }));
+    await runRequest('the greeting', signal, (until) =>
+      client.connect(transport, { signal: until, timeout: NEVER_MS }),
+    );
   } catch (error) {
-    await closed(server, options);
-    throw error instanceof Fault && error.code === 'brainclaw-refused' ? gone(error.message, error) : error;
+    await closeServer(server, options);
+    throw error instanceof Fault && error.code === 'brainclaw-refused' ? createGoneFault(error.message, error) : error;
   }
   return {
     pid: server.pid,
     ended,
     async call(call, until) {
-      const what = shown(callText(call));
+      const requestName = toSingleLine(formatToolCall(call));
       const params = { name: call.tool, arguments: { ...call.arguments } };
-      const result = await asked(what, until, (by) => client.callTool(params, { signal: by, timeout: NEVER_MS }));
-      const text = textOf(result.content);
-      if (result.isError === true) throw refused(`${what}: ${shown(text) || 'an error without a word'}`);
-      return { structured: result.structuredContent ?? parsed(text), text };
+      const result = await runRequest(requestName, until, (by) =>
+        client.callTool(params, { signal: by, timeout: NEVER_MS }),
+      );
+      const text = formatContent(result.content);
+      if (result.isError === true)
+        throw createRefusedFault(`${requestName}: ${toSingleLine(text) || 'an error without a word'}`);
+      return { structured: result.structuredContent ?? parseOrNull(text), text };
     },
-    close: () => closed(server, options),
+    close: () => closeServer(server, options),
   };
 }
 
-async function started(command: ServerCommand, onLine: (line: string) => void): Promise<Server> {
+async function openServer(command: ServerCommand, onLine: (line: string) => void): Promise<ServerProcess> {
   try {
     return await startServer(command, onLine);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const what = `${[command.file, ...command.args].join(' ')} can not be started in ${command.cwd}: ${why}`;
-    throw new Fault('brainclaw-missing', what, SCOPE, { cause: error });
+    const message = `${[command.file, ...command.args].join(' ')} cannot be started in ${command.cwd}: ${why}`;
+    throw new Fault('brainclaw-missing', message, SCOPE, { cause: error });
   }
 }
 
 /** Ends a server by its own pid. A second time it only waits. */
-async function closed(server: Server, { clock, killMs }: SessionOptions): Promise<void> {
+async function closeServer(server: ServerProcess, { clock, killMs }: SessionOptions): Promise<void> {
   using stack = new DisposableStack();
   stack.use(clock.after(killMs, () => server.kill('SIGKILL')));
   server.hangUp();
@@ -122,7 +135,7 @@ async function closed(server: Server, { clock, killMs }: SessionOptions): Promis
 }
 
 /** What a server prints, line by line: messages go on, all else is remembered to be told. */
-function hearing(log: Log, root: string) {
+function createLineRouter(log: Log, root: string) {
   let take: (message: object) => void = () => {};
   let junk = 0;
   let last = '';
@@ -132,13 +145,13 @@ function hearing(log: Log, root: string) {
     },
     line(line: string): void {
       if (line.trim() === '') return;
-      const message = parsed(line);
+      const message = parseOrNull(line);
       if (isMessage(message)) {
         take(message);
         return;
       }
       junk += 1;
-      last = shown(line);
+      last = toSingleLine(line);
       if (junk === 1) log.warn(`brainclaw mcp in ${root} prints what is no message, which is passed over: ${last}`);
     },
     get junk(): string {
@@ -152,7 +165,7 @@ function hearing(log: Log, root: string) {
 const isMessage = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 
-function parsed(text: string): unknown {
+function parseOrNull(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
@@ -160,20 +173,23 @@ function parsed(text: string): unknown {
   }
 }
 
-function textOf(content: readonly { readonly type: string; readonly text?: unknown }[]): string {
+function formatContent(content: readonly { readonly type: string; readonly text?: unknown }[]): string {
   return content
     .flatMap((part) => (part.type === 'text' && typeof part.text === 'string' ? [part.text] : []))
     .join('\n');
 }
 
 /** One line of it, cut. */
-function shown(text: string): string {
+function toSingleLine(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-  return line.length <= SHOWN ? line : `${line.slice(0, SHOWN - 1).toWellFormed()}…`;
+  return line.length <= MOST_SHOWN_CHARS ? line : `${line.slice(0, MOST_SHOWN_CHARS - 1).toWellFormed()}…`;
 }
 
-const saying = ({ how, stderr }: ServerEnd): string => (stderr === '' ? how : `${how}, and said ${shown(stderr)},`);
+const formatServerEnd = ({ how, stderr }: ServerEnd): string =>
+  stderr === '' ? how : `${how}, and said ${toSingleLine(stderr)},`;
 
 const SCOPE = { is: 'machine', key: 'brainclaw-action' } as const;
-const gone = (what: string, cause: unknown): Fault => new Fault('brainclaw-gone', what, SCOPE, { cause });
-const refused = (what: string, cause?: unknown): Fault => new Fault('brainclaw-refused', what, SCOPE, { cause });
+const createGoneFault = (message: string, cause: unknown): Fault =>
+  new Fault('brainclaw-gone', message, SCOPE, { cause });
+const createRefusedFault = (message: string, cause?: unknown): Fault =>
+  new Fault('brainclaw-refused', message, SCOPE, { cause });

@@ -1,8 +1,8 @@
 /** A command as a person copies it into a shell, from any folder. */
-export function shellLine(folder: string, words: readonly string[]): string {
-  return `cd ${quoted(folder)} && ${words.map(quoted).join(' ')}`;
+export function formatShellLine(folder: string, words: readonly string[]): string {
+  return `cd ${quoteWord(folder)} && ${words.map(quoteWord).join(' ')}`;
 }
 
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

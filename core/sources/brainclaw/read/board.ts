@@ -1,22 +1,22 @@
-import { type Attention, attentionOf, statusOf } from './attention.ts';
+import { type Attention, countAttention, getStatus } from './attention.ts';
 import type { Entity, Projection } from './projection.ts';
 
 /** What a project's board says, by the keys of the reference (brainclaw contract 4). */
-export interface Board {
+export interface BoardSummary {
   readonly entities: number;
   readonly byType: Readonly<Record<string, number>>;
   readonly registryAuthoritative: boolean;
-  readonly counts: Counts;
+  readonly counts: ProjectCounts;
   readonly attention_required: Attention;
   /** The id of the sequence that is on; null without any. */
   readonly activeSequence: string | null;
-  readonly boardSlots: Readonly<Record<Slot, number>>;
+  readonly boardSlots: Readonly<Record<BoardSlot, number>>;
   readonly openHandoffsPerAddressee: Readonly<Record<string, number>>;
   readonly openAssignmentsPerAgent: Readonly<Record<string, number>>;
   readonly pendingActionsPerAgent: Readonly<Record<string, number>>;
 }
 
-export interface Counts {
+export interface ProjectCounts {
   /** In progress and to do. */
   readonly plans: number;
   readonly claims: number;
@@ -42,7 +42,7 @@ const SLOTS = {
   known_traps: 'trap',
   pending_candidates: 'candidate',
 } as const;
-export type Slot = keyof typeof SLOTS;
+export type BoardSlot = keyof typeof SLOTS;
 
 const OPEN_PLAN: ReadonlySet<string> = new Set(['in_progress', 'todo']);
 const ENDED_RUN: ReadonlySet<string> = new Set(['completed', 'cancelled']);
@@ -50,18 +50,18 @@ const ENDED_ASSIGNMENT: ReadonlySet<string> = new Set(['completed', 'expired', '
 /** An agent has nothing to do on these any more, though the board still counts them. */
 const LOST_ASSIGNMENT: ReadonlySet<string> = new Set(['failed', 'timed_out']);
 
-export function boardOf(projection: Projection): Board {
-  const attention = attentionOf(projection);
+export function toBoardSummary(projection: Projection): BoardSummary {
+  const attention = countAttention(projection);
   const count = (itemType: string, counts: (status: string) => boolean): number =>
-    [...projection.ofType(itemType).values()].filter((entity) => counts(statusOf(entity))).length;
-  const per = (itemType: string, field: string, counts: (status: string) => boolean): Record<string, number> =>
+    [...projection.getByType(itemType).values()].filter((entity) => counts(getStatus(entity))).length;
+  const countPer = (itemType: string, field: string, counts: (status: string) => boolean): Record<string, number> =>
     tally(
-      [...projection.ofType(itemType).values()].filter((entity) => counts(statusOf(entity))),
+      [...projection.getByType(itemType).values()].filter((entity) => counts(getStatus(entity))),
       field,
     );
   return {
     entities: projection.size,
-    byType: Object.fromEntries(projection.types.map((itemType) => [itemType, projection.ofType(itemType).size])),
+    byType: Object.fromEntries(projection.types.map((itemType) => [itemType, projection.getByType(itemType).size])),
     registryAuthoritative: projection.registryAuthoritative,
     counts: {
       plans: count('plan', (status) => OPEN_PLAN.has(status)),
@@ -74,24 +74,24 @@ export function boardOf(projection: Projection): Board {
       failedRuns: attention.stale_runs,
     },
     attention_required: attention,
-    activeSequence: activeSequence(projection),
+    activeSequence: findActiveSequence(projection),
     boardSlots: Object.fromEntries(
-      Object.entries(SLOTS).map(([slot, itemType]) => [slot, projection.ofType(itemType).size]),
-    ) as Record<Slot, number>,
-    openHandoffsPerAddressee: per('handoff', 'to', (status) => status === 'open'),
-    openAssignmentsPerAgent: per(
+      Object.entries(SLOTS).map(([slot, itemType]) => [slot, projection.getByType(itemType).size]),
+    ) as Record<BoardSlot, number>,
+    openHandoffsPerAddressee: countPer('handoff', 'to', (status) => status === 'open'),
+    openAssignmentsPerAgent: countPer(
       'assignment',
       'agent',
       (status) => !ENDED_ASSIGNMENT.has(status) && !LOST_ASSIGNMENT.has(status),
     ),
-    pendingActionsPerAgent: per('state', 'agent', (status) => status === 'pending'),
+    pendingActionsPerAgent: countPer('state', 'agent', (status) => status === 'pending'),
   };
 }
 
 /** The last one that is active, else the first there is. */
-function activeSequence(projection: Projection): string | null {
-  const all = [...projection.ofType('sequence').values()];
-  return (all.findLast((one) => statusOf(one) === 'active') ?? all[0])?.item_id ?? null;
+function findActiveSequence(projection: Projection): string | null {
+  const sequences = [...projection.getByType('sequence').values()];
+  return (sequences.findLast((sequence) => getStatus(sequence) === 'active') ?? sequences[0])?.item_id ?? null;
 }
 
 /** How many have each value of a field; those where it is missing or no text are left out. */

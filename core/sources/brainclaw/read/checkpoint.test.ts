@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { brainclaw, EXPECTED, type Store, seqOf, told, viewed } from '../../../../test/kit/brainclaw-store.ts';
 import { realFiles } from '../../../ports/index.ts';
-import { boardOf } from './board.ts';
-import { basesIn } from './checkpoint.ts';
-import { configOf, readConfig } from './config.ts';
-import { remarksOn } from './health.ts';
-import type { Journal, View } from './journal.ts';
+import { toBoardSummary } from './board.ts';
+import { readBases } from './checkpoint.ts';
+import { parseConfig, readConfig } from './config.ts';
+import { findRemarks } from './health.ts';
+import type { JournalReader, JournalView } from './journal.ts';
 
 const MANIFEST = '000000000358.manifest.json';
 const SNAPSHOT = '000000000358.snapshot.json';
@@ -23,12 +23,12 @@ function archived(): Store {
   return store;
 }
 
-const open = (store: Store, until: number | null = null): Journal => {
+const open = (store: Store, until: number | null = null): JournalReader => {
   const { projectId } = readConfig(realFiles, join(store.root, 'config.yaml'));
-  const bases = (first: number) => basesIn(realFiles, store.event('checkpoints'), projectId, first);
+  const bases = (first: number) => readBases(realFiles, store.event('checkpoints'), projectId, first);
   return store.open({ bases, until });
 };
-const whys = (view: View): readonly string[] => view.refusedBases.map(({ name, why }) => `${name} ${why}`);
+const whys = (view: JournalView): readonly string[] => view.refusedBases.map(({ name, why }) => `${name} ${why}`);
 const edit = (path: string, change: (fields: Record<string, unknown>) => unknown): void => {
   const value = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
   writeFileSync(path, JSON.stringify(change(value)));
@@ -40,7 +40,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     const view = viewed(open(store));
     const { projection } = view.replay;
     const { coldFromCheckpoint: expected } = EXPECTED;
-    const board = boardOf(projection);
+    const board = toBoardSummary(projection);
     assert.deepEqual(
       {
         ...{ entities: board.entities, attention_required: board.attention_required },
@@ -48,13 +48,13 @@ describe('brainclaw check 10: a checkpoint', () => {
         registryGenesisSeenInTail: board.registryAuthoritative,
         missingVersusFullReplay: expected.missingVersusFullReplay.filter((key) => {
           const [itemType = '', id = ''] = key.split(':');
-          return !projection.ofType(itemType).has(id);
+          return !projection.getByType(itemType).has(id);
         }),
       },
       expected,
     );
     assert.deepEqual([view.isComplete, view.base?.name, whys(view)], [true, MANIFEST, []]);
-    assert.deepEqual(remarksOn(view), ['from-checkpoint', 'registry-partial', 'skipped=5']);
+    assert.deepEqual(findRemarks(view), ['from-checkpoint', 'registry-partial', 'skipped=5']);
   });
 
   test('is not asked for while every segment is there', () => {
@@ -66,7 +66,7 @@ describe('brainclaw check 10: a checkpoint', () => {
         return { bases: [], refused: [] };
       },
     });
-    assert.equal(boardOf(viewed(journal).replay.projection).entities, EXPECTED.observer.entities);
+    assert.equal(toBoardSummary(viewed(journal).replay.projection).entities, EXPECTED.observer.entities);
     assert.equal(asked, 0);
   });
 
@@ -79,7 +79,7 @@ describe('brainclaw check 10: a checkpoint', () => {
       assert.deepEqual(told(view), told(viewed(open(store))));
     }
     assert.equal(seqOf(viewed(journal)), 362);
-    assert.equal(boardOf(viewed(journal).replay.projection).attention_required.total, 19);
+    assert.equal(toBoardSummary(viewed(journal).replay.projection).attention_required.total, 19);
   });
 
   for (const [what, change, why] of [
@@ -128,7 +128,7 @@ describe('brainclaw check 10: a checkpoint', () => {
       const view = viewed(open(store));
       assert.deepEqual([view.base, view.isComplete, view.refusedBases.length], [null, false, 1]);
       assert.match(whys(view)[0] ?? '', why);
-      assert.deepEqual(remarksOn(view), ['incomplete', 'registry-partial', 'skipped=5']);
+      assert.deepEqual(findRemarks(view), ['incomplete', 'registry-partial', 'skipped=5']);
       assert.deepEqual(view.replay.missing, [{ from: 1, to: 258 }]);
       assert.equal(seqOf(view), 359);
     });
@@ -140,7 +140,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     writeFileSync(join(at, 'ckpt-00000100.json'), '{"entities":[]}');
     writeFileSync(join(at, 'ckpt-00000300.json'), '{"entities":[{"item_type":"plan"}]}');
     writeFileSync(join(at, 'ckpt-x.json'), '{');
-    const { bases, refused } = basesIn(realFiles, at, 'prj_lab0001', 259);
+    const { bases, refused } = readBases(realFiles, at, 'prj_lab0001', 259);
     assert.deepEqual(
       bases.map(({ name, seq }) => [name, seq]),
       [[MANIFEST, 358]],
@@ -149,8 +149,8 @@ describe('brainclaw check 10: a checkpoint', () => {
       refused.map(({ name }) => name),
       ['ckpt-00000100.json', 'ckpt-00000300.json'],
     );
-    assert.deepEqual(basesIn(realFiles, store.at('nowhere'), null, 1), { bases: [], refused: [] });
-    assert.equal(basesIn(realFiles, at, null, 259).bases.length, 0);
+    assert.deepEqual(readBases(realFiles, store.at('nowhere'), null, 1), { bases: [], refused: [] });
+    assert.equal(readBases(realFiles, at, null, 259).bases.length, 0);
   });
 
   test('that is refused leaves the one before it', () => {
@@ -169,7 +169,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     appendFileSync(file, `\n\n${JSON.stringify({ ...ref, seq: 360 })}\n`);
     const view = viewed(open(store));
     assert.deepEqual([view.base?.name, view.base?.seq], ['ckpt-00000259.json', 259]);
-    assert.deepEqual([...view.replay.projection.ofType('plan').keys()], ['pln_old']);
+    assert.deepEqual([...view.replay.projection.getByType('plan').keys()], ['pln_old']);
   });
 
   test('that ends after the seq that is asked for is not used', () => {
@@ -194,6 +194,6 @@ describe('brainclaw 1: the configuration of a store', () => {
   test('is read with quotes, comments and other keys of the same name', () => {
     const text =
       'other:\n  project_id: no\nproject_id: "prj_x" # this\nstore:\n  journal: # here\n    fsync: never\n    mode: off # later\n  mode: x\n';
-    assert.deepEqual(configOf(text), { projectId: 'prj_x', journalMode: 'off' });
+    assert.deepEqual(parseConfig(text), { projectId: 'prj_x', journalMode: 'off' });
   });
 });

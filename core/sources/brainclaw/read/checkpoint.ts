@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { LARGE_JSON, parseJson } from '../../../model/index.ts';
 import { formatJson } from '../../text.ts';
-import { identityOf } from './cursor.ts';
+import { toRecordIdentity } from './cursor.ts';
 import type { Entity } from './projection.ts';
-import { type Fields, isCount, isObject, type JournalRecord } from './record.ts';
-import { namesIn, type ReadFiles, readFile } from './shelf.ts';
+import { listNames, type ReadFiles, readFile } from './read-files.ts';
+import { isCount, isObject, type JournalRecord, type JsonFields } from './record.ts';
 
 /** An item as a checkpoint has it. */
 export type SeedItem = Pick<Entity, 'item_type' | 'item_id' | 'entity_rev' | 'payload'>;
@@ -46,14 +46,14 @@ const SPECIFIED = /^ckpt-(\d+)\.json$/;
  * @param first the lowest seq that a segment holds: a checkpoint from before leaves a hole
  * @throws Fault `unreadable` for what is not about one of these files
  */
-export function basesIn(files: ReadFiles, directory: string, projectId: string | null, first: number): Bases {
+export function readBases(files: ReadFiles, directory: string, projectId: string | null, first: number): Bases {
   const bases: Base[] = [];
   const refused: RefusedBase[] = [];
-  for (const name of namesIn(files, directory) ?? []) {
+  for (const name of listNames(files, directory) ?? []) {
     const read = MANIFEST.test(name)
-      ? manifestAt(files, directory, name, projectId)
+      ? readManifest(files, directory, name, projectId)
       : SPECIFIED.test(name)
-        ? specifiedAt(files, directory, name)
+        ? readSpecified(files, directory, name)
         : null;
     if (read === null) continue;
     if (typeof read === 'string') refused.push({ name, why: read });
@@ -64,29 +64,30 @@ export function basesIn(files: ReadFiles, directory: string, projectId: string |
 }
 
 /** @returns why it is refused, or the base */
-function manifestAt(files: ReadFiles, directory: string, name: string, projectId: string | null): Base | string {
-  const manifest = jsonAt(files, join(directory, name));
+function readManifest(files: ReadFiles, directory: string, name: string, projectId: string | null): Base | string {
+  const manifest = readJson(files, join(directory, name));
   if (typeof manifest === 'string') return manifest;
   if (!isObject(manifest.value)) return 'is no object';
   const { schema_version, store_id, head_seq, head_identity, snapshot_sha256, entity_count } = manifest.value;
   if (schema_version !== 1) return `has schema_version ${formatJson(schema_version)}, not 1`;
   if (store_id !== projectId || projectId === null) return `is of store ${formatJson(store_id)}, not ${projectId}`;
   if (!isCount(head_seq) || head_seq !== Number(MANIFEST.exec(name)?.[1])) return 'has another head_seq than its name';
-  const snapshot = jsonAt(files, join(directory, name.replace('.manifest.', '.snapshot.')));
+  const snapshot = readJson(files, join(directory, name.replace('.manifest.', '.snapshot.')));
   if (typeof snapshot === 'string') return `its snapshot ${snapshot}`;
   if (snapshot.sha256 !== snapshot_sha256) return 'its snapshot has another hash than it says';
-  const items = itemsOf(snapshot.value);
+  const items = parseItems(snapshot.value);
   if (items === null) return 'its snapshot has an entry that is no item';
   if (items.length !== entity_count) return `its snapshot has ${items.length} items, not ${formatJson(entity_count)}`;
-  const isAnchor = (record: JournalRecord): boolean => record.seq === head_seq && identityOf(record) === head_identity;
+  const isAnchor = (record: JournalRecord): boolean =>
+    record.seq === head_seq && toRecordIdentity(record) === head_identity;
   return { name, seq: head_seq, isAnchor, items };
 }
 
 /** Its anchor is the note with its hash, which the writer appends right after its last record. */
-function specifiedAt(files: ReadFiles, directory: string, name: string): Base | string {
-  const file = jsonAt(files, join(directory, name));
+function readSpecified(files: ReadFiles, directory: string, name: string): Base | string {
+  const file = readJson(files, join(directory, name));
   if (typeof file === 'string') return file;
-  const items = itemsOf(isObject(file.value) ? (file.value.entities ?? file.value.items) : file.value);
+  const items = parseItems(isObject(file.value) ? (file.value.entities ?? file.value.items) : file.value);
   if (items === null) return 'has no list of items, or an entry that is none';
   const seq = Number(SPECIFIED.exec(name)?.[1]);
   if (!isCount(seq)) return 'has a name with no seq';
@@ -96,22 +97,22 @@ function specifiedAt(files: ReadFiles, directory: string, name: string): Base | 
   return { name, seq, isAnchor, items };
 }
 
-function itemsOf(value: unknown): readonly SeedItem[] | null {
+function parseItems(value: unknown): readonly SeedItem[] | null {
   if (!Array.isArray(value)) return null;
-  const items = value.map(itemOf);
+  const items = value.map(parseSeedItem);
   return items.every((item) => item !== null) ? items : null;
 }
 
-function itemOf(value: unknown): SeedItem | null {
+function parseSeedItem(value: unknown): SeedItem | null {
   if (!isObject(value)) return null;
-  const { item_type, item_id, entity_rev, payload }: Fields = value;
+  const { item_type, item_id, entity_rev, payload }: JsonFields = value;
   if (typeof item_type !== 'string' || item_type === '' || typeof item_id !== 'string' || item_id === '') return null;
   if (!isObject(payload) || (entity_rev !== undefined && entity_rev !== null && !isCount(entity_rev))) return null;
   return { item_type, item_id, entity_rev: entity_rev ?? null, payload };
 }
 
-/** @returns why it can not be had, or what it holds with the hash of its bytes */
-function jsonAt(files: ReadFiles, path: string): { readonly value: unknown; readonly sha256: string } | string {
+/** @returns why it cannot be had, or what it holds with the hash of its bytes */
+function readJson(files: ReadFiles, path: string): { readonly value: unknown; readonly sha256: string } | string {
   const file = readFile(files, path, MOST_CHECKPOINT);
   if (file.is !== 'bytes') return file.is === 'absent' ? 'is missing' : file.why;
   try {

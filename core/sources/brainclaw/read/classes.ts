@@ -14,7 +14,7 @@ const BY_ACTION: ReadonlyMap<string, EventClass> = new Map(
 const LIFECYCLE = /^(assignment|run)_/;
 
 /** Null for an action that is not known: it counts as a new state where it carries one (brainclaw contract 4). */
-export function classOf(action: string): EventClass | null {
+export function findEventClass(action: string): EventClass | null {
   return BY_ACTION.get(action) ?? (LIFECYCLE.test(action) ? 'registry-lifecycle' : null);
 }
 

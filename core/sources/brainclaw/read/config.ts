@@ -1,4 +1,4 @@
-import { type ReadFiles, readFile } from './shelf.ts';
+import { type ReadFiles, readFile } from './read-files.ts';
 
 /** What a store's `config.yaml` says, as far as it is asked. */
 export interface StoreConfig {
@@ -16,25 +16,25 @@ const MOST_CONFIG = 1024 * 1024;
  */
 export function readConfig(files: ReadFiles, path: string): StoreConfig {
   const file = readFile(files, path, MOST_CONFIG);
-  return configOf(file.is === 'bytes' ? file.bytes.toString('utf8') : '');
+  return parseConfig(file.is === 'bytes' ? file.bytes.toString('utf8') : '');
 }
 
 /** Of YAML no more than plain keys and words, each on a line of its own, as the writer leaves them. */
-export function configOf(text: string): StoreConfig {
-  const found = new Map<string, string>();
+export function parseConfig(text: string): StoreConfig {
+  const values = new Map<string, string>();
   const above: { indent: number; key: string }[] = [];
   for (const line of text.split('\n')) {
     const [, space = '', key, rest = ''] = /^( *)([A-Za-z_][\w-]*):(?:[ \t]+(.*?))?\s*$/.exec(line) ?? [];
     if (key === undefined) continue;
     while (above.length > 0 && (above.at(-1)?.indent ?? 0) >= space.length) above.pop();
     above.push({ indent: space.length, key });
-    const word = wordOf(rest);
-    if (word !== '') found.set(above.map((one) => one.key).join('.'), word);
+    const word = parseWord(rest);
+    if (word !== '') values.set(above.map((level) => level.key).join('.'), word);
   }
-  return { projectId: found.get('project_id') ?? null, journalMode: found.get('store.journal.mode') ?? null };
+  return { projectId: values.get('project_id') ?? null, journalMode: values.get('store.journal.mode') ?? null };
 }
 
-function wordOf(text: string): string {
+function parseWord(text: string): string {
   const quoted = /^(["'])(.*?)\1/.exec(text);
   return quoted?.[2] ?? text.replace(/(^|\s)#.*$/, '').trim();
 }

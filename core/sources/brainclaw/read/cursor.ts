@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Fields, isCount, isObject, type JournalRecord } from './record.ts';
+import { isCount, isObject, type JournalRecord, type JsonFields } from './record.ts';
 
 /**
  * How far a reader has come, kept outside the store (brainclaw contract 9). It is derived: it says whether this is the
@@ -15,15 +15,15 @@ export interface Cursor {
 }
 
 /** Names a record as the reference's checkpoints do: hex of a SHA-256 (brainclaw contract 3). */
-export function identityOf({ seq, writer, ts, action, item_type, item_id }: JournalRecord): string {
+export function toRecordIdentity({ seq, writer, ts, action, item_type, item_id }: JournalRecord): string {
   const text = `${seq}|${writer ?? ''}|${ts ?? ''}|${action}|${item_type}|${item_id ?? ''}`;
   return createHash('sha256').update(text).digest('hex');
 }
 
 /** A cursor as it was saved; null for anything else, which is no cursor. */
-export function cursorIn(value: unknown): Cursor | null {
+export function parseCursor(value: unknown): Cursor | null {
   if (!isObject(value)) return null;
-  const { seq, segment, offset, head_identity }: Fields = value;
+  const { seq, segment, offset, head_identity }: JsonFields = value;
   if (!isCount(seq) || typeof segment !== 'string' || !isCount(offset) || typeof head_identity !== 'string')
     return null;
   return { seq, segment, offset, head_identity };

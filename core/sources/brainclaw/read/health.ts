@@ -1,14 +1,14 @@
-import type { View } from './journal.ts';
+import type { JournalView } from './journal.ts';
 
 /** What must be said beside the numbers of a board (brainclaw contract 4, 9). */
 export type Remark = 'journal-off' | 'incomplete' | 'from-checkpoint' | 'registry-partial' | `skipped=${number}`;
 
 /**
  * None: the board is all there is to know. `journal-off`: it is not nothing, it is not known. `registry-partial`: the
- * numbers of claims, assignments, runs and actions may be too low. `incomplete`: segments are gone or can not be read.
+ * numbers of claims, assignments, runs and actions may be too low. `incomplete`: segments are gone or cannot be read.
  * @param view null: the journal is off
  */
-export function remarksOn(view: View | null): readonly Remark[] {
+export function findRemarks(view: JournalView | null): readonly Remark[] {
   if (view === null) return ['journal-off'];
   const { replay, base, isComplete } = view;
   const { skipped } = replay.diagnosis;

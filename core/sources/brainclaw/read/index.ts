@@ -1,60 +1,65 @@
 export {
   type Attention,
   type AttentionItem,
-  attentionItems,
-  attentionOf,
-  statusOf,
-  type Why,
-  whyOf,
+  type AttentionReason,
+  countAttention,
+  findAttentionItems,
+  findAttentionReason,
+  getStatus,
 } from './attention.ts';
-export { type Board, boardOf, type Counts, type Slot } from './board.ts';
-export { type Base, type Bases, basesIn, type RefusedBase, type SeedItem } from './checkpoint.ts';
-export { CLASSES, classOf, type EventClass, isKnownAction } from './classes.ts';
-export { configOf, readConfig, type StoreConfig } from './config.ts';
-export { type Cursor, cursorIn, identityOf } from './cursor.ts';
-export { type Remark, remarksOn } from './health.ts';
-export { type At, type Cases, type Inspected, type RevisionBreak, startInspection } from './inspection.ts';
+export { type BoardSlot, type BoardSummary, type ProjectCounts, toBoardSummary } from './board.ts';
+export { type Base, type Bases, type RefusedBase, readBases, type SeedItem } from './checkpoint.ts';
+export { CLASSES, type EventClass, findEventClass, isKnownAction } from './classes.ts';
+export { parseConfig, readConfig, type StoreConfig } from './config.ts';
+export { type Cursor, parseCursor, toRecordIdentity } from './cursor.ts';
+export { findRemarks, type Remark } from './health.ts';
 export {
-  type Journal,
-  type JournalOptions,
-  keepJournal,
-  type Refresh,
-  type Restart,
+  type Cases,
+  type InspectionReport,
+  type RecordPosition,
+  type RevisionBreak,
+  startInspection,
+} from './inspection.ts';
+export {
+  createJournalReader,
+  type JournalReader,
+  type JournalReaderOptions,
+  type JournalView,
+  type RefreshResult,
+  type ReplayReason,
   type SegmentView,
-  type View,
 } from './journal.ts';
-export type { Diagnosis, Skipped, Violation } from './ledger.ts';
+export type { Diagnosis, SkippedLine, Violation } from './ledger.ts';
 export { MOST_LINE } from './lines.ts';
-export type { Applied, JournalListener } from './listener.ts';
-export { type AgentInbox, type AgentMail, type BadFile, keepAgentMail, MOST_MESSAGE } from './mail.ts';
-export { type AgentMessage, isActionable, isPending, type MessageRead, messageOf } from './message.ts';
+export type { AppliedRecord, JournalListener } from './listener.ts';
+export { type AgentInbox, type AgentMailReader, type BadFile, createAgentMailReader, MOST_MESSAGE } from './mail.ts';
+export { type AgentMessage, isActionable, isPending, type MessageRead, parseAgentMessage } from './message.ts';
 export { type Meta, type MetaRead, readMeta } from './meta.ts';
-export { type Activity, type Effect, type Entity, MOST_ACTIVITY, type Projection } from './projection.ts';
+export type {
+  ProjectSheet,
+  ProjectSheetAgent,
+  ProjectSheetRow,
+  ProjectSheetSection,
+  SheetCount,
+  SheetSectionId,
+} from './project-sheet.ts';
+export { type ActivityRecord, type Entity, MOST_ACTIVITY, type Projection, type RecordEffect } from './projection.ts';
 export {
-  distinctIds,
+  assignIds,
   type FoundProject,
-  type FoundProjects,
   findProjects,
   MOST_FOLDERS,
   type Project,
   type ProjectPlaces,
+  type ProjectSearchResult,
   STORE,
-  safeId,
+  toSafeId,
 } from './projects.ts';
-export { type Fields, type JournalRecord, type RecordRead, type Refusal, recordOf } from './record.ts';
-export { FAR, type Replay } from './replay.ts';
-export { type Section, sectionsOf } from './sections.ts';
-export { type Seed, seedOf } from './seed.ts';
-export {
-  type Sheet,
-  type SheetAgent,
-  type SheetCount,
-  type SheetRow,
-  type SheetSection,
-  type SheetSectionId,
-  type SheetSources,
-  sheetOf,
-} from './sheet.ts';
-export { type AgentSources, agentsOf, inboxNameOf } from './sheet-agents.ts';
+export type { ReadFiles } from './read-files.ts';
+export { type JournalRecord, type JsonFields, parseRecord, type RecordRead, type RecordRefusal } from './record.ts';
+export { FAR, type JournalReplay } from './replay.ts';
+export { type BoardSection, findSections } from './sections.ts';
+export { parseSeed, type Seed } from './seed.ts';
+export { type SheetSources, toProjectSheet } from './sheet.ts';
+export { type AgentSources, toInboxName, toSheetAgents } from './sheet-agents.ts';
 export { MOST_ROWS, type SheetPage } from './sheet-rows.ts';
-export type { ReadFiles } from './shelf.ts';

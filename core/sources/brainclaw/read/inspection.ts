@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { formatJson } from '../../text.ts';
-import { type Violation, violationsOf } from './ledger.ts';
-import type { Applied, JournalListener } from './listener.ts';
+import { findViolations, type Violation } from './ledger.ts';
+import type { AppliedRecord, JournalListener } from './listener.ts';
 import type { JournalRecord } from './record.ts';
 
 /** Where a record lies. */
-export interface At {
+export interface RecordPosition {
   readonly seq: number;
   readonly segment: string;
   readonly byte: number;
@@ -18,10 +18,10 @@ export interface Cases<T> {
 }
 
 /** What is wrong between the records of a journal. Bounded, but for a number an item. */
-export interface Inspected {
+export interface InspectionReport {
   /** Another record with the seq of an earlier one, that says the same, or something else. */
-  readonly sameAgain: Cases<At>;
-  readonly otherAgain: Cases<At>;
+  readonly sameAgain: Cases<RecordPosition>;
+  readonly otherAgain: Cases<RecordPosition>;
   /** Revisions of an item that nobody wrote here. */
   readonly revisionGaps: Cases<RevisionBreak>;
   /** Items whose first record here is not their first. */
@@ -30,15 +30,15 @@ export interface Inspected {
   readonly revisionsBack: Cases<RevisionBreak>;
   /** Items that were too many to be followed. */
   readonly unfollowed: number;
-  readonly violations: ReadonlyMap<Violation, Cases<At>>;
+  readonly violations: ReadonlyMap<Violation, Cases<RecordPosition>>;
   /** Records whose payload lies elsewhere, and the bytes that they say it has. */
-  readonly payloadRefs: Cases<At & { readonly bytes: number | null }>;
+  readonly payloadRefs: Cases<RecordPosition & { readonly bytes: number | null }>;
   readonly payloadRefBytes: number;
   /** The highest revision of each item id. */
   readonly revisions: ReadonlyMap<string, number>;
 }
 
-export interface RevisionBreak extends At {
+export interface RevisionBreak extends RecordPosition {
   readonly item: string;
   readonly before: number;
   readonly revision: number;
@@ -50,16 +50,16 @@ const MOST_REMEMBERED = 65_536;
 const MOST_ITEMS = 1_000_000;
 
 /** Compares the records of a journal with each other, for the doctor: it costs what a replay for a board does without. */
-export function startInspection(): JournalListener & { readonly inspected: Inspected } {
-  let state = fresh();
+export function startInspection(): JournalListener & { readonly inspected: InspectionReport } {
+  let state = createState();
   return {
     begin: (projection) => {
-      state = fresh();
+      state = createState();
       for (const itemType of projection.types)
-        for (const { item_id, entity_rev } of projection.ofType(itemType).values())
+        for (const { item_id, entity_rev } of projection.getByType(itemType).values())
           if (entity_rev !== null) state.revisions.set(`${itemType}:${item_id}`, entity_rev);
     },
-    applied: (one) => look(state, one),
+    applied: (appliedRecord) => inspectRecord(state, appliedRecord),
     skipped: () => {},
     get inspected() {
       const { revisions, remembered, violations, ...cases } = state;
@@ -74,47 +74,61 @@ export function startInspection(): JournalListener & { readonly inspected: Inspe
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-interface Bag<T> extends Cases<T> {
+interface CaseBag<T> extends Cases<T> {
   count: number;
   readonly last: T[];
 }
-const bag = <T>(): Bag<T> => ({ count: 0, last: [] });
+const createBag = <T>(): CaseBag<T> => ({ count: 0, last: [] });
 
-function fresh() {
+function createState() {
   return {
-    ...{ sameAgain: bag<At>(), otherAgain: bag<At>(), revisionGaps: bag<RevisionBreak>() },
-    ...{ beginsLater: bag<RevisionBreak>(), revisionsBack: bag<RevisionBreak>(), unfollowed: 0 },
-    ...{ violations: new Map<Violation, Bag<At>>(), payloadRefs: bag<At & { readonly bytes: number | null }>() },
+    ...{
+      sameAgain: createBag<RecordPosition>(),
+      otherAgain: createBag<RecordPosition>(),
+      revisionGaps: createBag<RevisionBreak>(),
+    },
+    ...{ beginsLater: createBag<RevisionBreak>(), revisionsBack: createBag<RevisionBreak>(), unfollowed: 0 },
+    ...{
+      violations: new Map<Violation, CaseBag<RecordPosition>>(),
+      payloadRefs: createBag<RecordPosition & { readonly bytes: number | null }>(),
+    },
     ...{ payloadRefBytes: 0, revisions: new Map<string, number>(), remembered: new Map<number, string>() },
   };
 }
 
-function look(state: Writable<ReturnType<typeof fresh>>, { record, segment, start }: Applied): void {
-  const at: At = { seq: record.seq, segment, byte: start };
+function inspectRecord(
+  state: Writable<ReturnType<typeof createState>>,
+  { record, segment, start }: AppliedRecord,
+): void {
+  const at: RecordPosition = { seq: record.seq, segment, byte: start };
   const { remembered } = state;
-  const says = digestOf(record);
+  const digest = computeDigest(record);
   const before = remembered.get(record.seq);
-  if (before !== undefined) put(before === says ? state.sameAgain : state.otherAgain, at);
-  remembered.set(record.seq, says);
+  if (before !== undefined) addCase(before === digest ? state.sameAgain : state.otherAgain, at);
+  remembered.set(record.seq, digest);
   if (remembered.size > MOST_REMEMBERED) {
     const [oldest] = remembered.keys();
     if (oldest !== undefined) remembered.delete(oldest);
   }
-  for (const violation of violationsOf(record)) {
-    const cases = state.violations.get(violation) ?? bag<At>();
+  for (const violation of findViolations(record)) {
+    const cases = state.violations.get(violation) ?? createBag<RecordPosition>();
     state.violations.set(violation, cases);
-    put(cases, at);
+    addCase(cases, at);
   }
   if (record.payload_ref !== null) {
     const { bytes } = record.payload_ref;
     const size = typeof bytes === 'number' ? bytes : null;
-    put(state.payloadRefs, { ...at, bytes: size });
+    addCase(state.payloadRefs, { ...at, bytes: size });
     state.payloadRefBytes += size ?? 0;
   }
   followRevision(state, record, at);
 }
 
-function followRevision(state: Writable<ReturnType<typeof fresh>>, record: JournalRecord, at: At): void {
+function followRevision(
+  state: Writable<ReturnType<typeof createState>>,
+  record: JournalRecord,
+  at: RecordPosition,
+): void {
   const { item_type, item_id, entity_rev: revision } = record;
   if (item_id === null || revision === null) return;
   const item = `${item_type}:${item_id}`;
@@ -125,18 +139,18 @@ function followRevision(state: Writable<ReturnType<typeof fresh>>, record: Journ
   }
   const broken: RevisionBreak = { ...at, item, before: before ?? 0, revision };
   if (before === undefined) {
-    if (revision > 1) put(state.beginsLater, broken);
-  } else if (revision > before + 1) put(state.revisionGaps, broken);
-  else if (revision <= before) put(state.revisionsBack, broken);
+    if (revision > 1) addCase(state.beginsLater, broken);
+  } else if (revision > before + 1) addCase(state.revisionGaps, broken);
+  else if (revision <= before) addCase(state.revisionsBack, broken);
   state.revisions.set(item, Math.max(revision, before ?? 0));
 }
 
-function put<T>(cases: Bag<T>, one: T): void {
+function addCase<T>(cases: CaseBag<T>, item: T): void {
   cases.count += 1;
-  cases.last.push(one);
+  cases.last.push(item);
   if (cases.last.length > MOST_CASES) cases.last.shift();
 }
 
-function digestOf(record: JournalRecord): string {
+function computeDigest(record: JournalRecord): string {
   return createHash('sha256').update(formatJson(record)).digest('base64');
 }

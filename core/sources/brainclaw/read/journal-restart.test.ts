@@ -25,16 +25,16 @@ import {
   told,
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
-import { cursorIn } from './cursor.ts';
-import { remarksOn } from './health.ts';
-import { type Journal, keepJournal, type Refresh, type View } from './journal.ts';
+import { parseCursor } from './cursor.ts';
+import { findRemarks } from './health.ts';
+import { createJournalReader, type JournalReader, type JournalView, type RefreshResult } from './journal.ts';
 
-const why = (seen: Refresh): string => (seen.is === 'replayed' ? seen.why : seen.is);
+const why = (seen: RefreshResult): string => (seen.is === 'replayed' ? seen.why : seen.is);
 
 describe('brainclaw 2: a journal that is not what it was', () => {
   const restarted = (
-    change: (store: Store, journal: Journal) => void,
-  ): { seen: Refresh; journal: Journal; cold: View } => {
+    change: (store: Store, journal: JournalReader) => void,
+  ): { seen: RefreshResult; journal: JournalReader; cold: JournalView } => {
     using store = ended(brainclaw());
     const journal = store.open();
     viewed(journal);
@@ -42,7 +42,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
     const saved = journal.view?.replay.cursor ?? null;
     const seen = journal.refresh();
     const cold = coldOf(store, saved);
-    assert.deepEqual(told(journal.view as View), told(cold));
+    assert.deepEqual(told(journal.view as JournalView), told(cold));
     assert.equal(journal.view?.continuity, cold.continuity);
     return { seen, journal, cold };
   };
@@ -106,7 +106,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
               return target.read(fd, into, position);
             },
     });
-    const journal = keepJournal(racing, store.journal);
+    const journal = createJournalReader(racing, store.journal);
     assert.equal(seqOf(viewed(journal)), 363);
     assert.deepEqual(journal.refresh(), { is: 'grown', records: 0, sections: new Set() });
     assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
@@ -137,7 +137,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
     const before = told(viewed(journal));
     renameSync(store.journal, `${store.journal}.away`);
     assert.deepEqual([journal.refresh(), journal.view], [{ is: 'off' }, null]);
-    assert.deepEqual(remarksOn(journal.view), ['journal-off']);
+    assert.deepEqual(findRemarks(journal.view), ['journal-off']);
     renameSync(`${store.journal}.away`, store.journal);
     const view = viewed(journal);
     assert.deepEqual([told(view), view.continuity], [before, 'same']);
@@ -146,7 +146,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
   test('a cursor is of this journal or it is none', () => {
     using store = brainclaw();
     const saved = cursorOf(viewed(store.open()));
-    assert.deepEqual(cursorIn(JSON.parse(JSON.stringify(saved))), saved);
+    assert.deepEqual(parseCursor(JSON.parse(JSON.stringify(saved))), saved);
     for (const [change, continuity] of [
       [{}, 'same'],
       [{ head_identity: 'x' }, 'other'],
@@ -157,7 +157,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
       assert.equal(coldOf(store, { ...saved, ...change }).continuity, continuity);
     assert.equal(coldOf(store).continuity, 'none');
     for (const bad of [null, [], 5, {}, { ...saved, seq: 1.5 }, { ...saved, offset: '1' }])
-      assert.equal(cursorIn(bad), null);
+      assert.equal(parseCursor(bad), null);
   });
 });
 
@@ -165,7 +165,7 @@ describe('brainclaw 9: the store', () => {
   test('brainclaw check 8: is only read, and of it the segments alone', () => {
     using store = brainclaw();
     const { files, opened } = readOnlyFiles();
-    const journal = keepJournal(files, store.journal);
+    const journal = createJournalReader(files, store.journal);
     viewed(journal);
     for (const number of [1, 2, 3, 4]) {
       store.step(number);
@@ -194,12 +194,12 @@ describe('brainclaw 9: the store', () => {
         };
       },
     });
-    viewed(keepJournal(counting, store.journal));
+    viewed(createJournalReader(counting, store.journal));
     const all = calls;
     assert.ok(all > 10);
     for (failAt = 1; failAt <= all; failAt += 1) {
       calls = 0;
-      const journal = keepJournal(counting, store.journal);
+      const journal = createJournalReader(counting, store.journal);
       try {
         journal.refresh();
       } catch (error) {
@@ -224,7 +224,7 @@ describe('brainclaw 9: the store', () => {
               return target.read(fd, into.subarray(0, 5000), position);
             },
     });
-    const journal = keepJournal(failing, store.journal);
+    const journal = createJournalReader(failing, store.journal);
     assert.throws(() => journal.refresh(), { code: 'unreadable' });
     left = 1e6;
     viewed(journal);

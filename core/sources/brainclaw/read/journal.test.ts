@@ -16,12 +16,12 @@ import {
   told,
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
-import { boardOf } from './board.ts';
-import { keepJournal, type Refresh, type View } from './journal.ts';
+import { toBoardSummary } from './board.ts';
+import { createJournalReader, type JournalView, type RefreshResult } from './journal.ts';
 import { MOST_LINE } from './lines.ts';
 
-const why = (seen: Refresh): string => (seen.is === 'replayed' ? seen.why : seen.is);
-const attention = ({ replay }: View): number => boardOf(replay.projection).attention_required.total;
+const why = (seen: RefreshResult): string => (seen.is === 'replayed' ? seen.why : seen.is);
+const attention = ({ replay }: JournalView): number => toBoardSummary(replay.projection).attention_required.total;
 
 describe('brainclaw check 3 and 4: what is appended', () => {
   test('changes the board step by step, and a reader that starts then has the same', () => {
@@ -32,16 +32,16 @@ describe('brainclaw check 3 and 4: what is appended', () => {
       const saved = journal.view?.replay.cursor ?? null;
       store.step(number);
       assert.equal(journal.refresh().is, 'grown');
-      const view = journal.view as View;
+      const view = journal.view as JournalView;
       const { after } = stepAt(number);
       const { projection, applied } = view.replay;
-      const board = boardOf(projection);
-      const plan = projection.ofType('plan').get('pln_9001')?.payload.status;
-      const action = projection.ofType('state').get('act_c0')?.payload.status;
+      const board = toBoardSummary(projection);
+      const plan = projection.getByType('plan').get('pln_9001')?.payload.status;
+      const action = projection.getByType('state').get('act_c0')?.payload.status;
       assert.deepEqual(
         {
           ...{ applied, cursor: seqOf(view), entities: board.entities, attention_required: board.attention_required },
-          ...{ counts: board.counts, pln_9001: plan, hnd_last: projection.ofType('handoff').has('hnd_last') },
+          ...{ counts: board.counts, pln_9001: plan, hnd_last: projection.getByType('handoff').has('hnd_last') },
           ...(number > 1 && { act_c0: action }),
         },
         after,
@@ -81,7 +81,7 @@ describe('brainclaw check 3 and 4: what is appended', () => {
       appendFileSync(store.event(LAST), Buffer.of(byte));
       assert.equal(attention(viewed(journal)), index === bytes.length - 1 ? before + 1 : before, `byte ${index}`);
     }
-    const { prompt } = journal.view?.replay.projection.ofType('state').get('act_c0')?.payload ?? {};
+    const { prompt } = journal.view?.replay.projection.getByType('state').get('act_c0')?.payload ?? {};
     assert.equal(prompt, 'Merge now? — 지금 병합 🌱');
   });
 
@@ -137,7 +137,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     appendFileSync(file, line(361, { action: 'no_such_verb', item_type: 'odd' }));
     const view = viewed(store.open());
     assert.equal(view.replay.applied, before.replay.applied + 1);
-    assert.equal(view.replay.projection.ofType('odd').size, 1);
+    assert.equal(view.replay.projection.getByType('odd').size, 1);
     assert.deepEqual(view.replay.diagnosis.skippedBy, {
       ...{ 'not-json': 4, version: 1, seq: 6, payload: 2, 'not-utf8': 1, 'not-an-object': 2 },
     });
@@ -166,7 +166,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     appendFileSync(store.event(LAST), line(4_000_000) + line(361));
     const view = viewed(journal);
     assert.equal(seqOf(view), 361);
-    assert.equal(view.replay.projection.ofType('plan').has('pln_4000000'), false);
+    assert.equal(view.replay.projection.getByType('plan').has('pln_4000000'), false);
     assert.equal(view.replay.diagnosis.skippedBy['seq-too-far'], 1);
     assert.deepEqual(told(coldOf(store)), told(view));
   });
@@ -189,7 +189,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     appendFileSync(store.event(LAST), line(4_000_001));
     const view = viewed(journal);
     assert.equal(seqOf(view), 4_000_001);
-    assert.equal(view.replay.projection.ofType('plan').has('pln_4000000'), true);
+    assert.equal(view.replay.projection.getByType('plan').has('pln_4000000'), true);
     assert.deepEqual(view.replay.diagnosis.gaps, [{ from: 361, to: 3_999_999 }]);
     assert.equal(view.replay.diagnosis.skippedBy['seq-too-far'], undefined);
     assert.deepEqual(told(coldOf(store)), told(view));
@@ -233,14 +233,14 @@ describe('brainclaw 2: what is wrong in a journal', () => {
                 return target.open(path, flags, mode);
               },
       });
-      const journal = keepJournal(vanishing, store.journal);
+      const journal = createJournalReader(vanishing, store.journal);
       const view = viewed(journal);
       assert.equal(view.isComplete, name === LAST);
       assert.deepEqual(told(view), told(coldOf(store)));
     }
   });
 
-  test('a segment that can not be read is missed, until it can', () => {
+  test('a segment that cannot be read is missed, until it can', () => {
     using store = brainclaw();
     const { files } = readOnlyFiles();
     let isClosed = true;
@@ -254,7 +254,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
               return target.open(path, flags, mode);
             },
     });
-    const journal = keepJournal(guarded, store.journal);
+    const journal = createJournalReader(guarded, store.journal);
     const view = viewed(journal);
     assert.deepEqual([view.isComplete, view.segments[1]?.unreadable], [false, 'permission denied']);
     isClosed = false;

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { ioFault, refusal } from '../../../state/index.ts';
+import { createRefusal, toIoFault } from '../../../state/index.ts';
 import type { Base, Bases, RefusedBase } from './checkpoint.ts';
-import { type Cursor, identityOf } from './cursor.ts';
-import { type Place, readLines } from './lines.ts';
-import type { Applied, JournalListener } from './listener.ts';
-import { recordOf } from './record.ts';
-import { type Replay, startReplay } from './replay.ts';
-import type { Section } from './sections.ts';
-import { type SegmentFile, type Segments, segmentsIn, stampOf } from './segments.ts';
-import { bytesAt, openFile, type ReadFiles } from './shelf.ts';
+import { type Cursor, toRecordIdentity } from './cursor.ts';
+import { type ReadPosition, readLines } from './lines.ts';
+import type { AppliedRecord, JournalListener } from './listener.ts';
+import { openFile, type ReadFiles, readBytes } from './read-files.ts';
+import { parseRecord } from './record.ts';
+import { type JournalReplay, startReplay } from './replay.ts';
+import type { BoardSection } from './sections.ts';
+import { readSegments, type SegmentFile, type Segments, toStamp } from './segments.ts';
 
-export interface JournalOptions {
+export interface JournalReaderOptions {
   /** How far an earlier reader came; null: there was none, or it left nothing. */
   readonly saved?: Cursor | null;
   /** Records with a higher seq are left out. */
@@ -24,7 +24,7 @@ export interface JournalOptions {
 }
 
 /** Why the journal was read from its start again. */
-export type Restart =
+export type ReplayReason =
   | 'first'
   | 'segment-gone'
   | 'segment-before'
@@ -33,15 +33,15 @@ export type Restart =
   | 'old-segment-changed'
   | 'head-changed';
 
-export type Refresh =
+export type RefreshResult =
   | { readonly is: 'off' }
   | { readonly is: 'same' }
-  | { readonly is: 'grown'; readonly records: number; readonly sections: ReadonlySet<Section> }
-  | { readonly is: 'replayed'; readonly why: Restart; readonly records: number };
+  | { readonly is: 'grown'; readonly records: number; readonly sections: ReadonlySet<BoardSection> }
+  | { readonly is: 'replayed'; readonly why: ReplayReason; readonly records: number };
 
 /** A journal as it was read last. */
-export interface View {
-  readonly replay: Replay;
+export interface JournalView {
+  readonly replay: JournalReplay;
   /** The checkpoint it began from; null: from its first record. */
   readonly base: Pick<Base, 'name' | 'seq'> | null;
   /** Checkpoints that would have been needed, and were not believed. */
@@ -65,28 +65,28 @@ export interface SegmentView {
 }
 
 /** Reads a journal, and then what is added to it. */
-export interface Journal {
+export interface JournalReader {
   /**
    * Reads on. A journal that is not what it was is read from its start again, without a word (brainclaw contract 2, 9).
    * @throws Fault `unreadable` when the disk does not let it; what was read stays as it was, and the next call goes on
    */
-  refresh(): Refresh;
+  refresh(): RefreshResult;
   /** Null while the journal is off, and before the first refresh. */
-  readonly view: View | null;
+  readonly view: JournalView | null;
 }
 
 interface Segment {
   readonly file: SegmentFile;
   stamp: string;
   size: number;
-  readonly place: Place;
+  readonly place: ReadPosition;
   unfinished: number;
   unreadable: string | null;
 }
 
-interface State {
-  readonly replay: Replay;
-  readonly base: View['base'];
+interface JournalState {
+  readonly replay: JournalReplay;
+  readonly base: JournalView['base'];
   readonly refusedBases: readonly RefusedBase[];
   readonly saved: Cursor | null;
   readonly segments: Segment[];
@@ -97,33 +97,37 @@ const ATTEMPTS = 4;
 const NO_BASES: Bases = { bases: [], refused: [] };
 
 /** @param directory the `events` of a store */
-export function keepJournal(files: ReadFiles, directory: string, options: JournalOptions = {}): Journal {
+export function createJournalReader(
+  files: ReadFiles,
+  directory: string,
+  options: JournalReaderOptions = {},
+): JournalReader {
   const { until = null, bases = () => NO_BASES, listener = null } = options;
   let saved = options.saved ?? null;
-  let state: State | null = null;
+  let state: JournalState | null = null;
 
-  const lookAgain = (listing: Segments): Refresh | 'moved' => {
-    const why = state === null || isUnbegun(state, listing) ? 'first' : brokenBy(files, directory, state, listing);
+  const readListing = (listing: Segments): RefreshResult | 'moved' => {
+    const why = state === null || isUnbegun(state, listing) ? 'first' : findBreak(files, directory, state, listing);
     if (state !== null && why === null) return advance(files, directory, state, listing);
     saved = state?.replay.cursor ?? saved;
-    const next = replayed(listing);
+    const next = replayListing(listing);
     if (next === 'moved') return next;
     state = next;
     next.replay.changedSections();
     return { is: 'replayed', why: why ?? 'first', records: next.replay.applied };
   };
 
-  const replayed = (listing: Segments): State | 'moved' => {
+  const replayListing = (listing: Segments): JournalState | 'moved' => {
     const first = listing.files[0]?.first ?? 1;
-    const found = first > 1 ? bases(first) : NO_BASES;
-    const refusedBases = [...found.refused];
-    for (const base of [...found.bases, null]) {
+    const candidates = first > 1 ? bases(first) : NO_BASES;
+    const refusedBases = [...candidates.refused];
+    for (const base of [...candidates.bases, null]) {
       if (base !== null && until !== null && base.seq > until) continue;
       const replay = startReplay({ until, saved, base, listener });
       const from = base === null ? null : { name: base.name, seq: base.seq };
-      const next: State = { replay, base: from, refusedBases, saved, segments: [], decoys: [] };
+      const next: JournalState = { replay, base: from, refusedBases, saved, segments: [], decoys: [] };
       if (advance(files, directory, next, listing) === 'moved') return 'moved';
-      if (replay.foundBase) return next;
+      if (replay.hasReachedBase) return next;
       if (base !== null)
         refusedBases.push({ name: base.name, why: 'the journal does not have the record it ends with' });
     }
@@ -133,29 +137,29 @@ export function keepJournal(files: ReadFiles, directory: string, options: Journa
   return {
     refresh: () => {
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-        const listing = segmentsIn(files, directory);
+        const listing = readSegments(files, directory);
         if (listing === null) {
           saved = state?.replay.cursor ?? saved;
           state = null;
           return { is: 'off' };
         }
-        const seen = lookAgain(listing);
-        if (seen !== 'moved') return seen;
+        const refreshed = readListing(listing);
+        if (refreshed !== 'moved') return refreshed;
       }
-      throw refusal(directory, 'its segments change faster than they can be read', 'unreadable');
+      throw createRefusal(directory, 'its segments change faster than they can be read', 'unreadable');
     },
     get view() {
-      return state === null ? null : viewOf(state);
+      return state === null ? null : toView(state);
     },
   };
 }
 
-function viewOf({ replay, base, refusedBases, saved, segments, decoys }: State): View {
+function toView({ replay, base, refusedBases, saved, segments, decoys }: JournalState): JournalView {
   return {
     replay,
     base,
     refusedBases,
-    continuity: saved === null ? 'none' : replay.foundSaved ? 'same' : 'other',
+    continuity: saved === null ? 'none' : replay.matchesSavedCursor ? 'same' : 'other',
     segments: segments.map(({ file, place, unfinished, unreadable }) => ({
       ...{ name: file.name, offset: place.offset, unfinished, unreadable },
     })),
@@ -165,44 +169,44 @@ function viewOf({ replay, base, refusedBases, saved, segments, decoys }: State):
 }
 
 /** Only the first segments there are say whether a base is needed. */
-const isUnbegun = ({ segments }: State, listing: Segments): boolean =>
+const isUnbegun = ({ segments }: JournalState, listing: Segments): boolean =>
   segments.length === 0 && listing.files.length > 0;
 
 /** Why what was read so far is not what a replay would read now; null: it is. */
-function brokenBy(files: ReadFiles, directory: string, state: State, listing: Segments): Restart | null {
+function findBreak(files: ReadFiles, directory: string, state: JournalState, listing: Segments): ReplayReason | null {
   const { segments } = state;
   for (const [index, known] of segments.entries()) {
     const now = listing.files[index];
     if (now?.name !== known.file.name)
       return now !== undefined && now.name < known.file.name ? 'segment-before' : 'segment-gone';
     if (now.stat.ino !== known.file.stat.ino || now.stat.dev !== known.file.stat.dev) return 'segment-replaced';
-    if (stampOf(now.stat) === known.stamp) continue;
+    if (toStamp(now.stat) === known.stamp) continue;
     if (now.stat.size < known.place.offset + known.unfinished) return 'segment-shorter';
     if (known.unreadable !== null) return 'segment-replaced';
     if (index < segments.length - 1 && now.stat.size !== known.size) return 'old-segment-changed';
     const { head } = state.replay;
-    if (head?.segment === now.name && !isThere(files, join(directory, now.name), head)) return 'head-changed';
+    if (head?.segment === now.name && !hasRecordAt(files, join(directory, now.name), head)) return 'head-changed';
   }
   return null;
 }
 
 /** Whether a record still lies where it was read. */
-function isThere(files: ReadFiles, path: string, { record, start, end }: Applied): boolean {
+function hasRecordAt(files: ReadFiles, path: string, { record, start, end }: AppliedRecord): boolean {
   const opened = openFile(files, path);
   if (opened.is !== 'open') return false;
   try {
-    const line = bytesAt(files, opened.fd, start, end - start).toString('utf8');
-    const read = line.endsWith('\n') ? recordOf(line.slice(0, -1)) : null;
-    return read?.is === 'record' && identityOf(read.record) === identityOf(record);
+    const line = readBytes(files, opened.fd, start, end - start).toString('utf8');
+    const read = line.endsWith('\n') ? parseRecord(line.slice(0, -1)) : null;
+    return read?.is === 'record' && toRecordIdentity(read.record) === toRecordIdentity(record);
   } catch (error) {
-    throw ioFault(error, path, 'unreadable');
+    throw toIoFault(error, path, 'unreadable');
   } finally {
     files.close(opened.fd);
   }
 }
 
 /** Reads what the segments have that is not read yet. `moved`: one of them is not what was listed. */
-function advance(files: ReadFiles, directory: string, state: State, listing: Segments): Refresh | 'moved' {
+function advance(files: ReadFiles, directory: string, state: JournalState, listing: Segments): RefreshResult | 'moved' {
   const { replay, segments } = state;
   const before = replay.applied;
   let isSame = state.decoys.length === listing.decoys.length;
@@ -214,7 +218,7 @@ function advance(files: ReadFiles, directory: string, state: State, listing: Seg
       segments.push(segment);
       replay.enter(file.first);
     }
-    if (segment.stamp === stampOf(file.stat)) continue;
+    if (segment.stamp === toStamp(file.stat)) continue;
     isSame = false;
     if (!readOn(files, directory, segment, replay)) return 'moved';
   }
@@ -224,24 +228,24 @@ function advance(files: ReadFiles, directory: string, state: State, listing: Seg
 }
 
 /** @returns false when it is another file by now, or none */
-function readOn(files: ReadFiles, directory: string, segment: Segment, replay: Replay): boolean {
+function readOn(files: ReadFiles, directory: string, segment: Segment, replay: JournalReplay): boolean {
   const { name, stat } = segment.file;
   const path = join(directory, name);
   const opened = openFile(files, path);
   if (opened.is === 'absent') return false;
   if (opened.is === 'refused') {
     segment.unreadable = opened.why;
-    segment.stamp = stampOf(stat);
+    segment.stamp = toStamp(stat);
     return true;
   }
   try {
     if (opened.stat.ino !== stat.ino || opened.stat.dev !== stat.dev) return false;
     segment.unfinished = readLines(files, opened.fd, segment.place, (line) => replay.take(name, line));
-    segment.stamp = stampOf(opened.stat);
+    segment.stamp = toStamp(opened.stat);
     segment.size = Math.max(opened.stat.size, segment.place.offset + segment.unfinished);
     return true;
   } catch (error) {
-    throw ioFault(error, path, 'unreadable');
+    throw toIoFault(error, path, 'unreadable');
   } finally {
     files.close(opened.fd);
   }

@@ -1,14 +1,14 @@
 import type { Span } from '../../../model/index.ts';
-import { classOf, isKnownAction } from './classes.ts';
-import type { JournalRecord, Refusal } from './record.ts';
-import { shortened } from './trim.ts';
+import { findEventClass, isKnownAction } from './classes.ts';
+import type { JournalRecord, RecordRefusal } from './record.ts';
+import { shortenText } from './trim.ts';
 
 /** A line that is no record. */
-export interface Skipped {
+export interface SkippedLine {
   readonly segment: string;
   /** Of its first byte in the segment. */
   readonly byte: number;
-  readonly why: Refusal;
+  readonly why: RecordRefusal;
   /** Whether a later note of a writer accounts for it: a record that was torn, and is known to be. */
   readonly adjudicated: boolean;
 }
@@ -20,12 +20,12 @@ export type Violation = 'no-item-id' | 'no-payload' | 'no-revision' | 'payload-e
 export interface Diagnosis {
   /** Lines that are no records, without the unfinished one at the end. */
   readonly skipped: number;
-  readonly skippedBy: Readonly<Partial<Record<Refusal, number>>>;
+  readonly skippedBy: Readonly<Partial<Record<RecordRefusal, number>>>;
   /** The last ones. */
-  readonly lastSkipped: readonly Skipped[];
+  readonly lastSkipped: readonly SkippedLine[];
   /** Skipped lines that a later note of a writer accounts for. */
   readonly adjudicated: number;
-  readonly adjudicatedBy: Readonly<Partial<Record<Refusal, number>>>;
+  readonly adjudicatedBy: Readonly<Partial<Record<RecordRefusal, number>>>;
   /** Records with a seq that an earlier one had. */
   readonly duplicates: number;
   /** Seqs that no record has, ascending, the last ones. */
@@ -38,8 +38,8 @@ export interface Diagnosis {
   readonly unknownActions: Readonly<Record<string, number>>;
 }
 
-export interface Ledger {
-  skip(segment: string, byte: number, why: Refusal): void;
+export interface JournalLedger {
+  skip(segment: string, byte: number, why: RecordRefusal): void;
   /** The last one skipped was a record after all. */
   unskip(): void;
   record(record: JournalRecord): void;
@@ -55,19 +55,19 @@ const MOST_GAPS_KNOWN = 1024;
 const MOST_ACTIONS = 64;
 const MOST_ACTION = 64;
 
-export function emptyLedger(): Ledger {
-  const skippedBy = new Map<Refusal, number>();
+export function createLedger(): JournalLedger {
+  const skippedBy = new Map<RecordRefusal, number>();
   const violations = new Map<Violation, number>();
   const unknown = new Map<string, number>();
-  const last: { -readonly [K in keyof Skipped]: Skipped[K] }[] = [];
+  const last: { -readonly [K in keyof SkippedLine]: SkippedLine[K] }[] = [];
   const gaps: Span[] = [];
   let missingSeqs = 0;
   let head = 0;
-  const adjudicatedBy = new Map<Refusal, number>();
+  const adjudicatedBy = new Map<RecordRefusal, number>();
   let duplicates = 0;
   let seqRepairs = 0;
 
-  const seqOf = (seq: number): void => {
+  const noteSeq = (seq: number): void => {
     if (seq > head) {
       if (seq > head + 1) {
         gaps.push({ from: head + 1, to: seq - 1 });
@@ -94,10 +94,10 @@ export function emptyLedger(): Ledger {
   const adjudicate = ({ payload }: JournalRecord): void => {
     const { segment, byte_start: start, byte_end: end } = payload ?? {};
     if (typeof start !== 'number' || typeof end !== 'number') return;
-    for (const one of last) {
-      if (one.adjudicated || one.segment !== segment || one.byte < start || one.byte >= end) continue;
-      one.adjudicated = true;
-      add(adjudicatedBy, one.why);
+    for (const skipped of last) {
+      if (skipped.adjudicated || skipped.segment !== segment || skipped.byte < start || skipped.byte >= end) continue;
+      skipped.adjudicated = true;
+      add(adjudicatedBy, skipped.why);
     }
   };
 
@@ -108,17 +108,17 @@ export function emptyLedger(): Ledger {
       if (last.length > MOST_SKIPPED) last.shift();
     },
     unskip: () => {
-      const one = last.pop();
-      if (one !== undefined) add(skippedBy, one.why, -1);
+      const skipped = last.pop();
+      if (skipped !== undefined) add(skippedBy, skipped.why, -1);
     },
     record: (record) => {
-      seqOf(record.seq);
+      noteSeq(record.seq);
       const { action, payload } = record;
-      for (const violation of violationsOf(record)) add(violations, violation);
+      for (const violation of findViolations(record)) add(violations, violation);
       if (action === 'seq_repair') seqRepairs += 1;
       else if (action === 'journal_note' && payload?.kind === 'torn_tail_adjudicated') adjudicate(record);
       if (isKnownAction(action)) return;
-      const name = shortened(action, MOST_ACTION);
+      const name = shortenText(action, MOST_ACTION);
       if (unknown.has(name) || unknown.size < MOST_ACTIONS) add(unknown, name);
     },
     startAt: (seq) => {
@@ -126,10 +126,10 @@ export function emptyLedger(): Ledger {
     },
     get diagnosis() {
       return {
-        skipped: sumOf(skippedBy),
+        skipped: sumCounts(skippedBy),
         skippedBy: Object.fromEntries([...skippedBy].filter(([, count]) => count > 0)),
-        lastSkipped: last.map((one) => ({ ...one })),
-        adjudicated: sumOf(adjudicatedBy),
+        lastSkipped: last.map((skipped) => ({ ...skipped })),
+        adjudicated: sumCounts(adjudicatedBy),
         adjudicatedBy: Object.fromEntries(adjudicatedBy),
         duplicates,
         gaps: gaps.slice(-MOST_GAPS),
@@ -143,30 +143,30 @@ export function emptyLedger(): Ledger {
 }
 
 /** The rules of the classes, which writers only count, so that such records do reach the disk (brainclaw contract 1). */
-export function violationsOf({
+export function findViolations({
   action,
   item_id,
   entity_rev,
   payload,
   payload_ref,
 }: JournalRecord): readonly Violation[] {
-  const found: Violation[] = [];
-  if (payload_ref !== null) found.push('payload-elsewhere');
-  const eventClass = classOf(action);
+  const violations: Violation[] = [];
+  if (payload_ref !== null) violations.push('payload-elsewhere');
+  const eventClass = findEventClass(action);
   const isState = eventClass === 'entity-state';
-  if (!isState && eventClass !== 'tombstone') return found;
-  if (item_id === null) found.push('no-item-id');
-  if (entity_rev === null) found.push('no-revision');
-  if (!isState && payload !== null) found.push('payload-forbidden');
-  if (isState && payload === null) found.push('no-payload');
-  return found;
+  if (!isState && eventClass !== 'tombstone') return violations;
+  if (item_id === null) violations.push('no-item-id');
+  if (entity_rev === null) violations.push('no-revision');
+  if (!isState && payload !== null) violations.push('payload-forbidden');
+  if (isState && payload === null) violations.push('no-payload');
+  return violations;
 }
 
 function add<K>(counts: Map<K, number>, key: K, by = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
-function sumOf(counts: ReadonlyMap<unknown, number>): number {
+function sumCounts(counts: ReadonlyMap<unknown, number>): number {
   let sum = 0;
   for (const count of counts.values()) sum += count;
   return sum;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { ReadFiles } from './shelf.ts';
+import type { ReadFiles } from './read-files.ts';
 
 /** Longest line that is read; a longer one is passed over. A handoff of the real store has 225 KB. */
 export const MOST_LINE = 16 * 1024 * 1024;
@@ -7,14 +7,14 @@ const CHUNK = 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /** Where the reading of a file stands. */
-export interface Place {
+export interface ReadPosition {
   /** Bytes that are done with: up to here everything is in lines that were told. */
   offset: number;
   /** The line here is too long, and is passed over up to its newline. */
   passing: boolean;
 }
 
-export interface Line {
+export interface JournalLine {
   readonly is: 'line' | 'not-utf8' | 'too-long';
   /** '' but for a line. */
   readonly text: string;
@@ -30,7 +30,12 @@ export interface Line {
  * right at any time, also when `told` or the disk throws.
  * @returns the bytes after the last newline
  */
-export function readLines(files: ReadFiles, fd: number, place: Place, told: (line: Line) => void): number {
+export function readLines(
+  files: ReadFiles,
+  fd: number,
+  place: ReadPosition,
+  onLine: (line: JournalLine) => void,
+): number {
   let buffer = Buffer.allocUnsafe(CHUNK);
   let filled = 0;
   for (;;) {
@@ -43,14 +48,14 @@ export function readLines(files: ReadFiles, fd: number, place: Place, told: (lin
     if (got === 0) return place.passing ? 0 : filled;
     const from = filled;
     filled += got;
-    const done = tellWhole(buffer.subarray(0, filled), from, place, told);
+    const done = emitWholeLines(buffer.subarray(0, filled), from, place, onLine);
     buffer.copyWithin(0, done, filled);
     filled -= done;
   }
 }
 
 /** @returns how many of the bytes are done with, by which the place has moved */
-function tellWhole(bytes: Buffer, from: number, place: Place, told: (line: Line) => void): number {
+function emitWholeLines(bytes: Buffer, from: number, place: ReadPosition, onLine: (line: JournalLine) => void): number {
   const base = place.offset;
   let start = 0;
   let end = bytes.indexOf(NEWLINE, from);
@@ -60,11 +65,11 @@ function tellWhole(bytes: Buffer, from: number, place: Place, told: (line: Line)
       const next = end + 1;
       place.offset = base + next;
       if (place.passing) place.passing = false;
-      else if (end - start > MOST_LINE) told(lineAt('too-long', '', base + start, base + next));
+      else if (end - start > MOST_LINE) onLine(createLine('too-long', '', base + start, base + next));
       else if (end > start) {
         const isText = sound || isUtf8(bytes.subarray(start, end));
         const text = isText ? bytes.toString('utf8', start, end) : '';
-        told(lineAt(isText ? 'line' : 'not-utf8', text, base + start, base + next));
+        onLine(createLine(isText ? 'line' : 'not-utf8', text, base + start, base + next));
       }
       start = next;
     }
@@ -73,10 +78,15 @@ function tellWhole(bytes: Buffer, from: number, place: Place, told: (line: Line)
     const isNew = !place.passing;
     place.passing = true;
     place.offset = base + bytes.length;
-    if (isNew) told(lineAt('too-long', '', base + start, place.offset));
+    if (isNew) onLine(createLine('too-long', '', base + start, place.offset));
     return bytes.length;
   }
   return start;
 }
 
-const lineAt = (is: Line['is'], text: string, start: number, end: number): Line => ({ is, text, start, end });
+const createLine = (is: JournalLine['is'], text: string, start: number, end: number): JournalLine => ({
+  is,
+  text,
+  start,
+  end,
+});

@@ -13,15 +13,18 @@ import {
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
 import { realFiles } from '../../../ports/index.ts';
-import { attentionItems, whyOf } from './attention.ts';
-import { basesIn } from './checkpoint.ts';
+import { findAttentionItems, findAttentionReason } from './attention.ts';
+import { readBases } from './checkpoint.ts';
 import { startInspection } from './inspection.ts';
-import type { Journal, JournalOptions } from './journal.ts';
+import type { JournalReader, JournalReaderOptions } from './journal.ts';
 import type { JournalListener } from './listener.ts';
 import { readMeta } from './meta.ts';
 
 /** What was heard, a word each. */
-function heard(store: Store, options: JournalOptions = {}): { readonly journal: Journal; readonly words: string[] } {
+function heard(
+  store: Store,
+  options: JournalReaderOptions = {},
+): { readonly journal: JournalReader; readonly words: string[] } {
   const words: string[] = [];
   const listener: JournalListener = {
     begin: (projection) => words.push(`begin ${projection.size}`),
@@ -85,7 +88,7 @@ describe('who reads a journal', () => {
     using store = brainclaw();
     for (const name of ['seg-00000001.jsonl', 'seg-00000122.jsonl'])
       renameSync(store.event(name), store.event(join('archive', name)));
-    const bases = (first: number) => basesIn(realFiles, store.event('checkpoints'), 'prj_lab0001', first);
+    const bases = (first: number) => readBases(realFiles, store.event('checkpoints'), 'prj_lab0001', first);
     const { journal, words } = heard(store, { bases });
     viewed(journal);
     assert.deepEqual([words[0], words.filter((word) => /^\d+ seg/.test(word))], ['begin 144', [`359 ${LAST} changed`]]);
@@ -96,14 +99,14 @@ describe('why an item asks for a person', () => {
   test('is the same for one item as for all', () => {
     using store = brainclaw();
     const { projection } = viewed(store.open()).replay;
-    const all = projection.types.flatMap((itemType) => [...projection.ofType(itemType).values()]);
+    const all = projection.types.flatMap((itemType) => [...projection.getByType(itemType).values()]);
     const asking = all.flatMap((entity) => {
-      const why = whyOf(entity);
+      const why = findAttentionReason(entity);
       return why === null ? [] : [`${why} ${entity.item_id}`];
     });
     assert.deepEqual(
       asking.sort(),
-      attentionItems(projection)
+      findAttentionItems(projection)
         .map(({ why, entity }) => `${why} ${entity.item_id}`)
         .sort(),
     );
@@ -127,7 +130,7 @@ describe('an inspection', () => {
   test('follows the revisions of an item from those of a checkpoint', () => {
     using store = brainclaw();
     for (const name of ['seg-00000001.jsonl', 'seg-00000122.jsonl']) rmSync(store.event(name));
-    const bases = (first: number) => basesIn(realFiles, store.event('checkpoints'), 'prj_lab0001', first);
+    const bases = (first: number) => readBases(realFiles, store.event('checkpoints'), 'prj_lab0001', first);
     store.step(1);
     appendFileSync(store.event(LAST), line(361, { item_id: 'pln_0002', entity_rev: 40 }));
     const inspection = startInspection();

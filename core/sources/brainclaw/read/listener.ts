@@ -1,9 +1,9 @@
-import type { Skipped } from './ledger.ts';
-import type { Effect, Projection } from './projection.ts';
+import type { SkippedLine } from './ledger.ts';
+import type { Projection, RecordEffect } from './projection.ts';
 import type { JournalRecord } from './record.ts';
 
 /** A record and where it lies. */
-export interface Applied {
+export interface AppliedRecord {
   readonly record: JournalRecord;
   readonly segment: string;
   /** Bytes of the line in the segment; `end` is the one after its newline. */
@@ -20,7 +20,7 @@ export interface JournalListener {
    */
   begin(projection: Projection): void;
   /** A record was applied. One that was skipped for its seq may be applied after all, with the record after it. */
-  applied(one: Applied, effect: Effect): void;
+  applied(appliedRecord: AppliedRecord, effect: RecordEffect): void;
   /** A line is no record. */
-  skipped(one: Omit<Skipped, 'adjudicated'>): void;
+  skipped(skippedLine: Omit<SkippedLine, 'adjudicated'>): void;
 }

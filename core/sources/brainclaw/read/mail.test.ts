@@ -3,18 +3,18 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSyn
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { brainclaw, EXPECTED, readOnlyFiles, type Store } from '../../../../test/kit/brainclaw-store.ts';
-import { type AgentMail, keepAgentMail } from './mail.ts';
-import { messageOf } from './message.ts';
+import { type AgentMailReader, createAgentMailReader } from './mail.ts';
+import { parseAgentMessage } from './message.ts';
 
 const whole = (text: string): string => text;
 const inboxes = (store: Store): string => join(store.root, 'coordination', 'inbox');
-const open = (store: Store): AgentMail & { opened: readonly string[] } => {
+const open = (store: Store): AgentMailReader & { opened: readonly string[] } => {
   const { files, opened } = readOnlyFiles();
-  return { ...keepAgentMail(files, inboxes(store), whole), opened };
+  return { ...createAgentMailReader(files, inboxes(store), whole), opened };
 };
-const counts = (mail: AgentMail): unknown =>
+const counts = (mail: AgentMailReader): unknown =>
   Object.fromEntries(
-    [...(mail.look() ?? [])].map(([agent, { messages, pending, actionable, bad }]) => [
+    [...(mail.read() ?? [])].map(([agent, { messages, pending, actionable, bad }]) => [
       agent,
       { messages: messages.length, pending, actionable, skipped: bad.length },
     ]),
@@ -25,7 +25,7 @@ const message = (more: Readonly<Record<string, unknown>> = {}): string =>
     ...{ status: 'pending', created_at: '2026-06-20T09:18:52.000Z', ...more },
   });
 const why = (json: string): string => {
-  const read = messageOf(json, whole);
+  const read = parseAgentMessage(json, whole);
   return read.is === 'refused' ? read.why : read.is;
 };
 
@@ -41,7 +41,7 @@ describe('brainclaw check 7: agent mail', () => {
   test('is counted as the reference counts it, bad files too', () => {
     using store = brainclaw();
     assert.deepEqual(counts(open(store)), EXPECTED.inbox);
-    const codex = open(store).look()?.get('codex');
+    const codex = open(store).read()?.get('codex');
     assert.deepEqual(
       codex?.bad.map(({ name }) => name),
       ['msg_0000000000000009.json', 'msg_00000000000000bad.json'],
@@ -51,7 +51,7 @@ describe('brainclaw check 7: agent mail', () => {
 
   test('has what a message says', () => {
     using store = brainclaw();
-    const [first] = open(store).look()?.get('codex')?.messages ?? [];
+    const [first] = open(store).read()?.get('codex')?.messages ?? [];
     assert.deepEqual(first, {
       ...{ id: 'msg_0000000000000001', from: 'claude-code', to: 'codex', type: 'assign', status: 'pending' },
       ...{ text: 'Work item: implement parser', requires_ack: true, ref: 'pln_0002', short_label: 'msg#01' },
@@ -63,15 +63,15 @@ describe('brainclaw check 7: agent mail', () => {
   test('is read again where a file has changed, and only there', () => {
     using store = brainclaw();
     const mail = open(store);
-    mail.look();
+    mail.read();
     const before = mail.opened.length;
-    mail.look();
+    mail.read();
     assert.equal(mail.opened.length, before);
     const path = join(inboxes(store), 'codex', 'msg_0000000000000006.json');
     writeFileSync(path, readFileSync(path, 'utf8').replace('"pending"', '"read"'));
     writeFileSync(join(inboxes(store), 'hermes', 'msg_1.json'), message());
     rmSync(join(inboxes(store), 'claude-code', 'msg_0000000000000007.json'));
-    const seen = mail.look();
+    const seen = mail.read();
     assert.equal(mail.opened.length, before + 2);
     assert.deepEqual(
       ['codex', 'hermes', 'claude-code'].map((agent) => seen?.get(agent)?.pending),
@@ -84,9 +84,9 @@ describe('brainclaw check 7: agent mail', () => {
     const mail = open(store);
     const path = join(inboxes(store), 'hermes', 'msg_1.json');
     writeFileSync(path, message().slice(0, 30));
-    assert.deepEqual([mail.look()?.get('hermes')?.pending, mail.look()?.get('hermes')?.bad.length], [0, 1]);
+    assert.deepEqual([mail.read()?.get('hermes')?.pending, mail.read()?.get('hermes')?.bad.length], [0, 1]);
     appendFileSync(path, message().slice(30));
-    assert.deepEqual([mail.look()?.get('hermes')?.pending, mail.look()?.get('hermes')?.bad.length], [1, 0]);
+    assert.deepEqual([mail.read()?.get('hermes')?.pending, mail.read()?.get('hermes')?.bad.length], [1, 0]);
   });
 
   test('is not what lies beside it, above it, behind a symlink or under a strange name', () => {
@@ -107,7 +107,7 @@ describe('brainclaw check 7: agent mail', () => {
   test('is nothing where there is no inbox at all', () => {
     using store = brainclaw();
     rmSync(inboxes(store), { recursive: true });
-    assert.equal(open(store).look(), null);
+    assert.equal(open(store).read(), null);
   });
 
   test('is looked at without a trace', () => {
@@ -115,19 +115,19 @@ describe('brainclaw check 7: agent mail', () => {
     const path = join(inboxes(store), 'codex', 'msg_0000000000000001.json');
     utimesSync(path, 1, 1);
     const mail = open(store);
-    mail.look();
+    mail.read();
     assert.ok(mail.opened.every((name) => /inbox\/[a-z-]+\/msg_[^/]+\.json$/.test(name)));
   });
 });
 
 describe('brainclaw 5: a message', () => {
   test('is cut where it is asked for', () => {
-    const read = messageOf(message({ text: 'long text' }), (text) => text.slice(0, 4));
+    const read = parseAgentMessage(message({ text: 'long text' }), (text) => text.slice(0, 4));
     assert.equal(read.is === 'message' && read.message.text, 'long');
   });
 
   test('without a status is pending', () => {
-    const read = messageOf(message({ status: undefined, requires_ack: undefined }), whole);
+    const read = parseAgentMessage(message({ status: undefined, requires_ack: undefined }), whole);
     assert.ok(read.is === 'message');
     assert.deepEqual([read.message.status, read.message.requires_ack], ['pending', false]);
   });
@@ -149,14 +149,14 @@ describe('brainclaw 5: a message', () => {
 });
 
 test('D6 a message of a newer schema is mail, whatever its type; in the schema that is known a type that is none is a mistake', () => {
-  const read = messageOf(message({ schema_version: 3, type: 'handover' }), whole);
+  const read = parseAgentMessage(message({ schema_version: 3, type: 'handover' }), whole);
   assert.deepEqual(read.is === 'message' && [read.message.type, read.message.status], ['handover', 'pending']);
-  assert.equal(messageOf(message({ schema_version: 3 }), whole).is, 'message');
+  assert.equal(parseAgentMessage(message({ schema_version: 3 }), whole).is, 'message');
   assert.match(why(message({ type: 'handover' })), /^has type "handover", not one of /);
   for (const type of ['', null, 5, {}]) assert.match(why(message({ schema_version: 3, type })), /^has type /);
   using store = brainclaw();
   const folder = join(inboxes(store), 'codex');
   writeFileSync(join(folder, 'msg_new.json'), message({ schema_version: 3, type: 'handover', id: 'msg_new' }));
-  const codex = keepAgentMail(readOnlyFiles().files, inboxes(store), whole).look()?.get('codex');
+  const codex = createAgentMailReader(readOnlyFiles().files, inboxes(store), whole).read()?.get('codex');
   assert.deepEqual([codex?.pending, codex?.actionable, codex?.bad.length], [3, 4, 2]);
 });

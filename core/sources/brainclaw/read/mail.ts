@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type AgentMessage, isActionable, isPending, messageOf } from './message.ts';
-import { stampOf } from './segments.ts';
-import { namesIn, type ReadFiles, readFile, statOf } from './shelf.ts';
+import { type AgentMessage, isActionable, isPending, parseAgentMessage } from './message.ts';
+import { listNames, type ReadFiles, readFile, readStat } from './read-files.ts';
+import { toStamp } from './segments.ts';
 
 /** A file in an agent's inbox that is no message. The store passes such files over without a word. */
 export interface BadFile {
@@ -21,31 +21,31 @@ export interface AgentInbox {
 }
 
 /** Looks at the inboxes of a store, and reads what has changed since it looked last. */
-export interface AgentMail {
+export interface AgentMailReader {
   /**
    * Every agent's inbox by the agent's name, sorted; null when there is no mail at all: nobody ever sent any. Candidates
    * lie beside the agents' directories and are none (brainclaw contract 5). An inbox in which nothing changed is the same
    * object as before.
    * @param of only these are looked into; of others it knows what was seen last
-   * @throws Fault `unreadable` when a directory can not be looked into
+   * @throws Fault `unreadable` when a directory cannot be looked into
    */
-  look(of?: ReadonlySet<string>): ReadonlyMap<string, AgentInbox> | null;
+  read(agents?: ReadonlySet<string>): ReadonlyMap<string, AgentInbox> | null;
 }
 
 /** Longest file that is read: one message of old had 960 KB. */
 export const MOST_MESSAGE = 16 * 1024 * 1024;
 const AGENT = /^[a-z0-9_-]+$/;
 
-interface Kept {
+interface MessageFile {
   readonly stamp: string;
   readonly read:
     | { readonly is: 'message'; readonly message: AgentMessage }
     | { readonly is: 'bad'; readonly why: string };
 }
 
-interface Looked {
+interface CachedInbox {
   /** By file name. */
-  readonly kept: ReadonlyMap<string, Kept>;
+  readonly messageFiles: ReadonlyMap<string, MessageFile>;
   readonly inbox: AgentInbox;
 }
 
@@ -53,53 +53,58 @@ interface Looked {
  * @param directory `coordination/inbox` of a store
  * @param shorten what is kept of a message's text
  */
-export function keepAgentMail(files: ReadFiles, directory: string, shorten: (text: string) => string): AgentMail {
-  let inboxes: ReadonlyMap<string, Looked> = new Map();
+export function createAgentMailReader(
+  files: ReadFiles,
+  directory: string,
+  shorten: (text: string) => string,
+): AgentMailReader {
+  let inboxes: ReadonlyMap<string, CachedInbox> = new Map();
 
-  const readAt = (path: string): Kept['read'] | null => {
+  const readMessageFile = (path: string): MessageFile['read'] | null => {
     const file = readFile(files, path, MOST_MESSAGE);
     if (file.is === 'absent') return null;
     if (file.is === 'refused') return { is: 'bad', why: file.why };
-    const read = messageOf(file.bytes.toString('utf8'), shorten);
+    const read = parseAgentMessage(file.bytes.toString('utf8'), shorten);
     return read.is === 'message' ? read : { is: 'bad', why: read.why };
   };
 
-  const lookInto = (agent: string, before: Looked | undefined): Looked => {
-    const kept = new Map<string, Kept>();
+  const readInbox = (agent: string, before: CachedInbox | undefined): CachedInbox => {
+    const messageFiles = new Map<string, MessageFile>();
     let isSame = before !== undefined;
-    for (const name of namesIn(files, join(directory, agent)) ?? []) {
+    for (const name of listNames(files, join(directory, agent)) ?? []) {
       if (!name.endsWith('.json') || name.startsWith('.')) continue;
       const path = join(directory, agent, name);
-      const stat = statOf(files, path);
+      const stat = readStat(files, path);
       if (stat === null) continue; // gone since the listing
-      const stamp = stampOf(stat);
-      const known = before?.kept.get(name);
+      const stamp = toStamp(stat);
+      const known = before?.messageFiles.get(name);
       if (known?.stamp === stamp) {
-        kept.set(name, known);
+        messageFiles.set(name, known);
         continue;
       }
-      const read = readAt(path);
+      const read = readMessageFile(path);
       if (read === null) continue;
-      kept.set(name, { stamp, read });
+      messageFiles.set(name, { stamp, read });
       isSame = false;
     }
-    if (before !== undefined && isSame && kept.size === before.kept.size) return before;
-    return { kept, inbox: inboxOf(agent, kept) };
+    if (before !== undefined && isSame && messageFiles.size === before.messageFiles.size) return before;
+    return { messageFiles, inbox: toAgentInbox(agent, messageFiles) };
   };
 
   return {
-    look: (of) => {
-      const names = namesIn(files, directory);
+    read: (agents) => {
+      const names = listNames(files, directory);
       if (names === null) {
         inboxes = new Map();
         return null;
       }
-      const next = new Map<string, Looked>();
+      const next = new Map<string, CachedInbox>();
       for (const agent of names) {
         if (!AGENT.test(agent)) continue;
         const before = inboxes.get(agent);
-        if (before !== undefined && of?.has(agent) === false) next.set(agent, before);
-        else if (statOf(files, join(directory, agent))?.kind === 'directory') next.set(agent, lookInto(agent, before));
+        if (before !== undefined && agents?.has(agent) === false) next.set(agent, before);
+        else if (readStat(files, join(directory, agent))?.kind === 'directory')
+          next.set(agent, readInbox(agent, before));
       }
       inboxes = next;
       return new Map([...next].map(([agent, { inbox }]) => [agent, inbox]));
@@ -107,10 +112,10 @@ export function keepAgentMail(files: ReadFiles, directory: string, shorten: (tex
   };
 }
 
-function inboxOf(agent: string, kept: ReadonlyMap<string, Kept>): AgentInbox {
+function toAgentInbox(agent: string, messageFiles: ReadonlyMap<string, MessageFile>): AgentInbox {
   const messages: AgentMessage[] = [];
   const bad: BadFile[] = [];
-  for (const [name, { read }] of kept) {
+  for (const [name, { read }] of messageFiles) {
     if (read.is === 'message') messages.push(read.message);
     else bad.push({ name, why: read.why });
   }

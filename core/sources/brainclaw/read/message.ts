@@ -1,7 +1,7 @@
 import { parseJson } from '../../../model/index.ts';
 import { formatJson } from '../../text.ts';
-import { type Fields, isObject } from './record.ts';
-import { shortened } from './trim.ts';
+import { isObject, type JsonFields } from './record.ts';
+import { shortenText } from './trim.ts';
 
 const TYPES = ['assign', 'review', 'rfc', 'info', 'reply'] as const;
 /** The newest schema of messages that is known. */
@@ -39,42 +39,42 @@ export type MessageRead =
  * @param json the whole file
  * @param shorten what is kept of its text, which has up to 131,072 characters, and had more before
  */
-export function messageOf(json: string, shorten: (text: string) => string): MessageRead {
+export function parseAgentMessage(json: string, shorten: (text: string) => string): MessageRead {
   let fields: unknown;
   try {
     fields = parseJson(json);
   } catch (error) {
-    return refused(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return createRefusal(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isObject(fields)) return refused('is no object');
-  const wrong = NEEDED.find((key) => !isSaid(fields[key]));
-  if (wrong !== undefined) return refused(`has no ${wrong}`);
+  if (!isObject(fields)) return createRefusal('is no object');
+  const wrong = NEEDED.find((key) => !isNonEmptyText(fields[key]));
+  if (wrong !== undefined) return createRefusal(`has no ${wrong}`);
   const type = parseType(fields);
-  if (type === null) return refused(`has type ${formatJson(fields.type)}, not one of ${TYPES.join(', ')}`);
-  const status = STATUSES.find((one) => one === (fields.status ?? 'pending'));
+  if (type === null) return createRefusal(`has type ${formatJson(fields.type)}, not one of ${TYPES.join(', ')}`);
+  const status = STATUSES.find((candidate) => candidate === (fields.status ?? 'pending'));
   if (status === undefined)
-    return refused(`has status ${formatJson(fields.status)}, not one of ${STATUSES.join(', ')}`);
+    return createRefusal(`has status ${formatJson(fields.status)}, not one of ${STATUSES.join(', ')}`);
   const { id, from, to, text, requires_ack = false, created_at } = fields as Readonly<Record<string, string>>;
-  if (typeof text !== 'string') return refused('has no text');
-  if (typeof requires_ack !== 'boolean') return refused('has a requires_ack that is neither true nor false');
+  if (typeof text !== 'string') return createRefusal('has no text');
+  if (typeof requires_ack !== 'boolean') return createRefusal('has a requires_ack that is neither true nor false');
   return {
     is: 'message',
     message: {
       ...{ id: id ?? '', from: from ?? '', to: to ?? '', type, status, text: shorten(text), requires_ack },
-      ...{ ref: textIn(fields, 'ref'), short_label: textIn(fields, 'short_label') },
-      ...{ thread_id: textIn(fields, 'thread_id'), claim_id: textIn(fields, 'claim_id') },
-      ...{ assignment_id: textIn(fields, 'assignment_id'), created_at: created_at ?? '' },
-      updated_at: textIn(fields, 'updated_at'),
+      ...{ ref: findText(fields, 'ref'), short_label: findText(fields, 'short_label') },
+      ...{ thread_id: findText(fields, 'thread_id'), claim_id: findText(fields, 'claim_id') },
+      ...{ assignment_id: findText(fields, 'assignment_id'), created_at: created_at ?? '' },
+      updated_at: findText(fields, 'updated_at'),
     },
   };
 }
 
 /** A newer store may have types that nobody knows here; mail of them is mail. In the schema that is known it is a mistake. */
-function parseType({ type, schema_version: schema }: Fields): string | null {
+function parseType({ type, schema_version: schema }: JsonFields): string | null {
   if (typeof type !== 'string') return null;
   if (TYPES.some((known) => known === type)) return type;
   const isNewer = typeof schema === 'number' && schema > SCHEMA;
-  return isNewer && type !== '' ? shortened(type, MOST_TYPE) : null;
+  return isNewer && type !== '' ? shortenText(type, MOST_TYPE) : null;
 }
 
 /** Nobody has read it. */
@@ -85,10 +85,10 @@ export const isActionable = ({ status, requires_ack }: AgentMessage): boolean =>
   status === 'pending' || (status === 'read' && requires_ack);
 
 const NEEDED = ['id', 'from', 'to', 'created_at'] as const;
-const refused = (why: string): MessageRead => ({ is: 'refused', why });
-const isSaid = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const createRefusal = (why: string): MessageRead => ({ is: 'refused', why });
+const isNonEmptyText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-function textIn(fields: Fields, key: string): string | null {
+function findText(fields: JsonFields, key: string): string | null {
   const value = fields[key];
   return typeof value === 'string' && value !== '' ? value : null;
 }

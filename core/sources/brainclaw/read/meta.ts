@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { parseJson } from '../../../model/index.ts';
 import { formatJson } from '../../text.ts';
+import { type ReadFiles, readFile } from './read-files.ts';
 import { isCount, isObject } from './record.ts';
-import { type ReadFiles, readFile } from './shelf.ts';
 
 /** The writer's own note of where the journal stands: a cache, on which nothing here depends (brainclaw contract 1, 7). */
 export interface Meta {

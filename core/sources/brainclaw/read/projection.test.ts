@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { brainclaw, cursorOf, DATA, EXPECTED, viewed } from '../../../../test/kit/brainclaw-store.ts';
-import { attentionItems, attentionOf } from './attention.ts';
-import { boardOf } from './board.ts';
-import { classOf, isKnownAction } from './classes.ts';
-import { remarksOn } from './health.ts';
-import { emptyProjection, MOST_ACTIVITY } from './projection.ts';
-import { type Fields, type JournalRecord, recordOf } from './record.ts';
-import { sectionsOf } from './sections.ts';
-import { trimmed } from './trim.ts';
+import { countAttention, findAttentionItems } from './attention.ts';
+import { toBoardSummary } from './board.ts';
+import { findEventClass, isKnownAction } from './classes.ts';
+import { findRemarks } from './health.ts';
+import { createProjection, MOST_ACTIVITY } from './projection.ts';
+import { type JournalRecord, type JsonFields, parseRecord } from './record.ts';
+import { findSections } from './sections.ts';
+import { trimPayload } from './trim.ts';
 
 const record = (
   action: string,
   item: string,
-  payload: Fields | null,
+  payload: JsonFields | null,
   more: Partial<JournalRecord> = {},
 ): JournalRecord => {
   const [item_type = '', item_id = ''] = item.split(':');
@@ -31,7 +31,7 @@ describe('brainclaw check 1: the board of the data', () => {
   test('equals that of the reference field by field', () => {
     using store = brainclaw();
     const view = viewed(store.open());
-    assert.deepEqual(boardOf(view.replay.projection), board);
+    assert.deepEqual(toBoardSummary(view.replay.projection), board);
     assert.equal(view.replay.applied, applied);
     assert.deepEqual({ seq: cursorOf(view).seq, checkpoint_seq: view.base?.seq ?? 0 }, cursor);
     assert.deepEqual([...view.replay.affectedTypes].sort(), affectedTypes);
@@ -44,18 +44,18 @@ describe('brainclaw check 1: the board of the data', () => {
     assert.ok(tornTailChangesNothing && incrementalEqualsCold);
     using store = brainclaw();
     const { projection } = viewed(store.open()).replay;
-    const has = (itemType: string, id: string): boolean => projection.ofType(itemType).has(id);
+    const has = (itemType: string, id: string): boolean => projection.getByType(itemType).has(id);
     assert.deepEqual(
       {
-        dec_0002_text: projection.ofType('decision').get('dec_0002')?.payload.text,
+        dec_0002_text: projection.getByType('decision').get('dec_0002')?.payload.text,
         trp_future: has('trap', 'trp_future'),
         trp_none: has('trap', 'trp_none'),
         wormhole: projection.types.includes('wormhole'),
         trp_v1: has('trap', 'trp_v1'),
         trp_frac: has('trap', 'trp_frac'),
         decoy: has('plan', 'pln_decoy') || has('plan', 'pln_decoy2'),
-        pln_0001_rev: projection.ofType('plan').get('pln_0001')?.entity_rev,
-        handoff_snapshot_dropped: [...projection.ofType('handoff').values()].every(
+        pln_0001_rev: projection.getByType('plan').get('pln_0001')?.entity_rev,
+        handoff_snapshot_dropped: [...projection.getByType('handoff').values()].every(
           (one) => !('snapshot' in one.payload),
         ),
       },
@@ -68,10 +68,10 @@ describe('brainclaw check 1: the board of the data', () => {
       using store = brainclaw();
       const view = viewed(store.open({ until }));
       const { replay } = view;
-      const { registryAuthoritative, entities, counts, attention_required } = boardOf(replay.projection);
+      const { registryAuthoritative, entities, counts, attention_required } = toBoardSummary(replay.projection);
       assert.deepEqual({ registryAuthoritative, entities, counts, attention_required }, rest);
       assert.equal(replay.cursor?.seq, until);
-      assert.deepEqual(remarksOn(view), registryAuthoritative ? [] : ['registry-partial']);
+      assert.deepEqual(findRemarks(view), registryAuthoritative ? [] : ['registry-partial']);
     });
   }
 
@@ -79,9 +79,9 @@ describe('brainclaw check 1: the board of the data', () => {
     const records = EXPECTED.segments.flatMap(({ name }) =>
       readFileSync(join(DATA, 'journal', '.brainclaw', 'events', name), 'utf8')
         .split('\n')
-        .map(recordOf)
+        .map(parseRecord)
         .filter((read) => read.is === 'record' && isKnownAction(read.record.action))
-        .map((read) => (read.is === 'record' ? classOf(read.record.action) : null)),
+        .map((read) => (read.is === 'record' ? findEventClass(read.record.action) : null)),
     );
     const counts = Object.entries(Object.groupBy(records, String)).map(([name, all = []]) => [name, all.length]);
     assert.deepEqual(Object.fromEntries(counts), EXPECTED.strictReader.classes);
@@ -90,21 +90,21 @@ describe('brainclaw check 1: the board of the data', () => {
 
   test('counts too little before its registry items are in the journal, and takes the later of two with one seq', () => {
     using store = brainclaw();
-    const before = boardOf(viewed(store.open({ until: 127 })).replay.projection);
+    const before = toBoardSummary(viewed(store.open({ until: 127 })).replay.projection);
     assert.deepEqual(before.counts, EXPECTED.beforeRegistryGenesis);
     const { seq, item, coldReplayText } = EXPECTED.dupSeq;
     const [itemType = '', id = ''] = item.split(':');
-    const entity = viewed(store.open()).replay.projection.ofType(itemType).get(id);
+    const entity = viewed(store.open()).replay.projection.getByType(itemType).get(id);
     assert.deepEqual([entity?.seq, entity?.payload.text], [seq, coldReplayText]);
   });
 
   test('has what asks for a person, each with its reason', () => {
     using store = brainclaw();
     const { projection } = viewed(store.open()).replay;
-    const items = attentionItems(projection);
+    const items = findAttentionItems(projection);
     assert.equal(items.length, EXPECTED.observer.attention_required.total);
     const why = Object.groupBy(items, (item) => item.why);
-    for (const [name, count] of Object.entries(attentionOf(projection)))
+    for (const [name, count] of Object.entries(countAttention(projection)))
       if (name !== 'total') assert.equal(why[name as keyof typeof why]?.length, count, name);
     assert.ok(items.every(({ entity }) => entity.seq !== null && entity.agent !== null));
   });
@@ -112,17 +112,17 @@ describe('brainclaw check 1: the board of the data', () => {
 
 describe('brainclaw 4: the projection', () => {
   test('keeps the item of the later record, whatever its seq, and loses it with a delete', () => {
-    const projection = emptyProjection();
+    const projection = createProjection();
     projection.apply(record('create', 'plan:p', { status: 'todo' }, { seq: 9 }));
     projection.apply(record('update', 'plan:p', { status: 'done' }, { seq: 3 }));
-    assert.deepEqual(projection.ofType('plan').get('p')?.payload, { status: 'done' });
+    assert.deepEqual(projection.getByType('plan').get('p')?.payload, { status: 'done' });
     assert.deepEqual(projection.apply(record('delete', 'plan:p', null)), { is: 'changed', itemType: 'plan' });
     assert.deepEqual(projection.apply(record('delete', 'plan:p', null)), { is: 'nothing' });
     assert.deepEqual([projection.size, projection.types, projection.activity.length], [0, [], 0]);
   });
 
   test('makes no item of what has no id, no payload or is only an event', () => {
-    const projection = emptyProjection();
+    const projection = createProjection();
     for (const one of [
       record('create', 'plan', {}),
       record('create', 'plan:p', null),
@@ -137,21 +137,21 @@ describe('brainclaw 4: the projection', () => {
     assert.equal(projection.registryAuthoritative, false);
     for (const action of ['run_failed', 'mystery', 'run_of_tomorrow'])
       projection.apply(record(action, `x:${action}`, {}));
-    assert.equal(projection.ofType('x').size, 3);
+    assert.equal(projection.getByType('x').size, 3);
   });
 
   test('does not mix up types and ids, also not with names that objects have', () => {
-    const projection = emptyProjection();
+    const projection = createProjection();
     projection.apply(record('create', '', {}, { item_type: 'a:b', item_id: 'c' }));
     projection.apply(record('create', '', {}, { item_type: 'a', item_id: 'b:c' }));
     projection.apply(record('create', '', {}, { item_type: '__proto__', item_id: 'constructor' }));
     assert.equal(projection.size, 3);
-    const odd = trimmed(JSON.parse('{"__proto__": ["x"], "constructor": "y"}') as Fields);
+    const odd = trimPayload(JSON.parse('{"__proto__": ["x"], "constructor": "y"}') as JsonFields);
     assert.deepEqual([Object.getPrototypeOf(odd), Object.entries(odd)], [Object.prototype, [['constructor', 'y']]]);
   });
 
   test('is authoritative from its marker on', () => {
-    const projection = emptyProjection();
+    const projection = createProjection();
     for (const action of ['create', 'session_start', 'seq_repair', 'run_failed'])
       projection.apply(record(action, 'journal:j', { kind: 'registry_genesis' }));
     assert.equal(projection.registryAuthoritative, false);
@@ -161,7 +161,7 @@ describe('brainclaw 4: the projection', () => {
   });
 
   test('keeps the last of the activity, oldest first', () => {
-    const projection = emptyProjection();
+    const projection = createProjection();
     for (let seq = 1; seq <= MOST_ACTIVITY + 7; seq += 1)
       projection.apply(record('run_progress', 'agent_run:r', null, { seq, summary: 's'.repeat(1000) }));
     const { activity } = projection;
@@ -170,7 +170,7 @@ describe('brainclaw 4: the projection', () => {
   });
 
   test('trims what it keeps', () => {
-    const kept = trimmed({
+    const kept = trimPayload({
       long: 'é'.repeat(5000),
       halved: `${'x'.repeat(4095)}🌱`,
       list: Array.from({ length: 500 }, (_, index) => index),
@@ -191,7 +191,7 @@ describe('brainclaw 4: the projection', () => {
       tags: ['a', 1, null],
       list: Array.from({ length: 100 }, () => 'y'.repeat(512)),
     };
-    assert.equal(trimmed(small), small);
+    assert.equal(trimPayload(small), small);
     for (const [payload, kept] of [
       [{ text: 'x'.repeat(4097) }, { text: 'x'.repeat(4096) }],
       [{ list: Array.from({ length: 101 }, () => 1) }, { list: Array.from({ length: 100 }, () => 1) }],
@@ -200,13 +200,13 @@ describe('brainclaw 4: the projection', () => {
       [{ list: [[1]] }, { list: [] }],
       [{ snapshot: {} }, {}],
     ])
-      assert.deepEqual(trimmed(payload as Fields), kept);
+      assert.deepEqual(trimPayload(payload as JsonFields), kept);
   });
 
   test('counts what asks for a person as the reference does', () => {
-    const projection = emptyProjection();
-    const put = (item: string, payload: Fields): unknown => projection.apply(record('create', item, payload));
-    const total = (): number => attentionOf(projection).total;
+    const projection = createProjection();
+    const put = (item: string, payload: JsonFields): unknown => projection.apply(record('create', item, payload));
+    const total = (): number => countAttention(projection).total;
     for (const [item, payload, asks] of [
       ['state:1', {}, 1],
       ['state:2', { status: 'resolved' }, 0],
@@ -229,21 +229,21 @@ describe('brainclaw 4: the projection', () => {
       put(item, payload);
       assert.equal(total() - before, asks, `${item} ${JSON.stringify(payload)}`);
     }
-    const { counts } = boardOf(projection);
+    const { counts } = toBoardSummary(projection);
     assert.deepEqual([counts.assignments, counts.runs], [3, 3]);
   });
 
   test('touches the sections of the contract', () => {
-    assert.deepEqual(sectionsOf('agent_run'), ['in-progress', 'attention', 'agents']);
-    assert.deepEqual(sectionsOf('assignment'), ['in-progress', 'attention']);
-    assert.deepEqual(sectionsOf('state'), ['attention', 'actions']);
-    assert.deepEqual(sectionsOf('decision'), sectionsOf('trap'));
-    assert.deepEqual(sectionsOf('constructor'), []);
+    assert.deepEqual(findSections('agent_run'), ['in-progress', 'attention', 'agents']);
+    assert.deepEqual(findSections('assignment'), ['in-progress', 'attention']);
+    assert.deepEqual(findSections('state'), ['attention', 'actions']);
+    assert.deepEqual(findSections('decision'), findSections('trap'));
+    assert.deepEqual(findSections('constructor'), []);
   });
 
   test('has one sequence that is on', () => {
-    const projection = emptyProjection();
-    const on = (): unknown => boardOf(projection).activeSequence;
+    const projection = createProjection();
+    const on = (): unknown => toBoardSummary(projection).activeSequence;
     assert.equal(on(), null);
     projection.apply(record('create', 'sequence:a', { status: 'draft' }));
     projection.apply(record('create', 'sequence:b', { status: 'draft' }));

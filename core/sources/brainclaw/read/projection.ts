@@ -1,13 +1,13 @@
-import { classOf, type EventClass } from './classes.ts';
-import type { Fields, JournalRecord } from './record.ts';
-import { shortened, trimmed } from './trim.ts';
+import { type EventClass, findEventClass } from './classes.ts';
+import type { JournalRecord, JsonFields } from './record.ts';
+import { shortenText, trimPayload } from './trim.ts';
 
 /** An item as the journal last had it. */
 export interface Entity {
   readonly item_type: string;
   readonly item_id: string;
   readonly entity_rev: number | null;
-  readonly payload: Fields;
+  readonly payload: JsonFields;
   /** Of the record that made it what it is; null: it comes from a checkpoint. */
   readonly seq: number | null;
   readonly ts: string | null;
@@ -15,7 +15,7 @@ export interface Entity {
 }
 
 /** A record that changed no item. */
-export interface Activity {
+export interface ActivityRecord {
   readonly seq: number;
   readonly ts: string | null;
   readonly agent: string;
@@ -32,50 +32,52 @@ export const MOST_ACTIVITY = 200;
 const MOST_SUMMARY = 300;
 
 /** What a record did: the item type whose sections have changed, or nothing that a section shows but the activity. */
-export type Effect = { readonly is: 'changed'; readonly itemType: string } | { readonly is: 'activity' | 'nothing' };
+export type RecordEffect =
+  | { readonly is: 'changed'; readonly itemType: string }
+  | { readonly is: 'activity' | 'nothing' };
 
-const ACTIVITY: Effect = { is: 'activity' };
-const NOTHING: Effect = { is: 'nothing' };
+const ACTIVITY: RecordEffect = { is: 'activity' };
+const NOTHING: RecordEffect = { is: 'nothing' };
 
 /** The items of a project, as the records so far have made them (brainclaw contract 4). */
 export interface Projection {
   /** Records must come in replay order: a later one wins, whatever its seq. */
-  apply(record: JournalRecord): Effect;
+  apply(record: JournalRecord): RecordEffect;
   /** An item of a checkpoint, before the records after it. */
   seed(entity: Pick<Entity, 'item_type' | 'item_id' | 'entity_rev' | 'payload'>): void;
   /** By id, in the order in which they came; empty for a type that is not there. */
-  ofType(itemType: string): ReadonlyMap<string, Entity>;
+  getByType(itemType: string): ReadonlyMap<string, Entity>;
   readonly types: readonly string[];
   readonly size: number;
   /** The last ones, oldest first. */
-  readonly activity: readonly Activity[];
+  readonly activity: readonly ActivityRecord[];
   /** Whether the journal has said that it holds every registry item there is: before that, counts are too low. */
   readonly registryAuthoritative: boolean;
 }
 
-const NONE: ReadonlyMap<string, Entity> = new Map();
+const NO_ENTITIES: ReadonlyMap<string, Entity> = new Map();
 
-export function emptyProjection(): Projection {
+export function createProjection(): Projection {
   const entities = new Map<string, Map<string, Entity>>();
-  const ring: Activity[] = [];
+  const ring: ActivityRecord[] = [];
   let next = 0;
   let isAuthoritative = false;
 
   const put = (entity: Entity): void => {
     const { item_type, item_id } = entity;
-    const ofType = entities.get(item_type);
-    if (ofType === undefined) entities.set(item_type, new Map([[item_id, entity]]));
-    else ofType.set(item_id, entity);
+    const typeEntities = entities.get(item_type);
+    if (typeEntities === undefined) entities.set(item_type, new Map([[item_id, entity]]));
+    else typeEntities.set(item_id, entity);
   };
   const remove = (itemType: string, itemId: string): boolean => {
-    const ofType = entities.get(itemType);
-    if (ofType?.delete(itemId) !== true) return false;
-    if (ofType.size === 0) entities.delete(itemType);
+    const typeEntities = entities.get(itemType);
+    if (typeEntities?.delete(itemId) !== true) return false;
+    if (typeEntities.size === 0) entities.delete(itemType);
     return true;
   };
-  const note = (record: JournalRecord, eventClass: EventClass | null): Effect => {
+  const note = (record: JournalRecord, eventClass: EventClass | null): RecordEffect => {
     const { seq, ts, agent, action, item_type, item_id, summary } = record;
-    const short = summary === null ? null : shortened(summary, MOST_SUMMARY);
+    const short = summary === null ? null : shortenText(summary, MOST_SUMMARY);
     ring[next] = { seq, ts, agent, action, class: eventClass, item_type, item_id, summary: short };
     next = (next + 1) % MOST_ACTIVITY;
     return ACTIVITY;
@@ -84,7 +86,7 @@ export function emptyProjection(): Projection {
   return {
     apply: (record) => {
       const { action, item_type, item_id, payload } = record;
-      const eventClass = classOf(action);
+      const eventClass = findEventClass(action);
       if (eventClass === 'tombstone') {
         return item_id !== null && remove(item_type, item_id) ? { is: 'changed', itemType: item_type } : NOTHING;
       }
@@ -94,17 +96,18 @@ export function emptyProjection(): Projection {
       }
       if (payload === null || item_id === null) return note(record, eventClass);
       const { entity_rev, seq, ts, agent } = record;
-      put({ item_type, item_id, entity_rev, payload: trimmed(payload), seq, ts, agent });
+      put({ item_type, item_id, entity_rev, payload: trimPayload(payload), seq, ts, agent });
       return { is: 'changed', itemType: item_type };
     },
-    seed: ({ payload, ...entity }) => put({ ...entity, payload: trimmed(payload), seq: null, ts: null, agent: null }),
-    ofType: (itemType) => entities.get(itemType) ?? NONE,
+    seed: ({ payload, ...entity }) =>
+      put({ ...entity, payload: trimPayload(payload), seq: null, ts: null, agent: null }),
+    getByType: (itemType) => entities.get(itemType) ?? NO_ENTITIES,
     get types() {
       return [...entities.keys()];
     },
     get size() {
       let size = 0;
-      for (const ofType of entities.values()) size += ofType.size;
+      for (const typeEntities of entities.values()) size += typeEntities.size;
       return size;
     },
     get activity() {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Scratch, scratch } from '../../../../test/kit/scratch.ts';
 import { realFiles } from '../../../ports/index.ts';
-import { distinctIds, type FoundProjects, findProjects, type Project, safeId } from './projects.ts';
+import { assignIds, findProjects, type Project, type ProjectSearchResult, toSafeId } from './projects.ts';
 
 /** A project with this id; null: its configuration says none. */
 function project(place: Scratch, path: string, id: string | null = null): string {
@@ -17,7 +17,8 @@ const find = (of: {
   projects?: readonly string[];
   roots?: readonly string[];
   depth?: number;
-}): Promise<FoundProjects> => findProjects(realFiles, { projects: [], roots: [], depth: 3, ...of }, async () => {});
+}): Promise<ProjectSearchResult> =>
+  findProjects(realFiles, { projects: [], roots: [], depth: 3, ...of }, async () => {});
 const at = (root: string, id: string): Project => ({ root, store: join(root, '.brainclaw'), id });
 const NOBODY = (): null => null;
 
@@ -76,7 +77,7 @@ describe('brainclaw projects', () => {
     );
   });
 
-  test('what can not be looked into is said, and hides no other', async () => {
+  test('what cannot be looked into is said, and hides no other', async () => {
     using place = scratch();
     project(place, 'w/one');
     mkdirSync(place.at('w/shut'));
@@ -94,7 +95,7 @@ describe('brainclaw projects', () => {
   });
 
   test('an id is safe in ids of ours', () => {
-    assert.deepEqual(['prj_lab0001', '../Up é', 'x'.repeat(90)].map(safeId), [
+    assert.deepEqual(['prj_lab0001', '../Up é', 'x'.repeat(90)].map(toSafeId), [
       'prj_lab0001',
       '___up__',
       'x'.repeat(64),
@@ -104,18 +105,18 @@ describe('brainclaw projects', () => {
   test('two copies of one project have ids of their own, in whatever order they are found', () => {
     const [a, b] = [at('/w/a', 'prj'), at('/w/b', 'prj')];
     const ids = (all: readonly Project[], holder: (id: string) => string | null = NOBODY): Record<string, string> =>
-      Object.fromEntries(distinctIds(all, [], holder).map(({ root, id }) => [root, id]));
+      Object.fromEntries(assignIds(all, [], holder).map(({ root, id }) => [root, id]));
     const both = ids([a, b]);
     assert.equal(both['/w/a'], 'prj');
     assert.match(both['/w/b'] ?? '', /^prj_[0-9a-f]{6}$/);
     assert.deepEqual(ids([b, a]), both);
     assert.equal(ids([a, b], () => b.store)['/w/b'], 'prj', 'who had it keeps it');
     assert.match(ids([a, b], () => b.store)['/w/a'] ?? '', /^prj_[0-9a-f]{6}$/);
-    assert.match(distinctIds([a], ['prj'], NOBODY)[0]?.id ?? '', /^prj_/, 'who has it keeps it');
+    assert.match(assignIds([a], ['prj'], NOBODY)[0]?.id ?? '', /^prj_/, 'who has it keeps it');
   });
 
   test('no board has the id of an agent of another project', () => {
-    const [one, two] = distinctIds([at('/w/a', 'web'), at('/w/b', 'web-codex')], [], NOBODY);
+    const [one, two] = assignIds([at('/w/a', 'web'), at('/w/b', 'web-codex')], [], NOBODY);
     assert.equal(one?.id, 'web');
     assert.match(two?.id ?? '', /^web_codex_[0-9a-f]{6}$/);
   });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CLASSES, classOf, isKnownAction } from './classes.ts';
-import { recordOf } from './record.ts';
+import { CLASSES, findEventClass, isKnownAction } from './classes.ts';
+import { parseRecord } from './record.ts';
 
 const line = (more: Readonly<Record<string, unknown>>): string =>
   JSON.stringify({ v: 2, seq: 7, action: 'create', item_type: 'plan', item_id: 'pln_1', payload: {}, ...more });
 const why = (text: string): string => {
-  const read = recordOf(text);
+  const read = parseRecord(text);
   return read.is === 'refused' ? read.why : read.is;
 };
 
@@ -25,11 +25,11 @@ describe('brainclaw 1: the table of actions', () => {
 
   test('is asked before the beginning of the word', () => {
     for (const action of ['assignment_offered', 'assignment_progress', 'run_progress'])
-      assert.equal(classOf(action), 'observability');
-    assert.equal(classOf('run_failed'), 'registry-lifecycle');
-    assert.equal(classOf('run_of_tomorrow'), 'registry-lifecycle');
+      assert.equal(findEventClass(action), 'observability');
+    assert.equal(findEventClass('run_failed'), 'registry-lifecycle');
+    assert.equal(findEventClass('run_of_tomorrow'), 'registry-lifecycle');
     assert.equal(isKnownAction('run_of_tomorrow'), false);
-    for (const action of ['mystery', 'constructor', '__proto__', '']) assert.equal(classOf(action), null);
+    for (const action of ['mystery', 'constructor', '__proto__', '']) assert.equal(findEventClass(action), null);
   });
 });
 
@@ -42,14 +42,14 @@ describe('brainclaw 1: the envelope', () => {
       ts: 't',
       writer: 'w_1-a',
     };
-    assert.deepEqual(recordOf(line({ payload, ...rest, summary: 's', v3: 1 })), {
+    assert.deepEqual(parseRecord(line({ payload, ...rest, summary: 's', v3: 1 })), {
       is: 'record',
       record: {
         ...{ seq: 7, action: 'create', item_type: 'plan', item_id: 'pln_1', payload, ...rest },
         ...{ summary: 's', payload_ref: null },
       },
     });
-    const bare = recordOf('{"v":2,"seq":1,"action":"x","item_type":"y"}');
+    const bare = parseRecord('{"v":2,"seq":1,"action":"x","item_type":"y"}');
     assert.ok(bare.is === 'record');
     assert.deepEqual(Object.values(bare.record), [1, 'x', 'y', null, null, null, 'unknown', null, null, null, null]);
   });

@@ -1,6 +1,6 @@
 import { parseJson } from '../../../model/index.ts';
 /** An object read from JSON, before anything in it is believed. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonFields = Readonly<Record<string, unknown>>;
 
 /** One line of the journal (brainclaw contract 1). What the writer left out is null. */
 export interface JournalRecord {
@@ -16,13 +16,13 @@ export interface JournalRecord {
   readonly entity_rev: number | null;
   readonly summary: string | null;
   /** The whole item as it is now. */
-  readonly payload: Fields | null;
+  readonly payload: JsonFields | null;
   /** Where a payload lies that is not in the line. */
-  readonly payload_ref: Fields | null;
+  readonly payload_ref: JsonFields | null;
 }
 
 /** Why a line is no record. */
-export type Refusal =
+export type RecordRefusal =
   | 'not-utf8'
   | 'not-json'
   | 'not-an-object'
@@ -37,31 +37,32 @@ export type Refusal =
 
 export type RecordRead =
   | { readonly is: 'record'; readonly record: JournalRecord }
-  | { readonly is: 'refused'; readonly why: Refusal };
+  | { readonly is: 'refused'; readonly why: RecordRefusal };
 
-const refused = (why: Refusal): RecordRead => ({ is: 'refused', why });
+const createRefusal = (why: RecordRefusal): RecordRead => ({ is: 'refused', why });
 
 /**
  * A line without its newline. What must be right is version, seq, action, item type and payload; what else is there must
  * have its type, and may be missing: other readers take such a record too (brainclaw contract 2).
  */
-export function recordOf(line: string): RecordRead {
+export function parseRecord(line: string): RecordRead {
   let value: unknown;
   try {
     value = parseJson(line);
   } catch {
-    return refused('not-json'); // the caller says where
+    return createRefusal('not-json'); // the caller says where
   }
-  if (!isObject(value)) return refused('not-an-object');
+  if (!isObject(value)) return createRefusal('not-an-object');
   const { v, seq, action, item_type, item_id, ts, writer, agent, entity_rev, summary, payload, payload_ref } = value;
-  if (v !== 2) return refused('version');
-  if (!isCount(seq)) return refused('seq');
-  if (typeof action !== 'string' || action === '') return refused('action');
-  if (typeof item_type !== 'string' || item_type === '') return refused('item-type');
-  if (!(isText(item_id) && isText(ts) && isText(writer) && isText(agent) && isText(summary))) return refused('field');
-  if (entity_rev !== undefined && !isCount(entity_rev)) return refused('field');
-  if (payload !== undefined && !isObject(payload)) return refused('payload');
-  if (payload_ref !== undefined && !isObject(payload_ref)) return refused('payload');
+  if (v !== 2) return createRefusal('version');
+  if (!isCount(seq)) return createRefusal('seq');
+  if (typeof action !== 'string' || action === '') return createRefusal('action');
+  if (typeof item_type !== 'string' || item_type === '') return createRefusal('item-type');
+  if (!(isText(item_id) && isText(ts) && isText(writer) && isText(agent) && isText(summary)))
+    return createRefusal('field');
+  if (entity_rev !== undefined && !isCount(entity_rev)) return createRefusal('field');
+  if (payload !== undefined && !isObject(payload)) return createRefusal('payload');
+  if (payload_ref !== undefined && !isObject(payload_ref)) return createRefusal('payload');
   return {
     is: 'record',
     record: {
@@ -80,7 +81,7 @@ export function recordOf(line: string): RecordRead {
   };
 }
 
-export function isObject(value: unknown): value is Fields {
+export function isObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

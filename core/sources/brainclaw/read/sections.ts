@@ -1,5 +1,5 @@
 /** Parts of a board, by the names that the reference has for them (observer protocol 6.2). */
-export type Section =
+export type BoardSection =
   | 'attention'
   | 'in-progress'
   | 'sprints'
@@ -12,9 +12,9 @@ export type Section =
   | 'handoffs'
   | 'traps';
 
-const KNOWLEDGE: readonly Section[] = ['system', 'traps'];
+const KNOWLEDGE: readonly BoardSection[] = ['system', 'traps'];
 
-const BY_TYPE: ReadonlyMap<string, readonly Section[]> = new Map<string, readonly Section[]>([
+const BY_TYPE: ReadonlyMap<string, readonly BoardSection[]> = new Map<string, readonly BoardSection[]>([
   ['plan', ['in-progress', 'sprints', 'backlog', 'attention', 'system']],
   ['claim', ['in-progress', 'agents']],
   ['assignment', ['in-progress', 'attention']],
@@ -29,4 +29,4 @@ const BY_TYPE: ReadonlyMap<string, readonly Section[]> = new Map<string, readonl
 ]);
 
 /** The sections that change with an item of this type (brainclaw contract 4). None for a type that no section shows. */
-export const sectionsOf = (itemType: string): readonly Section[] => BY_TYPE.get(itemType) ?? [];
+export const findSections = (itemType: string): readonly BoardSection[] => BY_TYPE.get(itemType) ?? [];

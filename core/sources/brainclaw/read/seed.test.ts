@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Seed, seedOf } from './seed.ts';
+import { parseSeed, type Seed } from './seed.ts';
 
 const PLANS = [['in_progress', 2]] as const;
 /** As `board_summary` answers, by the public source of brainclaw. */
@@ -29,19 +29,19 @@ const SEED: Seed = {
 
 describe('what a server of brainclaw answers for its board', () => {
   test('its numbers become a seed; what it does not say is not known', () => {
-    assert.deepEqual(seedOf(SUMMARY), SEED);
+    assert.deepEqual(parseSeed(SUMMARY), SEED);
   });
 
   test('where what asks for a person comes in parts, the total counts', () => {
     const parts = { total: 11, pending_actions: 2, pending_human_candidates: 5, blocked_assignments: 1, stale_runs: 3 };
-    const seed = seedOf({ ...SUMMARY, attention_required: parts });
+    const seed = parseSeed({ ...SUMMARY, attention_required: parts });
     assert.equal(seed?.actions, 11);
     assert.equal(seed?.failedRuns, 3);
   });
 
   test('what is no whole number from 0 on is not said', () => {
     for (const bad of [-1, 1.5, '3', null, Number.NaN, 1e12, [], {}]) {
-      const seed = seedOf({
+      const seed = parseSeed({
         ...SUMMARY,
         agents: bad,
         attention_required: bad,
@@ -58,6 +58,6 @@ describe('what a server of brainclaw answers for its board', () => {
 
   test('what says none of the numbers is no seed', () => {
     for (const answer of [null, undefined, 'x', [], {}, { plans: [] }, { text: 'not found' }])
-      assert.equal(seedOf(answer), null);
+      assert.equal(parseSeed(answer), null);
   });
 });

@@ -1,7 +1,7 @@
-import { type Fields, isObject } from './record.ts';
+import { isObject, type JsonFields } from './record.ts';
 
 /**
- * What a server of the project answered once, at activation, for what the journal does not hold or can not be trusted with
+ * What a server of the project answered once, at activation, for what the journal does not hold or cannot be trusted with
  * yet: `bclaw_context` of kind `board_summary` (brainclaw contract 9). A number that was not said is null, never 0.
  */
 export interface Seed {
@@ -24,30 +24,30 @@ export interface Seed {
  * Null when it says none of the numbers, so it is no summary at all. Assignments and runs are not among what servers are
  * known to say; they are taken by the same names as on a board, should one say them.
  */
-export function seedOf(answer: unknown): Seed | null {
+export function parseSeed(answer: unknown): Seed | null {
   if (!isObject(answer)) return null;
   const plans = isObject(answer.plans) ? answer.plans : {};
   const attention = answer.attention_required;
   const seed: Seed = {
-    plans: sumOf(plans, ['in_progress', 'todo']),
-    claims: countOf(answer.in_progress),
-    assignments: countOf(answer.assignments),
-    runs: countOf(answer.runs),
-    actions: countOf(isObject(attention) ? attention.total : attention),
-    agents: countOf(answer.agents),
-    sessions: countOf(answer.sessions),
-    failedRuns: isObject(attention) ? countOf(attention.stale_runs) : null,
+    plans: sumFields(plans, ['in_progress', 'todo']),
+    claims: parseCount(answer.in_progress),
+    assignments: parseCount(answer.assignments),
+    runs: parseCount(answer.runs),
+    actions: parseCount(isObject(attention) ? attention.total : attention),
+    agents: parseCount(answer.agents),
+    sessions: parseCount(answer.sessions),
+    failedRuns: isObject(attention) ? parseCount(attention.stale_runs) : null,
   };
   return Object.values(seed).some((count) => count !== null) ? seed : null;
 }
 
-function sumOf(fields: Fields, names: readonly string[]): number | null {
-  const counts = names.map((name) => countOf(fields[name]));
+function sumFields(fields: JsonFields, names: readonly string[]): number | null {
+  const counts = names.map((name) => parseCount(fields[name]));
   return counts.every((count) => count === null) ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
 const MOST = 1_000_000_000;
 
-function countOf(value: unknown): number | null {
+function parseCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST ? value : null;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Stat } from '../../../ports/index.ts';
-import { namesIn, type ReadFiles, statOf } from './shelf.ts';
+import { listNames, type ReadFiles, readStat } from './read-files.ts';
 
 /** Eight digits exactly: then the order of names is that of the records (observer protocol 2). */
 const NAME = /^seg-(\d{8})\.jsonl$/;
@@ -21,26 +21,26 @@ export interface Segments {
 
 /**
  * The segments of a journal; null when the directory is not there: the journal is off.
- * @throws Fault `unreadable` when it can not be looked into
+ * @throws Fault `unreadable` when it cannot be looked into
  */
-export function segmentsIn(files: ReadFiles, directory: string): Segments | null {
-  const names = namesIn(files, directory);
+export function readSegments(files: ReadFiles, directory: string): Segments | null {
+  const names = listNames(files, directory);
   if (names === null) return null;
   const segments: SegmentFile[] = [];
   const decoys: string[] = [];
   for (const name of names) {
-    const found = NAME.exec(name);
-    if (found === null) {
+    const match = NAME.exec(name);
+    if (match === null) {
       if (name.startsWith('seg-')) decoys.push(name);
       continue;
     }
-    const stat = statOf(files, join(directory, name));
+    const stat = readStat(files, join(directory, name));
     if (stat === null) continue; // gone since the listing
-    if (stat.kind === 'file') segments.push({ name, first: Number(found[1]), stat });
+    if (stat.kind === 'file') segments.push({ name, first: Number(match[1]), stat });
     else decoys.push(name);
   }
   return { files: segments, decoys };
 }
 
 /** Two stats with one stamp are of one file with nothing changed between them that the disk tells. */
-export const stampOf = ({ dev, ino, size, ctimeMs }: Stat): string => `${dev}:${ino}:${size}:${ctimeMs}`;
+export const toStamp = ({ dev, ino, size, ctimeMs }: Stat): string => `${dev}:${ino}:${size}:${ctimeMs}`;

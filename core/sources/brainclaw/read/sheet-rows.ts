@@ -1,7 +1,7 @@
-import { type AttentionItem, attentionItems, statusOf, type Why } from './attention.ts';
-import type { Activity, Entity, Projection } from './projection.ts';
-import type { SheetRow, SheetSection, SheetSectionId } from './sheet.ts';
-import { shortened } from './trim.ts';
+import { type AttentionItem, type AttentionReason, findAttentionItems, getStatus } from './attention.ts';
+import type { ProjectSheetRow, ProjectSheetSection, SheetSectionId } from './project-sheet.ts';
+import type { ActivityRecord, Entity, Projection } from './projection.ts';
+import { shortenText } from './trim.ts';
 
 /** Rows of a section; those of the activity are as many as are kept. */
 export const MOST_ROWS = 100;
@@ -20,14 +20,18 @@ const ENDED: ReadonlySet<string> = new Set([
 ]);
 const UNDER_WAY: ReadonlySet<string> = new Set(['in_progress', 'blocked']);
 
-interface Part {
+interface SectionPart {
   readonly itemType: string;
   /** Absent: all of them. */
   readonly shows?: (status: string) => boolean;
 }
 
 /** What each section shows, in the order of the protocol (observer protocol 6, 6.2). */
-const SECTIONS: readonly { readonly id: SheetSectionId; readonly of: readonly Part[]; readonly first?: string }[] = [
+const SECTIONS: readonly {
+  readonly id: SheetSectionId;
+  readonly of: readonly SectionPart[];
+  readonly first?: string;
+}[] = [
   {
     id: 'in-progress',
     of: [
@@ -60,29 +64,39 @@ export interface SheetPage {
 }
 
 /** All sections with their first rows, newest first, or one page of one section; attention by need and time. */
-export function sectionsIn(projection: Projection, page: SheetPage | null = null): readonly SheetSection[] {
+export function toSections(projection: Projection, page: SheetPage | null = null): readonly ProjectSheetSection[] {
   const from = page?.from ?? 0;
   const sections = [
-    sectionOf('attention', sortByNeed(attentionItems(projection)), ({ entity, why }) => rowOf(entity, why), from),
+    toSection('attention', sortByNeed(findAttentionItems(projection)), ({ entity, why }) => toRow(entity, why), from),
   ];
-  for (const { id, of, first } of SECTIONS) {
-    const items = of.flatMap(({ itemType, shows }) =>
-      [...projection.ofType(itemType).values()].filter((entity) => shows?.(statusOf(entity)) !== false),
+  for (const { id, of: parts, first } of SECTIONS) {
+    const items = parts.flatMap(({ itemType, shows }) =>
+      [...projection.getByType(itemType).values()].filter((entity) => shows?.(getStatus(entity)) !== false),
     );
-    sections.push(sectionOf(id, newestFirst(items, first), (entity) => rowOf(entity, null), from));
+    sections.push(toSection(id, sortNewestFirst(items, first), (entity) => toRow(entity, null), from));
     if (id === 'candidates')
-      sections.push(sectionOf('activity', projection.activity.toReversed(), rowOfActivity, from));
+      sections.push(toSection('activity', projection.activity.toReversed(), toActivityRow, from));
   }
   return page === null ? sections : sections.filter(({ id }) => id === page.section);
 }
 
-function sectionOf<T>(id: SheetSectionId, items: readonly T[], row: (item: T) => SheetRow, from: number): SheetSection {
+function toSection<T>(
+  id: SheetSectionId,
+  items: readonly T[],
+  row: (item: T) => ProjectSheetRow,
+  from: number,
+): ProjectSheetSection {
   const rows = items.slice(from, from + MOST_ROWS).map(row);
   return { id, total: items.length, rows, rest: Math.max(0, items.length - from - rows.length) };
 }
 
 /** What stands still without a person comes first, what can wait last. */
-const NEED: readonly Why[] = ['pending_actions', 'blocked_assignments', 'stale_runs', 'pending_human_candidates'];
+const NEED: readonly AttentionReason[] = [
+  'pending_actions',
+  'blocked_assignments',
+  'stale_runs',
+  'pending_human_candidates',
+];
 /** Of each kind so many stand before all others: the page shows eight rows at first, and many of one kind hide no other. */
 const FIRST_OF_KIND = 2;
 
@@ -97,25 +111,25 @@ function sortByNeed(items: readonly AttentionItem[]): readonly AttentionItem[] {
 }
 
 /** By the record that made each what it is; what comes from a checkpoint is older than all. */
-function newestFirst(items: readonly Entity[], first: string | undefined): readonly Entity[] {
-  const rank = (entity: Entity): number => (statusOf(entity) === first ? 0 : 1);
+function sortNewestFirst(items: readonly Entity[], first: string | undefined): readonly Entity[] {
+  const rank = (entity: Entity): number => (getStatus(entity) === first ? 0 : 1);
   return items.toSorted((a, b) => rank(a) - rank(b) || (b.seq ?? 0) - (a.seq ?? 0));
 }
 
-function rowOf(entity: Entity, why: Why | null): SheetRow {
+function toRow(entity: Entity, why: AttentionReason | null): ProjectSheetRow {
   const { item_type: itemType, item_id: id, payload, seq, ts, agent } = entity;
-  const title = titleOf(entity);
+  const title = findTitle(entity);
   return {
-    ...{ key: `${itemType}:${id}`, itemType, id, title, text: textOf(entity, title) },
-    status: tidy(statusOf(entity), MOST_NAME),
-    agent: nameIn(payload.agent ?? payload.assignee ?? payload.to),
-    from: nameIn(payload.from ?? payload.dispatcher_agent ?? payload.author) ?? nameIn(agent),
-    ts: ts ?? nameIn(payload.updated_at ?? payload.created_at),
+    ...{ key: `${itemType}:${id}`, itemType, id, title, text: findText(entity, title) },
+    status: tidy(getStatus(entity), MOST_NAME),
+    agent: parseName(payload.agent ?? payload.assignee ?? payload.to),
+    from: parseName(payload.from ?? payload.dispatcher_agent ?? payload.author) ?? parseName(agent),
+    ts: ts ?? parseName(payload.updated_at ?? payload.created_at),
     ...{ seq, why },
   };
 }
 
-function titleOf({ payload }: Entity): string {
+function findTitle({ payload }: Entity): string {
   for (const key of TITLES) {
     const text = payload[key];
     if (typeof text === 'string' && text.trim() !== '') return tidy(text, MOST_TITLE);
@@ -123,7 +137,7 @@ function titleOf({ payload }: Entity): string {
   return '';
 }
 
-function textOf({ payload }: Entity, title: string): string | null {
+function findText({ payload }: Entity, title: string): string | null {
   for (const key of TEXTS) {
     const value = payload[key];
     const text = typeof value === 'string' ? tidy(value, MOST_TEXT) : '';
@@ -132,22 +146,22 @@ function textOf({ payload }: Entity, title: string): string | null {
   return null;
 }
 
-function rowOfActivity({ seq, ts, agent, action, item_type, item_id, summary }: Activity): SheetRow {
+function toActivityRow({ seq, ts, agent, action, item_type, item_id, summary }: ActivityRecord): ProjectSheetRow {
   return {
     ...{ key: `seq:${seq}`, itemType: item_type, id: item_id, title: tidy(summary ?? '', MOST_TITLE), text: null },
-    ...{ status: tidy(action, MOST_NAME), agent: nameIn(agent), from: nameIn(agent), ts, seq, why: null },
+    ...{ status: tidy(action, MOST_NAME), agent: parseName(agent), from: parseName(agent), ts, seq, why: null },
   };
 }
 
-function nameIn(value: unknown): string | null {
+function parseName(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? tidy(value, MOST_NAME) : null;
 }
 
 /** One line without control characters and marks that turn text around, not longer than so many characters. */
 function tidy(text: string, most: number): string {
-  const line = shortened(text, 4 * most)
+  const line = shortenText(text, 4 * most)
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     .trim();
-  return line.length <= most ? line : `${shortened(line, most - 1)}…`;
+  return line.length <= most ? line : `${shortenText(line, most - 1)}…`;
 }

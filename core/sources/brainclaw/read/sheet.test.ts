@@ -13,21 +13,22 @@ import {
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
 import { realFiles } from '../../../ports/index.ts';
-import { keepAgentMail } from './mail.ts';
+import { createAgentMailReader } from './mail.ts';
+import type { ProjectSheet, ProjectSheetRow, ProjectSheetSection } from './project-sheet.ts';
 import type { Seed } from './seed.ts';
-import { type Sheet, type SheetRow, type SheetSection, sheetOf } from './sheet.ts';
+import { toProjectSheet } from './sheet.ts';
 import { MOST_ROWS } from './sheet-rows.ts';
 
 const mailOf = (store: Store) =>
-  keepAgentMail(realFiles, join(store.root, 'coordination', 'inbox'), (text) => text).look();
-const sheetIn = (store: Store, seed: Seed | null = null): Sheet =>
-  sheetOf({ view: coldOf(store), mail: mailOf(store), seed });
-const section = (sheet: Sheet, id: SheetSection['id']): SheetSection => {
+  createAgentMailReader(realFiles, join(store.root, 'coordination', 'inbox'), (text) => text).read();
+const sheetIn = (store: Store, seed: Seed | null = null): ProjectSheet =>
+  toProjectSheet({ view: coldOf(store), mail: mailOf(store), seed });
+const section = (sheet: ProjectSheet, id: ProjectSheetSection['id']): ProjectSheetSection => {
   const found = sheet.sections.find((one) => one.id === id);
   if (found === undefined) throw new Error(`no section ${id}`);
   return found;
 };
-const keysIn = (sheet: Sheet, id: SheetSection['id']): readonly string[] =>
+const keysIn = (sheet: ProjectSheet, id: ProjectSheetSection['id']): readonly string[] =>
   section(sheet, id).rows.map(({ key }) => key);
 const append = (store: Store, lines: string): void => appendFileSync(store.event(LAST), lines);
 const SEED: Seed = {
@@ -115,7 +116,7 @@ describe('the sheet of a project', () => {
   test('has only its own items in each section, the newest first', () => {
     using store = brainclaw();
     const sheet = sheetIn(store);
-    const statuses = (id: SheetSection['id']): readonly string[] =>
+    const statuses = (id: ProjectSheetSection['id']): readonly string[] =>
       [...new Set(section(sheet, id).rows.map(({ itemType, status }) => `${itemType} ${status}`))].sort();
     assert.deepEqual(statuses('backlog'), ['plan todo']);
     assert.ok(statuses('in-progress').every((one) => !/done|completed|cancelled|failed|released|todo/.test(one)));
@@ -157,18 +158,18 @@ describe('the sheet of a project', () => {
     });
     append(store, lines.join(''));
     const view = coldOf(store);
-    const pages: SheetRow[][] = [];
+    const pages: ProjectSheetRow[][] = [];
     for (let from = 0; ; from += MOST_ROWS) {
-      const sheet = sheetOf({ view, mail: null, seed: null, page: { section: 'attention', from } });
+      const sheet = toProjectSheet({ view, mail: null, seed: null, page: { section: 'attention', from } });
       const [{ rows, rest } = { rows: [], rest: 0 }] = sheet.sections;
       pages.push([...rows]);
       if (rest === 0) break;
     }
     const rows = pages.flat();
-    const { attention } = sheetOf({ view, mail: null, seed: null });
+    const { attention } = toProjectSheet({ view, mail: null, seed: null });
     assert.deepEqual([pages.length, rows.length, new Set(rows.map(({ key }) => key)).size], [4, 320, 320]);
     assert.equal(attention?.total, 320);
-    assert.deepEqual(section(sheetOf({ view, mail: null, seed: null }), 'attention').rows, pages[0]);
+    assert.deepEqual(section(toProjectSheet({ view, mail: null, seed: null }), 'attention').rows, pages[0]);
     const first = rows.slice(0, 8).map(({ why, seq }) => [why, seq]);
     const newest = (why: string, seq: number) => Array.from({ length: 2 }, (_, i) => [why, seq - i]);
     assert.deepEqual(first, [
@@ -210,7 +211,7 @@ describe('the sheet of a project', () => {
 
   test('of a journal that is off: nothing is known, and that is not none', () => {
     using store = brainclaw();
-    const sheet = sheetOf({ view: null, mail: mailOf(store), seed: null });
+    const sheet = toProjectSheet({ view: null, mail: mailOf(store), seed: null });
     assert.deepEqual(new Set(Object.values(sheet.counts)), new Set([null]));
     assert.deepEqual(
       [sheet.remarks, sheet.seq, sheet.ts, sheet.attention, sheet.system, sheet.sections],
@@ -231,7 +232,7 @@ describe('the sheet of a project', () => {
 
   test('without mail: the agents are those of the journal, and their mail is not known', () => {
     using store = brainclaw();
-    const { agents } = sheetOf({ view: coldOf(store), mail: null, seed: null });
+    const { agents } = toProjectSheet({ view: coldOf(store), mail: null, seed: null });
     assert.deepEqual(
       agents.find(({ agent }) => agent === 'codex'),
       {
@@ -248,12 +249,12 @@ describe('the sheet of a project', () => {
     );
   });
 
-  test('takes of a seed what the journal can not be trusted with, and says so', () => {
+  test('takes of a seed what the journal cannot be trusted with, and says so', () => {
     using store = brainclaw();
-    const off = sheetOf({ view: null, mail: null, seed: SEED });
+    const off = toProjectSheet({ view: null, mail: null, seed: SEED });
     assert.deepEqual(off.counts, SEED);
     assert.deepEqual(off.seeded, ['plans', 'claims', 'assignments', 'runs', 'actions', 'failedRuns', 'agents']);
-    const partial = sheetOf({ view: viewed(store.open({ until: 127 })), mail: null, seed: SEED });
+    const partial = toProjectSheet({ view: viewed(store.open({ until: 127 })), mail: null, seed: SEED });
     assert.deepEqual(partial.counts, { ...SEED, plans: EXPECTED.until[0]?.counts.plans });
     const all = sheetIn(store, SEED);
     assert.deepEqual(all.counts, { ...EXPECTED.observer.counts, agents: 6, sessions: null });

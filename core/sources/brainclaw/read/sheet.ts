@@ -1,95 +1,15 @@
-import type { Attention, Why } from './attention.ts';
-import { type Board, boardOf } from './board.ts';
-import { type Remark, remarksOn } from './health.ts';
-import type { View } from './journal.ts';
+import { type BoardSummary, toBoardSummary } from './board.ts';
+import { findRemarks } from './health.ts';
+import type { JournalView } from './journal.ts';
 import type { AgentInbox } from './mail.ts';
-import type { Section } from './sections.ts';
+import type { ProjectSheet, SheetCount } from './project-sheet.ts';
 import type { Seed } from './seed.ts';
-import { agentsOf } from './sheet-agents.ts';
-import { type SheetPage, sectionsIn } from './sheet-rows.ts';
-
-/**
- * What every surface shows of a project: plain values, so that they are JSON as they are. Texts come from whoever writes
- * to the store: they are cut and hold no control characters, and are still to be escaped for where they are shown.
- */
-export interface Sheet {
-  /** What must be said beside the numbers. */
-  readonly remarks: readonly Remark[];
-  /** The highest seq that was applied; null: the journal is off, or empty. */
-  readonly seq: number | null;
-  /** When the last record was written, as its writer says; null: it does not say, or there is none. */
-  readonly ts: string | null;
-  /** Null: not known, which is not none. */
-  readonly counts: Readonly<Record<SheetCount, number | null>>;
-  /** Null: not known, since the journal is off and nobody was asked. */
-  readonly attention: Attention | null;
-  /** How many there are of what makes up the project's knowledge, by item type; null: not known. */
-  readonly system: Readonly<Record<string, number>> | null;
-  /** By name. */
-  readonly agents: readonly SheetAgent[];
-  /** In the order of the protocol (observer protocol 6.2); none while the journal is off and nobody was asked. */
-  readonly sections: readonly SheetSection[];
-  /** What does not come from the journal but was asked of brainclaw, once (brainclaw contract 9). */
-  readonly seeded: readonly SheetCount[];
-}
-
-export type SheetCount = 'plans' | 'claims' | 'assignments' | 'runs' | 'actions' | 'failedRuns' | 'agents' | 'sessions';
-
-/** `recently-terminal` stands below `in-progress`; `system` and `agents` are values of their own. */
-export type SheetSectionId = Exclude<Section, 'system' | 'agents'> | 'recently-terminal';
-
-export interface SheetSection {
-  readonly id: SheetSectionId;
-  /** Items there are. */
-  readonly total: number;
-  /** The first of them. */
-  readonly rows: readonly SheetRow[];
-  /** Those that are left out. */
-  readonly rest: number;
-}
-
-export interface SheetRow {
-  /** `item_type:item_id`, and of a record of the activity `seq:` and its number: unique in a section. */
-  readonly key: string;
-  readonly itemType: string;
-  /** Null: a record of the activity is about no item. */
-  readonly id: string | null;
-  /** Short, and one line; empty when the item has no text. */
-  readonly title: string;
-  /** What it says beside its title, on one line: what an action asks. Null: nothing. */
-  readonly text: string | null;
-  /** Of an item its status; of a record of the activity its action. Empty: it says none. */
-  readonly status: string;
-  /** Whom it is about or addressed to; of a record of the activity who wrote it. Null: nobody. */
-  readonly agent: string | null;
-  /** Who wrote it or sent it; null: not said. */
-  readonly from: string | null;
-  /** UTC as the writer says it; null: not said. */
-  readonly ts: string | null;
-  /** Of the record that made it what it is; null: it comes from a checkpoint, or from a seed. */
-  readonly seq: number | null;
-  /** In the section of attention, why it is there; null in all others. */
-  readonly why: Why | null;
-}
-
-/** An agent of a project. Null: not known, since mail is switched off or the journal is. */
-export interface SheetAgent {
-  /** As its inbox is called. */
-  readonly agent: string;
-  /** Messages that nobody has read. */
-  readonly pending: number | null;
-  /** Messages that ask for something. */
-  readonly actionable: number | null;
-  readonly open_handoffs: number | null;
-  readonly assignments: number | null;
-  readonly actions: number | null;
-  /** Files in its inbox that are no messages; null: mail is switched off. */
-  readonly skipped: number | null;
-}
+import { toSheetAgents } from './sheet-agents.ts';
+import { type SheetPage, toSections } from './sheet-rows.ts';
 
 export interface SheetSources {
   /** Null: the journal is off. */
-  readonly view: View | null;
+  readonly view: JournalView | null;
   /** Null: mail is switched off. */
   readonly mail: ReadonlyMap<string, AgentInbox> | null;
   /** Null: nobody was asked, or nobody answered. */
@@ -102,40 +22,40 @@ const COUNTS = ['plans', 'claims', 'assignments', 'runs', 'actions', 'failedRuns
 /** No journal ever holds these. */
 const NEVER_JOURNALED: ReadonlySet<SheetCount> = new Set<SheetCount>(['agents', 'sessions']);
 /** Right in a journal that holds every registry item there is, and too low in any other. */
-const OF_THE_REGISTRY: ReadonlySet<SheetCount> = new Set<SheetCount>([
+const REGISTRY_COUNTS: ReadonlySet<SheetCount> = new Set<SheetCount>([
   ...(['claims', 'assignments', 'runs', 'actions', 'failedRuns'] as const),
 ]);
 const KNOWLEDGE = ['plan', 'handoff', 'constraint', 'decision', 'trap'] as const;
 
 /** Pure: what a project is, from what was read of it. The numbers are those of the journal wherever it can be trusted with them. */
-export function sheetOf({ view, mail, seed, page }: SheetSources): Sheet {
+export function toProjectSheet({ view, mail, seed, page }: SheetSources): ProjectSheet {
   const projection = view?.replay.projection ?? null;
-  const board = projection === null ? null : boardOf(projection);
-  const counts = countsOf(board, seed);
+  const board = projection === null ? null : toBoardSummary(projection);
+  const counts = toSheetCounts(board, seed);
   return {
-    remarks: remarksOn(view),
+    remarks: findRemarks(view),
     seq: view?.replay.cursor?.seq ?? null,
     ts: view?.replay.head?.record.ts ?? null,
-    counts: Object.fromEntries(counts.map(({ name, value }) => [name, value])) as Sheet['counts'],
+    counts: Object.fromEntries(counts.map(({ name, value }) => [name, value])) as ProjectSheet['counts'],
     attention: board?.attention_required ?? null,
     system: board && Object.fromEntries(KNOWLEDGE.map((itemType) => [itemType, board.byType[itemType] ?? 0])),
-    agents: agentsOf({ board, mail }),
-    sections: projection === null ? [] : sectionsIn(projection, page),
+    agents: toSheetAgents({ board, mail }),
+    sections: projection === null ? [] : toSections(projection, page),
     seeded: counts.filter(({ isSeeded }) => isSeeded).map(({ name }) => name),
   };
 }
 
-interface OneCount {
+interface SheetCountValue {
   readonly name: SheetCount;
   readonly value: number | null;
   readonly isSeeded: boolean;
 }
 
-function countsOf(board: Board | null, seed: Seed | null): readonly OneCount[] {
+function toSheetCounts(board: BoardSummary | null, seed: Seed | null): readonly SheetCountValue[] {
   return COUNTS.map((name) => {
     const read = board === null || NEVER_JOURNALED.has(name) ? null : board.counts[name];
-    const isTrusted = read !== null && (board?.registryAuthoritative === true || !OF_THE_REGISTRY.has(name));
-    const said = isTrusted ? null : (seed?.[name] ?? null);
-    return { name, value: said ?? read, isSeeded: said !== null };
+    const isTrusted = read !== null && (board?.registryAuthoritative === true || !REGISTRY_COUNTS.has(name));
+    const seededCount = isTrusted ? null : (seed?.[name] ?? null);
+    return { name, value: seededCount ?? read, isSeeded: seededCount !== null };
   });
 }

@@ -1,4 +1,4 @@
-import type { Fields } from './record.ts';
+import type { JsonFields } from './record.ts';
 
 /** Characters of a text that are kept. */
 export const MOST_TEXT = 4096;
@@ -11,14 +11,14 @@ const MOST_IN_LIST = 512;
  * A payload as the board keeps it: long texts and lists cut, objects in it dropped; of a list the objects are kept, cut
  * in the same way (brainclaw contract 4). What is left holds on to nothing of the line it came from.
  */
-export function trimmed(payload: Fields): Fields {
+export function trimPayload(payload: JsonFields): JsonFields {
   return isSmall(payload)
     ? payload
-    : fieldsOf(payload, MOST_TEXT, (list) => list.slice(0, MOST_ENTRIES).flatMap(entryOf));
+    : trimFields(payload, MOST_TEXT, (list) => list.slice(0, MOST_ENTRIES).flatMap(trimEntry));
 }
 
 /** Nothing of it would be cut or dropped: most payloads are so, and a copy of each would take a third of a replay. */
-function isSmall(payload: Fields): boolean {
+function isSmall(payload: JsonFields): boolean {
   for (const key in payload) {
     const value = payload[key];
     if (typeof value === 'string') {
@@ -35,29 +35,29 @@ function isSmallEntry(value: unknown): boolean {
   return typeof value === 'string' ? value.length <= MOST_IN_LIST : typeof value !== 'object' || value === null;
 }
 
-function entryOf(value: unknown): unknown[] {
-  if (typeof value === 'string') return [shortened(value, MOST_IN_LIST)];
+function trimEntry(value: unknown): unknown[] {
+  if (typeof value === 'string') return [shortenText(value, MOST_IN_LIST)];
   if (typeof value !== 'object' || value === null) return [value];
-  return Array.isArray(value) ? [] : [fieldsOf(value as Fields, MOST_IN_LIST, () => null)];
+  return Array.isArray(value) ? [] : [trimFields(value as JsonFields, MOST_IN_LIST, () => null)];
 }
 
-function fieldsOf(fields: Fields, most: number, list: (entries: unknown[]) => unknown[] | null): Fields {
-  const kept: Record<string, unknown> = {};
+function trimFields(fields: JsonFields, most: number, list: (entries: unknown[]) => unknown[] | null): JsonFields {
+  const trimmedFields: Record<string, unknown> = {};
   for (const key of Object.keys(fields)) {
     if (key === '__proto__') continue;
     const value = fields[key];
-    if (typeof value === 'string') kept[key] = shortened(value, most);
-    else if (typeof value !== 'object' || value === null) kept[key] = value;
+    if (typeof value === 'string') trimmedFields[key] = shortenText(value, most);
+    else if (typeof value !== 'object' || value === null) trimmedFields[key] = value;
     else if (Array.isArray(value)) {
       const entries = list(value);
-      if (entries !== null) kept[key] = entries;
+      if (entries !== null) trimmedFields[key] = entries;
     }
   }
-  return kept;
+  return trimmedFields;
 }
 
 /** A text of its own: a slice would keep all of the long one in memory. A character that is cut in two is left out. */
-export function shortened(text: string, most: number): string {
+export function shortenText(text: string, most: number): string {
   if (text.length <= most) return text;
   const isHalf = (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;
   return Buffer.from(text.slice(0, isHalf ? most - 1 : most), 'utf8').toString('utf8');

@@ -18,7 +18,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { doorbell, EXPECTED, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
 import { drain } from './drain.ts';
-import type { Hand } from './hand.ts';
+import type { WriteContext } from './write-context.ts';
 
 const WORKER = fileURLToPath(import.meta.resolve('../../../../test/kit/garden-worker.ts'));
 const signal = new AbortController().signal;
@@ -55,7 +55,7 @@ describe('garden check 4: draining a copy', () => {
   });
 });
 
-describe('what can not be read is left, said, and in nobody else’s way', () => {
+describe('what cannot be read is left, said, and in nobody else’s way', () => {
   const id = idOf('cc-enqueued');
   const first = '2026-06-14T01-07-00-000Z-000000.msg';
 
@@ -139,7 +139,7 @@ describe('what can not be read is left, said, and in nobody else’s way', () =>
         if (to.endsWith(at)) throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
         renameSync(from, to);
       };
-      const failing: Hand = { ...hand, disk: { ...hand.disk, files: { ...hand.disk.files, rename } } };
+      const failing: WriteContext = { ...hand, disk: { ...hand.disk, files: { ...hand.disk.files, rename } } };
       const drained = await drain(failing, store.places, id, signal);
       assert.equal(drained.messages.length, bodies);
       assert.equal(drained.readAt, readAt);
@@ -177,7 +177,7 @@ describe('a body that is still being written', () => {
       renameSync(from, to);
       if (from === path) writeSync(fd, 'second half');
     };
-    const slow: Hand = { ...hand, disk: { ...hand.disk, files: { ...hand.disk.files, rename } } };
+    const slow: WriteContext = { ...hand, disk: { ...hand.disk, files: { ...hand.disk.files, rename } } };
     const { messages } = await drain(slow, store.places, id, signal);
     closeSync(fd);
     assert.equal(messages.at(-1)?.body, 'first half, second half');

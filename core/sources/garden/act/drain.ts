@@ -1,39 +1,39 @@
 import { join } from 'node:path';
-import { faultOf } from '../../../model/index.ts';
-import { type Disk, errnoOf } from '../../../state/index.ts';
-import { gardenFault } from '../fault.ts';
+import { toFault } from '../../../model/index.ts';
+import { type Disk, getErrno } from '../../../state/index.ts';
+import { createGardenFault } from '../fault.ts';
 import {
   type Box,
-  type BoxLook,
-  boxDirectory,
-  bytesFrom,
+  type BoxState,
   type Defect,
+  formatUtc,
+  type GardenPlaces,
   isAnnounced,
   isLeftEmpty,
-  lookInBox,
   MOST_BODY,
   openSmall,
-  ownersOf,
-  type Places,
+  readBox,
+  readBytes,
+  readOwners,
   readReceipt,
   readRecord,
-  statOf,
-  type Unread,
-  utcOf,
+  readStat,
+  toBoxPath,
+  type UnreadMessage,
 } from '../read/index.ts';
-import type { Hand } from './hand.ts';
-import { stamp } from './receipts.ts';
+import { stampReceipt } from './receipts.ts';
+import type { WriteContext } from './write-context.ts';
 
-export interface Read {
+export interface DrainedMessage {
   /** Its name before it was read. */
   readonly file: string;
   readonly stem: string;
   readonly body: string;
 }
 
-export interface Drained {
+export interface BoxDrainResult {
   readonly gardenId: string;
-  readonly messages: readonly Read[];
+  readonly messages: readonly DrainedMessage[];
   /** The time in the receipt; null when nothing was read. */
   readonly readAt: string | null;
   /** What waits and was not read, and why; also a receipt that could not be written. */
@@ -43,7 +43,7 @@ export interface Drained {
 /** How long a size must stand still for a body to count as whole. */
 const TICK_MS = 50;
 /** A doorbell that renames a file under our hands does so once for each. */
-const LOOKS = 20;
+const MOST_PASSES = 20;
 
 /**
  * Reads everything that waits in a citizen's box, oldest first, and archives it by its name, so that it is read once. A
@@ -51,23 +51,28 @@ const LOOKS = 20;
  * is left. Nothing that waits: nothing is changed (garden contract 4, and traps 4 and 5).
  * @throws Fault `garden` or `unreadable`, and then nothing was changed: what was read is always returned
  */
-export async function drain(hand: Hand, places: Places, gardenId: string, signal: AbortSignal): Promise<Drained> {
-  const citizen = readRecord(hand.disk, places.sessions, gardenId);
-  const messages: Read[] = [];
+export async function drain(
+  context: WriteContext,
+  places: GardenPlaces,
+  gardenId: string,
+  signal: AbortSignal,
+): Promise<BoxDrainResult> {
+  const citizen = readRecord(context.disk, places.sessions, gardenId);
+  const messages: DrainedMessage[] = [];
   const left = new Map<string, string>();
-  let box = lookInBox(hand.disk, places.mailbox, citizen.gardenId);
-  if (box.is === 'refused') throw gardenFault(`${boxDirectory(places.mailbox, gardenId)} ${box.why}`, gardenId);
-  if (box.is === 'box' && box.unread.length > 0) readReceipt(hand.disk, places.mailbox, citizen.gardenId);
-  for (let look = 1; box.is === 'box' && look <= LOOKS; look += 1) {
+  let box = readBox(context.disk, places.mailbox, citizen.gardenId);
+  if (box.is === 'refused') throw createGardenFault(`${toBoxPath(places.mailbox, gardenId)} ${box.why}`, gardenId);
+  if (box.is === 'box' && box.unread.length > 0) readReceipt(context.disk, places.mailbox, citizen.gardenId);
+  for (let pass = 1; box.is === 'box' && pass <= MOST_PASSES; pass += 1) {
     left.clear();
     for (const { filename, message } of box.errors) left.set(filename, message);
-    const whole = await settled(hand, places, citizen.gardenId, box, signal);
-    const moved = archive(hand, places, citizen.gardenId, whole, messages, left);
-    for (const { file } of box.unread) if (!whole.some((one) => one.file === file)) left.set(file, WRITTEN);
+    const whole = await findWhole(context, places, citizen.gardenId, box, signal);
+    const moved = archive(context, places, citizen.gardenId, whole, messages, left);
+    for (const { file } of box.unread) if (!whole.some((message) => message.file === file)) left.set(file, WRITTEN);
     if (!moved) break;
-    box = lookAgain(hand, places, citizen.gardenId, left);
+    box = rereadBox(context, places, citizen.gardenId, left);
   }
-  const readAt = messages.length === 0 ? null : stamped(hand, places, citizen.gardenId, left);
+  const readAt = messages.length === 0 ? null : stampRead(context, places, citizen.gardenId, left);
   return {
     ...{ gardenId: citizen.gardenId, messages, readAt },
     left: [...left].map(([filename, message]) => ({ filename, message })),
@@ -77,69 +82,70 @@ export async function drain(hand: Hand, places: Places, gardenId: string, signal
 const WRITTEN = 'is still being written';
 
 /** Those whose bodies are whole. Waits for a tick only if one of them is not known to be. */
-async function settled(
-  hand: Hand,
-  places: Places,
+async function findWhole(
+  context: WriteContext,
+  places: GardenPlaces,
   gardenId: string,
   box: Box,
   signal: AbortSignal,
-): Promise<readonly Unread[]> {
-  const known = (one: Unread): boolean => isAnnounced(one, box.signal) || isLeftEmpty(one, hand.clock.now());
-  if (box.unread.every(known)) return box.unread;
-  await hand.clock.sleep(TICK_MS, signal);
-  const directory = boxDirectory(places.mailbox, gardenId);
-  const stands = ({ file, size }: Unread): boolean => {
-    const now = statOf(hand.disk, join(directory, file));
+): Promise<readonly UnreadMessage[]> {
+  const isKnownWhole = (message: UnreadMessage): boolean =>
+    isAnnounced(message, box.signal) || isLeftEmpty(message, context.clock.now());
+  if (box.unread.every(isKnownWhole)) return box.unread;
+  await context.clock.sleep(TICK_MS, signal);
+  const directory = toBoxPath(places.mailbox, gardenId);
+  const isUnchanged = ({ file, size }: UnreadMessage): boolean => {
+    const now = readStat(context.disk, join(directory, file));
     return size > 0 && (now === null || now.size === size); // one that was renamed is found by the next look
   };
-  return box.unread.filter((one) => known(one) || stands(one));
+  return box.unread.filter((message) => isKnownWhole(message) || isUnchanged(message));
 }
 
 /** True when a file was not under its name any more: then it is under another. */
 function archive(
-  hand: Hand,
-  places: Places,
+  context: WriteContext,
+  places: GardenPlaces,
   gardenId: string,
-  whole: readonly Unread[],
-  messages: Read[],
+  whole: readonly UnreadMessage[],
+  messages: DrainedMessage[],
   left: Map<string, string>,
 ): boolean {
   let moved = false;
   for (const { file, stem } of whole) {
     try {
-      const taken = take(hand, places, gardenId, file);
-      if (taken.is === 'read') messages.push({ file, stem, body: taken.body });
-      if (taken.is === 'refused') left.set(file, taken.why);
-      if (taken.is === 'moved') moved = true;
+      const result = archiveMessage(context, places, gardenId, file);
+      if (result.is === 'read') messages.push({ file, stem, body: result.body });
+      if (result.is === 'refused') left.set(file, result.why);
+      if (result.is === 'moved') moved = true;
     } catch (error) {
-      left.set(file, faultOf(error, { is: 'source', key: `garden:${gardenId}` }).message); // what was read is still ours to return
+      left.set(file, toFault(error, { is: 'source', key: `garden:${gardenId}` }).message); // what was read is still ours to return
     }
   }
   return moved;
 }
 
-type Taken =
+type ArchiveResult =
   | { readonly is: 'read'; readonly body: string }
   | { readonly is: 'moved' }
   | { readonly is: 'refused'; readonly why: string };
 
 /** The name is what counts: of several who read a body, one renames it. */
-function take({ disk }: Hand, places: Places, gardenId: string, file: string): Taken {
-  const directory = boxDirectory(places.mailbox, gardenId);
+function archiveMessage({ disk }: WriteContext, places: GardenPlaces, gardenId: string, file: string): ArchiveResult {
+  const directory = toBoxPath(places.mailbox, gardenId);
   const path = join(directory, file);
   const archived = `${path}.read`;
-  const opened = openSmall(disk, path, ownersOf(disk, places.mailbox));
+  const opened = openSmall(disk, path, readOwners(disk, places.mailbox));
   if (opened.is === 'absent') return { is: 'moved' };
   if (opened.is === 'refused') return opened;
   try {
     const { size } = opened.stat;
     if (size > MOST_BODY) return { is: 'refused', why: `is ${size} bytes long, over ${MOST_BODY}` };
-    if (statOf(disk, archived) !== null) return { is: 'refused', why: `would take the place of ${file}.read` };
-    const body = bytesFrom(disk, opened.fd, size);
+    if (readStat(disk, archived) !== null) return { is: 'refused', why: `would take the place of ${file}.read` };
+    const body = readBytes(disk, opened.fd, size);
     disk.files.rename(path, archived);
-    return { is: 'read', body: grown(disk, opened.fd, body).toString('utf8') };
+    return { is: 'read', body: readGrown(disk, opened.fd, body).toString('utf8') };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return { is: 'moved' };
+    if (getErrno(error) === 'ENOENT') return { is: 'moved' };
     throw error;
   } finally {
     disk.files.close(opened.fd);
@@ -147,31 +153,36 @@ function take({ disk }: Hand, places: Places, gardenId: string, file: string): T
 }
 
 /** A sender that is slow still writes into the file, whatever its name is by now. */
-function grown(disk: Disk, fd: number, body: Buffer): Buffer {
+function readGrown(disk: Disk, fd: number, body: Buffer): Buffer {
   try {
     const { size } = disk.files.fstat(fd);
-    return size > body.length && size <= MOST_BODY ? bytesFrom(disk, fd, size) : body;
+    return size > body.length && size <= MOST_BODY ? readBytes(disk, fd, size) : body;
   } catch {
     return body; // it is archived: what is known of it must reach the reader
   }
 }
 
-function lookAgain(hand: Hand, places: Places, gardenId: string, left: Map<string, string>): BoxLook {
+function rereadBox(context: WriteContext, places: GardenPlaces, gardenId: string, left: Map<string, string>): BoxState {
   try {
-    const box = lookInBox(hand.disk, places.mailbox, gardenId);
+    const box = readBox(context.disk, places.mailbox, gardenId);
     if (box.is === 'refused') left.set(gardenId, box.why);
     return box;
   } catch (error) {
-    left.set(gardenId, faultOf(error, { is: 'source', key: `garden:${gardenId}` }).message);
+    left.set(gardenId, toFault(error, { is: 'source', key: `garden:${gardenId}` }).message);
     return { is: 'none' };
   }
 }
 
-function stamped(hand: Hand, places: Places, gardenId: string, left: Map<string, string>): string | null {
+function stampRead(
+  context: WriteContext,
+  places: GardenPlaces,
+  gardenId: string,
+  left: Map<string, string>,
+): string | null {
   try {
-    return stamp(hand, places, gardenId, 'lastReadAt', utcOf(hand.clock.now())).lastReadAt;
+    return stampReceipt(context, places, gardenId, 'lastReadAt', formatUtc(context.clock.now())).lastReadAt;
   } catch (error) {
-    left.set('state.json', faultOf(error, { is: 'source', key: `garden:${gardenId}` }).message);
+    left.set('state.json', toFault(error, { is: 'source', key: `garden:${gardenId}` }).message);
     return null;
   }
 }

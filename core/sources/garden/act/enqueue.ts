@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import { O } from '../../../ports/index.ts';
-import { createAtomically, ioFault } from '../../../state/index.ts';
-import { gardenFault } from '../fault.ts';
+import { createAtomically, toIoFault } from '../../../state/index.ts';
+import { createGardenFault } from '../fault.ts';
 import {
-  boxDirectory,
-  closedBy,
-  ownersOf,
-  type Places,
+  findDirectoryDefect,
+  findFileDefect,
+  formatUtc,
+  type GardenPlaces,
+  readOwners,
   readReceipt,
   readRecord,
+  readStat,
   SIGNAL,
-  statOf,
-  utcOf,
-  wrongWith,
+  toBoxPath,
 } from '../read/index.ts';
-import type { Hand } from './hand.ts';
-import { stamp } from './receipts.ts';
+import { stampReceipt } from './receipts.ts';
+import type { WriteContext } from './write-context.ts';
 
-export interface Queued {
+export interface EnqueueResult {
   readonly gardenId: string;
   readonly stem: string;
   readonly messagePath: string;
@@ -32,51 +32,56 @@ const NAMINGS = 5;
  * @throws Fault `garden` before anything is changed: no citizen, an empty body, a box or a receipt that is none;
  *   `unwritable` or `no-space`, after which the message may be in the box and nobody was woken
  */
-export function enqueue(hand: Hand, places: Places, gardenId: string, body: string): Queued {
-  const citizen = readRecord(hand.disk, places.sessions, gardenId);
-  if (body === '') throw gardenFault('enqueueMetaMessage: body must be a non-empty string.', citizen.gardenId);
-  const directory = boxDirectory(places.mailbox, citizen.gardenId);
+export function enqueue(context: WriteContext, places: GardenPlaces, gardenId: string, body: string): EnqueueResult {
+  const citizen = readRecord(context.disk, places.sessions, gardenId);
+  if (body === '') throw createGardenFault('enqueueMetaMessage: body must be a non-empty string.', citizen.gardenId);
+  const directory = toBoxPath(places.mailbox, citizen.gardenId);
   const signalPath = join(directory, SIGNAL);
-  expectGood(hand, places, directory, closedBy);
-  expectGood(hand, places, signalPath, wrongWith);
-  readReceipt(hand.disk, places.mailbox, citizen.gardenId);
+  expectGood(context, places, directory, findDirectoryDefect);
+  expectGood(context, places, signalPath, findFileDefect);
+  readReceipt(context.disk, places.mailbox, citizen.gardenId);
 
-  const time = utcOf(hand.clock.now());
-  const { stem, messagePath } = putBody(hand, directory, time, body);
-  stamp(hand, places, citizen.gardenId, 'lastEnqueuedAt', time);
-  ring(hand, signalPath, `${time}\n`);
+  const time = formatUtc(context.clock.now());
+  const { stem, messagePath } = putBody(context, directory, time, body);
+  stampReceipt(context, places, citizen.gardenId, 'lastEnqueuedAt', time);
+  ring(context, signalPath, `${time}\n`);
   return { gardenId: citizen.gardenId, stem, messagePath, signalPath };
 }
 
-function putBody(hand: Hand, directory: string, time: string, body: string): { stem: string; messagePath: string } {
+function putBody(
+  context: WriteContext,
+  directory: string,
+  time: string,
+  body: string,
+): { stem: string; messagePath: string } {
   for (let naming = 1; naming <= NAMINGS; naming += 1) {
-    const stem = `${time.replaceAll(/[:.]/g, '-')}-${hand.random.hex(3)}`;
+    const stem = `${time.replaceAll(/[:.]/g, '-')}-${context.random.hex(3)}`;
     const messagePath = join(directory, `${stem}.msg`);
-    if (createAtomically(hand.disk, hand.random, messagePath, body)) return { stem, messagePath };
+    if (createAtomically(context.disk, context.random, messagePath, body)) return { stem, messagePath };
   }
-  throw gardenFault(`no free name for a message in ${directory} in ${NAMINGS} tries`, directory);
+  throw createGardenFault(`no free name for a message in ${directory} in ${NAMINGS} tries`, directory);
 }
 
 /** The signal is written in place: who watches it watches this file, and would not see another under its name. */
-function ring(hand: Hand, path: string, text: string): void {
-  const { files } = hand.disk;
+function ring(context: WriteContext, path: string, text: string): void {
+  const { files } = context.disk;
   try {
     const fd = files.open(path, O.WRONLY | O.CREAT | O.NOFOLLOW | O.NONBLOCK, 0o600);
     try {
-      if (files.fstat(fd).kind !== 'file') throw gardenFault(`${path} is not a file`, path);
+      if (files.fstat(fd).kind !== 'file') throw createGardenFault(`${path} is not a file`, path);
       files.ftruncate(fd, 0);
       files.write(fd, Buffer.from(text, 'utf8'));
     } finally {
       files.close(fd);
     }
   } catch (error) {
-    throw ioFault(error, path, 'unwritable');
+    throw toIoFault(error, path, 'unwritable');
   }
 }
 
 /** What is there already must be of the kind it should be, and of somebody who is believed. */
-function expectGood(hand: Hand, places: Places, path: string, wrong: typeof wrongWith): void {
-  const there = statOf(hand.disk, path);
-  const why = there === null ? null : wrong(there, ownersOf(hand.disk, places.mailbox));
-  if (why !== null) throw gardenFault(`${path} ${why}; nothing was sent`, path);
+function expectGood(context: WriteContext, places: GardenPlaces, path: string, wrong: typeof findFileDefect): void {
+  const stat = readStat(context.disk, path);
+  const why = stat === null ? null : wrong(stat, readOwners(context.disk, places.mailbox));
+  if (why !== null) throw createGardenFault(`${path} ${why}; nothing was sent`, path);
 }

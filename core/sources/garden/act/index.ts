@@ -1,9 +1,9 @@
-export { type Alone, alone } from './alone.ts';
-export { type Drained, drain, type Read } from './drain.ts';
-export { enqueue, type Queued } from './enqueue.ts';
-export type { Hand } from './hand.ts';
-export { localStamp } from './local-stamp.node.ts';
-export { type ReceiverArming, type SenderArming, writeReceiver, writeSender } from './markers.ts';
-export { stamp } from './receipts.ts';
-export { receiptText, recordText } from './texts.ts';
-export { mintId, type Upserted, type UpsertInput, upsert, type Written } from './upsert.ts';
+export { type BoxDrainResult, type DrainedMessage, drain } from './drain.ts';
+export { type EnqueueResult, enqueue } from './enqueue.ts';
+export { formatReceipt, formatRecord } from './formats.ts';
+export { formatLocalStamp } from './local-stamp.node.ts';
+export { type ReceiverMarkerInput, type SenderMarkerInput, writeReceiver, writeSender } from './markers.ts';
+export { stampReceipt } from './receipts.ts';
+export { runLocked, type StoreLockResult } from './store-lock.ts';
+export { mintId, type UpsertInput, type UpsertResult, upsert, type WritableSchema } from './upsert.ts';
+export type { WriteContext } from './write-context.ts';

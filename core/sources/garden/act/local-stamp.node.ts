@@ -1,7 +1,7 @@
 import type { Instant } from '../../../model/index.ts';
 
 /** `YYYYMMDDTHHMMSS` in the time zone of this machine (garden contract 1). */
-export function localStamp(at: Instant): string {
+export function formatLocalStamp(at: Instant): string {
   const then = new Date(at);
   const date = `${pad(then.getFullYear(), 4)}${pad(then.getMonth() + 1, 2)}${pad(then.getDate(), 2)}`;
   return `${date}T${pad(then.getHours(), 2)}${pad(then.getMinutes(), 2)}${pad(then.getSeconds(), 2)}`;

@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { EXPECTED_V3, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
-import { type Processes, readReceiver, readSenders, realProcesses } from '../read/index.ts';
-import { type ReceiverArming, writeReceiver, writeSender } from './markers.ts';
+import { type ProcessReader, readProcesses, readReceiver, readSenders } from '../read/index.ts';
+import { type ReceiverMarkerInput, writeReceiver, writeSender } from './markers.ts';
 
 const ID = idOf('cc-enqueued');
-const ARMING: ReceiverArming = {
+const ARMING: ReceiverMarkerInput = {
   ...{ gardenId: ID, backend: 'claude-code', nativeSessionId: 'n', ownerPid: process.pid },
   armProvenance: 'session-start',
 };
 const SENDING = { gardenId: ID, backend: 'antigravity', nativeSessionId: 'n', ownerPid: process.pid, cwd: '/c' };
 const of =
-  (key: string): Processes =>
+  (key: string): ProcessReader =>
   async (pids) =>
     new Map(pids.map((pid) => [pid, { is: 'running', startKey: key }]));
 
@@ -64,9 +64,9 @@ describe('a marker that is written', () => {
 
   test('has the start of the process that owns it', async () => {
     using store = garden();
-    await writeReceiver(handAt(), store.places, realProcesses, ARMING);
+    await writeReceiver(handAt(), store.places, readProcesses, ARMING);
     const read = readReceiver(handAt().disk, store.places.receivers, ID);
-    const state = (await realProcesses([process.pid])).get(process.pid);
+    const state = (await readProcesses([process.pid])).get(process.pid);
     assert.ok(read.is === 'marker' && state?.is === 'running');
     assert.equal(read.marker.ownerStartKey, state.startKey);
   });
@@ -86,18 +86,18 @@ describe('no marker is written', () => {
     assert.deepEqual(readdirSync(store.store), []);
   });
 
-  const bad: readonly (readonly [string, Partial<ReceiverArming>, RegExp])[] = [
+  const bad: readonly (readonly [string, Partial<ReceiverMarkerInput>, RegExp])[] = [
     ['a process that is gone', { ownerPid: 4194305 }, /owner pid 4194305: no such process/],
-    ['a process that can not be', { ownerPid: 2 ** 40 }, /no such process/],
+    ['a process that cannot be', { ownerPid: 2 ** 40 }, /no such process/],
     ['pi, which has a socket', { backend: 'pi' }, /must be one of claude-code \| antigravity \| codex/],
     ['a garden id that leads elsewhere', { gardenId: '../x' }, /"gardenId" must match/],
-    ['an event that can not wake', { armProvenance: 'user-prompt-submit' }, /"armProvenance" must be one of/],
+    ['an event that cannot wake', { armProvenance: 'user-prompt-submit' }, /"armProvenance" must be one of/],
     ['no session', { nativeSessionId: '' }, /"nativeSessionId" must be/],
   ];
   for (const [what, given, why] of bad) {
     test(`for ${what}`, async () => {
       using store = garden();
-      const written = writeReceiver(handAt(), store.places, realProcesses, { ...ARMING, ...given });
+      const written = writeReceiver(handAt(), store.places, readProcesses, { ...ARMING, ...given });
       await assert.rejects(written, { code: 'garden', message: why });
       assert.deepEqual(readdirSync(store.store), []);
     });

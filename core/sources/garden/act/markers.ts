@@ -1,24 +1,24 @@
 import { writeAtomically } from '../../../state/index.ts';
-import { gardenFault } from '../fault.ts';
+import { createGardenFault } from '../fault.ts';
 import {
-  gardenIdOf,
+  formatUtc,
+  type GardenPlaces,
   isPlausible,
   NATIVE_BACKENDS,
-  type Places,
   PROVENANCES,
-  type Processes,
+  type ProcessReader,
+  parseGardenId,
   type ReceiverMarker,
-  receiverFile,
+  requireText,
+  requireWord,
   type SenderMarker,
-  senderFile,
-  textIn,
-  utcOf,
-  wordIn,
+  toReceiverPath,
+  toSenderPath,
 } from '../read/index.ts';
-import type { Hand } from './hand.ts';
-import { receiverText, senderText } from './texts.ts';
+import { formatReceiverMarker, formatSenderMarker } from './formats.ts';
+import type { WriteContext } from './write-context.ts';
 
-interface Arming {
+interface MarkerInput {
   readonly gardenId: string;
   readonly backend: string;
   readonly nativeSessionId: string;
@@ -26,12 +26,12 @@ interface Arming {
 }
 
 /** Says that a process is woken by a citizen's mail. `ownerKind` is `claude-code-cli` unless said otherwise. */
-export interface ReceiverArming extends Arming {
+export interface ReceiverMarkerInput extends MarkerInput {
   readonly armProvenance: string;
   readonly ownerKind?: string | undefined;
 }
 
-export interface SenderArming extends Arming {
+export interface SenderMarkerInput extends MarkerInput {
   readonly cwd: string;
 }
 
@@ -41,51 +41,54 @@ export interface SenderArming extends Arming {
  * @throws Fault `garden` for a backend without markers, for a process that can own no session or is not running
  */
 export async function writeReceiver(
-  hand: Hand,
-  places: Places,
-  processes: Processes,
-  given: ReceiverArming,
+  context: WriteContext,
+  places: GardenPlaces,
+  processes: ProcessReader,
+  input: ReceiverMarkerInput,
 ): Promise<string> {
   const marker: ReceiverMarker = {
-    ...(await owned(hand, processes, given, 'receiver')),
-    ownerKind: textIn(given.ownerKind ?? 'claude-code-cli', 'ownerKind'),
-    armProvenance: wordIn(given.armProvenance, PROVENANCES, 'armProvenance'),
+    ...(await createMarkerOwner(context, processes, input, 'receiver')),
+    ownerKind: requireText(input.ownerKind ?? 'claude-code-cli', 'ownerKind'),
+    armProvenance: requireWord(input.armProvenance, PROVENANCES, 'armProvenance'),
   };
-  const path = receiverFile(places.receivers, marker.gardenId);
-  writeAtomically(hand.disk, hand.random, path, receiverText(marker));
+  const path = toReceiverPath(places.receivers, marker.gardenId);
+  writeAtomically(context.disk, context.random, path, formatReceiverMarker(marker));
   return path;
 }
 
 /** The same for a sender, whose marker is found by its process. */
 export async function writeSender(
-  hand: Hand,
-  places: Places,
-  processes: Processes,
-  given: SenderArming,
+  context: WriteContext,
+  places: GardenPlaces,
+  processes: ProcessReader,
+  input: SenderMarkerInput,
 ): Promise<string> {
-  const marker: SenderMarker = { ...(await owned(hand, processes, given, 'sender')), cwd: textIn(given.cwd, 'cwd') };
-  const path = senderFile(places.senders, marker.backend, marker.ownerPid);
-  writeAtomically(hand.disk, hand.random, path, senderText(marker));
+  const marker: SenderMarker = {
+    ...(await createMarkerOwner(context, processes, input, 'sender')),
+    cwd: requireText(input.cwd, 'cwd'),
+  };
+  const path = toSenderPath(places.senders, marker.backend, marker.ownerPid);
+  writeAtomically(context.disk, context.random, path, formatSenderMarker(marker));
   return path;
 }
 
-async function owned(
-  hand: Hand,
-  processes: Processes,
-  given: Arming,
+async function createMarkerOwner(
+  context: WriteContext,
+  processes: ProcessReader,
+  input: MarkerInput,
   kind: string,
 ): Promise<Omit<SenderMarker, 'cwd'>> {
-  const { ownerPid } = given;
-  const gardenId = gardenIdOf(given.gardenId);
-  const backend = wordIn(given.backend, NATIVE_BACKENDS, 'backend');
-  const nativeSessionId = textIn(given.nativeSessionId, 'nativeSessionId');
+  const { ownerPid } = input;
+  const gardenId = parseGardenId(input.gardenId);
+  const backend = requireWord(input.backend, NATIVE_BACKENDS, 'backend');
+  const nativeSessionId = requireText(input.nativeSessionId, 'nativeSessionId');
   const refusing = `refusing to write a ${kind} marker for owner pid ${ownerPid}: `;
   if (ownerPid <= 1) {
     const why = 'a pid <= 1 cannot own a native session (pid 1 is init — a reparented orphan is not an owner).';
-    throw gardenFault(refusing + why, gardenId);
+    throw createGardenFault(refusing + why, gardenId);
   }
   const state = isPlausible(ownerPid) ? (await processes([ownerPid])).get(ownerPid) : undefined;
-  if (state?.is !== 'running') throw gardenFault(`${refusing}no such process is known to run`, gardenId);
-  const updatedAt = utcOf(hand.clock.now());
+  if (state?.is !== 'running') throw createGardenFault(`${refusing}no such process is known to run`, gardenId);
+  const updatedAt = formatUtc(context.clock.now());
   return { gardenId, backend, nativeSessionId, ownerPid, ownerStartKey: state.startKey, updatedAt };
 }

@@ -15,7 +15,7 @@ import {
 import { listRecords } from '../read/index.ts';
 import { drain } from './drain.ts';
 import { enqueue } from './enqueue.ts';
-import { type Upserted, upsert, type Written } from './upsert.ts';
+import { type UpsertResult, upsert, type WritableSchema } from './upsert.ts';
 
 const signal = new AbortController().signal;
 /** In what the reference left behind a message has its last name; its bytes are those it was sent with. */
@@ -27,7 +27,7 @@ function bodyOf(made: Garden, op: Op): string {
 
 const hexOf = (name: string): string => /-([0-9a-f]{6})(\.msg)?$/.exec(name)?.[1] ?? '';
 
-function upserted(store: Garden, op: Op, input: Op['input'], schema: Written = 2): Upserted {
+function upserted(store: Garden, op: Op, input: Op['input'], schema: WritableSchema = 2): UpsertResult {
   const hand = handAt({ now: op.now, hex: [hexOf(String(op.record.gardenId))] });
   const done = upsert(hand, store.places, input, schema);
   assert.equal(done.action, op.action, op.label);

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
-import { identityOf, KEYS_V3, listRecords, readReceipt, readRecord } from '../read/index.ts';
-import { localStamp } from './local-stamp.node.ts';
+import { KEYS_V3, listRecords, readReceipt, readRecord, toCitizenIdentity } from '../read/index.ts';
+import { formatLocalStamp } from './local-stamp.node.ts';
 import { type UpsertInput, upsert } from './upsert.ts';
 
 const NEW: UpsertInput = { backend: 'codex', nativeSessionId: 'fresh', cwd: '/c' };
-const record = (store: Garden, id: string): ReturnType<typeof identityOf> =>
-  identityOf(readRecord(handAt().disk, store.places.sessions, id));
+const record = (store: Garden, id: string): ReturnType<typeof toCitizenIdentity> =>
+  toCitizenIdentity(readRecord(handAt().disk, store.places.sessions, id));
 const sessionOf = (store: Garden, label: string): { backend: string; nativeSessionId: string } => {
   const { backend, nativeSessionId } = record(store, idOf(label));
   return { backend, nativeSessionId };
@@ -123,7 +123,7 @@ describe('an upsert of v1', () => {
     assert.equal(store.box(idOf('v1-agy')), null);
   });
 
-  test('loses no receipt when the record can not be written, nor when the receipt can not', () => {
+  test('loses no receipt when the record cannot be written, nor when the receipt cannot', () => {
     using store = garden('store');
     const id = idOf('v1-claude');
     const session = { ...sessionOf(store, 'v1-claude'), cwd: '/c' };
@@ -254,7 +254,7 @@ test('what is written is private, also where everything is open', () => {
 
 test('a garden id begins with the time on the wall of the machine', () => {
   const file = fileURLToPath(import.meta.resolve('./local-stamp.node.ts'));
-  const script = `import(${JSON.stringify(file)}).then((m) => console.log(m.localStamp(Date.parse('2026-06-14T15:00:37.999Z'))))`;
+  const script = `import(${JSON.stringify(file)}).then((m) => console.log(m.formatLocalStamp(Date.parse('2026-06-14T15:00:37.999Z'))))`;
   for (const [zone, stamp] of [
     ['Asia/Seoul', '20260615T000037'],
     ['America/New_York', '20260614T110037'],
@@ -262,5 +262,5 @@ test('a garden id begins with the time on the wall of the machine', () => {
     const out = execFileSync(process.execPath, ['-e', script], { env: { ...process.env, TZ: zone }, encoding: 'utf8' });
     assert.equal(out.trim(), stamp);
   }
-  assert.match(localStamp(Date.now()), /^\d{8}T\d{6}$/);
+  assert.match(formatLocalStamp(Date.now()), /^\d{8}T\d{6}$/);
 });

@@ -1,29 +1,29 @@
 import type { Instant } from '../../../model/index.ts';
 import { createAtomically, writeAtomically } from '../../../state/index.ts';
-import { gardenFault } from '../fault.ts';
+import { createGardenFault } from '../fault.ts';
 import {
   BACKENDS,
   type Backend,
-  booleanIn,
+  type CitizenIdentity,
   type Defect,
+  findBySession,
   findMixedGenerations,
-  type Identity,
-  identityOf,
+  formatUtc,
+  type GardenPlaces,
   listRecords,
   type MetaRecord,
-  type Places,
-  parentIn,
+  parseParent,
   recordFile,
+  requireBoolean,
+  requireText,
+  requireTextOrNull,
+  requireWord,
   SCHEMAS,
-  scanFor,
-  textIn,
-  textOrNullIn,
-  utcOf,
-  wordIn,
+  toCitizenIdentity,
 } from '../read/index.ts';
-import type { Hand } from './hand.ts';
+import { formatRecord } from './formats.ts';
 import { migrateReceipts } from './receipts.ts';
-import { recordText } from './texts.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** Three values: undefined keeps what is there, null clears it, a text sets it (garden contract 4). */
 export interface UpsertInput {
@@ -37,11 +37,11 @@ export interface UpsertInput {
 }
 
 /** The schemas that are written. */
-export type Written = 2 | 3;
+export type WritableSchema = 2 | 3;
 
-export interface Upserted {
+export interface UpsertResult {
   readonly action: 'create' | 'attach';
-  readonly record: Identity;
+  readonly record: CitizenIdentity;
   readonly path: string;
   /** Records that could not be asked whether they are the session's. */
   readonly skipped: readonly Defect[];
@@ -59,51 +59,52 @@ const MINTINGS = 5;
  *   has another name, or a rewrite that would lose something; `unwritable` and `no-space` from the disk
  */
 export function upsert(
-  hand: Hand,
-  places: Places,
+  context: WriteContext,
+  places: GardenPlaces,
   input: UpsertInput,
-  schema: Written | null = null,
+  schema: WritableSchema | null = null,
   mixes = false,
-): Upserted {
-  const { records } = listRecords(hand.disk, places.sessions, { schemas: SCHEMAS, quarantines: false });
-  const { found, skipped } = scanFor(hand.disk, places.sessions, input.nativeSessionId);
-  const others = records.filter(({ gardenId }) => gardenId !== found?.gardenId);
-  const written = schema ?? schemaOfStore(others, found);
-  if (!mixes) refuseToMix(others, found, written, places);
-  const now = hand.clock.now();
-  if (found === null) {
-    const record = create(hand, places, fresh(input, written, now), now);
+): UpsertResult {
+  const { records } = listRecords(context.disk, places.sessions, { schemas: SCHEMAS, quarantines: false });
+  const { match, skipped } = findBySession(context.disk, places.sessions, input.nativeSessionId);
+  const otherRecords = records.filter(({ gardenId }) => gardenId !== match?.gardenId);
+  const targetSchema = schema ?? findStoreSchema(otherRecords, match);
+  if (!mixes) refuseToMix(otherRecords, match, targetSchema, places);
+  const now = context.clock.now();
+  if (match === null) {
+    const record = createRecord(context, places, prepareRecord(input, targetSchema, now), now);
     return { action: 'create', record, path: recordFile(places.sessions, record.gardenId), skipped };
   }
-  const record = attached(found, input, written, now);
+  const record = attachRecord(match, input, targetSchema, now);
   const path = recordFile(places.sessions, record.gardenId);
-  if (found.schemaVersion === 1) migrateReceipts(hand, places, found);
-  writeAtomically(hand.disk, hand.random, path, recordText(record));
+  if (match.schemaVersion === 1) migrateReceipts(context, places, match);
+  writeAtomically(context.disk, context.random, path, formatRecord(record));
   return { action: 'attach', record, path, skipped };
 }
 
 /** A record keeps its generation; a new one has that of the store. */
-function schemaOfStore(others: readonly MetaRecord[], found: MetaRecord | null): Written {
-  const isLater = found === null ? others.some(({ schemaVersion }) => schemaVersion === 3) : found.schemaVersion === 3;
+function findStoreSchema(otherRecords: readonly MetaRecord[], match: MetaRecord | null): WritableSchema {
+  const isLater =
+    match === null ? otherRecords.some(({ schemaVersion }) => schemaVersion === 3) : match.schemaVersion === 3;
   return isLater ? 3 : 2;
 }
 
 /** entwurf of the later generation refuses every write to a store that has a record of an earlier one. */
 function refuseToMix(
-  others: readonly MetaRecord[],
-  found: MetaRecord | null,
-  written: Written,
-  { sessions }: Places,
+  otherRecords: readonly MetaRecord[],
+  match: MetaRecord | null,
+  targetSchema: WritableSchema,
+  { sessions }: GardenPlaces,
 ): void {
-  const before = found === null ? null : findMixedGenerations([...others, found]);
-  const other = others.find(({ schemaVersion }) => (schemaVersion === 3) !== (written === 3));
+  const before = match === null ? null : findMixedGenerations([...otherRecords, match]);
+  const other = otherRecords.find(({ schemaVersion }) => (schemaVersion === 3) !== (targetSchema === 3));
   if (other === undefined || before !== null) return; // it is no worse than it was
-  const isMixed = findMixedGenerations(others) !== null;
+  const isMixed = findMixedGenerations(otherRecords) !== null;
   const has = isMixed ? 'records of both generations' : `v${other.schemaVersion} records`;
   const way = isMixed
     ? 'move those of one generation away (hivebar garden doctor names them), or say --force'
     : 'leave --schema out to write what the store has, or say --force';
-  throw gardenFault(
+  throw createGardenFault(
     `${sessions} holds ${has}, and entwurf refuses every write to a store with v3 records beside earlier ones. ` +
       `Nothing was written: ${way}`,
     sessions,
@@ -111,80 +112,91 @@ function refuseToMix(
 }
 
 /** A new garden id: the time on the wall and six random hex digits (garden contract 1). */
-export function mintId(hand: Hand, now: Instant): string {
-  return `${hand.localStamp(now)}-${hand.random.hex(3)}`;
+export function mintId(context: WriteContext, now: Instant): string {
+  return `${context.formatLocalStamp(now)}-${context.random.hex(3)}`;
 }
 
 /** Never in the place of another citizen: two that are born in one second may draw one id. */
-function create(hand: Hand, places: Places, born: (gardenId: string) => Identity, now: Instant): Identity {
+function createRecord(
+  context: WriteContext,
+  places: GardenPlaces,
+  buildRecord: (gardenId: string) => CitizenIdentity,
+  now: Instant,
+): CitizenIdentity {
   for (let minting = 1; minting <= MINTINGS; minting += 1) {
-    const record = born(mintId(hand, now));
+    const record = buildRecord(mintId(context, now));
     const path = recordFile(places.sessions, record.gardenId);
-    if (createAtomically(hand.disk, hand.random, path, recordText(record))) return record;
+    if (createAtomically(context.disk, context.random, path, formatRecord(record))) return record;
   }
-  throw gardenFault(`no free garden id under ${places.sessions} in ${MINTINGS} tries`, places.sessions);
+  throw createGardenFault(`no free garden id under ${places.sessions} in ${MINTINGS} tries`, places.sessions);
 }
 
-function fresh(input: UpsertInput, schema: Written, now: Instant): (gardenId: string) => Identity {
-  const { backend, nativeSessionId, cwd } = sessionIn(input);
-  const model = textOrNullIn(input.model ?? null, 'model');
-  const transcriptPath = textOrNullIn(input.transcriptPath ?? null, 'transcriptPath');
-  const parentGardenId = parentIn(input.parentGardenId ?? null);
-  const isEntwurf = booleanIn(input.isEntwurf ?? false, 'isEntwurf');
-  const createdAt = utcOf(now);
+function prepareRecord(
+  input: UpsertInput,
+  schema: WritableSchema,
+  now: Instant,
+): (gardenId: string) => CitizenIdentity {
+  const { backend, nativeSessionId, cwd } = parseSession(input);
+  const model = requireTextOrNull(input.model ?? null, 'model');
+  const transcriptPath = requireTextOrNull(input.transcriptPath ?? null, 'transcriptPath');
+  const parentGardenId = parseParent(input.parentGardenId ?? null);
+  const isEntwurf = requireBoolean(input.isEntwurf ?? false, 'isEntwurf');
+  const createdAt = formatUtc(now);
   return (gardenId) =>
-    inSchema(schema, {
+    toSchema(schema, {
       schemaVersion: 2,
       ...{ gardenId, backend, nativeSessionId, cwd, model, transcriptPath, parentGardenId, isEntwurf, createdAt },
       recordUpdatedAt: createdAt,
     });
 }
 
-function attached(found: MetaRecord, input: UpsertInput, schema: Written, now: Instant): Identity {
-  const { backend, nativeSessionId, cwd } = sessionIn(input);
-  if (found.backend !== backend) {
-    throw gardenFault(
-      `meta-record identity drift: nativeSessionId "${nativeSessionId}" is bound to backend "${found.backend}" but upsert ` +
+function attachRecord(match: MetaRecord, input: UpsertInput, schema: WritableSchema, now: Instant): CitizenIdentity {
+  const { backend, nativeSessionId, cwd } = parseSession(input);
+  if (match.backend !== backend) {
+    throw createGardenFault(
+      `meta-record identity drift: nativeSessionId "${nativeSessionId}" is bound to backend "${match.backend}" but upsert ` +
         `input says "${backend}". A native session cannot change backend.`,
-      found.gardenId,
+      match.gardenId,
     );
   }
-  if (found.schemaVersion === 3 && schema === 2) {
-    throw gardenFault(
-      `${found.gardenId} is a v3 meta-record, which is never rewritten as v2: ask for v3`,
-      found.gardenId,
+  if (match.schemaVersion === 3 && schema === 2) {
+    throw createGardenFault(
+      `${match.gardenId} is a v3 meta-record, which is never rewritten as v2: ask for v3`,
+      match.gardenId,
     );
   }
-  const old = identityOf(found);
+  const old = toCitizenIdentity(match);
   const parent = old.schemaVersion === 2 ? old.parentGardenId : null;
   const entwurf = old.schemaVersion === 2 && old.isEntwurf;
-  return inSchema(schema, {
+  return toSchema(schema, {
     ...old,
     schemaVersion: 2,
     cwd,
-    model: input.model === undefined ? old.model : textOrNullIn(input.model, 'model'),
+    model: input.model === undefined ? old.model : requireTextOrNull(input.model, 'model'),
     transcriptPath:
-      input.transcriptPath === undefined ? old.transcriptPath : textOrNullIn(input.transcriptPath, 'transcriptPath'),
-    parentGardenId: input.parentGardenId === undefined ? parent : parentIn(input.parentGardenId),
-    isEntwurf: input.isEntwurf === undefined ? entwurf : booleanIn(input.isEntwurf, 'isEntwurf'),
-    recordUpdatedAt: utcOf(now),
+      input.transcriptPath === undefined
+        ? old.transcriptPath
+        : requireTextOrNull(input.transcriptPath, 'transcriptPath'),
+    parentGardenId: input.parentGardenId === undefined ? parent : parseParent(input.parentGardenId),
+    isEntwurf: input.isEntwurf === undefined ? entwurf : requireBoolean(input.isEntwurf, 'isEntwurf'),
+    recordUpdatedAt: formatUtc(now),
   });
 }
 
-function sessionIn(input: UpsertInput): { backend: Backend; nativeSessionId: string; cwd: string } {
+function parseSession(input: UpsertInput): { backend: Backend; nativeSessionId: string; cwd: string } {
   return {
-    backend: wordIn(input.backend, BACKENDS, 'backend'),
-    nativeSessionId: textIn(input.nativeSessionId, 'nativeSessionId'),
-    cwd: textIn(input.cwd, 'cwd'),
+    backend: requireWord(input.backend, BACKENDS, 'backend'),
+    nativeSessionId: requireText(input.nativeSessionId, 'nativeSessionId'),
+    cwd: requireText(input.cwd, 'cwd'),
   };
 }
 
 /** v3 has no place for a parent: a record that has one stays v2 rather than lose it. */
-function inSchema(schema: Written, identity: Extract<Identity, { schemaVersion: 2 }>): Identity {
+function toSchema(schema: WritableSchema, identity: Extract<CitizenIdentity, { schemaVersion: 2 }>): CitizenIdentity {
   if (schema === 2) return identity;
   const { parentGardenId, isEntwurf, ...rest } = identity;
   if (parentGardenId === null && !isEntwurf) return { ...rest, schemaVersion: 3 };
-  throw gardenFault(
+  throw createGardenFault(
     `${identity.gardenId}: a v3 meta-record has no parentGardenId and no isEntwurf; clear both first, or write v2`,
     identity.gardenId,
   );

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { handAt } from '../../../../test/kit/garden-store.ts';
 import { scratch } from '../../../../test/kit/scratch.ts';
 import { CAPABILITIES } from './backends.ts';
-import { capabilitiesOf, driftIn, readCapabilities } from './capabilities.ts';
+import { findDrift, parseCapabilities, readCapabilities } from './capabilities.ts';
 
 const { codex, ...WITHOUT_CODEX } = CAPABILITIES;
 const json = (backends: unknown, more: object = {}): string => JSON.stringify({ schemaVersion: 1, backends, ...more });
@@ -13,8 +13,8 @@ const GOOD = json(CAPABILITIES);
 
 describe('a registry of capabilities', () => {
   test('says of the four backends what is built in', () => {
-    assert.deepEqual(capabilitiesOf(GOOD), CAPABILITIES);
-    assert.deepEqual(driftIn(capabilitiesOf(GOOD)), []);
+    assert.deepEqual(parseCapabilities(GOOD), CAPABILITIES);
+    assert.deepEqual(findDrift(parseCapabilities(GOOD)), []);
   });
 
   const bad: readonly (readonly [string, string, RegExp])[] = [
@@ -60,14 +60,14 @@ describe('a registry of capabilities', () => {
     ],
   ];
   for (const [what, text, why] of bad) {
-    test(`with ${what} is none`, () => assert.throws(() => capabilitiesOf(text), { code: 'garden', message: why }));
+    test(`with ${what} is none`, () => assert.throws(() => parseCapabilities(text), { code: 'garden', message: why }));
   }
 
   test('that differs from what is built in says where', () => {
-    const other = capabilitiesOf(
+    const other = parseCapabilities(
       json({ ...CAPABILITIES, codex: { ...codex, wakeMode: 'self-fetch', deliveryLevel: 'D5' } }),
     );
-    assert.deepEqual(driftIn(other), [
+    assert.deepEqual(findDrift(other), [
       'codex.wakeMode is "self-fetch", here "direct-inject"',
       'codex.deliveryLevel is "D5", here "D6"',
     ]);

@@ -1,5 +1,5 @@
 /** What the usual header of a message says. Anybody can write one: it is shown, never believed. */
-export interface Envelope {
+export interface GardenEnvelope {
   readonly from: string;
   /** The text after `session:`, which begins with a garden id when the sender is a citizen. */
   readonly session: string;
@@ -17,17 +17,17 @@ const LONGEST = 200;
 const WIDTH = 12;
 
 /** The header of six lines in front of a body (garden contract 2); null when it is not exactly that. */
-export function envelopeOf(body: string): Envelope | null {
+export function parseEnvelope(body: string): GardenEnvelope | null {
   const lines = body.split('\n', 2 + LABELS.length);
   if (lines[0] !== FIRST || lines[1 + LABELS.length] !== RULE) return null;
-  const [from, session, at, reply] = LABELS.map((label, index) => labelled(lines[index + 1] ?? '', label));
+  const [from, session, at, reply] = LABELS.map((label, index) => parseLabelled(lines[index + 1] ?? '', label));
   if (from == null || session == null || at == null || (reply !== 'yes' && reply !== 'no')) return null;
   const header = lines.join('\n').length + 1;
   return { from, session, at, wantsReply: reply === 'yes', text: body.slice(header) };
 }
 
 /** A body with the usual header before it, so that its reader knows whom to answer. What would break a line is left out. */
-export function formatEnvelope({ text, ...head }: Envelope): string {
+export function formatEnvelope({ text, ...head }: GardenEnvelope): string {
   const values = [head.from, head.session, head.at, head.wantsReply ? 'yes' : 'no'];
   const lines = LABELS.map((label, index) => {
     const value = [...(values[index] ?? '').toWellFormed()].filter(isPrintable).slice(0, LONGEST).join('');
@@ -37,11 +37,11 @@ export function formatEnvelope({ text, ...head }: Envelope): string {
 }
 
 /** The sender that a body names, without what could wedge a terminal or a spawn; null when it names none. */
-export function senderOf(body: string): string | null {
-  return envelopeOf(body)?.from ?? null;
+export function parseSender(body: string): string | null {
+  return parseEnvelope(body)?.from ?? null;
 }
 
-function labelled(line: string, label: string): string | null {
+function parseLabelled(line: string, label: string): string | null {
   const start = `  ${label}:`;
   if (!line.startsWith(start)) return null;
   const value = [...line.slice(start.length).toWellFormed().trim()].filter(isPrintable).slice(0, LONGEST).join('');

@@ -1,5 +1,4 @@
-export { type Agent, type AgentReason, agentOf, type Signs } from './agent.ts';
-export { type Agents, type Asks, agentsOf } from './agents.ts';
+export { type AgentLiveness, type AgentReason, judgeLiveness, type LivenessSigns } from './agent-liveness.ts';
 export {
   BACKENDS,
   type Backend,
@@ -9,85 +8,94 @@ export {
   type NativeBackend,
   type WakeMode,
 } from './backends.ts';
-export { type Boxes, type BoxSeen, keepBoxes } from './boxes.ts';
+export { type BoxReader, type BoxReading, createBoxReader } from './boxes.ts';
 export {
   type Capabilities,
   type CapabilitiesRead,
-  capabilitiesOf,
-  driftIn,
+  findDrift,
+  parseCapabilities,
   readCapabilities,
 } from './capabilities.ts';
-export { type Envelope, envelopeOf, formatEnvelope, senderOf } from './envelope.ts';
-export { booleanIn, textIn, textOrNullIn, wordIn } from './fields.ts';
-export { gardenIdOf, isGardenId, utcOf } from './id.ts';
-export { keepLives, type Life, type Lives } from './lives.ts';
+export { formatEnvelope, type GardenEnvelope, parseEnvelope, parseSender } from './envelope.ts';
+export { requireBoolean, requireText, requireTextOrNull, requireWord } from './fields.ts';
+export { formatUtc, isGardenId, parseGardenId } from './id.ts';
+export { createLivenessReader, type LivenessReader, type LivenessResult } from './liveness-reader.ts';
 export {
   type Body,
   type Box,
-  type BoxLook,
-  boxDirectory,
-  createdOf,
+  type BoxState,
   EMPTY_MS,
+  findMessage,
+  findMessages,
+  findStrays,
+  type GardenMessage,
   isAnnounced,
   isLeftEmpty,
-  lookInBox,
-  type Message,
-  messageAt,
-  messagesIn,
+  parseCreated,
   peek,
+  readBox,
   SIGNAL,
   type Stage,
   type Strays,
-  straysIn,
-  type Unread,
+  toBoxPath,
+  type UnreadMessage,
 } from './mailbox.ts';
 export {
+  type ArmProvenance,
   type MarkerRead,
   PROVENANCES,
-  type Provenance,
+  parseReceiverMarker,
+  parseSenderMarker,
   type ReceiverMarker,
   readReceiver,
   readSenders,
-  receiverFile,
-  receiverMarkerOf,
   type SenderMarker,
-  type Senders,
-  senderFile,
-  senderMarkerOf,
+  type SenderMarkers,
+  toReceiverPath,
+  toSenderPath,
 } from './markers.ts';
-export { type Places, type PlacesOptions, placesOf } from './places.ts';
-export { realProcesses } from './processes.node.ts';
-export { RECEIPT_KEYS, type Receipt, readReceipt, receiptFile, receiptOf, shownReceipt } from './receipt.ts';
+export { computeGardenPlaces, type GardenPlaces, type GardenPlacesOptions } from './places.ts';
+export { readProcesses } from './processes.node.ts';
+export { mergeReceipt, parseReceipt, RECEIPT_KEYS, type Receipt, readReceipt, toReceiptPath } from './receipt.ts';
 export {
-  type Identity,
+  type CitizenIdentity,
   type IdentityV2,
   type IdentityV3,
-  identityOf,
   KEYS_V2,
   KEYS_V3,
   type MetaRecord,
-  parentIn,
+  parseParent,
+  parseRecord,
+  type RecordSchema,
   type RecordV1,
-  recordOf,
   SCHEMAS,
-  type Schema,
   type Times,
+  toCitizenIdentity,
 } from './record.ts';
-export { type Kept, keepRecords, type Records } from './records.ts';
-export { bytesFrom, closedBy, MOST_BODY, openSmall, ownersOf, statOf, wrongWith } from './small-file.ts';
-export { type Listener, listenerAt } from './socket.node.ts';
-export { isPlausible, type Owner, ownerOf, type Processes, type ProcessState } from './start-key.ts';
+export { createRecordReader, type RecordListing, type RecordReader } from './records.ts';
+export {
+  findDirectoryDefect,
+  findFileDefect,
+  MOST_BODY,
+  openSmall,
+  readBytes,
+  readOwners,
+  readStat,
+} from './small-file.ts';
+export { probeListener, type SocketListener } from './socket.node.ts';
+export { isPlausible, judgeOwner, type OwnerState, type ProcessReader, type ProcessState } from './start-key.ts';
 export {
   type Defect,
   EVERYTHING,
+  findBySession,
   findMixedGenerations,
   type Listing,
   listRecords,
   listStrictly,
-  type Reads,
+  type RecordReadRules,
   readRecord,
   recordFile,
   type Scan,
   SEED_COMPAT,
-  scanFor,
 } from './store.ts';
+export { type LivenessProbes, readStoreLiveness, type StoreLiveness } from './store-liveness.ts';

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
 import { needs } from '../../../../test/kit/require.ts';
-import { envelopeOf, senderOf } from './envelope.ts';
-import { type Box, createdOf, isAnnounced, lookInBox, messagesIn, peek, straysIn } from './mailbox.ts';
-import { readReceipt, shownReceipt } from './receipt.ts';
+import { parseEnvelope, parseSender } from './envelope.ts';
+import { type Box, findMessages, findStrays, isAnnounced, parseCreated, peek, readBox } from './mailbox.ts';
+import { mergeReceipt, readReceipt } from './receipt.ts';
 import { listRecords, readRecord } from './store.ts';
 
 const { disk } = handAt();
 const ALPHA = ['', 'home', 'user', 'repos', 'alpha'].join('/'); // a folder of the data
 const look = (store: Garden, id: string): Box | null => {
-  const box = lookInBox(disk, store.places.mailbox, id);
+  const box = readBox(disk, store.places.mailbox, id);
   assert.notEqual(box.is, 'refused');
   return box.is === 'box' ? box : null;
 };
@@ -46,7 +46,7 @@ describe('garden check 2: every citizen has what the reference says', () => {
       waiting.reduce((sum, n) => sum + n, 0),
       7,
     );
-    const strays = straysIn(disk, store.places.mailbox, new Set(records.map(({ gardenId }) => gardenId)));
+    const strays = findStrays(disk, store.places.mailbox, new Set(records.map(({ gardenId }) => gardenId)));
     assert.deepEqual(strays, { boxes: ['20260101T000000-0a0b0c'], others: ['lost+found'] });
     assert.equal(look(store, '20260101T000000-0a0b0c')?.unread.length, 1);
   });
@@ -75,7 +75,7 @@ describe('the receipt that is shown', () => {
     const id = idOf('v1-claude');
     const record = readRecord(disk, store.places.sessions, id);
     const shown = (): unknown => {
-      const { lastEnqueuedAt, lastDeliveredAt, lastReadAt } = shownReceipt(
+      const { lastEnqueuedAt, lastDeliveredAt, lastReadAt } = mergeReceipt(
         readReceipt(disk, store.places.mailbox, id),
         record,
       );
@@ -98,7 +98,7 @@ describe('the receipt that is shown', () => {
 
 describe('the names in a box', () => {
   test('are four for one message, whose stem stays; a later stage wins, and other names are none', () => {
-    const messages = messagesIn([
+    const messages = findMessages([
       ...['c.msg', 'a.msg.delivered', 'b.msg.read', 'd.msg.delivered.read', 'a.msg', 'd.msg'],
       ...['inbox.signal', 'state.json', 'x.msg.tmp', '.msg', 'x.msg.read.delivered', 'hook.log'],
     ]);
@@ -110,9 +110,9 @@ describe('the names in a box', () => {
 
   test('are in the order of their time, and say it', () => {
     const names = ['2026-06-14T01-08-01-000Z-33f351.msg', '2026-06-14T01-07-24-000Z-53c70b.msg.delivered'];
-    const stems = messagesIn(names).map(({ stem }) => stem);
-    assert.deepEqual(stems.map(createdOf), ['2026-06-14T01:07:24.000Z', '2026-06-14T01:08:01.000Z']);
-    assert.equal(createdOf('by hand'), null);
+    const stems = findMessages(names).map(({ stem }) => stem);
+    assert.deepEqual(stems.map(parseCreated), ['2026-06-14T01:07:24.000Z', '2026-06-14T01:08:01.000Z']);
+    assert.equal(parseCreated('by hand'), null);
   });
 });
 
@@ -148,7 +148,7 @@ describe('what has the name of a message and is none is named, and the others wa
     assert.equal(look(store, id)?.unread.length, 1);
   });
 
-  test('a box that is a symlink, or a file, or can not be entered: nothing is said of its mail', () => {
+  test('a box that is a symlink, or a file, or cannot be entered: nothing is said of its mail', () => {
     using store = garden('store');
     symlinkSync(idOf('cc-enqueued'), join(store.places.mailbox, idOf('cc-never-armed')));
     writeFileSync(join(store.places.mailbox, idOf('codex-plain')), '');
@@ -162,9 +162,9 @@ describe('what has the name of a message and is none is named, and the others wa
       ['codex-plain', 'is not a directory'],
       ['cc-read', 'permission denied'],
     ] as const) {
-      assert.deepEqual(lookInBox(closed, store.places.mailbox, idOf(label)), { is: 'refused', why });
+      assert.deepEqual(readBox(closed, store.places.mailbox, idOf(label)), { is: 'refused', why });
     }
-    assert.equal(lookInBox(closed, store.places.mailbox, idOf('cc-mixed')).is, 'box');
+    assert.equal(readBox(closed, store.places.mailbox, idOf('cc-mixed')).is, 'box');
     const file = '2026-06-14T01-07-24-000Z-53c70b.msg';
     assert.equal(peek(disk, store.places.mailbox, idOf('cc-never-armed'), file, 100), null);
     assert.throws(() => readReceipt(disk, store.places.mailbox, idOf('cc-never-armed')), {
@@ -178,7 +178,7 @@ describe('what has the name of a message and is none is named, and the others wa
     const id = idOf('cc-enqueued');
     chownSync(join(store.places.mailbox, id), 4242, 4242);
     const why = 'belongs to user 4242, whose files are not believed';
-    assert.deepEqual(lookInBox(disk, store.places.mailbox, id), { is: 'refused', why });
+    assert.deepEqual(readBox(disk, store.places.mailbox, id), { is: 'refused', why });
     chownSync(store.places.mailbox, 4242, 4242);
     assert.equal(look(store, id)?.unread.length, 2);
   });
@@ -225,7 +225,7 @@ describe('peeking', () => {
   test('the envelope names the sender, in the data as in a text by hand', () => {
     using store = garden('store');
     const body = bodyOf(store, idOf('cc-enqueued'), '2026-06-14T01-07-24-000Z-53c70b.msg');
-    assert.deepEqual(envelopeOf(body), {
+    assert.deepEqual(parseEnvelope(body), {
       from: `meta-session/claude-code @ ${ALPHA}`,
       session: '20260614T100114-9abadd (meta-session, replyable — reply with entwurf_send to this sessionId)',
       at: '2026-06-14 10:06:47 KST',
@@ -233,8 +233,8 @@ describe('peeking', () => {
       text: 'Please review src/parser.ts lines 10-40.\n',
     });
     const external = bodyOf(store, idOf('cc-delivered'), '2026-06-14T01-08-38-000Z-e1c190.msg.delivered');
-    assert.equal(senderOf(external), `external-mcp/unknown-host @ ${ALPHA}`);
-    assert.equal(senderOf(bodyOf(store, idOf('cc-enqueued'), '2026-06-14T01-08-01-000Z-33f351.msg')), null);
+    assert.equal(parseSender(external), `external-mcp/unknown-host @ ${ALPHA}`);
+    assert.equal(parseSender(bodyOf(store, idOf('cc-enqueued'), '2026-06-14T01-08-01-000Z-33f351.msg')), null);
     for (const [from, to] of [
       ['[entwurf', ' [entwurf'],
       ['  from:', '  From:'],
@@ -242,9 +242,9 @@ describe('peeking', () => {
       ['─'.repeat(40), '─'.repeat(39)],
       ['  at:', '  and:\n  at:'],
     ] as const) {
-      assert.equal(senderOf(body.replace(from, to)), null, to);
+      assert.equal(parseSender(body.replace(from, to)), null, to);
     }
     const hostile = body.replace('meta-session/', `\u001b[31m\u202e${'x'.repeat(300)}`);
-    assert.equal(senderOf(hostile), `[31m${'x'.repeat(196)}`);
+    assert.equal(parseSender(hostile), `[31m${'x'.repeat(196)}`);
   });
 });

@@ -1,26 +1,26 @@
 import { join } from 'node:path';
 import type { Instant } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { gardenIdOf, isGardenId } from './id.ts';
+import { isGardenId, parseGardenId } from './id.ts';
 import {
-  bytesFrom,
-  closedAt,
+  findFileDefect,
+  listNames,
   MOST_JSON,
-  namesIn,
   type Owners,
   openSmall,
-  ownersOf,
+  readBytes,
+  readDirectoryDefect,
+  readOwners,
   readSmall,
-  tryNamesIn,
+  tryListNames,
   tryStat,
-  wrongWith,
 } from './small-file.ts';
 import type { Defect } from './store.ts';
 
 /** How far a message came: put in, announced by a doorbell, read (garden contract 3). */
 export type Stage = 'fresh' | 'delivered' | 'read';
 
-export interface Message {
+export interface GardenMessage {
   /** What it is called at every stage: its file's name up to `.msg`. */
   readonly stem: string;
   /** Its file's name now. */
@@ -29,7 +29,7 @@ export interface Message {
 }
 
 /** A message that waits to be read. */
-export interface Unread extends Message {
+export interface UnreadMessage extends GardenMessage {
   /** Bytes. 0: its body is not there yet, or it has none. */
   readonly size: number;
   /** When it last changed, as the disk has it. */
@@ -38,9 +38,9 @@ export interface Unread extends Message {
 
 export interface Box {
   /** Sorted by file name, each stem once. */
-  readonly messages: readonly Message[];
+  readonly messages: readonly GardenMessage[];
   /** Those that are not read and are regular files, in the order in which they are read. */
-  readonly unread: readonly Unread[];
+  readonly unread: readonly UnreadMessage[];
   /** What has the name of a message that waits, and is none. */
   readonly errors: readonly Defect[];
   /** What `inbox.signal` says: '' when it is armed, then the time of the last message that is whole; null without one. */
@@ -51,18 +51,18 @@ export const SIGNAL = 'inbox.signal';
 const NAME = /^(.+)\.msg(\.delivered)?(\.read)?$/;
 const RANK: Readonly<Record<Stage, number>> = { fresh: 0, delivered: 1, read: 2 };
 
-export const boxDirectory = (mailbox: string, gardenId: string): string => join(mailbox, gardenIdOf(gardenId));
+export const toBoxPath = (mailbox: string, gardenId: string): string => join(mailbox, parseGardenId(gardenId));
 
 /**
  * The messages among the names of a box. A listing made while a file is renamed may have it under both names: then the
  * message is at the later stage.
  */
-export function messagesIn(names: readonly string[]): readonly Message[] {
-  const byStem = new Map<string, Message>();
+export function findMessages(names: readonly string[]): readonly GardenMessage[] {
+  const byStem = new Map<string, GardenMessage>();
   for (const file of names) {
-    const found = NAME.exec(file);
-    if (found === null) continue;
-    const [, stem = '', delivered, read] = found;
+    const match = NAME.exec(file);
+    if (match === null) continue;
+    const [, stem = '', delivered, read] = match;
     const stage = read !== undefined ? 'read' : delivered !== undefined ? 'delivered' : 'fresh';
     const known = byStem.get(stem);
     if (known === undefined || RANK[known.stage] < RANK[stage]) byStem.set(stem, { stem, file, stage });
@@ -71,7 +71,7 @@ export function messagesIn(names: readonly string[]): readonly Message[] {
 }
 
 /** What is known of a citizen's box. `refused`: nothing, also not that it is empty. */
-export type BoxLook =
+export type BoxState =
   | ({ readonly is: 'box' } & Box)
   | { readonly is: 'none' }
   | { readonly is: 'refused'; readonly why: string };
@@ -80,26 +80,26 @@ export type BoxLook =
  * A citizen's box; `none` when nothing was ever sent to it. A symlink in its place is not followed.
  * @throws Fault `unreadable` for what is not about this box
  */
-export function lookInBox(disk: Disk, mailbox: string, gardenId: string): BoxLook {
-  const directory = boxDirectory(mailbox, gardenId);
-  const owners = ownersOf(disk, mailbox);
-  const closed = closedAt(disk, directory, owners);
+export function readBox(disk: Disk, mailbox: string, gardenId: string): BoxState {
+  const directory = toBoxPath(mailbox, gardenId);
+  const owners = readOwners(disk, mailbox);
+  const closed = readDirectoryDefect(disk, directory, owners);
   if (closed !== null) return { is: 'refused', why: closed };
-  const listed = tryNamesIn(disk, directory);
+  const listed = tryListNames(disk, directory);
   if (listed.is !== 'names') return listed.is === 'absent' ? { is: 'none' } : listed;
-  const messages = messagesIn(listed.names);
+  const messages = findMessages(listed.names);
   const errors: Defect[] = [];
-  const unread: Unread[] = [];
+  const unread: UnreadMessage[] = [];
   for (const message of messages) {
     if (message.stage === 'read') continue;
-    const there = tryStat(disk, join(directory, message.file));
-    if (there.is === 'refused') return there; // a box whose files can not be looked at
-    if (there.is === 'absent') continue; // renamed meanwhile: the next look has it
-    const why = wrongWith(there.stat, owners);
-    if (why === null) unread.push({ ...message, size: there.stat.size, changedMs: there.stat.ctimeMs });
+    const statResult = tryStat(disk, join(directory, message.file));
+    if (statResult.is === 'refused') return statResult; // a box whose files cannot be looked at
+    if (statResult.is === 'absent') continue; // renamed meanwhile: the next look has it
+    const why = findFileDefect(statResult.stat, owners);
+    if (why === null) unread.push({ ...message, size: statResult.stat.size, changedMs: statResult.stat.ctimeMs });
     else errors.push({ filename: message.file, message: why });
   }
-  return { is: 'box', messages, unread, errors, signal: signalIn(disk, directory, owners, errors) };
+  return { is: 'box', messages, unread, errors, signal: readSignal(disk, directory, owners, errors) };
 }
 
 /** From the first stage to the last: what is on its way to a later one is met there. */
@@ -114,12 +114,12 @@ const NAMES: readonly (readonly [end: string, stage: Stage])[] = [
  * A message by its stem, asked for by name; null when it is not there. A listing made while a file is renamed may have it
  * under neither name.
  */
-export function messageAt(disk: Disk, mailbox: string, gardenId: string, stem: string): Message | null {
-  const directory = boxDirectory(mailbox, gardenId);
+export function findMessage(disk: Disk, mailbox: string, gardenId: string, stem: string): GardenMessage | null {
+  const directory = toBoxPath(mailbox, gardenId);
   for (const [end, stage] of NAMES) {
     const file = `${stem}${end}`;
-    const there = file.includes('/') ? null : tryStat(disk, join(directory, file));
-    if (there?.is === 'stat' && there.stat.kind === 'file') return { stem, file, stage };
+    const statResult = file.includes('/') ? null : tryStat(disk, join(directory, file));
+    if (statResult?.is === 'stat' && statResult.stat.kind === 'file') return { stem, file, stage };
   }
   return null;
 }
@@ -132,9 +132,9 @@ export interface Strays {
   readonly others: readonly string[];
 }
 
-/** @throws Fault `unreadable` when the mailbox directory can not be read */
-export function straysIn(disk: Disk, mailbox: string, citizens: ReadonlySet<string>): Strays {
-  const names = namesIn(disk, mailbox).filter((name) => !citizens.has(name));
+/** @throws Fault `unreadable` when the mailbox directory cannot be read */
+export function findStrays(disk: Disk, mailbox: string, citizens: ReadonlySet<string>): Strays {
+  const names = listNames(disk, mailbox).filter((name) => !citizens.has(name));
   return { boxes: names.filter(isGardenId), others: names.filter((name) => !isGardenId(name)) };
 }
 
@@ -149,15 +149,15 @@ export interface Body {
  * @param most bytes; a character that is cut is left out
  */
 export function peek(disk: Disk, mailbox: string, gardenId: string, file: string, most: number): Body | null {
-  if (messagesIn([file]).length === 0 || file.includes('/')) return null;
-  const directory = boxDirectory(mailbox, gardenId);
-  const owners = ownersOf(disk, mailbox);
-  if (closedAt(disk, directory, owners) !== null) return null;
+  if (findMessages([file]).length === 0 || file.includes('/')) return null;
+  const directory = toBoxPath(mailbox, gardenId);
+  const owners = readOwners(disk, mailbox);
+  if (readDirectoryDefect(disk, directory, owners) !== null) return null;
   const opened = openSmall(disk, join(directory, file), owners);
   if (opened.is !== 'open') return null;
   try {
     const { size } = opened.stat;
-    return { text: wholeCharacters(bytesFrom(disk, opened.fd, Math.min(size, most)), size > most), size };
+    return { text: decodeWhole(readBytes(disk, opened.fd, Math.min(size, most)), size > most), size };
   } finally {
     disk.files.close(opened.fd);
   }
@@ -166,17 +166,17 @@ export function peek(disk: Disk, mailbox: string, gardenId: string, file: string
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)-[0-9a-f]{6}$/;
 
 /** When a message was put in, as its stem says: `2026-06-14T01:07:24.000Z`; null when it says nothing. */
-export function createdOf(stem: string): string | null {
-  const found = STAMP.exec(stem);
-  return found === null ? null : `${found[1]}:${found[2]}:${found[3]}.${found[4]}`;
+export function parseCreated(stem: string): string | null {
+  const match = STAMP.exec(stem);
+  return match === null ? null : `${match[1]}:${match[2]}:${match[3]}.${match[4]}`;
 }
 
 /**
  * Whether the body is known to be whole: the signal, which a sender touches last, is not older. Of any other the size must
  * stand still from one look to the next (garden contract 3, trap 4). A doorbell proves nothing: it takes all there is.
  */
-export function isAnnounced({ stem, size }: Omit<Unread, 'changedMs'>, signal: string | null): boolean {
-  const created = createdOf(stem);
+export function isAnnounced({ stem, size }: Omit<UnreadMessage, 'changedMs'>, signal: string | null): boolean {
+  const created = parseCreated(stem);
   return size > 0 && created !== null && signal !== null && created <= signal.trimEnd();
 }
 
@@ -184,17 +184,17 @@ export function isAnnounced({ stem, size }: Omit<Unread, 'changedMs'>, signal: s
 export const EMPTY_MS = 10_000;
 
 /** Whether nobody writes to this empty file any more. */
-export function isLeftEmpty({ size, changedMs }: Unread, now: Instant): boolean {
+export function isLeftEmpty({ size, changedMs }: UnreadMessage, now: Instant): boolean {
   return size === 0 && now - changedMs >= EMPTY_MS;
 }
 
-function signalIn(disk: Disk, directory: string, owners: Owners, errors: Defect[]): string | null {
+function readSignal(disk: Disk, directory: string, owners: Owners, errors: Defect[]): string | null {
   const file = readSmall(disk, join(directory, SIGNAL), MOST_JSON, owners);
   if (file.is === 'text') return file.text;
   if (file.is === 'refused') errors.push({ filename: SIGNAL, message: file.why });
   return null;
 }
 
-function wholeCharacters(bytes: Buffer, isCut: boolean): string {
+function decodeWhole(bytes: Buffer, isCut: boolean): string {
   return new TextDecoder().decode(bytes, { stream: isCut });
 }

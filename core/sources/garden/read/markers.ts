@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { gardenFault } from '../fault.ts';
+import { createGardenFault } from '../fault.ts';
 import { NATIVE_BACKENDS, type NativeBackend } from './backends.ts';
-import { described, type Fields, fieldsOf, textIn, wordIn } from './fields.ts';
-import { gardenIdOf } from './id.ts';
-import { MOST_JSON, namesIn, ownersOf, readSmall } from './small-file.ts';
+import { describeValue, type GardenFields, parseFields, requireText, requireWord } from './fields.ts';
+import { parseGardenId } from './id.ts';
+import { listNames, MOST_JSON, readOwners, readSmall } from './small-file.ts';
 import type { Defect } from './store.ts';
 
-interface Owned {
+interface MarkerOwner {
   readonly gardenId: string;
   readonly backend: NativeBackend;
   readonly nativeSessionId: string;
@@ -19,17 +19,17 @@ interface Owned {
 }
 
 /** A process says that it sends as this citizen. */
-export interface SenderMarker extends Owned {
+export interface SenderMarker extends MarkerOwner {
   readonly cwd: string;
 }
 
 export const PROVENANCES = ['session-start', 'cwd-changed', 'file-changed'] as const;
-export type Provenance = (typeof PROVENANCES)[number];
+export type ArmProvenance = (typeof PROVENANCES)[number];
 
 /** A process says that it is woken by this citizen's mail. */
-export interface ReceiverMarker extends Owned {
+export interface ReceiverMarker extends MarkerOwner {
   readonly ownerKind: string;
-  readonly armProvenance: Provenance;
+  readonly armProvenance: ArmProvenance;
 }
 
 /** A marker nobody can trust is none, with a reason: it never stands in the way of mail. */
@@ -38,44 +38,44 @@ export type MarkerRead<M> =
   | { readonly is: 'absent' }
   | { readonly is: 'defect'; readonly why: string };
 
-export const receiverFile = (receivers: string, gardenId: string): string =>
-  join(receivers, `${gardenIdOf(gardenId)}.json`);
-export const senderFile = (senders: string, backend: NativeBackend, pid: number): string =>
+export const toReceiverPath = (receivers: string, gardenId: string): string =>
+  join(receivers, `${parseGardenId(gardenId)}.json`);
+export const toSenderPath = (senders: string, backend: NativeBackend, pid: number): string =>
   join(senders, backend, `${pid}.json`);
 
-export function receiverMarkerOf(json: string): ReceiverMarker {
-  const fields = fieldsOf(json, 'receiver marker');
+export function parseReceiverMarker(json: string): ReceiverMarker {
+  const fields = parseFields(json, 'receiver marker');
   return {
-    ...ownedIn(fields),
-    ownerKind: textIn(fields.ownerKind, 'ownerKind'),
-    armProvenance: wordIn(fields.armProvenance, PROVENANCES, 'armProvenance'),
+    ...parseMarkerOwner(fields),
+    ownerKind: requireText(fields.ownerKind, 'ownerKind'),
+    armProvenance: requireWord(fields.armProvenance, PROVENANCES, 'armProvenance'),
   };
 }
 
-export function senderMarkerOf(json: string): SenderMarker {
-  const fields = fieldsOf(json, 'sender marker');
-  return { ...ownedIn(fields), cwd: textIn(fields.cwd, 'cwd') };
+export function parseSenderMarker(json: string): SenderMarker {
+  const fields = parseFields(json, 'sender marker');
+  return { ...parseMarkerOwner(fields), cwd: requireText(fields.cwd, 'cwd') };
 }
 
 export function readReceiver(disk: Disk, receivers: string, gardenId: string): MarkerRead<ReceiverMarker> {
-  return markerAt(disk, receivers, receiverFile(receivers, gardenId), receiverMarkerOf);
+  return readMarker(disk, receivers, toReceiverPath(receivers, gardenId), parseReceiverMarker);
 }
 
-export interface Senders {
+export interface SenderMarkers {
   readonly markers: readonly SenderMarker[];
   /** `filename` is `<backend>/<name>`. */
   readonly errors: readonly Defect[];
 }
 
-/** Every sender marker of a store. A directory that can not be read is a defect as well, and the others are read. */
-export function readSenders(disk: Disk, senders: string): Senders {
+/** Every sender marker of a store. A directory that cannot be read is a defect as well, and the others are read. */
+export function readSenders(disk: Disk, senders: string): SenderMarkers {
   const markers: SenderMarker[] = [];
   const errors: Defect[] = [];
   for (const backend of NATIVE_BACKENDS) {
     const directory = join(senders, backend);
-    for (const name of markersIn(disk, directory, backend, errors)) {
+    for (const name of listMarkers(disk, directory, backend, errors)) {
       const filename = `${backend}/${name}`;
-      const read = markerAt(disk, senders, join(directory, name), senderMarkerOf);
+      const read = readMarker(disk, senders, join(directory, name), parseSenderMarker);
       if (read.is === 'defect') errors.push({ filename, message: read.why });
       if (read.is !== 'marker') continue;
       const { marker } = read;
@@ -86,9 +86,9 @@ export function readSenders(disk: Disk, senders: string): Senders {
   return { markers, errors };
 }
 
-function markersIn(disk: Disk, directory: string, filename: string, errors: Defect[]): readonly string[] {
+function listMarkers(disk: Disk, directory: string, filename: string, errors: Defect[]): readonly string[] {
   try {
-    return namesIn(disk, directory).filter((one) => one.endsWith('.json'));
+    return listNames(disk, directory).filter((name) => name.endsWith('.json'));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     errors.push({ filename, message: error.message });
@@ -96,30 +96,30 @@ function markersIn(disk: Disk, directory: string, filename: string, errors: Defe
   }
 }
 
-function markerAt<M>(disk: Disk, directory: string, path: string, markerOf: (json: string) => M): MarkerRead<M> {
+function readMarker<M>(disk: Disk, directory: string, path: string, parseMarker: (json: string) => M): MarkerRead<M> {
   try {
-    const file = readSmall(disk, path, MOST_JSON, ownersOf(disk, directory));
+    const file = readSmall(disk, path, MOST_JSON, readOwners(disk, directory));
     if (file.is === 'absent') return file;
     if (file.is === 'refused') return { is: 'defect', why: file.why };
-    return { is: 'marker', marker: markerOf(file.text) };
+    return { is: 'marker', marker: parseMarker(file.text) };
   } catch (error) {
     if (error instanceof Fault) return { is: 'defect', why: error.message };
     throw error;
   }
 }
 
-function ownedIn(fields: Fields): Owned {
+function parseMarkerOwner(fields: GardenFields): MarkerOwner {
   return {
-    gardenId: gardenIdOf(fields.gardenId),
-    backend: wordIn(fields.backend, NATIVE_BACKENDS, 'backend'),
-    nativeSessionId: textIn(fields.nativeSessionId, 'nativeSessionId'),
-    ownerPid: pidIn(fields.ownerPid),
-    ownerStartKey: textIn(fields.ownerStartKey, 'ownerStartKey'),
-    updatedAt: textIn(fields.updatedAt, 'updatedAt'),
+    gardenId: parseGardenId(fields.gardenId),
+    backend: requireWord(fields.backend, NATIVE_BACKENDS, 'backend'),
+    nativeSessionId: requireText(fields.nativeSessionId, 'nativeSessionId'),
+    ownerPid: parsePid(fields.ownerPid),
+    ownerStartKey: requireText(fields.ownerStartKey, 'ownerStartKey'),
+    updatedAt: requireText(fields.updatedAt, 'updatedAt'),
   };
 }
 
-function pidIn(value: unknown): number {
+function parsePid(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw gardenFault(`marker field "ownerPid" must be a whole number (got ${described(value)}).`, 'ownerPid');
+  throw createGardenFault(`marker field "ownerPid" must be a whole number (got ${describeValue(value)}).`, 'ownerPid');
 }

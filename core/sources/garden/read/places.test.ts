@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placesOf } from './places.ts';
+import { computeGardenPlaces } from './places.ts';
 
-const at = (env: Record<string, string>, store?: string): ReturnType<typeof placesOf> =>
-  placesOf({ env, store, home: '/h', cwd: '/c' });
+const at = (env: Record<string, string>, store?: string): ReturnType<typeof computeGardenPlaces> =>
+  computeGardenPlaces({ env, store, home: '/h', cwd: '/c' });
 
 test('without anything set a store is below ~/.pi/agent', () => {
   const nothing = {

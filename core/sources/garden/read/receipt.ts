@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Disk } from '../../../state/index.ts';
-import { gardenFault } from '../fault.ts';
-import { described, fieldsOf, onlyKeys, textOrNullIn } from './fields.ts';
-import { gardenIdOf } from './id.ts';
-import { boxDirectory } from './mailbox.ts';
+import { createGardenFault } from '../fault.ts';
+import { describeValue, parseFields, requireOnlyKeys, requireTextOrNull } from './fields.ts';
+import { parseGardenId } from './id.ts';
+import { toBoxPath } from './mailbox.ts';
 import type { MetaRecord, Times } from './record.ts';
-import { closedAt, MOST_JSON, ownersOf, readSmall } from './small-file.ts';
+import { MOST_JSON, readDirectoryDefect, readOwners, readSmall } from './small-file.ts';
 
 /** `state.json` of a mailbox: the last time of each step of a message (garden contract 2). */
 export interface Receipt extends Times {
@@ -14,24 +14,27 @@ export interface Receipt extends Times {
 }
 
 export const RECEIPT_KEYS = ['schemaVersion', 'gardenId', 'lastEnqueuedAt', 'lastDeliveredAt', 'lastReadAt'] as const;
-const WHAT = 'mailbox receipt state';
+const SUBJECT = 'mailbox receipt state';
 
-export const receiptFile = (mailbox: string, gardenId: string): string =>
-  join(mailbox, gardenIdOf(gardenId), 'state.json');
+export const toReceiptPath = (mailbox: string, gardenId: string): string =>
+  join(mailbox, parseGardenId(gardenId), 'state.json');
 
 /** @throws Fault `garden` that says what is wrong with the text */
-export function receiptOf(json: string): Receipt {
-  const fields = fieldsOf(json, WHAT);
+export function parseReceipt(json: string): Receipt {
+  const fields = parseFields(json, SUBJECT);
   if (fields.schemaVersion !== 1) {
-    throw gardenFault(`${WHAT} "schemaVersion" must be 1 (got ${described(fields.schemaVersion)}).`, WHAT);
+    throw createGardenFault(
+      `${SUBJECT} "schemaVersion" must be 1 (got ${describeValue(fields.schemaVersion)}).`,
+      SUBJECT,
+    );
   }
-  onlyKeys(fields, RECEIPT_KEYS, WHAT);
+  requireOnlyKeys(fields, RECEIPT_KEYS, SUBJECT);
   return {
     schemaVersion: 1,
-    gardenId: gardenIdOf(fields.gardenId),
-    lastEnqueuedAt: textOrNullIn(fields.lastEnqueuedAt, 'lastEnqueuedAt'),
-    lastDeliveredAt: textOrNullIn(fields.lastDeliveredAt, 'lastDeliveredAt'),
-    lastReadAt: textOrNullIn(fields.lastReadAt, 'lastReadAt'),
+    gardenId: parseGardenId(fields.gardenId),
+    lastEnqueuedAt: requireTextOrNull(fields.lastEnqueuedAt, 'lastEnqueuedAt'),
+    lastDeliveredAt: requireTextOrNull(fields.lastDeliveredAt, 'lastDeliveredAt'),
+    lastReadAt: requireTextOrNull(fields.lastReadAt, 'lastReadAt'),
   };
 }
 
@@ -40,20 +43,20 @@ export function receiptOf(json: string): Receipt {
  * @throws Fault `garden` when the file is there and is none, or is another citizen's
  */
 export function readReceipt(disk: Disk, mailbox: string, gardenId: string): Receipt {
-  const id = gardenIdOf(gardenId);
-  const path = receiptFile(mailbox, id);
-  const owners = ownersOf(disk, mailbox);
-  const closed = closedAt(disk, boxDirectory(mailbox, id), owners);
-  if (closed !== null) throw gardenFault(`${WHAT} ${path}: the box ${closed}`, id);
+  const id = parseGardenId(gardenId);
+  const path = toReceiptPath(mailbox, id);
+  const owners = readOwners(disk, mailbox);
+  const closed = readDirectoryDefect(disk, toBoxPath(mailbox, id), owners);
+  if (closed !== null) throw createGardenFault(`${SUBJECT} ${path}: the box ${closed}`, id);
   const file = readSmall(disk, path, MOST_JSON, owners);
   if (file.is === 'absent') {
     return { schemaVersion: 1, gardenId: id, lastEnqueuedAt: null, lastDeliveredAt: null, lastReadAt: null };
   }
-  if (file.is === 'refused') throw gardenFault(`${WHAT} ${path} ${file.why}`, id);
-  const receipt = receiptOf(file.text);
+  if (file.is === 'refused') throw createGardenFault(`${SUBJECT} ${path} ${file.why}`, id);
+  const receipt = parseReceipt(file.text);
   if (receipt.gardenId === id) return receipt;
-  throw gardenFault(
-    `${WHAT} body/path gardenId drift — body gardenId=${receipt.gardenId}, read from <mailbox>/${id}/state.json.`,
+  throw createGardenFault(
+    `${SUBJECT} body/path gardenId drift — body gardenId=${receipt.gardenId}, read from <mailbox>/${id}/state.json.`,
     id,
   );
 }
@@ -62,7 +65,7 @@ export function readReceipt(disk: Disk, mailbox: string, gardenId: string): Rece
  * What is known of a citizen's mail: each time from the receipt, else from a record of the first generation, which
  * keeps it inside until it is migrated (garden contract 3, trap 2).
  */
-export function shownReceipt(state: Receipt, record: MetaRecord): Receipt {
+export function mergeReceipt(state: Receipt, record: MetaRecord): Receipt {
   if (record.schemaVersion !== 1) return state;
   const { delivery } = record;
   return {

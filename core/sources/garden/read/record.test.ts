@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { EXPECTED, EXPECTED_V3, garden } from '../../../../test/kit/garden-store.ts';
 import { Fault } from '../../../model/index.ts';
 import { CAPABILITIES } from './backends.ts';
-import { identityOf, KEYS_V3, recordOf } from './record.ts';
+import { KEYS_V3, parseRecord, toCitizenIdentity } from './record.ts';
 
 const V1 = {
   ...{ schemaVersion: 1, gardenId: '20260614T101639-44fa0f', backend: 'claude-code', nativeSessionId: 'n' },
@@ -29,7 +29,7 @@ const V2 = {
 const { parentGardenId: _p, isEntwurf: _e, ...rest } = V2;
 const V3 = { ...rest, schemaVersion: 3 };
 
-const read = (value: unknown): ReturnType<typeof recordOf> => recordOf(JSON.stringify(value));
+const read = (value: unknown): ReturnType<typeof parseRecord> => parseRecord(JSON.stringify(value));
 
 describe('a record, against the reference', () => {
   using store = garden('store');
@@ -38,7 +38,7 @@ describe('a record, against the reference', () => {
 
   for (const [name, answer] of Object.entries(EXPECTED.malformed)) {
     test(`${name}: ${answer.error ?? 'is one'}`, () => {
-      const parse = (): unknown => recordOf(texts.get(name) ?? '', [1, 2]);
+      const parse = (): unknown => parseRecord(texts.get(name) ?? '', [1, 2]);
       if (answer.error === undefined) parse();
       else assert.throws(parse, { name: 'Fault', code: 'garden', message: store.said(answer.error) });
     });
@@ -60,18 +60,18 @@ describe('a record', () => {
       /v2 meta-record carries unexpected key\(s\) "more", "lastSeen"/,
     );
     assert.throws(() => read({ ...V3, isEntwurf: false }), /v3 meta-record carries unexpected key\(s\) "isEntwurf"/);
-    assert.throws(() => recordOf(`{"__proto__": 1, ${JSON.stringify(V3).slice(1)}`), /"__proto__"/);
+    assert.throws(() => parseRecord(`{"__proto__": 1, ${JSON.stringify(V3).slice(1)}`), /"__proto__"/);
   });
 
   test('of v1 is the identity of v2 with everything but its receipts', () => {
-    assert.deepEqual(identityOf(read(V1)), {
+    assert.deepEqual(toCitizenIdentity(read(V1)), {
       ...V2,
       backend: 'claude-code',
       transcriptPath: '/t',
       createdAt: 'then',
       recordUpdatedAt: 'later',
     });
-    assert.deepEqual(identityOf(read(V3)), V3);
+    assert.deepEqual(toCitizenIdentity(read(V3)), V3);
   });
 
   const bad: readonly (readonly [string, unknown, RegExp])[] = [

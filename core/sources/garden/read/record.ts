@@ -1,4 +1,4 @@
-import { gardenFault } from '../fault.ts';
+import { createGardenFault } from '../fault.ts';
 import {
   BACKENDS,
   type Backend,
@@ -8,20 +8,20 @@ import {
   type WakeMode,
 } from './backends.ts';
 import {
-  booleanIn,
-  described,
-  type Fields,
-  fieldsOf,
-  objectIn,
-  onlyKeys,
-  textIn,
-  textOrNullIn,
-  wordIn,
+  describeValue,
+  type GardenFields,
+  parseFields,
+  requireBoolean,
+  requireObject,
+  requireOnlyKeys,
+  requireText,
+  requireTextOrNull,
+  requireWord,
 } from './fields.ts';
-import { gardenIdOf, isGardenId } from './id.ts';
+import { isGardenId, parseGardenId } from './id.ts';
 
-export type Schema = 1 | 2 | 3;
-export const SCHEMAS: readonly Schema[] = [1, 2, 3];
+export type RecordSchema = 1 | 2 | 3;
+export const SCHEMAS: readonly RecordSchema[] = [1, 2, 3];
 
 /** When a message was last put in, announced and read; UTC texts, never parsed. */
 export interface Times {
@@ -43,7 +43,7 @@ export interface RecordV1 {
   readonly delivery: Times & { readonly wakeMode: WakeMode; readonly deliveryLevel: string };
 }
 
-interface Common {
+interface CitizenFields {
   readonly gardenId: string;
   readonly backend: Backend;
   readonly nativeSessionId: string;
@@ -54,19 +54,19 @@ interface Common {
   readonly recordUpdatedAt: string;
 }
 
-export interface IdentityV2 extends Common {
+export interface IdentityV2 extends CitizenFields {
   readonly schemaVersion: 2;
   readonly parentGardenId: string | null;
   readonly isEntwurf: boolean;
 }
 
-export interface IdentityV3 extends Common {
+export interface IdentityV3 extends CitizenFields {
   readonly schemaVersion: 3;
 }
 
 /** Who a citizen is, without anything of its mail. */
-export type Identity = IdentityV2 | IdentityV3;
-export type MetaRecord = RecordV1 | Identity;
+export type CitizenIdentity = IdentityV2 | IdentityV3;
+export type MetaRecord = RecordV1 | CitizenIdentity;
 
 /** The keys of each schema in the order in which they are written. A v1 record may carry more. */
 export const KEYS_V2 = [
@@ -75,32 +75,35 @@ export const KEYS_V2 = [
 ] as const;
 export const KEYS_V3 = KEYS_V2.filter((key) => key !== 'parentGardenId' && key !== 'isEntwurf');
 
-const WHAT = 'meta-record';
+const SUBJECT = 'meta-record';
 
 /**
  * A record as it stands in its file.
  * @param reads the schemas that are understood
  * @throws Fault `garden` that says what is wrong; the caller names the file
  */
-export function recordOf(json: string, reads: readonly Schema[] = SCHEMAS): MetaRecord {
-  const fields = fieldsOf(json, WHAT);
-  const schema = reads.find((one) => one === fields.schemaVersion);
+export function parseRecord(json: string, reads: readonly RecordSchema[] = SCHEMAS): MetaRecord {
+  const fields = parseFields(json, SUBJECT);
+  const schema = reads.find((candidate) => candidate === fields.schemaVersion);
   switch (schema) {
     case 1:
-      return v1(fields);
+      return parseV1(fields);
     case 2:
-      return v2(fields);
+      return parseV2(fields);
     case 3:
-      return v3(fields);
+      return parseV3(fields);
     case undefined: {
-      const got = described(fields.schemaVersion);
-      throw gardenFault(`meta-record "schemaVersion" must be ${oneOf(reads)} (got ${got}).`, WHAT);
+      const got = describeValue(fields.schemaVersion);
+      throw createGardenFault(
+        `meta-record "schemaVersion" must be ${formatAlternatives(reads)} (got ${got}).`,
+        SUBJECT,
+      );
     }
   }
 }
 
 /** The identity in a record. Of a v1 record everything but its receipts is kept (garden contract 2). */
-export function identityOf(record: MetaRecord): Identity {
+export function toCitizenIdentity(record: MetaRecord): CitizenIdentity {
   if (record.schemaVersion !== 1) return record;
   const { gardenId, backend, nativeSessionId, cwd, transcriptPath, createdAt, lastSeen } = record;
   return {
@@ -111,79 +114,82 @@ export function identityOf(record: MetaRecord): Identity {
 }
 
 /** @throws Fault `garden` unless it is null or a garden id */
-export function parentIn(value: unknown): string | null {
+export function parseParent(value: unknown): string | null {
   if (value === null) return null;
-  const id = textIn(value, 'parentGardenId');
+  const id = requireText(value, 'parentGardenId');
   if (isGardenId(id)) return id;
-  throw gardenFault(
+  throw createGardenFault(
     `meta-record "parentGardenId" must be null or match YYYYMMDDTHHMMSS-[0-9a-f]{6} (got "${id}").`,
-    WHAT,
+    SUBJECT,
   );
 }
 
-function v1(fields: Fields): RecordV1 {
-  const delivery = objectIn(fields.delivery, 'meta-record "delivery" must be an object', WHAT);
-  const backend = wordIn(fields.backend, NATIVE_BACKENDS, 'backend');
+function parseV1(fields: GardenFields): RecordV1 {
+  const delivery = requireObject(fields.delivery, 'meta-record "delivery" must be an object', SUBJECT);
+  const backend = requireWord(fields.backend, NATIVE_BACKENDS, 'backend');
   return {
     schemaVersion: 1,
-    gardenId: gardenIdOf(fields.gardenId),
+    gardenId: parseGardenId(fields.gardenId),
     backend,
-    nativeSessionId: textIn(fields.nativeSessionId, 'nativeSessionId'),
-    transcriptPath: textIn(fields.transcriptPath, 'transcriptPath'),
-    cwd: textIn(fields.cwd, 'cwd'),
-    createdAt: textIn(fields.createdAt, 'createdAt'),
-    lastSeen: textIn(fields.lastSeen, 'lastSeen'),
+    nativeSessionId: requireText(fields.nativeSessionId, 'nativeSessionId'),
+    transcriptPath: requireText(fields.transcriptPath, 'transcriptPath'),
+    cwd: requireText(fields.cwd, 'cwd'),
+    createdAt: requireText(fields.createdAt, 'createdAt'),
+    lastSeen: requireText(fields.lastSeen, 'lastSeen'),
     delivery: {
-      wakeMode: wakeModeIn(delivery.wakeMode, backend),
-      deliveryLevel: textIn(delivery.deliveryLevel, 'delivery.deliveryLevel'),
-      lastEnqueuedAt: textOrNullIn(delivery.lastEnqueuedAt, 'delivery.lastEnqueuedAt'),
-      lastDeliveredAt: textOrNullIn(delivery.lastDeliveredAt, 'delivery.lastDeliveredAt'),
-      lastReadAt: textOrNullIn(delivery.lastReadAt, 'delivery.lastReadAt'),
+      wakeMode: parseWakeMode(delivery.wakeMode, backend),
+      deliveryLevel: requireText(delivery.deliveryLevel, 'delivery.deliveryLevel'),
+      lastEnqueuedAt: requireTextOrNull(delivery.lastEnqueuedAt, 'delivery.lastEnqueuedAt'),
+      lastDeliveredAt: requireTextOrNull(delivery.lastDeliveredAt, 'delivery.lastDeliveredAt'),
+      lastReadAt: requireTextOrNull(delivery.lastReadAt, 'delivery.lastReadAt'),
     },
   };
 }
 
 /** A mode that is not its backend's would send mail the wrong way. */
-function wakeModeIn(value: unknown, backend: NativeBackend): WakeMode {
-  const mode = textIn(value, 'delivery.wakeMode');
+function parseWakeMode(value: unknown, backend: NativeBackend): WakeMode {
+  const mode = requireText(value, 'delivery.wakeMode');
   if (mode !== 'self-fetch' && mode !== 'direct-inject') {
-    throw gardenFault(`meta-record "delivery.wakeMode" must be self-fetch | direct-inject (got "${mode}").`, WHAT);
+    throw createGardenFault(
+      `meta-record "delivery.wakeMode" must be self-fetch | direct-inject (got "${mode}").`,
+      SUBJECT,
+    );
   }
   const { wakeMode } = CAPABILITIES[backend];
   if (mode === wakeMode) return mode;
-  throw gardenFault(
+  throw createGardenFault(
     `meta-record "delivery.wakeMode" (${mode}) contradicts backend "${backend}" (canonical ${wakeMode}). ` +
       'Delivery mode is backend-determined; this record is corrupt.',
-    WHAT,
+    SUBJECT,
   );
 }
 
-function v2(fields: Fields): IdentityV2 {
-  const more = ' Stale v1 fields (delivery/lastSeen) or unknown keys are rejected.';
-  onlyKeys(fields, KEYS_V2, 'v2 meta-record', more);
-  const parentGardenId = parentIn(fields.parentGardenId);
-  const isEntwurf = booleanIn(fields.isEntwurf, 'isEntwurf');
-  return { schemaVersion: 2, ...common(fields), parentGardenId, isEntwurf };
+function parseV2(fields: GardenFields): IdentityV2 {
+  const hint = ' Stale v1 fields (delivery/lastSeen) or unknown keys are rejected.';
+  requireOnlyKeys(fields, KEYS_V2, 'v2 meta-record', hint);
+  const parentGardenId = parseParent(fields.parentGardenId);
+  const isEntwurf = requireBoolean(fields.isEntwurf, 'isEntwurf');
+  return { schemaVersion: 2, ...parseCommon(fields), parentGardenId, isEntwurf };
 }
 
-function v3(fields: Fields): IdentityV3 {
-  onlyKeys(fields, KEYS_V3, 'v3 meta-record');
-  return { schemaVersion: 3, ...common(fields) };
+function parseV3(fields: GardenFields): IdentityV3 {
+  requireOnlyKeys(fields, KEYS_V3, 'v3 meta-record');
+  return { schemaVersion: 3, ...parseCommon(fields) };
 }
 
-function common(fields: Fields): Common {
+function parseCommon(fields: GardenFields): CitizenFields {
   return {
-    gardenId: gardenIdOf(fields.gardenId),
-    backend: wordIn(fields.backend, BACKENDS, 'backend'),
-    nativeSessionId: textIn(fields.nativeSessionId, 'nativeSessionId'),
-    cwd: textIn(fields.cwd, 'cwd'),
-    model: textOrNullIn(fields.model, 'model'),
-    transcriptPath: textOrNullIn(fields.transcriptPath, 'transcriptPath'),
-    createdAt: textIn(fields.createdAt, 'createdAt'),
-    recordUpdatedAt: textIn(fields.recordUpdatedAt, 'recordUpdatedAt'),
+    gardenId: parseGardenId(fields.gardenId),
+    backend: requireWord(fields.backend, BACKENDS, 'backend'),
+    nativeSessionId: requireText(fields.nativeSessionId, 'nativeSessionId'),
+    cwd: requireText(fields.cwd, 'cwd'),
+    model: requireTextOrNull(fields.model, 'model'),
+    transcriptPath: requireTextOrNull(fields.transcriptPath, 'transcriptPath'),
+    createdAt: requireText(fields.createdAt, 'createdAt'),
+    recordUpdatedAt: requireText(fields.recordUpdatedAt, 'recordUpdatedAt'),
   };
 }
 
-function oneOf(schemas: readonly Schema[]): string {
+function formatAlternatives(schemas: readonly RecordSchema[]): string {
   return schemas.length < 2 ? schemas.join() : `${schemas.slice(0, -1).join(', ')} or ${schemas.at(-1)}`;
 }

@@ -3,82 +3,82 @@ import type { Clock, Stat } from '../../../ports/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import type { MetaRecord } from './record.ts';
 import { SCHEMAS } from './record.ts';
-import { namesIn, ownersOf, statOf } from './small-file.ts';
-import { COARSE_MS, isSettled, stampOf } from './stamp.ts';
-import { type Defect, isRecordName, type Listing, listingOf, type Named, readOne } from './store.ts';
+import { listNames, readOwners, readStat } from './small-file.ts';
+import { COARSE_MS, isSettled, toStamp } from './stamp.ts';
+import { type Defect, isRecordName, type Listing, type NamedRecord, readRecordFile, toListing } from './store.ts';
 
 /** The records of a store as they were read last, by garden id. */
-export interface Kept extends Listing {
+export interface RecordListing extends Listing {
   readonly byId: ReadonlyMap<string, MetaRecord>;
 }
 
 /** The records of a store, of which only those that changed are read again. */
-export interface Records {
+export interface RecordReader {
   /**
    * As they are now. While nothing changed it costs one stat, and is the same object.
-   * @throws Fault `unreadable` when the directory can not be read; one that is not there is an empty store
+   * @throws Fault `unreadable` when the directory cannot be read; one that is not there is an empty store
    */
-  now(): Promise<Kept>;
+  refresh(): Promise<RecordListing>;
   /** A file may have been written where it stands, which its directory does not tell: the next reading asks each. */
   doubt(): void;
   /** The last reading; empty before the first. */
-  readonly last: Kept;
+  readonly last: RecordListing;
 }
 
 /** Files read at once; then others have their turn. */
 const AT_ONCE = 200;
 /** Each file is asked this often although its directory says that nothing changed. */
 const DOUBT_MS = 600_000;
-const NOTHING: Kept = { records: [], errors: [], byId: new Map() };
+const NOTHING: RecordListing = { records: [], errors: [], byId: new Map() };
 
-interface Read {
+interface CachedRecord {
   /** Null: it may have changed since without another one. */
   readonly stamp: string | null;
-  readonly one: Named | Defect;
+  readonly entry: NamedRecord | Defect;
 }
 
-export function keepRecords(disk: Disk, sessions: string, clock: Clock): Records {
+export function createRecordReader(disk: Disk, sessions: string, clock: Clock): RecordReader {
   const never = new AbortController().signal;
-  let files = new Map<string, Read>();
+  let files = new Map<string, CachedRecord>();
   let last = NOTHING;
   let known: { readonly stamp: string; readonly isSettled: boolean } | null = null;
   let doubtAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<Kept> | null = null;
-  let next: Promise<Kept> | null = null;
+  let reading: Promise<RecordListing> | null = null;
+  let next: Promise<RecordListing> | null = null;
 
-  async function readAnew(): Promise<Kept> {
+  async function readAnew(): Promise<RecordListing> {
     const at = clock.now();
-    const there = statOf(disk, sessions);
-    const stamp = there === null ? '' : stampOf(there);
+    const sessionsStat = readStat(disk, sessions);
+    const stamp = sessionsStat === null ? '' : toStamp(sessionsStat);
     const isDoubted = clock.monotonic() >= doubtAt;
     if (!isDoubted && known !== null && known.stamp === stamp && known.isSettled) return last;
-    const owners = ownersOf(disk, sessions);
+    const owners = readOwners(disk, sessions);
     const before = files;
-    const after = new Map<string, Read>();
+    const after = new Map<string, CachedRecord>();
     let isSame = true;
     let read = 0;
     let areSettled = true;
-    const listed = namesIn(disk, sessions).filter(isRecordName);
-    for (const filename of withMissed(listed, before)) {
-      const stat = lstatOrNull(join(sessions, filename));
+    const listed = listNames(disk, sessions).filter(isRecordName);
+    for (const filename of addMissed(listed, before)) {
+      const stat = tryLstat(join(sessions, filename));
       const isOld = stat !== null && stat.ctimeMs < at - COARSE_MS;
-      const mark = isOld ? stampOf(stat) : null;
+      const fileStamp = isOld ? toStamp(stat) : null;
       areSettled &&= isOld;
       const was = before.get(filename);
-      if (was !== undefined && mark !== null && was.stamp === mark) {
+      if (was !== undefined && fileStamp !== null && was.stamp === fileStamp) {
         after.set(filename, was);
         continue;
       }
       isSame = false;
-      const one = readOne(disk, sessions, filename, SCHEMAS, owners);
-      if (one !== null) after.set(filename, { stamp: mark, one });
+      const entry = readRecordFile(disk, sessions, filename, SCHEMAS, owners);
+      if (entry !== null) after.set(filename, { stamp: fileStamp, entry });
       read += 1;
       if (read % AT_ONCE === 0) await clock.sleep(0, never);
     }
-    known = { stamp, isSettled: there === null || (areSettled && isSettled(there, at)) };
+    known = { stamp, isSettled: sessionsStat === null || (areSettled && isSettled(sessionsStat, at)) };
     if (isDoubted) doubtAt = clock.monotonic() + DOUBT_MS;
     if (!isSame || after.size !== before.size) {
-      const listing = listingOf([...after.values()].map(({ one }) => one));
+      const listing = toListing([...after.values()].map(({ entry }) => entry));
       last = { ...listing, byId: new Map(listing.records.map((record) => [record.gardenId, record])) };
     }
     files = after;
@@ -86,14 +86,16 @@ export function keepRecords(disk: Disk, sessions: string, clock: Clock): Records
   }
 
   /** A listing made while a file is renamed over another one may have neither: who is said to be gone is gone. */
-  function withMissed(listed: readonly string[], before: ReadonlyMap<string, Read>): readonly string[] {
-    const there = new Set(listed);
-    const missed = [...before.keys()].filter((name) => !there.has(name) && lstatOrNull(join(sessions, name)) !== null);
+  function addMissed(listed: readonly string[], before: ReadonlyMap<string, CachedRecord>): readonly string[] {
+    const listedNames = new Set(listed);
+    const missed = [...before.keys()].filter(
+      (name) => !listedNames.has(name) && tryLstat(join(sessions, name)) !== null,
+    );
     return missed.length === 0 ? listed : [...listed, ...missed].sort();
   }
 
-  /** Null: it can not be looked at, and who reads it says why. */
-  function lstatOrNull(path: string): Stat | null {
+  /** Null: it cannot be looked at, and who reads it says why. */
+  function tryLstat(path: string): Stat | null {
     try {
       return disk.files.lstat(path);
     } catch {
@@ -101,7 +103,7 @@ export function keepRecords(disk: Disk, sessions: string, clock: Clock): Records
     }
   }
 
-  function start(): Promise<Kept> {
+  function start(): Promise<RecordListing> {
     reading = readAnew().finally(() => {
       reading = null;
     });
@@ -109,7 +111,7 @@ export function keepRecords(disk: Disk, sessions: string, clock: Clock): Records
   }
 
   return {
-    now() {
+    refresh() {
       if (reading === null) return start();
       // What is being read may miss what changed since it began: who asks meanwhile shares the next reading.
       next ??= reading

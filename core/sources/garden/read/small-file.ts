@@ -1,6 +1,6 @@
 import { O, type Stat } from '../../../ports/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { errnoOf, ioFault, refusal } from '../../../state/index.ts';
+import { createRefusal, getErrno, toIoFault } from '../../../state/index.ts';
 
 /** Longest JSON file of a store that is read. */
 export const MOST_JSON = 256 * 1024;
@@ -8,7 +8,7 @@ export const MOST_JSON = 256 * 1024;
 export const MOST_BODY = 16 * 1024 * 1024;
 
 /** What a file of the store is. `refused` is about this file alone: its neighbours are read all the same. */
-export type Small =
+export type SmallFile =
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'absent' }
   | { readonly is: 'refused'; readonly why: string };
@@ -19,7 +19,7 @@ export type Owners = ReadonlySet<number> | null;
 const ROOT = 0;
 const CAREFUL = O.RDONLY | O.NOFOLLOW | O.NONBLOCK;
 /** Failures of one file. Any other (too many open files, a disk that fails) is the machine's, and no answer. */
-const OF_THE_FILE = new Set([
+const FILE_ERRNOS = new Set([
   'ELOOP',
   'EMLINK',
   'EACCES',
@@ -35,10 +35,10 @@ const OF_THE_FILE = new Set([
  * Us, the system, and whoever owns the directory and could put any file in it. Others can place a file only where a
  * directory is open to everybody, and such a file is not believed.
  */
-export function ownersOf(disk: Disk, directory: string): Owners {
+export function readOwners(disk: Disk, directory: string): Owners {
   if (disk.uid === null) return null;
-  const there = statOf(disk, directory);
-  return new Set([disk.uid, ROOT, ...(there === null ? [] : [there.uid])]);
+  const stat = readStat(disk, directory);
+  return new Set([disk.uid, ROOT, ...(stat === null ? [] : [stat.uid])]);
 }
 
 /**
@@ -47,40 +47,40 @@ export function ownersOf(disk: Disk, directory: string): Owners {
  * @param most bytes; a longer file is refused
  * @throws Fault `unreadable` for what is not about this file
  */
-export function readSmall(disk: Disk, path: string, most: number, owners: Owners): Small {
+export function readSmall(disk: Disk, path: string, most: number, owners: Owners): SmallFile {
   const opened = openSmall(disk, path, owners);
   if (opened.is !== 'open') return opened;
   try {
     if (opened.stat.size > most) return { is: 'refused', why: `is ${opened.stat.size} bytes long, over ${most}` };
-    return { is: 'text', text: bytesFrom(disk, opened.fd, opened.stat.size).toString('utf8') };
+    return { is: 'text', text: readBytes(disk, opened.fd, opened.stat.size).toString('utf8') };
   } catch (error) {
-    throw ioFault(error, path, 'unreadable');
+    throw toIoFault(error, path, 'unreadable');
   } finally {
     disk.files.close(opened.fd);
   }
 }
 
-export type OpenedSmall =
+export type OpenSmallFile =
   | { readonly is: 'open'; readonly fd: number; readonly stat: Stat }
-  | Exclude<Small, { is: 'text' }>;
+  | Exclude<SmallFile, { is: 'text' }>;
 
 /** The same up to the descriptor, which is the caller's to close. */
-export function openSmall(disk: Disk, path: string, owners: Owners): OpenedSmall {
+export function openSmall(disk: Disk, path: string, owners: Owners): OpenSmallFile {
   let fd: number;
   try {
     fd = disk.files.open(path, CAREFUL, 0);
   } catch (error) {
-    return failed(error, path);
+    return toFailure(error, path);
   }
   const stat = disk.files.fstat(fd);
-  const why = wrongWith(stat, owners);
+  const why = findFileDefect(stat, owners);
   if (why === null) return { is: 'open', fd, stat };
   disk.files.close(fd);
   return { is: 'refused', why };
 }
 
 /** Why something is not to be read; null for a regular file of an owner who is believed. */
-export function wrongWith(stat: Stat, owners: Owners): string | null {
+export function findFileDefect(stat: Stat, owners: Owners): string | null {
   switch (stat.kind) {
     case 'symlink':
       return 'is a symlink, which is never followed';
@@ -89,22 +89,22 @@ export function wrongWith(stat: Stat, owners: Owners): string | null {
     case 'other':
       return 'is a pipe, socket or device, not a file';
     case 'file':
-      return foreignTo(stat, owners);
+      return findOwnerDefect(stat, owners);
   }
 }
 
 /** Why a directory of the store is not to be entered; null for a real one of an owner who is believed. */
-export function closedBy(stat: Stat, owners: Owners): string | null {
-  if (stat.kind === 'directory') return foreignTo(stat, owners);
+export function findDirectoryDefect(stat: Stat, owners: Owners): string | null {
+  if (stat.kind === 'directory') return findOwnerDefect(stat, owners);
   return stat.kind === 'symlink' ? 'is a symlink, which is never followed' : 'is not a directory';
 }
 
-function foreignTo({ uid }: Stat, owners: Owners): string | null {
+function findOwnerDefect({ uid }: Stat, owners: Owners): string | null {
   return owners === null || owners.has(uid) ? null : `belongs to user ${uid}, whose files are not believed`;
 }
 
 /** So many bytes from the start, fewer when the file became shorter. */
-export function bytesFrom(disk: Disk, fd: number, size: number): Buffer {
+export function readBytes(disk: Disk, fd: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   let done = 0;
   while (done < size) {
@@ -115,67 +115,67 @@ export function bytesFrom(disk: Disk, fd: number, size: number): Buffer {
   return bytes.subarray(0, done);
 }
 
-function failed(error: unknown, path: string): Exclude<Small, { is: 'text' }> {
-  const code = errnoOf(error);
+function toFailure(error: unknown, path: string): Exclude<SmallFile, { is: 'text' }> {
+  const code = getErrno(error);
   if (code === 'ENOENT') return { is: 'absent' };
-  const fault = ioFault(error, path, 'unreadable');
-  if (!OF_THE_FILE.has(code)) throw fault;
+  const fault = toIoFault(error, path, 'unreadable');
+  if (!FILE_ERRNOS.has(code)) throw fault;
   return { is: 'refused', why: fault.message.slice(`${path}: `.length) };
 }
 
 /** What a name stands for, itself and not what it points to; null when it is not there. @throws Fault `unreadable` */
-export function statOf(disk: Disk, path: string): Stat | null {
+export function readStat(disk: Disk, path: string): Stat | null {
   try {
     return disk.files.lstat(path);
   } catch (error) {
-    throw ioFault(error, path, 'unreadable');
+    throw toIoFault(error, path, 'unreadable');
   }
 }
 
-/** The same where one that can not be looked at is about itself. */
+/** The same where one that cannot be looked at is about itself. */
 export function tryStat(
   disk: Disk,
   path: string,
-): { readonly is: 'stat'; readonly stat: Stat } | Exclude<Small, { is: 'text' }> {
+): { readonly is: 'stat'; readonly stat: Stat } | Exclude<SmallFile, { is: 'text' }> {
   try {
     const stat = disk.files.lstat(path);
     return stat === null ? { is: 'absent' } : { is: 'stat', stat };
   } catch (error) {
-    return failed(error, path);
+    return toFailure(error, path);
   }
 }
 
 /** Why a directory of the store, and all in it, is not to be read; null when it may be, or is not there. */
-export function closedAt(disk: Disk, directory: string, owners: Owners): string | null {
-  const there = tryStat(disk, directory);
-  if (there.is !== 'stat') return there.is === 'refused' ? there.why : null;
-  return closedBy(there.stat, owners);
+export function readDirectoryDefect(disk: Disk, directory: string, owners: Owners): string | null {
+  const statResult = tryStat(disk, directory);
+  if (statResult.is !== 'stat') return statResult.is === 'refused' ? statResult.why : null;
+  return findDirectoryDefect(statResult.stat, owners);
 }
 
 /**
  * The names in a directory, sorted; none when it is not there.
  * @throws Fault `unreadable` for any other reason: that is not an empty store (garden contract 7)
  */
-export function namesIn(disk: Disk, directory: string): readonly string[] {
-  const listed = tryNamesIn(disk, directory);
+export function listNames(disk: Disk, directory: string): readonly string[] {
+  const listed = tryListNames(disk, directory);
   switch (listed.is) {
     case 'names':
       return listed.names;
     case 'absent':
       return [];
     case 'refused':
-      throw refusal(directory, listed.why, 'unreadable');
+      throw createRefusal(directory, listed.why, 'unreadable');
   }
 }
 
 /** The same for a directory whose neighbours are read all the same. */
-export function tryNamesIn(
+export function tryListNames(
   disk: Disk,
   directory: string,
-): { readonly is: 'names'; readonly names: readonly string[] } | Exclude<Small, { is: 'text' }> {
+): { readonly is: 'names'; readonly names: readonly string[] } | Exclude<SmallFile, { is: 'text' }> {
   try {
     return { is: 'names', names: disk.files.readdir(directory).sort() };
   } catch (error) {
-    return failed(error, directory);
+    return toFailure(error, directory);
   }
 }

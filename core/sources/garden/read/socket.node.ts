@@ -2,20 +2,20 @@ import { lstatSync } from 'node:fs';
 import { connect } from 'node:net';
 
 /** What a control socket says of whoever should listen there. */
-export type Listener = 'listening' | 'refused' | 'absent' | 'implausible' | 'uncertain';
+export type SocketListener = 'listening' | 'refused' | 'absent' | 'implausible' | 'uncertain';
 
 /** Asks by connecting, and leaves at once. A symlink or a file in the socket's place is not touched (garden contract 7). */
-export async function listenerAt(path: string, withinMs: number): Promise<Listener> {
+export async function probeListener(path: string, withinMs: number): Promise<SocketListener> {
   try {
-    const there = lstatSync(path, { throwIfNoEntry: false });
-    if (there === undefined) return 'absent';
-    if (!there.isSocket()) return 'implausible';
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return 'absent';
+    if (!stat.isSocket()) return 'implausible';
   } catch {
-    return 'uncertain'; // the directory can not be looked into
+    return 'uncertain'; // the directory cannot be looked into
   }
   return new Promise((resolve) => {
     const socket = connect(path);
-    const answer = (listener: Listener): void => {
+    const answer = (listener: SocketListener): void => {
       socket.destroy();
       resolve(listener);
     };

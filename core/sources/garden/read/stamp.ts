@@ -2,7 +2,7 @@ import type { Instant } from '../../../model/index.ts';
 import type { Stat } from '../../../ports/index.ts';
 
 /** Two stats with one stamp are of one file or directory, with nothing changed between them that the disk tells. */
-export function stampOf({ dev, ino, size, ctimeMs }: Stat): string {
+export function toStamp({ dev, ino, size, ctimeMs }: Stat): string {
   return `${dev}:${ino}:${size}:${ctimeMs}`;
 }
 

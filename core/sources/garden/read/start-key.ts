@@ -8,10 +8,10 @@ export type ProcessState =
   | { readonly is: 'unknown' };
 
 /** Asks the system about these processes, all at once. */
-export type Processes = (pids: readonly number[]) => Promise<ReadonlyMap<number, ProcessState>>;
+export type ProcessReader = (pids: readonly number[]) => Promise<ReadonlyMap<number, ProcessState>>;
 
 /** What a marker's owner is: `implausible` is a number no session can have (garden contract 5). */
-export type Owner = 'live' | 'dead' | 'uncertain' | 'implausible';
+export type OwnerState = 'live' | 'dead' | 'uncertain' | 'implausible';
 
 const LARGEST_PID = 2 ** 31 - 1;
 
@@ -20,11 +20,11 @@ export function isPlausible(pid: number): boolean {
   return Number.isInteger(pid) && pid > 1 && pid <= LARGEST_PID;
 }
 
-export function ownerOf(pid: number, startKey: string, state: ProcessState | undefined): Owner {
+export function judgeOwner(pid: number, startKey: string, state: ProcessState | undefined): OwnerState {
   if (!isPlausible(pid)) return 'implausible';
   switch (state?.is) {
     case 'running':
-      if (familyOf(state.startKey) !== familyOf(startKey)) return 'uncertain';
+      if (toKeyFamily(state.startKey) !== toKeyFamily(startKey)) return 'uncertain';
       return state.startKey === startKey ? 'live' : 'dead';
     case 'gone':
       return 'dead';
@@ -33,7 +33,7 @@ export function ownerOf(pid: number, startKey: string, state: ProcessState | und
   }
 }
 
-function familyOf(key: string): string {
+function toKeyFamily(key: string): string {
   return key.slice(0, key.indexOf(':') + 1);
 }
 
@@ -44,7 +44,7 @@ const START_TIME = 19; // field 22, in ticks since boot
  * The line of `/proc/<pid>/stat`. The command in it may hold spaces and `)`, so fields are counted behind the last one.
  * One that ended and was not waited for is gone.
  */
-export function stateOfStat(line: string): ProcessState {
+export function parseProcStat(line: string): ProcessState {
   const fields = line
     .slice(line.lastIndexOf(')') + 1)
     .trim()
@@ -56,11 +56,11 @@ export function stateOfStat(line: string): ProcessState {
 }
 
 /** The lines of `ps -o pid=,lstart=`. */
-export function startsInPs(stdout: string): ReadonlyMap<number, ProcessState> {
+export function parsePsOutput(stdout: string): ReadonlyMap<number, ProcessState> {
   return new Map(
     stdout.split('\n').flatMap((line) => {
-      const found = /^\s*(\d+)\s+(\S.*?)\s*$/.exec(line);
-      return found === null ? [] : [[Number(found[1]), { is: 'running', startKey: `ps:${found[2]}` }] as const];
+      const match = /^\s*(\d+)\s+(\S.*?)\s*$/.exec(line);
+      return match === null ? [] : [[Number(match[1]), { is: 'running', startKey: `ps:${match[2]}` }] as const];
     }),
   );
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Answer, EXPECTED, EXPECTED_V3, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
 import { needs } from '../../../../test/kit/require.ts';
-import { identityOf } from './record.ts';
-import { type Listing, listRecords, listStrictly, readRecord, SEED_COMPAT, scanFor } from './store.ts';
+import { toCitizenIdentity } from './record.ts';
+import { findBySession, type Listing, listRecords, listStrictly, readRecord, SEED_COMPAT } from './store.ts';
 
 const { disk } = handAt();
-const identities = ({ records }: Listing): unknown => records.map(identityOf);
+const identities = ({ records }: Listing): unknown => records.map(toCitizenIdentity);
 const names = ({ errors }: Listing): readonly string[] => errors.map(({ filename }) => filename);
 
 describe('garden check 1: the listing', () => {
@@ -60,7 +60,7 @@ describe('garden check 1: the listing', () => {
     const old = '20260808T220001-00bad2';
     const isOld = (id: unknown): boolean => String(id).startsWith(old);
     assert.deepEqual(
-      list.records.map(identityOf).filter(({ gardenId }) => !isOld(gardenId)),
+      list.records.map(toCitizenIdentity).filter(({ gardenId }) => !isOld(gardenId)),
       EXPECTED_V3.list.identities,
     );
     assert.equal(list.records.filter(({ gardenId }) => isOld(gardenId)).length, 1);
@@ -74,7 +74,7 @@ describe('garden check 1: the listing', () => {
     }
   });
 
-  test('of a directory that is not there is empty; of one that can not be read there is none', () => {
+  test('of a directory that is not there is empty; of one that cannot be read there is none', () => {
     using store = garden();
     assert.deepEqual(listRecords(disk, store.places.sessions), { records: [], errors: [] });
     writeFileSync(store.places.sessions, 'a file');
@@ -127,7 +127,7 @@ describe('bad files of a store are named, and their neighbours are there', () =>
     chmodSync(join(store.places.sessions, good), 0o666);
     const before = store.tree();
     listRecords(disk, store.places.sessions);
-    assert.throws(() => scanFor(disk, store.places.sessions, 'dup-native'));
+    assert.throws(() => findBySession(disk, store.places.sessions, 'dup-native'));
     readRecord(disk, store.places.sessions, idOf('cc-enqueued'));
     assert.deepEqual(store.tree(), before);
   });
@@ -143,15 +143,15 @@ describe('the record of a native session', () => {
       else assert.deepEqual(ask(), answer.ok);
     });
   const known = String(EXPECTED.scan.known.ok?.nativeSessionId);
-  check('known', (sessions) => scanFor(disk, sessions, known).found);
-  check('missing', (sessions) => scanFor(disk, sessions, 'of nobody').found);
-  check('duplicate', (sessions) => scanFor(disk, sessions, 'dup-native').found);
-  check('v1OnlyReaderOnV2', (sessions) => scanFor(disk, sessions, known, [1]).found);
-  check('empty', (sessions) => scanFor(disk, sessions, '').found);
+  check('known', (sessions) => findBySession(disk, sessions, known).match);
+  check('missing', (sessions) => findBySession(disk, sessions, 'of nobody').match);
+  check('duplicate', (sessions) => findBySession(disk, sessions, 'dup-native').match);
+  check('v1OnlyReaderOnV2', (sessions) => findBySession(disk, sessions, known, [1]).match);
+  check('empty', (sessions) => findBySession(disk, sessions, '').match);
 
-  test('is found beside files that can not be read, and those are named', () => {
+  test('is found beside files that cannot be read, and those are named', () => {
     using store = garden('store');
-    const { skipped } = scanFor(disk, store.places.sessions, known);
+    const { skipped } = findBySession(disk, store.places.sessions, known);
     assert.deepEqual(
       skipped.map(({ filename }) => filename.slice(16, 22)),
       ['00bad1', '00bad2', '00bad3', '00bad4', '00bad5'],
@@ -162,13 +162,16 @@ describe('the record of a native session', () => {
     using store = garden('store');
     const again = join(store.places.sessions, '20991231T235959-ffffff.meta.json');
     copyFileSync(join(store.places.sessions, `${idOf('cc-enqueued')}.meta.json`), again);
-    assert.throws(() => scanFor(disk, store.places.sessions, known), /matched 2 records \(.*, 20991231T235959-ffffff/);
+    assert.throws(
+      () => findBySession(disk, store.places.sessions, known),
+      /matched 2 records \(.*, 20991231T235959-ffffff/,
+    );
   });
 
   test('is none when its file has another name', () => {
     using store = garden('store');
     assert.throws(
-      () => scanFor(disk, store.places.sessions, 'n-drift'),
+      () => findBySession(disk, store.places.sessions, 'n-drift'),
       /drift: 20260614T120006-00bad6\.meta\.json contains/,
     );
   });

@@ -1,11 +1,18 @@
 import { join } from 'node:path';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { gardenFault } from '../fault.ts';
-import { textIn } from './fields.ts';
-import { gardenIdOf } from './id.ts';
-import { type Identity, identityOf, type MetaRecord, recordOf, SCHEMAS, type Schema } from './record.ts';
-import { MOST_JSON, namesIn, type Owners, ownersOf, readSmall } from './small-file.ts';
+import { createGardenFault } from '../fault.ts';
+import { requireText } from './fields.ts';
+import { parseGardenId } from './id.ts';
+import {
+  type CitizenIdentity,
+  type MetaRecord,
+  parseRecord,
+  type RecordSchema,
+  SCHEMAS,
+  toCitizenIdentity,
+} from './record.ts';
+import { listNames, MOST_JSON, type Owners, readOwners, readSmall } from './small-file.ts';
 
 /** A file that is no citizen, and why. Nothing of its content is believed, so no id is shown. */
 export interface Defect {
@@ -20,45 +27,45 @@ export interface Listing {
   readonly errors: readonly Defect[];
 }
 
-export interface Reads {
-  readonly schemas: readonly Schema[];
+export interface RecordReadRules {
+  readonly schemas: readonly RecordSchema[];
   /** Whether two records of one native session are both left out, as nobody can say whose it is. */
   readonly quarantines: boolean;
 }
 
-export const EVERYTHING: Reads = { schemas: SCHEMAS, quarantines: true };
+export const EVERYTHING: RecordReadRules = { schemas: SCHEMAS, quarantines: true };
 /** What the library of the previous generation lists: no third schema, and duplicates as two healthy citizens. */
-export const SEED_COMPAT: Reads = { schemas: [1, 2], quarantines: false };
+export const SEED_COMPAT: RecordReadRules = { schemas: [1, 2], quarantines: false };
 
 /** A name with anything after this is somebody's temporary file. */
 const SUFFIX = '.meta.json';
 
 export const recordFile = (sessions: string, gardenId: string): string =>
-  join(sessions, `${gardenIdOf(gardenId)}${SUFFIX}`);
+  join(sessions, `${parseGardenId(gardenId)}${SUFFIX}`);
 
 /**
  * Every citizen of a store, and every record file that is none. One bad file never hides another, and none is left unsaid.
- * @throws Fault `unreadable` when the directory itself can not be read; one that is not there is an empty store
+ * @throws Fault `unreadable` when the directory itself cannot be read; one that is not there is an empty store
  */
-export function listRecords(disk: Disk, sessions: string, how: Reads = EVERYTHING): Listing {
-  return listingOf(readAll(disk, sessions, how.schemas), how);
+export function listRecords(disk: Disk, sessions: string, how: RecordReadRules = EVERYTHING): Listing {
+  return toListing(readRecordFiles(disk, sessions, how.schemas), how);
 }
 
 /** What the files of a store, each read by itself and sorted by name, come to together. */
-export function listingOf(read: readonly (Named | Defect)[], how: Reads = EVERYTHING): Listing {
+export function toListing(read: readonly (NamedRecord | Defect)[], how: RecordReadRules = EVERYTHING): Listing {
   const errors: Defect[] = [];
-  const good: Named[] = [];
-  for (const one of read) {
-    if ('message' in one) errors.push(one);
-    else if (hasDrifted(one)) errors.push({ filename: one.filename, message: drift(one) });
-    else good.push(one);
+  const good: NamedRecord[] = [];
+  for (const entry of read) {
+    if ('message' in entry) errors.push(entry);
+    else if (hasDrifted(entry)) errors.push({ filename: entry.filename, message: formatDrift(entry) });
+    else good.push(entry);
   }
-  const doubles = how.quarantines ? doublesIn(good) : [];
+  const doubles = how.quarantines ? findDoubles(good) : [];
   errors.push(...doubles);
   const out = new Set(doubles.map(({ filename }) => filename));
   return {
     records: good.filter(({ filename }) => !out.has(filename)).map(({ record }) => record),
-    errors: errors.sort((a, b) => order(a.filename, b.filename)),
+    errors: errors.sort((a, b) => compareText(a.filename, b.filename)),
   };
 }
 
@@ -66,11 +73,18 @@ export function listingOf(read: readonly (Named | Defect)[], how: Reads = EVERYT
  * The same as identities, for who wants all or nothing.
  * @throws Fault `garden` that names every file that is no citizen
  */
-export function listStrictly(disk: Disk, sessions: string, how: Reads = EVERYTHING): readonly Identity[] {
+export function listStrictly(
+  disk: Disk,
+  sessions: string,
+  how: RecordReadRules = EVERYTHING,
+): readonly CitizenIdentity[] {
   const { records, errors } = listRecords(disk, sessions, how);
-  if (errors.length === 0) return records.map(identityOf);
+  if (errors.length === 0) return records.map(toCitizenIdentity);
   const each = errors.map(({ filename, message }) => `${filename} (${message})`).join('; ');
-  throw gardenFault(`listAllMetaIdentities(strict): ${errors.length} unreadable meta-record(s): ${each}`, sessions);
+  throw createGardenFault(
+    `listAllMetaIdentities(strict): ${errors.length} unreadable meta-record(s): ${each}`,
+    sessions,
+  );
 }
 
 /** Records of v3 beside earlier ones, which neither generation of entwurf can read as a whole; null: there are not both. */
@@ -92,7 +106,7 @@ export function findMixedGenerations(records: readonly MetaRecord[]): Defect | n
 const MOST_NAMED = 5;
 
 export interface Scan {
-  readonly found: MetaRecord | null;
+  readonly match: MetaRecord | null;
   /** Files that could not be asked. */
   readonly skipped: readonly Defect[];
 }
@@ -102,62 +116,66 @@ export interface Scan {
  * match must not be missed (garden contract 4).
  * @throws Fault `garden` for two matches, or for one whose file has another citizen's name
  */
-export function scanFor(disk: Disk, sessions: string, nativeSessionId: string, schemas = SCHEMAS): Scan {
-  const target = textIn(nativeSessionId, 'nativeSessionId');
+export function findBySession(disk: Disk, sessions: string, nativeSessionId: string, schemas = SCHEMAS): Scan {
+  const target = requireText(nativeSessionId, 'nativeSessionId');
   const skipped: Defect[] = [];
-  const matches: Named[] = [];
-  for (const one of readAll(disk, sessions, schemas)) {
-    if ('message' in one) skipped.push(one);
-    else if (one.record.nativeSessionId === target) matches.push(one);
+  const matches: NamedRecord[] = [];
+  for (const entry of readRecordFiles(disk, sessions, schemas)) {
+    if ('message' in entry) skipped.push(entry);
+    else if (entry.record.nativeSessionId === target) matches.push(entry);
   }
   if (matches.length > 1) {
     const names = matches.map(({ filename }) => filename).join(', ');
-    throw gardenFault(
+    throw createGardenFault(
       `ambiguous meta-record authority: nativeSessionId "${target}" matched ${matches.length} records (${names}). ` +
         'The native→garden mapping must be unique — fail-fast rather than silently picking one. Remove the duplicate(s).',
       sessions,
     );
   }
   const [match] = matches;
-  if (match !== undefined && hasDrifted(match)) throw drifted(match);
-  return { found: match?.record ?? null, skipped };
+  if (match !== undefined && hasDrifted(match)) throw createDriftFault(match);
+  return { match: match?.record ?? null, skipped };
 }
 
 /**
  * The record of one citizen.
- * @throws Fault `garden` when there is none, when it can not be read, or when its body names another citizen
+ * @throws Fault `garden` when there is none, when it cannot be read, or when its body names another citizen
  */
 export function readRecord(disk: Disk, sessions: string, gardenId: string): MetaRecord {
-  const id = gardenIdOf(gardenId);
+  const id = parseGardenId(gardenId);
   const filename = `${id}${SUFFIX}`;
-  const file = readSmall(disk, join(sessions, filename), MOST_JSON, ownersOf(disk, sessions));
+  const file = readSmall(disk, join(sessions, filename), MOST_JSON, readOwners(disk, sessions));
   switch (file.is) {
     case 'absent':
-      throw gardenFault(
+      throw createGardenFault(
         `no meta-record for garden id "${id}" under ${sessions} — not a garden citizen, cannot deliver.`,
         id,
       );
     case 'refused':
-      throw gardenFault(`meta-record ${filename} ${file.why}`, id);
+      throw createGardenFault(`meta-record ${filename} ${file.why}`, id);
     case 'text': {
-      const named: Named = { filename, record: recordOf(file.text) };
-      if (hasDrifted(named)) throw drifted(named);
+      const named: NamedRecord = { filename, record: parseRecord(file.text) };
+      if (hasDrifted(named)) throw createDriftFault(named);
       return named.record;
     }
   }
 }
 
-export interface Named {
+export interface NamedRecord {
   readonly filename: string;
   readonly record: MetaRecord;
 }
 
 /** Sorted by name; a file that went away meanwhile is not there. */
-function readAll(disk: Disk, sessions: string, schemas: readonly Schema[]): readonly (Named | Defect)[] {
-  const owners = ownersOf(disk, sessions);
-  return namesIn(disk, sessions)
+function readRecordFiles(
+  disk: Disk,
+  sessions: string,
+  schemas: readonly RecordSchema[],
+): readonly (NamedRecord | Defect)[] {
+  const owners = readOwners(disk, sessions);
+  return listNames(disk, sessions)
     .filter(isRecordName)
-    .flatMap((filename) => readOne(disk, sessions, filename, schemas, owners) ?? []);
+    .flatMap((filename) => readRecordFile(disk, sessions, filename, schemas, owners) ?? []);
 }
 
 export function isRecordName(name: string): boolean {
@@ -165,57 +183,57 @@ export function isRecordName(name: string): boolean {
 }
 
 /** Null: it went away meanwhile. */
-export function readOne(
+export function readRecordFile(
   disk: Disk,
   sessions: string,
   filename: string,
-  schemas: readonly Schema[],
+  schemas: readonly RecordSchema[],
   owners: Owners,
-): Named | Defect | null {
+): NamedRecord | Defect | null {
   const file = readSmall(disk, join(sessions, filename), MOST_JSON, owners);
   if (file.is === 'absent') return null;
   if (file.is === 'refused') return { filename, message: file.why };
   try {
-    return { filename, record: recordOf(file.text, schemas) };
+    return { filename, record: parseRecord(file.text, schemas) };
   } catch (error) {
     if (error instanceof Fault) return { filename, message: error.message };
     throw error;
   }
 }
 
-function hasDrifted({ filename, record }: Named): boolean {
+function hasDrifted({ filename, record }: NamedRecord): boolean {
   return filename !== `${record.gardenId}${SUFFIX}`;
 }
 
 const CORRUPT = 'The body is the authority; this file is corrupt.';
 
-function drift({ record }: Named): string {
+function formatDrift({ record }: NamedRecord): string {
   return `body/filename drift: body gardenId "${record.gardenId}" ≠ filename. ${CORRUPT}`;
 }
 
-function drifted({ filename, record }: Named): Fault {
-  const what = `meta-record body/filename drift: ${filename} contains gardenId "${record.gardenId}".`;
-  return gardenFault(`${what} ${CORRUPT} Remove or fix it.`, filename);
+function createDriftFault({ filename, record }: NamedRecord): Fault {
+  const message = `meta-record body/filename drift: ${filename} contains gardenId "${record.gardenId}".`;
+  return createGardenFault(`${message} ${CORRUPT} Remove or fix it.`, filename);
 }
 
-function doublesIn(good: readonly Named[]): readonly Defect[] {
+function findDoubles(good: readonly NamedRecord[]): readonly Defect[] {
   const bySession = Map.groupBy(good, ({ record }) => record.nativeSessionId);
   return [...bySession].flatMap(([session, claims]) =>
-    claims.length < 2 ? [] : claims.map((claim) => doubled(claim, session, claims)),
+    claims.length < 2 ? [] : claims.map((claim) => createDoubleDefect(claim, session, claims)),
   );
 }
 
-function doubled({ filename }: Named, session: string, claims: readonly Named[]): Defect {
-  const others = claims.map((claim) => claim.filename).filter((name) => name !== filename);
+function createDoubleDefect({ filename }: NamedRecord, session: string, claims: readonly NamedRecord[]): Defect {
+  const otherNames = claims.map((claim) => claim.filename).filter((name) => name !== filename);
   return {
     filename,
     message:
-      `duplicate nativeSessionId ${JSON.stringify(session)} — also claimed by ${others.join(', ')}. ` +
+      `duplicate nativeSessionId ${JSON.stringify(session)} — also claimed by ${otherNames.join(', ')}. ` +
       'The native→garden mapping must be unique; this store cannot say which record owns that session, ' +
       'so NEITHER is listed as a citizen.',
   };
 }
 
-function order(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -8,22 +8,22 @@ import {
   parseJson,
   type Scope,
 } from '../../../model/index.ts';
-import { parsedInParts } from './parts.ts';
-import type { Turn } from './turns.ts';
+import { parseJsonInParts } from './json-parts.ts';
+import type { YieldTurn } from './turns.ts';
 
 /** One answer of a hive on its way from bytes to meaning. `from` names it in messages. */
-export interface Reading {
+export interface AnswerReading {
   /** For the message of a fault, and made only for one. */
   from(): string;
   readonly scope: Scope;
 }
 
-export function faultIn(reading: Reading, code: FaultCode, what: string): Fault {
-  return new Fault(code, `${reading.from()}: ${what}`, reading.scope);
+export function createAnswerFault(reading: AnswerReading, code: FaultCode, detail: string): Fault {
+  return new Fault(code, `${reading.from()}: ${detail}`, reading.scope);
 }
 
 /** The whole envelope and its `result`. */
-export interface Answer {
+export interface HiveAnswer {
   readonly envelope: Readonly<Record<string, unknown>>;
   readonly result: readonly unknown[];
 }
@@ -32,11 +32,11 @@ export interface Answer {
  * What the bytes of an answer are. A byte-order mark is accepted (Kijito contract D20).
  * @throws Fault `not-json`, or `shape` when it is no object with a list `result`
  */
-export function envelopeOf(body: Uint8Array, reading: Reading): Answer {
+export function parseAnswer(body: Uint8Array, reading: AnswerReading): HiveAnswer {
   try {
-    return checked(parseJson(textOf(body)), reading);
+    return checkAnswer(parseJson(decodeBody(body)), reading);
   } catch (error) {
-    throw notJson(error, body, reading);
+    throw toJsonFault(error, body, reading);
   }
 }
 
@@ -47,12 +47,16 @@ const AT_ONCE: JsonLimits = { ...JSON_LIMITS, chars: 256 * 1024, values: 10_000 
  * The same; a large one in parts, between which everybody else has a turn. What would take long to parse is left out, so
  * that no hive holds up another.
  */
-export async function answerOf(body: Uint8Array, reading: Reading, turn: Turn): Promise<Answer> {
+export async function parseAnswerInTurns(
+  body: Uint8Array,
+  reading: AnswerReading,
+  turn: YieldTurn,
+): Promise<HiveAnswer> {
   try {
-    const text = textOf(body);
-    return checked(isWithin(text, AT_ONCE) ? JSON.parse(text) : await parsedInParts(text, turn), reading);
+    const text = decodeBody(body);
+    return checkAnswer(isWithin(text, AT_ONCE) ? JSON.parse(text) : await parseJsonInParts(text, turn), reading);
   } catch (error) {
-    throw notJson(error, body, reading);
+    throw toJsonFault(error, body, reading);
   }
 }
 
@@ -65,24 +69,26 @@ function isWithin(text: string, limits: JsonLimits): boolean {
   }
 }
 
-function textOf(body: Uint8Array): string {
+function decodeBody(body: Uint8Array): string {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-function checked(envelope: unknown, reading: Reading): Answer {
-  if (!isRecord(envelope)) throw faultIn(reading, 'shape', `the answer is ${kindOf(envelope)}, not an object`);
+function checkAnswer(envelope: unknown, reading: AnswerReading): HiveAnswer {
+  if (!isRecord(envelope))
+    throw createAnswerFault(reading, 'shape', `the answer is ${describeKind(envelope)}, not an object`);
   const { result } = envelope;
-  if (!Array.isArray(result)) throw faultIn(reading, 'shape', `"result" is ${kindOf(result)}, not a list`);
+  if (!Array.isArray(result))
+    throw createAnswerFault(reading, 'shape', `"result" is ${describeKind(result)}, not a list`);
   return { envelope, result };
 }
 
-function notJson(error: unknown, body: Uint8Array, reading: Reading): unknown {
+function toJsonFault(error: unknown, body: Uint8Array, reading: AnswerReading): unknown {
   if (!(error instanceof SyntaxError)) return error;
   // Its length and not its text: what was cut off may be mail, and a fault is shown to who may not read mail.
   const why = error instanceof JsonRefusal ? `not read, since ${error.message}` : 'not JSON';
-  const what = `${reading.from()}: the answer of ${body.length} bytes is ${why}`;
-  return new Fault('not-json', what, reading.scope, { cause: error });
+  const message = `${reading.from()}: the answer of ${body.length} bytes is ${why}`;
+  return new Fault('not-json', message, reading.scope, { cause: error });
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -95,7 +101,7 @@ export function isCount(value: unknown): value is number {
 }
 
 /** What a value is, for messages: never the value itself, which may be long and is not ours. */
-export function kindOf(value: unknown): string {
+export function describeKind(value: unknown): string {
   if (value === undefined) return 'absent';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -1,6 +1,6 @@
-import type { Member } from '../../source.ts';
-import { type Answer, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
-import { noDefects, type ReportDefect } from './defects.ts';
+import type { DirectoryMember } from '../../source.ts';
+import { type AnswerReading, createAnswerFault, describeKind, type HiveAnswer, isCount, isRecord } from './answer.ts';
+import { type DefectReporter, ignoreDefect } from './defects.ts';
 
 /**
  * One answer of `GET /api/personas`: the names as the server spells them, in its order, with what it says of each. Names
@@ -9,31 +9,33 @@ import { noDefects, type ReportDefect } from './defects.ts';
  * An entry without a name is a defect, and the others count.
  * @throws Fault `shape` when no entry has a name: nobody to watch is no answer
  */
-export function rollOf(
-  { result }: Answer,
-  reading: Reading,
-  report: ReportDefect = noDefects,
-): ReadonlyMap<string, Member> {
-  const roll = new Map<string, Member>();
+export function parseDirectory(
+  { result }: HiveAnswer,
+  reading: AnswerReading,
+  report: DefectReporter = ignoreDefect,
+): ReadonlyMap<string, DirectoryMember> {
+  const directory = new Map<string, DirectoryMember>();
   let unreadable: string | null = null;
   for (const [index, value] of result.entries()) {
     const entry = isRecord(value) ? value : {};
     const { persona } = entry;
     if (typeof persona !== 'string' || persona === '') {
-      const what = isRecord(value) ? `its persona is ${kindOf(persona)}, not a name` : `it is ${kindOf(value)}`;
-      report(index, what);
-      unreadable ??= `the first of ${result.length} ${result.length === 1 ? 'entry' : 'entries'}: ${what}`;
+      const detail = isRecord(value)
+        ? `its persona is ${describeKind(persona)}, not a name`
+        : `it is ${describeKind(value)}`;
+      report(index, detail);
+      unreadable ??= `the first of ${result.length} ${result.length === 1 ? 'entry' : 'entries'}: ${detail}`;
       continue;
     }
-    if (!roll.has(persona)) roll.set(persona, memberOf(entry));
+    if (!directory.has(persona)) directory.set(persona, parseMember(entry));
   }
-  if (roll.size === 0) {
-    throw faultIn(reading, 'shape', `it lists no persona${unreadable === null ? '' : ` (${unreadable})`}`);
+  if (directory.size === 0) {
+    throw createAnswerFault(reading, 'shape', `it lists no persona${unreadable === null ? '' : ` (${unreadable})`}`);
   }
-  return roll;
+  return directory;
 }
 
-function memberOf(entry: Readonly<Record<string, unknown>>): Member {
+function parseMember(entry: Readonly<Record<string, unknown>>): DirectoryMember {
   const { memory_count: memories, mail_total: total, unread } = entry;
   return {
     memories: isCount(memories) ? memories : null,

@@ -1,6 +1,6 @@
-export { answerOf, type Reading } from './answer.ts';
+export { type AnswerReading, parseAnswerInTurns } from './answer.ts';
 export { createListDefects } from './defects.ts';
-export { rollOf } from './directory.ts';
-export { levelsOf } from './levels.ts';
-export { type Page, pageOf, rowsOf } from './page.ts';
-export { newestRows, PAGE_BUDGET, walkBack, windowOf } from './walk.ts';
+export { parseDirectory } from './directory.ts';
+export { type HivePage, parsePage, parseRawMessages } from './page.ts';
+export { parsePendingCounts } from './pending-counts.ts';
+export { PAGE_BUDGET, toNewestMessages, toWindow, walkBack } from './walk.ts';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, Fault, UNKNOWN } from '../../../model/index.ts';
-import { envelopeOf } from './answer.ts';
-import { type Page, pageOf, rowsOf } from './page.ts';
+import { parseAnswer } from './answer.ts';
+import { type HivePage, parsePage, parseRawMessages } from './page.ts';
 
 const READING = { from: () => 'http://h/api/inbox', scope: { is: 'persona', key: 'ada' } } as const;
-function page(value: unknown, owner = 'Zoë', sendsWindows = false): Page {
+function page(value: unknown, owner = 'Zoë', sendsWindows = false): HivePage {
   const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
-  const { envelope, result } = envelopeOf(body, READING);
-  const rows = rowsOf(result, READING, () => assert.fail('few rows need no turn'));
+  const { envelope, result } = parseAnswer(body, READING);
+  const rows = parseRawMessages(result, READING, () => assert.fail('few rows need no turn'));
   assert.ok(!(rows instanceof Promise));
-  return pageOf(envelope, rows, READING, owner, sendsWindows);
+  return parsePage(envelope, rows, READING, owner, sendsWindows);
 }
 const row = (id: unknown, more: object = {}) => ({
   id,
@@ -20,7 +20,7 @@ const row = (id: unknown, more: object = {}) => ({
   read: false,
   ...more,
 });
-const ids = ({ rows }: Page) => rows.map(({ id }) => id);
+const ids = ({ messages: rows }: HivePage) => rows.map(({ id }) => id);
 
 function refused(value: unknown): string {
   try {
@@ -36,12 +36,12 @@ function refused(value: unknown): string {
 
 test('an empty list is healthy and whole', () => {
   assert.deepEqual(page({ result: [] }), {
-    rows: [],
+    messages: [],
     isWindow: false,
     older: { is: 'whole' },
     unreadHere: 0,
     unread: exactly(0),
-    notShown: 0,
+    hiddenUnread: 0,
     omitted: null,
   });
 });
@@ -110,7 +110,7 @@ test('no window field at all is a server that sends everything (D13)', () => {
 test('D13: a page without any window field, of a server that sends them, is cut and not the whole inbox', () => {
   const cut = page(window({}), 'Zoë', true);
   assert.equal(cut.older.is, 'unsaid');
-  assert.deepEqual([cut.unread, cut.notShown], [{ is: 'atLeast', n: 1 }, null]);
+  assert.deepEqual([cut.unread, cut.hiddenUnread], [{ is: 'atLeast', n: 1 }, null]);
 });
 
 test('nothing withheld and an explicit null is the end', () => {
@@ -160,7 +160,7 @@ for (const [name, value, says] of [
   ['an empty page that points back (trap 19)', window({ truncated: true, next_before_id: 5 }, []), /it is empty/],
 ] as const) {
   test(`${name} is a contradiction: neither half is believed, and its rows are`, () => {
-    const { older, rows } = page(value);
+    const { older, messages: rows } = page(value);
     assert.ok(older.is === 'unsaid');
     assert.match(older.why, says);
     assert.equal(rows.length, value.result.length);
@@ -169,12 +169,12 @@ for (const [name, value, says] of [
 
 test('trap 28: what is not shown is known only of a page that is whole, or withholds and continues; 0 beside a contradiction says nothing', () => {
   const bounded = { truncated: true, next_before_id: 5 };
-  assert.equal(page(window({})).notShown, 0);
-  assert.equal(page(window({ ...bounded, unread_not_shown: 0 })).notShown, 0);
-  assert.equal(page(window({ ...bounded, unread_not_shown: 7 })).notShown, 7);
-  assert.equal(page(window(bounded)).notShown, null);
-  assert.equal(page(window({ truncated: true, next_before_id: null, unread_not_shown: 0 })).notShown, null);
-  assert.equal(page(window({ truncated: true, next_before_id: null, unread_not_shown: 2 })).notShown, 2);
+  assert.equal(page(window({})).hiddenUnread, 0);
+  assert.equal(page(window({ ...bounded, unread_not_shown: 0 })).hiddenUnread, 0);
+  assert.equal(page(window({ ...bounded, unread_not_shown: 7 })).hiddenUnread, 7);
+  assert.equal(page(window(bounded)).hiddenUnread, null);
+  assert.equal(page(window({ truncated: true, next_before_id: null, unread_not_shown: 0 })).hiddenUnread, null);
+  assert.equal(page(window({ truncated: true, next_before_id: null, unread_not_shown: 2 })).hiddenUnread, 2);
 });
 
 test('how many rows are left out is known only where the count limit left none out', () => {

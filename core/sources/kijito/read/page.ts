@@ -1,35 +1,35 @@
-import { type Count, exactly, sameName, UNKNOWN } from '../../../model/index.ts';
-import { type Answer, faultIn, isCount, isRecord, kindOf, type Reading } from './answer.ts';
-import { mapInTurns, type Turn } from './turns.ts';
+import { type Count, exactly, isSameName, UNKNOWN } from '../../../model/index.ts';
+import { type AnswerReading, createAnswerFault, describeKind, type HiveAnswer, isCount, isRecord } from './answer.ts';
+import { mapInTurns, type YieldTurn } from './turns.ts';
 
 /** A row as it came, its id checked. */
-export interface WireRow {
+export interface RawMessage {
   readonly id: number;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /**
  * What a page says of older rows. `whole`: there are none, or the server knows no windows and sends everything (D13).
- * `older`: rows below `before` were withheld. `unsaid`: it can not be told, or the page contradicts itself, and then
+ * `older`: rows below `before` were withheld. `unsaid`: it cannot be told, or the page contradicts itself, and then
  * neither half of it is believed (Kijito contract, traps 17 to 21).
  */
-export type Older =
+export type OlderMessages =
   | { readonly is: 'whole' }
   | { readonly is: 'older'; readonly before: number }
   | { readonly is: 'unsaid'; readonly why: string };
 
 /** One healthy page of an inbox: the newest rows below some id, ascending. */
-export interface Page {
-  readonly rows: readonly WireRow[];
+export interface HivePage {
+  readonly messages: readonly RawMessage[];
   /** It has fields of a window: this server sends windows, and a page without any is cut (D13). */
   readonly isWindow: boolean;
-  readonly older: Older;
+  readonly older: OlderMessages;
   /** Unread rows of this page; null when one does not say plainly whether it is. Mail to oneself is never unread. */
   readonly unreadHere: number | null;
   /** Unread rows of the whole inbox, as far as this page, being the newest, can tell. */
   readonly unread: Count;
   /** Unread rows that this page, being the newest, leaves out; null: it does not say (trap 28). */
-  readonly notShown: number | null;
+  readonly hiddenUnread: number | null;
   /** Rows left out, where it says how many. */
   readonly omitted: number | null;
 }
@@ -40,85 +40,94 @@ export interface Page {
  * `sendsWindows`: a page of this server had the fields of one before.
  * @throws Fault `shape`
  */
-export function pageOf(
-  envelope: Answer['envelope'],
-  found: readonly WireRow[],
-  reading: Reading,
+export function parsePage(
+  envelope: HiveAnswer['envelope'],
+  rawMessages: readonly RawMessage[],
+  reading: AnswerReading,
   owner: string,
   sendsWindows = false,
-): Page {
-  const rows = found.toSorted((a, b) => a.id - b.id);
+): HivePage {
+  const messages = rawMessages.toSorted((a, b) => a.id - b.id);
   let before = 0;
-  for (const { id } of rows) {
-    if (id === before) throw faultIn(reading, 'shape', `the id ${id} comes twice`);
+  for (const { id } of messages) {
+    if (id === before) throw createAnswerFault(reading, 'shape', `the id ${id} comes twice`);
     before = id;
   }
   const isWindow = WINDOW_FIELDS.some((field) => envelope[field] !== undefined);
-  const older = isWindow || sendsWindows ? olderOf(envelope, rows[0]?.id ?? null) : WHOLE;
-  const unreadHere = unreadAmong(rows, owner);
+  const older = isWindow || sendsWindows ? parseOlder(envelope, messages[0]?.id ?? null) : WHOLE;
+  const unreadHere = countUnreadAmong(messages, owner);
   return {
-    rows,
+    messages,
     isWindow,
     older,
     unreadHere,
-    unread: unreadOf(envelope, unreadHere, older),
-    notShown: notShownOf(envelope, older),
-    omitted: omittedOf(envelope),
+    unread: countUnread(envelope, unreadHere, older),
+    hiddenUnread: countHiddenUnread(envelope, older),
+    omitted: countOmitted(envelope),
   };
 }
 
 const WINDOW_FIELDS = ['truncated', 'size_dropped', 'next_before_id'] as const;
-const WHOLE: Older = { is: 'whole' };
+const WHOLE: OlderMessages = { is: 'whole' };
 
 /**
  * Every element of `result` is an object with an id, a safe integer from 1 on.
  * @throws, or rejects with, Fault `shape`
  */
-export function rowsOf(result: Answer['result'], reading: Reading, turn: Turn): WireRow[] | Promise<WireRow[]> {
-  return mapInTurns(result, turn, (value, index) => rowOf(value, index, reading));
+export function parseRawMessages(
+  result: HiveAnswer['result'],
+  reading: AnswerReading,
+  turn: YieldTurn,
+): RawMessage[] | Promise<RawMessage[]> {
+  return mapInTurns(result, turn, (value, index) => parseRawMessage(value, index, reading));
 }
 
-function rowOf(value: unknown, index: number, reading: Reading): WireRow {
-  if (!isRecord(value)) throw faultIn(reading, 'shape', `row ${index} is ${kindOf(value)}, not an object`);
+function parseRawMessage(value: unknown, index: number, reading: AnswerReading): RawMessage {
+  if (!isRecord(value))
+    throw createAnswerFault(reading, 'shape', `row ${index} is ${describeKind(value)}, not an object`);
   const { id } = value;
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 1) {
-    const shown = typeof id === 'number' ? `${id}` : kindOf(id);
-    throw faultIn(reading, 'shape', `the id of row ${index} is ${shown}, not a whole number from 1 on`);
+    const formattedId = typeof id === 'number' ? `${id}` : describeKind(id);
+    throw createAnswerFault(reading, 'shape', `the id of row ${index} is ${formattedId}, not a whole number from 1 on`);
   }
   return { id, fields: value };
 }
 
-function olderOf(envelope: Readonly<Record<string, unknown>>, oldest: number | null): Older {
+function parseOlder(envelope: Readonly<Record<string, unknown>>, oldest: number | null): OlderMessages {
   const { truncated, size_dropped: dropped, next_before_id: next } = envelope;
   // A flag that is neither true nor false, and a count that is none, stand for an omission of unknown size.
-  const withheld = !isOneOf(truncated, [undefined, false]) || !isOneOf(dropped, [undefined, 0]);
-  const unsaid = (why: string): Older => ({ is: 'unsaid', why });
+  const withheld = !isAmong(truncated, [undefined, false]) || !isAmong(dropped, [undefined, 0]);
+  const unsaid = (why: string): OlderMessages => ({ is: 'unsaid', why });
   if (next === null) return withheld ? unsaid('it withheld rows, and says that there are none older') : WHOLE;
   if (!isCount(next))
-    return unsaid(`it does not say whether there are older rows: "next_before_id" is ${kindOf(next)}`);
+    return unsaid(`it does not say whether there are older rows: "next_before_id" is ${describeKind(next)}`);
   if (!withheld) return unsaid(`it withheld nothing, and continues before ${next}`);
   if (oldest === null) return unsaid(`it is empty, and continues before ${next}`);
   if (next !== oldest) return unsaid(`it continues before ${next}, but its oldest row is ${oldest}`);
   return { is: 'older', before: next };
 }
 
-function isOneOf(value: unknown, all: readonly unknown[]): boolean {
-  return all.includes(value);
+function isAmong(value: unknown, values: readonly unknown[]): boolean {
+  return values.includes(value);
 }
 
 /** `unread_not_shown` is computed only when something was withheld, so it is used only then. */
-function unreadOf(envelope: Readonly<Record<string, unknown>>, shown: number | null, older: Older): Count {
-  if (shown === null) return UNKNOWN;
-  if (older.is === 'whole') return exactly(shown);
+function countUnread(
+  envelope: Readonly<Record<string, unknown>>,
+  unreadHere: number | null,
+  older: OlderMessages,
+): Count {
+  if (unreadHere === null) return UNKNOWN;
+  if (older.is === 'whole') return exactly(unreadHere);
   const { unread_not_shown: hidden } = envelope;
-  return older.is === 'older' && isCount(hidden) ? exactly(shown + hidden) : { is: 'atLeast', n: shown };
+  return older.is === 'older' && isCount(hidden) ? exactly(unreadHere + hidden) : { is: 'atLeast', n: unreadHere };
 }
 
 /**
  * What the server says is unread and not in this page. Of a page that withholds nothing that is none; where it withheld
- * rows and can not be believed about the rest, 0 says nothing (trap 28).
+ * rows and cannot be believed about the rest, 0 says nothing (trap 28).
  */
-function notShownOf(envelope: Readonly<Record<string, unknown>>, older: Older): number | null {
+function countHiddenUnread(envelope: Readonly<Record<string, unknown>>, older: OlderMessages): number | null {
   if (older.is === 'whole') return 0;
   const { unread_not_shown: hidden } = envelope;
   if (!isCount(hidden)) return null;
@@ -126,19 +135,19 @@ function notShownOf(envelope: Readonly<Record<string, unknown>>, older: Older): 
 }
 
 /** `truncated` does not say how many rows the count limit withheld; then `size_dropped` is not all of them. */
-function omittedOf({ truncated, size_dropped: dropped }: Readonly<Record<string, unknown>>): number | null {
-  return isOneOf(truncated, [undefined, false]) && isCount(dropped) ? dropped : null;
+function countOmitted({ truncated, size_dropped: dropped }: Readonly<Record<string, unknown>>): number | null {
+  return isAmong(truncated, [undefined, false]) && isCount(dropped) ? dropped : null;
 }
 
-function unreadAmong(rows: readonly WireRow[], owner: string): number | null {
+function countUnreadAmong(messages: readonly RawMessage[], owner: string): number | null {
   let unread = 0;
   // Names are compared once each: a window may hold thousands of messages of a few senders.
   const own = new Map<unknown, boolean>();
-  for (const { fields } of rows) {
+  for (const { fields } of messages) {
     if (typeof fields.read !== 'boolean') return null;
     if (fields.read) continue;
     const { from } = fields;
-    if (!own.has(from)) own.set(from, owner !== '' && typeof from === 'string' && sameName(from, owner));
+    if (!own.has(from)) own.set(from, owner !== '' && typeof from === 'string' && isSameName(from, owner));
     if (own.get(from) === false) unread += 1;
   }
   return unread;

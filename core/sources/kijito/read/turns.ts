@@ -2,22 +2,26 @@
 const AT_ONCE = 400;
 
 /** Resolves when everybody else has had a turn. */
-export type Turn = () => Promise<void>;
+export type YieldTurn = () => Promise<void>;
 
 /** At once where they are few; else in parts, between which everybody else has a turn. */
 export function mapInTurns<A, B>(
   items: readonly A[],
-  turn: Turn,
+  turn: YieldTurn,
   make: (item: A, index: number) => B,
 ): B[] | Promise<B[]> {
-  return items.length > AT_ONCE ? inTurns(items, turn, make) : items.map((item, index) => make(item, index));
+  return items.length > AT_ONCE ? mapWithYields(items, turn, make) : items.map((item, index) => make(item, index));
 }
 
-async function inTurns<A, B>(items: readonly A[], turn: Turn, make: (item: A, index: number) => B): Promise<B[]> {
-  const all: B[] = [];
+async function mapWithYields<A, B>(
+  items: readonly A[],
+  turn: YieldTurn,
+  make: (item: A, index: number) => B,
+): Promise<B[]> {
+  const results: B[] = [];
   for (const [index, item] of items.entries()) {
     if (index % AT_ONCE === 0) await turn();
-    all.push(make(item, index));
+    results.push(make(item, index));
   }
-  return all;
+  return results;
 }

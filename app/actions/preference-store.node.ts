@@ -1,0 +1,62 @@
+import type { Until } from '../../core/board/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import { type Database, migrate } from '../../core/state/index.ts';
+
+const STEPS = [
+  `CREATE TABLE mutes (
+     persona TEXT PRIMARY KEY, -- '' for all of them: "Pause notifications"
+     until REAL                -- null: for ever
+   ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE hidden (persona TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+   CREATE TABLE switches (name TEXT PRIMARY KEY, is_on INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+] as const;
+
+/** What a click decides, in the tray's database: a click on "mute" is state, not a setting. */
+export interface PreferenceStore {
+  /** Who is silent until when; `persona` null is the pause of everything. */
+  mutes(): readonly { readonly persona: PersonaId | null; readonly until: Until }[];
+  setMute(persona: PersonaId | null, until: Until): void;
+  hidden(): readonly PersonaId[];
+  setHidden(persona: PersonaId, hidden: boolean): void;
+  /** Whether quiet hours are kept; `otherwise` before anybody switched them. */
+  quietHours(otherwise: boolean): boolean;
+  setQuietHours(on: boolean): void;
+}
+
+const QUIET_HOURS = 'quiet-hours';
+
+/** @throws Fault `database`; so does each of its methods. */
+export function openPreferenceStore(db: Database): PreferenceStore {
+  migrate(db, 'mutes', STEPS);
+  const mutes = db.prepare<{ persona: string; until: number | null }>('SELECT persona, until FROM mutes');
+  const mute = db.prepare(
+    'INSERT INTO mutes (persona, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until',
+  );
+  const unmute = db.prepare('DELETE FROM mutes WHERE persona = ?');
+  const hidden = db.prepare<{ persona: string }>('SELECT persona FROM hidden');
+  const hide = db.prepare('INSERT INTO hidden (persona) VALUES (?) ON CONFLICT DO NOTHING');
+  const unhide = db.prepare('DELETE FROM hidden WHERE persona = ?');
+  const isOn = db.prepare<{ is_on: number }>('SELECT is_on FROM switches WHERE name = ?');
+  const turn = db.prepare(
+    'INSERT INTO switches (name, is_on) VALUES (?, ?) ON CONFLICT DO UPDATE SET is_on = excluded.is_on',
+  );
+  return {
+    mutes: () =>
+      mutes.all().map(({ persona, until }) => ({
+        persona: persona === '' ? null : persona,
+        until: until === null ? { is: 'forever' } : { is: 'at', at: until },
+      })),
+    setMute(persona, until) {
+      const key = persona ?? '';
+      if (until.is === 'never') unmute.run(key);
+      else mute.run(key, until.is === 'at' ? until.at : null);
+    },
+    hidden: () => hidden.all().map(({ persona }) => persona),
+    setHidden: (persona, isHidden) => void (isHidden ? hide : unhide).run(persona),
+    quietHours(otherwise) {
+      const row = isOn.get(QUIET_HOURS);
+      return row === undefined ? otherwise : row.is_on === 1;
+    },
+    setQuietHours: (on) => void turn.run(QUIET_HOURS, on ? 1 : 0),
+  };
+}

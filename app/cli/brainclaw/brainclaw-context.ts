@@ -1,0 +1,117 @@
+import { join, resolve } from 'node:path';
+import { displayJson, displayName } from '../../../core/format/index.ts';
+import { Fault } from '../../../core/model/index.ts';
+import { type Clock, realClock } from '../../../core/ports/index.ts';
+import {
+  createJournalReader,
+  findRemarks,
+  type JournalReader,
+  type JournalReaderOptions,
+  type JournalView,
+  type Project,
+  readBases,
+  readConfig,
+} from '../../../core/sources/brainclaw/index.ts';
+import { createRealDisk, createRefusal, type Disk } from '../../../core/state/index.ts';
+import type { Io } from '../command.ts';
+import { getSurroundings } from '../session-surroundings.node.ts';
+import { createStderrLog } from '../stderr-log.ts';
+import { type BrainclawArgs, parseWholeNumber } from './args.ts';
+import { findProjectAt } from './project.ts';
+
+/** What every command that looks at a project has at hand. */
+export interface BrainclawContext {
+  readonly io: Io;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly project: Project;
+  readonly asJson: boolean;
+}
+
+/** Before what is said on stderr. */
+export const NAME = 'hivebar brainclaw';
+
+/** @throws Fault `unreadable` when there is no such project */
+export async function createContext({ flags }: BrainclawArgs, io: Io): Promise<BrainclawContext> {
+  const disk = createRealDisk(createStderrLog(io, NAME));
+  const project = await findProject(disk, io, flags.project);
+  return { io, disk, clock: realClock, project, asJson: flags.json === true };
+}
+
+/** By its folder, else by its id. */
+async function findProject(disk: Disk, io: Io, named: string | undefined): Promise<Project> {
+  const { cwd } = getSurroundings();
+  const project = findProjectAt(disk, resolve(cwd, named ?? ''));
+  if (project !== null) return project;
+  const { findWatchedProject } = await import('./watched-project.ts'); // with the settings, which nothing else asks for
+  const watched = await findWatchedProject(disk, io.env, named ?? '');
+  if (watched !== null) return watched;
+  throw createRefusal(named ?? cwd, 'is no directory, and no project of the settings has this id', 'unreadable');
+}
+
+/** The journal of a project, not read yet. Nothing of how far it is read is kept. */
+export function createProjectJournal(
+  { disk, project }: BrainclawContext,
+  options: Pick<JournalReaderOptions, 'until' | 'listener'> = {},
+): JournalReader {
+  const events = join(project.store, 'events');
+  const { projectId } = readConfig(disk.files, join(project.store, 'config.yaml'));
+  const bases = (first: number) => readBases(disk.files, join(events, 'checkpoints'), projectId, first);
+  return createJournalReader(disk.files, events, { bases, ...options });
+}
+
+/**
+ * The journal as it is now, up to the seq that the flags name; null when it is off, which has been said.
+ * @throws Fault `unreadable` when the disk does not let it
+ */
+export function loadView(context: BrainclawContext, { flags }: BrainclawArgs): JournalView | null {
+  const journal = createProjectJournal(context, { until: parseWholeNumber(flags, 'until', 1) });
+  journal.refresh();
+  if (journal.view !== null) return journal.view;
+  if (context.asJson) printJson(context, { project: context.project.id, remarks: findRemarks(null) });
+  complain(context, formatJournalOff(context.project));
+  return null;
+}
+
+/** An exit code: the journal is off, and what it would say is not known. */
+export const NOT_KNOWN = 1;
+
+export const formatJournalOff = ({ store }: Project): string =>
+  `${join(store, 'events')} is not there: the journal of this project is off (journal-off), so nothing is known of its ` +
+  'board; `brainclaw migrate --enable-journal` switches it on';
+
+/** One value as a line of JSON. */
+export function printJson({ io }: Pick<BrainclawContext, 'io'>, value: unknown): void {
+  io.out(`${displayJson(JSON.stringify(value))}\n`);
+}
+
+/** On stderr; the exit code says whether it matters. */
+export function complain({ io }: Pick<BrainclawContext, 'io'>, text: string): void {
+  io.err(`${NAME}: ${displayName(text)}\n`);
+}
+
+/** What must be said beside the numbers, for a person. Nothing when they are all there is to know. */
+export function printRemarks(context: BrainclawContext, view: JournalView): void {
+  const remarks = findRemarks(view);
+  if (remarks.length > 0) context.io.out(`${remarks.join(', ')}\n`);
+}
+
+export function isUnreadable(error: unknown): error is Fault {
+  return error instanceof Fault && error.code === 'unreadable';
+}
+
+/** Rows of cells as lines with columns; the last one is not padded. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [column, { length }] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, length);
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, n) => cell.padEnd(widths[n] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}

@@ -1,0 +1,21 @@
+import { assignIds, findProjects, type Project, toSafeId } from '../../../core/sources/brainclaw/index.ts';
+import type { Disk } from '../../../core/state/index.ts';
+import { findOwnDirs } from '../../../core/state/index.ts';
+import { openSettings } from '../../config/tray/index.ts';
+import { resolveBrainclawPlaces } from '../../sources/brainclaw-places.node.ts';
+
+/**
+ * The project of this id among those that the settings name; null: none of them is called so.
+ * @throws Fault `settings` when they have a mistake
+ */
+export async function findWatchedProject(
+  disk: Disk,
+  env: Readonly<Record<string, string | undefined>>,
+  id: string,
+): Promise<Project | null> {
+  const { settings } = openSettings(findOwnDirs({ ...env }).config);
+  const { projects } = await findProjects(disk.files, resolveBrainclawPlaces(settings.brainclaw), async () => {});
+  const ids = assignIds(projects, [], () => null);
+  const index = ids.findIndex((project) => project.id === toSafeId(id));
+  return projects[index] ?? null;
+}

@@ -1,0 +1,61 @@
+import { sep } from 'node:path';
+import type { Session } from '../open/index.ts';
+import { findThread } from './codex-env.ts';
+
+/** Whose gates a command is about. */
+export interface GateCaller {
+  /** Null: nothing says it. */
+  readonly persona: string | null;
+  /** Null: nothing says it, which is every session of the persona. */
+  readonly session: string | null;
+}
+
+export interface CallerEvidence {
+  readonly persona: string | undefined;
+  readonly session: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** See `locateInbox`. */
+  readonly resolveName: (persona: string) => string;
+}
+
+/**
+ * By the flag, else the environment, else the sessions that were announced: the one of that id or thread, else the newest that lives in
+ * this folder or the nearest one above. Where several personas work in one folder it is none of them: the mark of one
+ * must not satisfy the gate of another (inbox and gates, contract 8, defect 8).
+ *
+ * The persona is its name in the local hive, where its gates and decisions are, whichever form of its id was given or kept.
+ *
+ * @param live the announced sessions that are not over, newest first; asked for only when something is missing
+ */
+export function identifyCaller(
+  { env, cwd, resolveName, ...flags }: CallerEvidence,
+  listLive: () => readonly Session[],
+): GateCaller {
+  const statedPersona = flags.persona || env.HIVEBAR_PERSONA || null;
+  const persona = statedPersona === null ? null : resolveName(statedPersona);
+  const named = flags.session || env.HIVEBAR_SESSION || null;
+  const session = named ?? findThread(env);
+  if (persona !== null && session !== null) return { persona, session };
+  const sessions = listLive()
+    .map((candidate) => ({ ...candidate, persona: resolveName(candidate.persona) }))
+    .filter((candidate) => persona === null || candidate.persona === persona);
+  const announced =
+    session === null ? null : findCommonSession(sessions.filter((candidate) => candidate.id === session));
+  if (session !== null && (named !== null || announced !== null))
+    return { persona: announced?.persona ?? persona, session };
+  const inFolder = sessions.filter((candidate) => isWithin(cwd, candidate.cwd));
+  const depth = Math.max(0, ...inFolder.map((candidate) => candidate.cwd.length));
+  const closest = findCommonSession(inFolder.filter((candidate) => candidate.cwd.length === depth));
+  return { persona: persona ?? closest?.persona ?? null, session: session ?? closest?.id ?? null };
+}
+
+/** The newest, when all are of one persona. */
+function findCommonSession(sessions: readonly Session[]): Session | null {
+  const [newest] = sessions;
+  return newest !== undefined && sessions.every((candidate) => candidate.persona === newest.persona) ? newest : null;
+}
+
+function isWithin(folder: string, above: string): boolean {
+  return folder === above || folder.startsWith(above.endsWith(sep) ? above : `${above}${sep}`);
+}

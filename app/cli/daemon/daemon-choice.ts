@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type DaemonConfig, type DaemonName, isSlug } from '../../../core/link/index.ts';
+import { toUsageFault } from '../outcome.ts';
+import type { DaemonContext } from './daemon-context.ts';
+
+/** An installed daemon that a command is about. */
+export interface ChosenDaemon extends DaemonName {
+  readonly name: string;
+  /** Null when nobody can read it: it can still be taken away. */
+  readonly config: DaemonConfig | null;
+}
+
+export interface DaemonChoice {
+  readonly daemons: readonly ChosenDaemon[];
+  readonly json: boolean;
+  readonly keepsFiles: boolean;
+}
+
+const OPTIONS = {
+  tenant: { type: 'string' },
+  identity: { type: 'string' },
+  persona: { type: 'string' },
+  project: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  keep: { type: 'boolean', default: false },
+} as const;
+
+/**
+ * Which installed daemons a command is about: `T-I ...`, `--tenant T --identity I`, all of `--persona NAME`, or all of
+ * `--project P`; exactly one of these ways.
+ * @throws Fault `usage`, also when nothing fits
+ */
+export function chooseDaemons(verb: string, args: readonly string[], { installed }: DaemonContext): DaemonChoice {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const { tenant, identity, persona, project, json, keep: keepsFiles } = values;
+    if (keepsFiles && verb !== 'uninstall') throw new Error(`--keep: only uninstall removes what could be kept`);
+    const candidates = installed.flatMap((entry): readonly ChosenDaemon[] => {
+      if (entry.is === 'good') return [{ ...toDaemonName(entry.config), name: entry.name, config: entry.config }];
+      const parts = splitName(entry.name);
+      return parts === null ? [] : [{ ...parts, name: entry.name, config: null }];
+    });
+    const pair = tenant !== undefined || identity !== undefined;
+    const ways = [positionals.length > 0, pair, persona !== undefined, project !== undefined].filter(Boolean);
+    if (ways.length !== 1)
+      throw new Error(`daemon ${verb}: say T-I, or --tenant and --identity, or --persona, or --project`);
+    if (pair && (tenant === undefined || identity === undefined)) throw new Error('say both --tenant and --identity');
+    for (const name of positionals)
+      if (!candidates.some((candidate) => candidate.name === name))
+        throw new Error(`${name}: no daemon of that name is installed`);
+    const folder = project === undefined ? null : resolve(project);
+    const daemons = candidates.filter(({ name, config, ...daemonName }) => {
+      if (positionals.length > 0) return positionals.includes(name);
+      if (pair) return daemonName.tenant === tenant && daemonName.identity === identity;
+      if (config === null) return false;
+      return folder === null ? [config.address, config.identity].includes(persona ?? '') : config.project === folder;
+    });
+    if (daemons.length > 0) return { daemons, json, keepsFiles };
+    const selection = folder ?? persona ?? `${tenant} ${identity}`;
+    throw new Error(`daemon ${verb}: none is installed for ${selection}; see hivebar daemon list`);
+  } catch (error) {
+    throw toUsageFault(error);
+  }
+}
+
+const toDaemonName = ({ tenant, identity }: DaemonName): DaemonName => ({ tenant, identity });
+
+/** Any two slugs with this joined name: its places hang on nothing else. Null: it is no name of ours. */
+function splitName(name: string): DaemonName | null {
+  for (let at = name.indexOf('-'); at > 0; at = name.indexOf('-', at + 1)) {
+    const [tenant, identity] = [name.slice(0, at), name.slice(at + 1)];
+    if (isSlug(tenant) && isSlug(identity)) return { tenant, identity };
+  }
+  return null;
+}

@@ -1,0 +1,52 @@
+import { displayName } from '../../../core/format/index.ts';
+import {
+  type DaemonInstallation,
+  type DaemonName,
+  type DaemonPlaces,
+  findOwnDaemonPlaces,
+  loadInstalledDaemons,
+  readOwnSurroundings,
+  toDaemonsDir,
+} from '../../../core/link/index.ts';
+import { type Random, realRandom, realSpawn, type Spawn } from '../../../core/ports/index.ts';
+import { createRealDisk, type Disk } from '../../../core/state/index.ts';
+import { createOwnDaemonService, type DaemonService } from '../../service/index.ts';
+import type { Io } from '../command.ts';
+import { getHostOs } from '../service-host.node.ts';
+import { createStderrLog } from '../stderr-log.ts';
+
+/** What the commands that install daemons and take them away stand on. */
+export interface DaemonContext {
+  readonly io: Io;
+  readonly disk: Disk;
+  readonly random: Random;
+  readonly os: NodeJS.Platform;
+  readonly spawn: Spawn;
+  readonly installed: readonly DaemonInstallation[];
+  places(daemon: DaemonName): DaemonPlaces;
+  service(daemon: DaemonName & { readonly project: string }): DaemonService;
+}
+
+export function createContext(io: Io): DaemonContext {
+  const machine = {
+    os: getHostOs(),
+    env: io.env,
+    disk: createRealDisk(createStderrLog(io, 'hivebar daemon')),
+    random: realRandom,
+    spawn: realSpawn,
+  };
+  const places = (daemon: DaemonName): DaemonPlaces => findOwnDaemonPlaces(daemon, io.env);
+  return {
+    io,
+    ...machine,
+    installed: loadInstalledDaemons(machine.disk, toDaemonsDir(readOwnSurroundings(io.env))),
+    places,
+    service: (daemon) => createOwnDaemonService(machine, daemon, places(daemon).dir),
+  };
+}
+
+/** Says why not. @returns the exit code */
+export function reportRefusal({ io }: DaemonContext, why: string): number {
+  io.err(`hivebar daemon: ${displayName(why)}\n`);
+  return 1;
+}

@@ -1,0 +1,124 @@
+import { Fault } from '../../../core/model/index.ts';
+import { realClock, silentLog } from '../../../core/ports/index.ts';
+import { type Dirs, findOwnDirs } from '../../../core/state/index.ts';
+import { getSettingsPath, readSettingsFile, SETTINGS, type Settings } from '../../config/tray/index.ts';
+import { openSessionBus } from '../../desktop/index.ts';
+import type { StatusWire } from '../../status/index.ts';
+import { readVersion } from '../../version.node.ts';
+import type { Io } from '../command.ts';
+import { askTray } from '../tray-request.node.ts';
+import { readDatabase } from './database.node.ts';
+import type { BusProbe, DoctorContext, SettingsProbe, TrayProbe } from './doctor-context.ts';
+
+/** This machine, as this user sees it from here. */
+export function createContext(io: Pick<Io, 'env'>): DoctorContext {
+  const { env } = io;
+  const dirs = findOwnDirs({ ...env });
+  const stop = new AbortController();
+  const { settingsFile, settings } = loadSettings(dirs);
+  const bus = memoize(() => openBus(env, stop.signal));
+  return {
+    os: process.platform,
+    arch: process.arch,
+    env,
+    dirs,
+    clock: realClock,
+    version: readVersion(),
+    uid: process.geteuid?.() ?? null,
+    settingsFile: settingsFile,
+    settings,
+    hasDisplay: Boolean(env.DISPLAY || env.WAYLAND_DISPLAY),
+    bus,
+    tray: memoize(() => probeTray(env, stop.signal)),
+    database: memoize(() => readDatabase(dirs.state, stop.signal)),
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      const opened = bus.begun === null ? null : await Promise.race([bus.begun, null]);
+      if (opened?.is === 'connected') await opened.bus[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Looked at when first asked for, and once for all who ask. */
+function memoize<T>(load: () => Promise<T>): (() => Promise<T>) & { begun: Promise<T> | null } {
+  const cached = (): Promise<T> => {
+    cached.begun ??= load();
+    return cached.begun;
+  };
+  cached.begun = null as Promise<T> | null;
+  return cached;
+}
+
+const DEFAULTS = Object.fromEntries(
+  Object.entries(SETTINGS.properties).flatMap(([name, schema]: [string, object]) =>
+    'default' in schema ? [[name, schema.default]] : [],
+  ),
+) as unknown as Settings;
+
+/** Read here and not by who opens them, since to open them makes their directory. */
+function loadSettings(dirs: Dirs): { readonly settingsFile: SettingsProbe; readonly settings: Settings } {
+  const path = getSettingsPath(dirs.config);
+  try {
+    const checked = readSettingsFile(dirs.config);
+    if (checked === null) return { settingsFile: { is: 'absent', path }, settings: DEFAULTS };
+    if (checked.is === 'bad')
+      return { settingsFile: { is: 'bad', path, problems: checked.problems }, settings: DEFAULTS };
+    return {
+      settingsFile: { is: 'good', path, names: Object.keys(checked.settings) },
+      settings: { ...DEFAULTS, ...checked.settings },
+    };
+  } catch (error) {
+    return { settingsFile: { is: 'unreadable', path, why: formatError(error) }, settings: DEFAULTS };
+  }
+}
+
+async function openBus(env: DoctorContext['env'], stop: AbortSignal): Promise<BusProbe> {
+  const bus = await openSessionBus({ env, log: silentLog, clock: realClock, stop });
+  if (bus.is === 'none') return bus;
+  if (bus.state.is === 'connected')
+    return { is: 'connected', bus, address: env.DBUS_SESSION_BUS_ADDRESS || `unix:path=${env.XDG_RUNTIME_DIR}/bus` };
+  const why = bus.state.is === 'gone' ? bus.state.why : 'stopped while connecting';
+  await bus[Symbol.asyncDispose]();
+  return { is: 'gone', why };
+}
+
+/** Leaves those who wait for it time for a look of their own. */
+const ANSWER_MS = 1500;
+
+async function probeTray(env: DoctorContext['env'], stop: AbortSignal): Promise<TrayProbe> {
+  const late = async (): Promise<TrayProbe> => {
+    await realClock.sleep(ANSWER_MS, stop);
+    return { is: 'failed', why: `no answer within ${ANSWER_MS / 1000} s` };
+  };
+  return await Promise.race([askTrayState(env), late()]);
+}
+
+async function askTrayState(env: DoctorContext['env']): Promise<TrayProbe> {
+  try {
+    const [health, status] = await Promise.all([fetchJson('/healthz', env), fetchJson('/status.json', env)]);
+    if (health === null || status === null) return { is: 'not-running' };
+    const { id, pid, version: running } = health as Record<string, unknown>;
+    if (typeof id !== 'string' || typeof pid !== 'number' || typeof running !== 'string')
+      return { is: 'failed', why: 'something answers that is no Hivebar' };
+    if ((status as Record<string, unknown>).schema !== 1)
+      return { is: 'failed', why: `Hivebar ${running} answers with another status` };
+    return { is: 'answered', id, pid, version: running, status: status as StatusWire };
+  } catch (error) {
+    return { is: 'failed', why: formatError(error) };
+  }
+}
+
+/** Null: nobody listens. */
+async function fetchJson(path: string, env: DoctorContext['env']): Promise<object | null> {
+  const response = await askTray({ method: 'GET', path, body: null }, env);
+  if (response.is === 'not-running') return null;
+  if (response.status !== 200) throw new Error(`${path} answers ${response.status}`);
+  const value: unknown = JSON.parse(response.body);
+  if (value === null || typeof value !== 'object') throw new Error(`${path} answers no object`);
+  return value;
+}
+
+function formatError(error: unknown): string {
+  if (error instanceof Fault) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,84 @@
+import { basename } from 'node:path';
+import { displayJson, displayName } from '../../../core/format/index.ts';
+import { realClock, realRandom } from '../../../core/ports/index.ts';
+import {
+  type Defect,
+  formatLocalStamp,
+  type GardenPlaces,
+  type LivenessProbes,
+  probeListener,
+  readProcesses,
+  readStat,
+  type WriteContext,
+} from '../../../core/sources/garden/index.ts';
+import { createRealDisk } from '../../../core/state/index.ts';
+import type { Io } from '../command.ts';
+import { createStderrLog } from '../stderr-log.ts';
+import type { GardenArgs } from './args.ts';
+import { findPlaces } from './home.node.ts';
+
+/** What every command of a garden has at hand. */
+export interface GardenContext {
+  readonly io: Io;
+  readonly places: GardenPlaces;
+  readonly hand: WriteContext;
+  readonly asks: LivenessProbes;
+  readonly asJson: boolean;
+}
+
+const NAME = 'hivebar garden';
+
+export function createContext({ flags }: GardenArgs, io: Io): GardenContext {
+  const places = findPlaces(flags.store, io.env);
+  const disk = createRealDisk(createStderrLog(io, NAME));
+  const hand: WriteContext = { disk, random: realRandom, clock: realClock, formatLocalStamp };
+  const asks: LivenessProbes = { readProcesses: readProcesses, probeListener };
+  return { io, places, hand, asks, asJson: flags.json === true };
+}
+
+/** Says that a store is empty because it is not there: a person may have meant another. One directory is enough to be there. */
+export function reportMissingStore({ io, places, hand }: GardenContext): void {
+  const { sessions, mailbox, senders, receivers } = places;
+  if ([sessions, mailbox, senders, receivers].some((path) => readStat(hand.disk, path) !== null)) return;
+  io.err(`${NAME}: there is no store yet: no ${displayName(sessions)}, nor anything beside it\n`);
+}
+
+/** One value as a line of JSON. */
+export function printJson({ io }: GardenContext, value: unknown): void {
+  io.out(`${displayJson(JSON.stringify(value))}\n`);
+}
+
+/** Something that is not as it should be, on stderr; the exit code says whether it matters. */
+export function complain({ io }: GardenContext, text: string): void {
+  io.err(`${NAME}: ${displayName(text)}\n`);
+}
+
+export function reportDefects(context: GardenContext, defects: readonly Defect[]): void {
+  for (const { filename, message } of defects) complain(context, `${filename}: ${message}`);
+}
+
+/** Defects of one of the directories, with names below the store. */
+export function prefixDefects(directory: string, defects: readonly Defect[]): readonly Defect[] {
+  return defects.map(({ filename, message }) => ({ filename: `${basename(directory)}/${filename}`, message }));
+}
+
+/** Rows of cells as lines with columns; the last one is not padded, as names may be of any width. */
+export function formatTable(rows: readonly (readonly string[])[], toTheRight: readonly number[] = []): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, { length }] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, length);
+  }
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => {
+        const width = column === row.length - 1 ? 0 : (widths[column] ?? 0);
+        return toTheRight.includes(column) ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join('  ');
+  return rows.map((row) => `${line(row)}\n`).join('');
+}
+
+/** Who a citizen is to a person: `claude-code · beta`. */
+export function formatLabel({ backend, cwd }: { readonly backend: string; readonly cwd: string }): string {
+  return displayName(`${backend} · ${basename(cwd) || cwd}`);
+}

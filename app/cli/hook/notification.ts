@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { type HookTurn, parseTurnNotification } from '../../../core/hooks/index.ts';
+import { Fault } from '../../../core/model/index.ts';
+import type { Log } from '../../../core/ports/index.ts';
+import { createRealDisk, findOwnDirs, openStore } from '../../../core/state/index.ts';
+import { locateInbox, noteActivity } from '../../hook/index.ts';
+import { openSessionStore } from '../../open/index.ts';
+import type { Io } from '../command.ts';
+import { DATABASE } from '../open-local-hive.ts';
+import type { TimeBudget } from './budget.ts';
+import { createBell } from './doorbell.ts';
+import { findAnnouncedPersona, findStatedPersona, formatAmbiguous } from './session-persona.ts';
+
+const BUSY_MS = 250;
+
+export interface NotificationNeeds {
+  readonly log: Log;
+  readonly budget: TimeBudget;
+}
+
+/**
+ * A harness told that a turn is over, and waits for no answer: the agent is idle from now on. A daemon of the persona is told
+ * of the boundary, at which nothing can be printed. @throws Fault
+ */
+export async function handleNotification(
+  text: string,
+  flag: string | null,
+  env: Io['env'],
+  { log, budget }: NotificationNeeds,
+): Promise<void> {
+  const turn = parseTurnNotification(text);
+  if (turn instanceof Fault) throw turn;
+  if (turn === null) return;
+  const { state, run, config } = findOwnDirs({ ...env });
+  const persona = findStatedPersona(turn, env, null) ?? loadAnnouncedPersona(turn, flag, { state, config }, log);
+  if (persona === null) return;
+  noteActivity(run, persona, turn.event);
+  const { name } = locateInbox(persona, config);
+  const bell = await createBell({ persona, name }, { disk: createRealDisk(log), state, env, budget });
+  await bell?.at('agent-turn-complete', turn);
+}
+
+function loadAnnouncedPersona(
+  turn: HookTurn,
+  flag: string | null,
+  { state, config }: { readonly state: string; readonly config: string },
+  log: Log,
+): string | null {
+  using db = openStore(join(state, DATABASE), { busyMs: BUSY_MS, log });
+  const known = findAnnouncedPersona(turn, openSessionStore(db), config, flag);
+  if (known.is === 'known') return known.persona;
+  if (known.is === 'ambiguous') log.warn(formatAmbiguous(turn, known.personas));
+  return null;
+}

@@ -1,0 +1,14 @@
+/**
+ * A whole HTTP answer whose end was the end of the connection, or null when it is cut short or no HTTP. It must say its
+ * length: otherwise a server that was killed halfway reads like one that had no more to say.
+ */
+export function parseHttpResponse(bytes: Buffer): { readonly status: number; readonly body: string } | null {
+  const split = bytes.indexOf('\r\n\r\n');
+  if (split === -1) return null;
+  const head = bytes.toString('latin1', 0, split);
+  const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  const body = bytes.subarray(split + 4);
+  if (status === undefined || Number(length) !== body.length) return null;
+  return { status: Number(status), body: body.toString('utf8') };
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { createOpenDecisionLookup } from '../../core/inbox/decisions/index.ts';
+import { createGitCheck, type Gates, openGates } from '../../core/inbox/gates/index.ts';
+import { type Items, openItems } from '../../core/inbox/index.ts';
+import { realClock, realRandom } from '../../core/ports/index.ts';
+import { createRealDisk, type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
+import { locateInbox } from '../hook/index.ts';
+import { openSessionStore, type Session } from '../open/index.ts';
+import { type CallerEvidence, type GateCaller, identifyCaller } from './caller-identity.ts';
+import type { Io } from './command.ts';
+import { DATABASE, tellTray } from './open-local-hive.ts';
+import { findRunnerLife } from './session-surroundings.node.ts';
+import { createStderrLog } from './stderr-log.ts';
+
+/** A command may take its time where a hook may not. */
+const GIT_MS = 3000;
+
+export interface GateAccess {
+  readonly gates: Gates;
+  /** @throws Fault `database` */
+  findCaller(evidence: Omit<CallerEvidence, 'env' | 'resolveName'>): GateCaller;
+}
+
+/**
+ * Runs `work` on the gates. They are files: the database is opened only when a gate that resolved is to be told of, or when
+ * only it can say who asks. Then the tray process hears of what changed.
+ */
+export async function runWithGates<T>(io: Io, work: (access: GateAccess) => Promise<T> | T): Promise<T> {
+  const { state, config } = findOwnDirs({ ...io.env });
+  const resolveName = (persona: string): string => locateInbox(persona, config).name;
+  using stack = new DisposableStack();
+  let opened: Database | null = null;
+  let hasChanged = false;
+  const noteChange = (): void => {
+    hasChanged = true;
+  };
+  const openDatabase = (): Database => {
+    opened ??= stack.use(openStore(join(state, DATABASE), { log: createStderrLog(io, 'hivebar gate') }));
+    return opened;
+  };
+  const items = (): Pick<Items, 'pushOwn'> => ({
+    pushOwn(item) {
+      const pushed = openItems({ db: openDatabase(), clock: realClock }).pushOwn(item);
+      noteChange();
+      return pushed;
+    },
+  });
+  const disk = createRealDisk(createStderrLog(io, 'hivebar gate'));
+  const findOpenDecisions = (persona: string) => createOpenDecisionLookup(openDatabase(), realClock)(persona);
+  const gates = openGates({
+    disk,
+    random: realRandom,
+    clock: realClock,
+    state,
+    items,
+    git: createGitCheck(GIT_MS),
+    findOpenDecisions,
+  });
+  const answer = await work({
+    gates: notifyOnChange(gates, noteChange),
+    findCaller: (evidence) =>
+      identifyCaller({ ...evidence, resolveName, env: io.env }, () => listLiveSessions(openDatabase())),
+  });
+  if (hasChanged) await tellTray(io);
+  return answer;
+}
+
+/** What these change is on the board, and who waits for it may have mail. */
+function notifyOnChange(gates: Gates, noteChange: () => void): Gates {
+  return {
+    ...gates,
+    register(...gate) {
+      gates.register(...gate);
+      noteChange();
+    },
+    remove(...gate) {
+      const isRemoved = gates.remove(...gate);
+      if (isRemoved) noteChange();
+      return isRemoved;
+    },
+    mark(...request) {
+      const gateState = gates.mark(...request);
+      if (gateState !== null) noteChange();
+      return gateState;
+    },
+    clear(...which) {
+      const ids = gates.clear(...which);
+      if (ids.length > 0) noteChange();
+      return ids;
+    },
+  };
+}
+
+function listLiveSessions(db: Database): readonly Session[] {
+  const sessions = openSessionStore(db).listAll();
+  const live = sessions.filter(({ endedAt, runner }) => endedAt === null && findRunnerLife(runner) !== 'gone');
+  return live.toSorted((a, b) => b.announcedAt - a.announcedAt);
+}

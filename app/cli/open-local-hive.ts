@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
+import { realClock } from '../../core/ports/index.ts';
+import { findOwnDirs, openStore } from '../../core/state/index.ts';
+import type { Io } from './command.ts';
+import { createStderrLog } from './stderr-log.ts';
+import { askTray } from './tray-request.node.ts';
+
+/**
+ * Runs `work` on the local hive in the database itself, so that mail is accepted with the tray process closed; then tells
+ * the tray process, if there is one, that mail may have changed.
+ */
+export async function runWithHive<T>(
+  io: Io,
+  name: string,
+  contentChars: number | null,
+  changes: boolean,
+  work: (hive: LocalHive) => T,
+): Promise<T> {
+  const log = createStderrLog(io, name);
+  using db = openStore(join(findOwnDirs({ ...io.env }).state, DATABASE), { log });
+  let answer: T;
+  {
+    using hive = openLocalHive({ db, clock: realClock, log, contentChars });
+    answer = work(hive);
+  }
+  if (changes) await tellTray(io);
+  return answer;
+}
+
+/** The truth of this machine: mail, outbox, marks, announcements. */
+export const DATABASE = 'hivebar.sqlite';
+
+/** What tells the tray process that mail may have changed. */
+const HIVE_CHANGED = { method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' } as const;
+
+/** The mail is on the disk already, so nobody waits long for a tray process that is busy or stopped. */
+const TELL_WITHIN_MS = 1000;
+
+/** Without a tray process there is nobody to tell; it looks for itself when it starts. */
+export async function tellTray(io: Io, withinMs: number = TELL_WITHIN_MS): Promise<void> {
+  try {
+    await askTray(HIVE_CHANGED, io.env, withinMs);
+  } catch (error) {
+    // The mail is stored and safe; the tray finds it on its next tick.
+    io.err(`hivebar did not hear of it at once (${error instanceof Error ? error.message : String(error)})\n`);
+  }
+}

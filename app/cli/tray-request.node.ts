@@ -1,0 +1,61 @@
+import { connect } from 'node:net';
+import { Fault } from '../../core/model/index.ts';
+import { parseHttpResponse } from './http-response.ts';
+import { findOwnSocket } from './own-socket.node.ts';
+
+export interface TrayRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** JSON, or null for none. */
+  readonly body: string | null;
+}
+
+export type TrayResponse =
+  | { readonly is: 'answered'; readonly status: number; readonly body: string }
+  | { readonly is: 'not-running' };
+
+const TIMEOUT_MS = 10_000;
+/** No socket, one left behind by a process that is gone, or something else that stands in its place. */
+const NOBODY: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ELOOP', 'EISDIR']);
+
+/**
+ * Asks the running tray process over its owner-only socket. Raw on `node:net`, because loading an HTTP client would be
+ * a third of the whole start of `hivebar status`.
+ * @throws Fault when the socket is there and no whole answer comes
+ */
+export function askTray(
+  request: TrayRequest,
+  env: Readonly<Record<string, string | undefined>>,
+  withinMs = TIMEOUT_MS,
+): Promise<TrayResponse> {
+  const path = findOwnSocket(env);
+  if (path === null) return Promise.resolve({ is: 'not-running' });
+  return new Promise((resolve, reject) => {
+    const fail = (code: 'timeout' | 'broken' | 'unreadable', detail: string, cause?: Error): void => {
+      socket.destroy();
+      const scope = { is: 'machine', key: 'tray' } as const;
+      reject(new Fault(code, `${detail} (${path})`, scope, cause === undefined ? {} : { cause }));
+    };
+    const chunks: Buffer[] = [];
+    const socket = connect(path, () => socket.write(formatHttpRequest(request)));
+    socket.setTimeout(withinMs, () => fail('timeout', `hivebar does not answer within ${withinMs / 1000} s`));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('end', () => {
+      const answer = parseHttpResponse(Buffer.concat(chunks));
+      if (answer === null) fail('broken', 'hivebar ended in the middle of its answer');
+      else resolve({ is: 'answered', ...answer });
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (NOBODY.has(error.code ?? '')) resolve({ is: 'not-running' });
+      else if (error.code === 'EACCES' || error.code === 'EPERM') fail('unreadable', error.message, error);
+      else fail('broken', error.message, error);
+    });
+  });
+}
+
+/** One request a connection: the end of the answer is the end of the connection. */
+function formatHttpRequest({ method, path, body }: TrayRequest): string {
+  const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', 'Accept: application/json'];
+  if (body !== null) head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
+  return `${head.join('\r\n')}\r\n\r\n${body ?? ''}`;
+}

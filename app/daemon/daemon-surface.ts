@@ -1,0 +1,78 @@
+import {
+  type BannerProgram,
+  choosePluginKind,
+  createClaudeHook,
+  createCodexShim,
+  createFallback,
+  createShimStarter,
+  endOrphanedShim,
+  type HookDesk,
+  NO_SHIM,
+  type Plugin,
+  type ShimView,
+  startShim,
+  type WakePath,
+  writeShimPid,
+} from '../../core/daemon/index.ts';
+import type { DaemonConfig } from '../../core/link/index.ts';
+import type { Machine } from '../host/machine.ts';
+
+/** The surface of a persona as its daemon has it. */
+export interface Surface extends AsyncDisposable {
+  readonly plugin: Plugin;
+  readonly shim: ShimView;
+}
+
+export interface SurfaceNeeds {
+  readonly config: DaemonConfig;
+  readonly desk: HookDesk;
+  /** What a shim is started with. */
+  readonly env: Machine['env'];
+  readonly machine: Machine;
+  /** A number in [0, 1). */
+  readonly draw: () => number;
+  readonly wake: WakePath | null;
+  readonly banner: BannerProgram | null;
+  /** Where it is noted which shim runs. */
+  readonly shimNote: string;
+  /** The shim came or went. */
+  readonly changed: (view: ShimView) => void;
+}
+
+/** The plugin of a surface, with its shim where it has one (persona daemon, contract 5). */
+export function openSurface({
+  config,
+  desk,
+  env,
+  machine,
+  draw,
+  wake,
+  banner,
+  shimNote,
+  changed,
+}: SurfaceNeeds): Surface {
+  const { clock, spawn, stop } = machine;
+  const kind = choosePluginKind(config.surface, config.shim !== null);
+  if (kind === 'codex-shim' && config.shim !== null) {
+    endOrphanedShim(shimNote);
+    const shim = startShim({
+      start: createShimStarter(config.shim.command, env, clock, config.project),
+      clock,
+      chance: draw,
+      changed(view) {
+        writeShimPid(shimNote, view.pid);
+        changed(view);
+      },
+    });
+    return {
+      plugin: createCodexShim({ shim, desk, clock }),
+      get shim() {
+        return shim.view;
+      },
+      [Symbol.asyncDispose]: async () => await shim[Symbol.asyncDispose](),
+    };
+  }
+  const plugin =
+    kind === 'claude-hook' ? createClaudeHook({ desk, wake, clock }) : createFallback({ banner, spawn, clock, stop });
+  return { plugin, shim: NO_SHIM, [Symbol.asyncDispose]: async () => {} };
+}

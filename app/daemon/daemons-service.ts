@@ -1,0 +1,245 @@
+import { join } from 'node:path';
+import {
+  type DaemonConfig,
+  type DaemonInstallation,
+  type DaemonName,
+  type DaemonPlaces,
+  loadInstalledDaemons,
+} from '../../core/link/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
+import type { Machine } from '../host/machine.ts';
+import { createDaemonHandle, endDaemon, findHolderPid, isHeld } from '../service/index.ts';
+import { type RunningDaemon, startDaemon } from './daemon-child.node.ts';
+import { type DaemonExit, decideRestart } from './daemon-restart.ts';
+
+export interface DaemonsServiceOptions {
+  /** Where everything installed stands, a directory a daemon. */
+  readonly directory: string;
+  readonly findPlaces: (daemon: DaemonName) => DaemonPlaces;
+}
+
+type DaemonsMachine = Pick<Machine, 'disk' | 'clock' | 'env' | 'log' | 'random'>;
+
+/** How often it is checked what is installed. */
+const EVERY_MS = 1000;
+/** So often it is seen whether one lives that is no child of ours. */
+const WATCH_EVERY_MS = 500;
+
+const FILES = ['daemon.json', 'observe.token', 'act.token'] as const;
+
+/** One daemon of ours; its loop ends once it is not wanted any more. */
+interface SupervisedDaemon {
+  readonly name: string;
+  readonly places: DaemonPlaces;
+  config: DaemonConfig;
+  stamp: string;
+  isResting: boolean;
+  /** Aborted when what was installed is another, or we stop. */
+  changed: AbortController;
+  isWanted: boolean;
+  ended: Promise<void>;
+}
+
+/**
+ * Runs the daemons that were installed for the tray, each as a child that is started again when it ends, and alone (persona
+ * daemon, contract 5). One that outlived an earlier tray is taken over as it is: the lock says so, and there are never two.
+ * They end with the service.
+ */
+export function createDaemonsService(
+  { directory, findPlaces }: DaemonsServiceOptions,
+  machine: DaemonsMachine,
+): Service {
+  const { clock } = machine;
+  const name = 'persona daemons';
+  return {
+    name,
+    async run(signal) {
+      const daemons = superviseDaemons({ directory, findPlaces }, machine, signal);
+      try {
+        await every({ name, ms: EVERY_MS, clock, round: daemons.check }).run(signal);
+      } finally {
+        await daemons.end();
+      }
+    },
+  };
+}
+
+function superviseDaemons(
+  { directory, findPlaces }: DaemonsServiceOptions,
+  machine: DaemonsMachine,
+  stop: AbortSignal,
+) {
+  const { disk, clock, env, log, random } = machine;
+  const daemons = new Map<string, SupervisedDaemon>();
+  const bad = new Map<string, string>();
+  let lastStamps = '';
+  let cause = '';
+
+  const draw = (): number => Number.parseInt(random.hex(4), 16) / 2 ** 32;
+
+  /** Starts, changes and ends what is to be. What cannot be read ends no daemon that runs. */
+  function check(): void {
+    try {
+      const stamps = readStamps(machine, directory);
+      const now = JSON.stringify([...stamps]);
+      if (now !== lastStamps) follow(loadInstalledDaemons(disk, directory), stamps);
+      lastStamps = now;
+      cause = '';
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (why !== cause) log.warn(`it cannot be seen what daemons are installed: ${why}`);
+      cause = why;
+    }
+  }
+
+  function follow(installed: readonly DaemonInstallation[], stamps: ReadonlyMap<string, string>): void {
+    const enabledConfigs = new Map<string, DaemonConfig>();
+    for (const one of installed) {
+      if (one.is === 'bad') warnOfBad(one.name, one.why);
+      else bad.delete(one.name);
+      if (one.is === 'good' && one.config.owner === 'tray' && !one.config.paused)
+        enabledConfigs.set(one.name, one.config);
+    }
+    for (const one of daemons.values()) {
+      const config = enabledConfigs.get(one.name);
+      const stamp = stamps.get(one.name) ?? '';
+      if (config === undefined) {
+        one.isWanted = false;
+        one.changed.abort();
+        continue;
+      }
+      const isOther = JSON.stringify(config) !== JSON.stringify(one.config);
+      const wakes = isOther || !one.isWanted || (one.isResting && stamp !== one.stamp);
+      Object.assign(one, { config, stamp, isWanted: true });
+      if (wakes) one.changed.abort();
+    }
+    for (const [name, config] of enabledConfigs)
+      if (!daemons.has(name)) addDaemon(name, config, stamps.get(name) ?? '');
+  }
+
+  function warnOfBad(name: string, why: string): void {
+    if (bad.get(name) === why) return;
+    bad.set(name, why);
+    log.warn(`the daemon ${name} is not started: ${why}`);
+  }
+
+  function addDaemon(name: string, config: DaemonConfig, stamp: string): void {
+    const one: SupervisedDaemon = {
+      ...{ name, config, stamp, places: findPlaces(config), isResting: false, isWanted: true },
+      changed: new AbortController(),
+      ended: Promise.resolve(),
+    };
+    daemons.set(name, one);
+    one.ended = superviseDaemon(one)
+      .catch((error: unknown) => log.error(`the daemon ${name} is not looked after any more: ${String(error)}`))
+      .then(() => void daemons.delete(name));
+  }
+
+  async function superviseDaemon(one: SupervisedDaemon): Promise<void> {
+    let failures = 0;
+    while (one.isWanted && !stop.aborted) {
+      one.changed = new AbortController();
+      const changed = AbortSignal.any([one.changed.signal, stop]);
+      const from = clock.monotonic();
+      const exit = await runOnce(one, changed).catch(toNotStarted);
+      failures =
+        exit === 'looked after'
+          ? 0
+          : await waitAfterExit(one, decideRestart(exit, clock.monotonic() - from, failures, draw()), exit, changed);
+    }
+  }
+
+  /** Until it ends; one that is not wanted as it is any more is ended. `looked after`: there is nothing to wait for. */
+  async function runOnce(
+    { name, config, places }: SupervisedDaemon,
+    changed: AbortSignal,
+  ): Promise<DaemonExit | 'looked after'> {
+    const isOurs = !isHeld(disk, places);
+    const daemon = isOurs ? startDaemon(config, env) : adoptDaemon(places, changed);
+    log.info(`the daemon ${name} ${isOurs ? 'was started' : 'runs already, and is looked after'} (pid ${daemon.pid})`);
+    const exit = await Promise.race([daemon.ended, waitForAbort(changed)]);
+    if (exit !== null && daemon.isGone()) {
+      const isSecond = exit.is === 'code' && exit.code === 0 && isHeld(disk, places); // which is taken over
+      return isSecond ? 'looked after' : exit;
+    }
+    const end = await endDaemon(places, stop.aborted ? 'tray quits' : 'changed', daemon, clock);
+    if (end === 'stayed') log.error(`the daemon ${name} was asked, terminated and killed, and is still there`);
+    else log.info(`the daemon ${name} was ended: ${end}`);
+    return 'looked after';
+  }
+
+  function adoptDaemon(places: DaemonPlaces, changed: AbortSignal): RunningDaemon {
+    const target = createDaemonHandle(disk, places);
+    const ended = (async (): Promise<DaemonExit> => {
+      while (!changed.aborted && !target.isGone()) await clock.sleep(WATCH_EVERY_MS, changed);
+      return { is: 'unknown' };
+    })();
+    return { ...target, pid: findHolderPid(disk, places), ended };
+  }
+
+  /** @returns the failures in a row */
+  async function waitAfterExit(
+    one: SupervisedDaemon,
+    decision: ReturnType<typeof decideRestart>,
+    exit: DaemonExit,
+    changed: AbortSignal,
+  ): Promise<number> {
+    const how = `the daemon ${one.name} ${formatExit(exit)}`;
+    if (decision.is === 'again') {
+      log.warn(`${how}: it is started again in ${(decision.ms / 1000).toFixed(1)} s`);
+      await clock.sleep(decision.ms, changed);
+      return changed.aborted ? 0 : decision.failures;
+    }
+    log.info(`${how}: it is not started again before it is installed anew, or Hivebar is started`);
+    one.isResting = true;
+    await waitForAbort(changed);
+    one.isResting = false;
+    return 0;
+  }
+
+  return {
+    check,
+    async end() {
+      for (const one of daemons.values()) {
+        one.isWanted = false;
+        one.changed.abort();
+      }
+      await Promise.all([...daemons.values()].map(({ ended }) => ended));
+    },
+  };
+}
+
+function toNotStarted(error: unknown): DaemonExit {
+  return { is: 'not-started', why: error instanceof Error ? error.message : String(error) };
+}
+
+function formatExit(exit: DaemonExit): string {
+  switch (exit.is) {
+    case 'code':
+      return `ended with ${exit.code}`;
+    case 'signal':
+      return `was ended by ${exit.signal}`;
+    case 'not-started':
+      return `could not be started (${exit.why})`;
+    case 'unknown':
+      return 'is gone';
+  }
+}
+
+/** By name, another text when one of its files is another. */
+function readStamps({ disk: { files } }: Pick<Machine, 'disk'>, directory: string): ReadonlyMap<string, string> {
+  const names = files.lstat(directory) === null ? [] : files.readdir(directory).toSorted();
+  return new Map(
+    names.map((name) => {
+      const stats = FILES.map((file) => files.lstat(join(directory, name, file)));
+      return [name, stats.map((stat) => `${stat?.ino}:${stat?.size}:${stat?.ctimeMs}`).join(' ')];
+    }),
+  );
+}
+
+function waitForAbort(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}

@@ -1,0 +1,81 @@
+import { formatActivityReport, type HiveAlarms, mergeEarlier, type PersonaActivity } from '../../core/alarms/index.ts';
+import { toFault } from '../../core/model/index.ts';
+import { createTroubleLog } from '../../core/sinks/index.ts';
+import { type InboxIdentity, isSameIdentity } from '../../core/sources/index.ts';
+import { sweepTemps, writeAtomically } from '../../core/state/index.ts';
+import type { Machine } from '../host/machine.ts';
+import { readActivityReport } from './check-activity.ts';
+
+type ActivityFileMachine = Pick<Machine, 'disk' | 'random' | 'clock' | 'log'>;
+
+/** The file is written no more often, however often something happens. */
+const LEAST_MS = 1000;
+
+export interface ActivityFile extends Disposable {
+  /** Within a second, and at the latest when it is disposed. */
+  publishSoon(): void;
+}
+
+/**
+ * Writes the report, atomically and 0600; what an earlier process saw stays in it. What cannot be written is said once;
+ * nobody is watched the less for it.
+ */
+export function openActivityFile(
+  path: string,
+  identity: InboxIdentity,
+  alarms: Pick<HiveAlarms, 'activity'>,
+  machine: ActivityFileMachine,
+): ActivityFile {
+  const { disk, random, clock, log } = machine;
+  const trouble = createTroubleLog(log);
+  // Without a lock: if another process wrote just now, it says that it could not, and writes again.
+  sweepTemps(disk, path);
+  const earlier = readEarlier(path, identity, machine);
+  let last = Number.NEGATIVE_INFINITY;
+  let later: Disposable | null = null;
+
+  function publish(): void {
+    later?.[Symbol.dispose]();
+    later = null;
+    last = clock.monotonic();
+    try {
+      const text = formatActivityReport({ ...mergeEarlier(alarms.activity(), earlier), identity });
+      writeAtomically(disk, random, path, text);
+      trouble.clear(`${path}: written again`);
+    } catch (error) {
+      trouble.raise(toFault(error, { is: 'machine', key: `file:${path}` }).explain());
+    }
+  }
+
+  return {
+    publishSoon() {
+      const wait = last + LEAST_MS - clock.monotonic();
+      if (wait <= 0) publish();
+      else later ??= clock.after(wait, publish);
+    },
+    [Symbol.dispose]() {
+      if (last > Number.NEGATIVE_INFINITY) publish(); // else nothing was observed, and the report of before is no worse
+    },
+  };
+}
+
+/** What stands in the report of an earlier process, if it is whole and of this hive; else it is said that it does not count. */
+function readEarlier(
+  path: string,
+  identity: InboxIdentity,
+  { disk, log }: ActivityFileMachine,
+): ReadonlyMap<string, PersonaActivity> {
+  const startAnew = (why: string): ReadonlyMap<string, PersonaActivity> => {
+    log.warn(`${path}: ${why}: what was seen before is not known any more, and it begins anew`);
+    return new Map();
+  };
+  try {
+    const report = readActivityReport(disk, path);
+    if (report === 'none') return new Map();
+    if (report === 'foreign') return startAnew('no whole activity report');
+    if (report.identity === null) return startAnew('it does not say of which hive it is');
+    return isSameIdentity(identity, report.identity) ? report.personas : startAnew('of another hive');
+  } catch (error) {
+    return startAnew(toFault(error, { is: 'machine', key: `file:${path}` }).message);
+  }
+}

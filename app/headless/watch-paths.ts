@@ -1,0 +1,39 @@
+import type { Disk } from '../../core/state/index.ts';
+import type { WatchPlan } from '../config/watch/index.ts';
+
+type PathsByName = Map<string, string>;
+type PathAssigner = (names: Iterable<string>, assigned: PathsByName, spelled?: (name: string) => string) => PathsByName;
+
+/**
+ * The file of each persona by its name; one that joins later takes no path that is in use. At least once names are
+ * folded, as the later monitor does (Kijito contract b), unless a file of the name as it is spelled is there: it stays.
+ */
+export function createPathFinder(
+  plan: WatchPlan,
+  { files }: Disk,
+  names: readonly string[],
+  assignPaths: PathAssigner,
+): (name: string) => string {
+  const places: PathsByName = new Map();
+  const assign = (newNames: readonly string[]): void => {
+    const asSpelled = assignPaths(newNames, places);
+    const folded =
+      plan.delivery === 'at-most-once' ? asSpelled : assignPaths(newNames, places, (name) => name.toLowerCase());
+    for (const name of newNames) {
+      const [spelled, fold] = [asSpelled.get(name) ?? name, folded.get(name) ?? name];
+      places.set(name, spelled !== fold && isThere(spelled) && !isThere(fold) ? spelled : fold);
+    }
+  };
+  const isThere = (path: string): boolean => {
+    try {
+      return files.lstat(path) !== null;
+    } catch {
+      return false; // who opens it says what is wrong
+    }
+  };
+  assign(names);
+  return (name) => {
+    if (!places.has(name)) assign([name]);
+    return places.get(name) ?? name;
+  };
+}

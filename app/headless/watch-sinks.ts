@@ -1,0 +1,65 @@
+import { resolve } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import {
+  createExecSink,
+  createFileSink,
+  createStdoutSink,
+  refuseShellCommand,
+  type Sink,
+} from '../../core/sinks/index.ts';
+import type { Persona } from '../../core/sources/index.ts';
+import { computeEventsPaths } from '../../core/state/index.ts';
+import type { WatchPlan } from '../config/watch/index.ts';
+import type { Machine } from '../host/machine.ts';
+import { createPathFinder } from './watch-paths.ts';
+
+/** Where the events of a headless watch go: one sink a persona, or one for all of them. */
+export interface WatchSinks extends AsyncDisposable {
+  getSink(persona: Persona): Sink<unknown>;
+}
+
+export function createWatchSinks(plan: WatchPlan, machine: Machine, personas: readonly Persona[]): WatchSinks {
+  const { emit } = plan;
+  switch (emit.is) {
+    case 'stdout':
+      return shareSink(createStdoutSink({ clock: machine.clock, clocks: machine.clocks, log: machine.log }));
+    case 'file':
+      return shareSink(openFileSink(emit.path, plan, machine));
+    case 'template': {
+      const places = createPathFinder(plan, machine.disk, personas.map(toFileName), (...how) =>
+        computeEventsPaths(emit.template, ...how),
+      );
+      return openEach((persona) => openFileSink(places(toFileName(persona)), plan, machine));
+    }
+    case 'exec': {
+      const refused = refuseShellCommand(emit.command, machine.os);
+      if (refused !== null) throw new Fault('usage', refused, { is: 'machine', key: 'exec' });
+      return openEach(() => createExecSink({ command: emit.command, ...machine }));
+    }
+  }
+}
+
+/** Events without a persona go to the name `_all` (Kijito contract e). */
+function toFileName(persona: Persona): string {
+  return persona.address === '' ? '_all' : persona.id;
+}
+
+function openFileSink(path: string, plan: WatchPlan, machine: Machine): Sink<unknown> {
+  const { disk, clocks } = machine;
+  return createFileSink({ disk, clocks, path: resolve(path), maxBytes: plan.maxBytes, keep: plan.keepLogs });
+}
+
+/** One sink behind many watches: it ends with the process, not with one of them. */
+function shareSink(sink: Sink<unknown>): WatchSinks {
+  const sharedSink: Sink<unknown> = {
+    savesState: sink.savesState,
+    open: () => sink.open(),
+    take: (events, saved, signal) => sink.take(events, saved, signal),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return { getSink: () => sharedSink, [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose]() };
+}
+
+function openEach(getSink: (persona: Persona) => Sink<unknown>): WatchSinks {
+  return { getSink, [Symbol.asyncDispose]: async () => {} };
+}

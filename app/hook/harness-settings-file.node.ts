@@ -1,0 +1,169 @@
+import * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
+import { type Random, realFiles } from '../../core/ports/index.ts';
+import { createRefusal, findBadUtf8, readRegular, readText, toIoFault } from '../../core/state/index.ts';
+
+/** A settings file of a harness, as it was when it was read. */
+export interface HarnessSettingsFile {
+  /** Where it really is: a user's own link was followed. */
+  readonly path: string;
+  /** Null: there is none. */
+  readonly text: string | null;
+  readonly mode: number;
+}
+
+/** Beside the settings: what they were before our hooks came into them. */
+export const BACKUP = '.before-hivebar';
+
+const NEW_FILE = 0o600;
+const NEW_DIRECTORY = 0o700;
+const MOST_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Reads a settings file. A link is followed when it is the user's own doing (`mayLink`), never in a project, whose files may
+ * have come with a download; what is found must be a regular file of this user.
+ *
+ * @throws Fault `unreadable`
+ */
+export function readSettings(path: string, mayLink: boolean): HarnessSettingsFile {
+  try {
+    const real = resolveRealPath(path, mayLink);
+    const bytes = readRegular(realFiles, real, MOST_BYTES);
+    if (bytes === null) return { path: real, text: null, mode: NEW_FILE };
+    const stat = fs.statSync(real);
+    const uid = process.geteuid?.();
+    if (uid !== undefined && stat.uid !== uid)
+      throw createRefusal(real, `belongs to user ${stat.uid}, not to us`, 'unreadable');
+    if (findBadUtf8(bytes) !== null) throw createRefusal(real, 'is not UTF-8', 'unreadable');
+    return { path: real, text: Buffer.from(bytes).toString('utf8'), mode: stat.mode & 0o777 };
+  } catch (error) {
+    throw toIoFault(error, path, 'unreadable');
+  }
+}
+
+/**
+ * Puts `text` in place of what was read, whole or not at all, with the mode the file had; with `backup` what was read is
+ * kept beside it first. False when somebody else changed the file meanwhile: it is as they left it.
+ *
+ * @throws Fault `unwritable` or `no-space`
+ */
+export function replaceSettings(was: HarnessSettingsFile, text: string, backup: boolean, random: Random): boolean {
+  try {
+    realFiles.mkdirAll(dirname(was.path), NEW_DIRECTORY);
+    if (backup && was.text !== null) replace(was.path + BACKUP, was.text, was.mode, random, () => true);
+    if (backup && was.text === null) fs.rmSync(was.path + BACKUP, { force: true }); // of another time
+    return replace(was.path, text, was.mode, random, () => readFileText(was.path) === was.text);
+  } catch (error) {
+    throw toIoFault(error, was.path, 'unwritable');
+  }
+}
+
+/**
+ * Makes sure that `replaceSettings` can do its work, and leaves nothing behind.
+ * @throws Fault `hook-settings` which names the file
+ */
+export function checkReplaceable({ path }: HarnessSettingsFile, random: Random): void {
+  const folder = dirname(path);
+  const isNew = !fs.existsSync(folder);
+  const temp = join(folder, `.${basename(path)}.${random.hex(6)}.tmp`);
+  try {
+    realFiles.mkdirAll(folder, NEW_DIRECTORY);
+    fs.closeSync(fs.openSync(temp, 'wx', NEW_FILE));
+    fs.unlinkSync(temp);
+    if (isNew) fs.rmdirSync(folder);
+  } catch (error) {
+    const { message } = toIoFault(error, folder, 'unwritable');
+    const why = `nothing was installed: ${path} cannot be written: ${message}`;
+    throw new Fault('hook-settings', why, { is: 'machine', key: 'hook' }, { cause: error });
+  }
+}
+
+/** Removes the file unless somebody changed it meanwhile; then false. @throws Fault `unwritable` */
+export function removeSettings(was: HarnessSettingsFile): boolean {
+  try {
+    if (readFileText(was.path) !== was.text) return false;
+    fs.rmSync(was.path, { force: true });
+    return true;
+  } catch (error) {
+    throw toIoFault(error, was.path, 'unwritable');
+  }
+}
+
+/** What the settings were before our hooks; null: there were none, or it is not to be read. */
+export function readBackup({ path }: HarnessSettingsFile): string | null {
+  try {
+    return readFileText(path + BACKUP);
+  } catch {
+    return null; // as if there were none: only what is in the settings counts
+  }
+}
+
+/** Puts a program of ours where it is run from (0700, in a folder of ours). @throws Fault `unwritable` or `no-space` */
+export function putProgram(path: string, text: string, random: Random): void {
+  try {
+    realFiles.mkdirAll(dirname(path), NEW_DIRECTORY);
+    if (readFileText(path) === text && (fs.statSync(path).mode & 0o777) === 0o700) return;
+    replace(path, text, 0o700, random, () => true);
+  } catch (error) {
+    throw toIoFault(error, path, 'unwritable');
+  }
+}
+
+function replace(path: string, text: string, mode: number, random: Random, mayStill: () => boolean): boolean {
+  const temp = join(dirname(path), `.${basename(path)}.${random.hex(6)}.tmp`);
+  try {
+    const fd = fs.openSync(temp, 'wx', mode);
+    try {
+      fs.fchmodSync(fd, mode); // whatever the umask says
+      fs.writeFileSync(fd, text);
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+    if (!mayStill()) return false;
+    realFiles.rename(temp, path);
+    return true;
+  } finally {
+    fs.rmSync(temp, { force: true });
+  }
+}
+
+/** Null: there is none. @throws Fault `unreadable` */
+export function readSettingsText(path: string): string | null {
+  try {
+    return readFileText(path);
+  } catch (error) {
+    throw toIoFault(error, path, 'unreadable');
+  }
+}
+
+/** Through links: one that leads nowhere is none. */
+export function isFile(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+export function isFolder(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+const readFileText = (path: string): string | null => readText(realFiles, path, MOST_BYTES);
+
+/** @throws Fault when a link is there that may not be followed, or one that leads nowhere */
+function resolveRealPath(path: string, mayLink: boolean): string {
+  for (const candidate of [path, dirname(path)]) {
+    const stat = fs.lstatSync(candidate, { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink() !== true) continue;
+    if (!mayLink)
+      throw createRefusal(candidate, 'is a symbolic link, which is not followed in a project', 'unreadable');
+    if (!fs.existsSync(candidate))
+      throw createRefusal(candidate, 'is a symbolic link that leads nowhere', 'unreadable');
+  }
+  if (fs.existsSync(path)) return fs.realpathSync(path);
+  return fs.existsSync(dirname(path)) ? join(fs.realpathSync(dirname(path)), basename(path)) : path;
+}
+
+/** @throws Fault `unwritable` for settings that change under our hands again and again */
+export function throwKeepsChanging(path: string): never {
+  throw new Fault('unwritable', `${path} is changed by somebody else all the time`, { is: 'machine', key: 'hook' });
+}

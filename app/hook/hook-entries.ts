@@ -1,0 +1,223 @@
+import { Fault } from '../../core/model/index.ts';
+import { appendValue, findMember, type JsonPart, parseParts, removeAt } from './json-edit.ts';
+import { createGroup, findCommand, type HookGroup, isOwnHandler, parseHandlerPersona, type Recipe } from './recipe.ts';
+
+/** What is to stand in a settings file, and where it is, for messages. */
+export interface HookWish {
+  readonly recipe: Recipe;
+  readonly script: string;
+  readonly os: NodeJS.Platform;
+  /** Null: the variable HIVEBAR_PERSONA says it, else the session. */
+  readonly persona: string | null;
+  readonly path: string;
+}
+
+/** How hooks of ours stand in a settings file. */
+export type HookEntryState = 'installed' | 'old' | 'absent';
+
+export interface HookEntries {
+  readonly standing: HookEntryState;
+  /** Handlers of others. */
+  readonly foreign: number;
+  /** Whom our hooks are for; null: the variable says it, or there are none of ours. */
+  readonly persona: string | null;
+  /** What the harness runs at the start of a session; null: nothing of ours. */
+  readonly command: string | null;
+}
+
+const EMPTY = '{}\n';
+
+/**
+ * The settings with our hooks, and with none of an older form; all of others is left, byte by byte. The same text when
+ * nothing is to be done.
+ *
+ * @param text null: there is no file
+ * @throws Fault `settings` for what cannot be read as settings
+ */
+export function addHooks(text: string | null, wish: HookWish): string {
+  let now = text === null || text.trim() === '' ? EMPTY : text;
+  const { recipe } = wish;
+  for (const event of Object.keys(recipe.events)) {
+    const group = createGroup(recipe, event, wish);
+    if (isCurrent(listHandlers(now, wish), event, group)) continue;
+    now = removeOwn(now, wish, event);
+    now = addGroup(now, wish, event, group);
+  }
+  return removeOwn(now, wish, null);
+}
+
+/**
+ * The settings without our hooks, and without what only they had filled. What was there before them comes back: byte by byte
+ * when nothing else was changed since, else with the empty `hooks` that somebody may have had.
+ *
+ * @param before the settings before our hooks came into them; null: not known, or there were none
+ * @throws Fault `settings`
+ */
+export function removeHooks(text: string, wish: HookWish, before: string | null = null): string {
+  const clean = removeAllOwn(text, wish);
+  if (before === null || clean === text) return clean;
+  if (canonicalize(before, wish) === canonicalize(clean, wish)) return before;
+  const top = clean.trim() === '' ? null : parseParts(clean);
+  const had = parseHooks(before);
+  if (top?.is !== 'object' || had === null || findMember(top, 'hooks') !== undefined) return clean;
+  return appendValue(clean, top, {}, 'hooks');
+}
+
+/** The same for two settings that differ in spelling, or in empty lists of hooks where ours would stand. Null: no settings. */
+function canonicalize(text: string, { recipe }: HookWish): string | null {
+  if (text.trim() === '') return '{}';
+  const hooks = parseHooks(text);
+  if (hooks === null) return canonicalizeJson(text);
+  const filled = Object.entries(hooks).filter(
+    ([event, groups]) => !(Object.hasOwn(recipe.events, event) && Array.isArray(groups) && groups.length === 0),
+  );
+  const { hooks: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
+  return JSON.stringify(filled.length === 0 ? rest : { ...rest, hooks: Object.fromEntries(filled) });
+}
+
+/** Null: there are none, or nothing that could be read. */
+function parseHooks(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const { hooks } = JSON.parse(text) as { readonly hooks?: unknown };
+    return hooks !== null && typeof hooks === 'object' && !Array.isArray(hooks)
+      ? (hooks as Record<string, unknown>)
+      : null;
+  } catch {
+    return null; // what it was before may have been anything
+  }
+}
+
+function canonicalizeJson(text: string): string | null {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return null; // as above
+  }
+}
+
+function removeAllOwn(text: string, wish: HookWish): string {
+  if (text.trim() === '') return text;
+  let now = text;
+  for (const event of new Set(filterOwn(listHandlers(now, wish)).map((placed) => placed.event)))
+    now = removeOwn(now, wish, event);
+  return now;
+}
+
+/** What stands there, for whomever it was installed. @throws Fault `settings` */
+export function findHookEntries(text: string | null, wish: Omit<HookWish, 'persona'>): HookEntries {
+  const handlers = text === null || text.trim() === '' ? [] : listHandlers(text, wish);
+  const ours = filterOwn(handlers);
+  const foreign = handlers.length - ours.length;
+  if (text === null || ours.length === 0) return { standing: 'absent', foreign, persona: null, command: null };
+  const persona = parseHandlerPersona(ours[0]?.value);
+  const standing = addHooks(text, { ...wish, persona }) === text ? 'installed' : 'old';
+  const first = ours.find(({ event }) => event === 'SessionStart') ?? ours[0];
+  return { standing, foreign, persona, command: findCommand(wish.os, first?.value) };
+}
+
+/** A handler and where it is: which of its group's, in which group of the event. */
+interface PlacedHandler {
+  readonly event: string;
+  readonly group: number;
+  readonly handler: number;
+  readonly value: unknown;
+  readonly around: HookGroup;
+  readonly isOurs: boolean;
+}
+
+const filterOwn = (handlers: readonly PlacedHandler[]): readonly PlacedHandler[] =>
+  handlers.filter((placed) => placed.isOurs);
+
+function isCurrent(handlers: readonly PlacedHandler[], event: string, expected: HookGroup): boolean {
+  const ours = filterOwn(handlers).filter((candidate) => candidate.event === event);
+  const [own] = ours;
+  if (own === undefined || ours.length > 1) return false;
+  const { matcher } = own.around;
+  return matcher === expected.matcher && JSON.stringify(own.value) === JSON.stringify(expected.hooks[0]);
+}
+
+/** Every handler of every event. @throws Fault `settings` when it has another form than that of hooks */
+function listHandlers(text: string, { path, script }: Pick<HookWish, 'path' | 'script'>): readonly PlacedHandler[] {
+  const { hooks = {} } = requireObject(parseSettings(text, path), path, 'it');
+  return Object.entries(requireObject(hooks, path, 'hooks')).flatMap(([event, groups]) =>
+    requireList(groups, path, `hooks.${event}`).flatMap((group, at) => {
+      const around = requireObject(group, path, `hooks.${event}[${at}]`);
+      const handlers = requireList(around.hooks ?? [], path, `hooks.${event}[${at}].hooks`);
+      return handlers.map((value, handler) => ({
+        event,
+        group: at,
+        handler,
+        value,
+        around: around as unknown as HookGroup,
+        isOurs: isOwnHandler(value, script),
+      }));
+    }),
+  );
+}
+
+/** Without ours of this event; null: of every event that the recipe does not have. */
+function removeOwn(text: string, wish: HookWish, event: string | null): string {
+  for (let now = text; ; ) {
+    const isMeant = (name: string): boolean =>
+      event === null ? !Object.hasOwn(wish.recipe.events, name) : name === event;
+    const own = filterOwn(listHandlers(now, wish)).find((placed) => isMeant(placed.event));
+    if (own === undefined) return now;
+    now = removeHandler(now, own);
+  }
+}
+
+/** Without the handler, and without its group, event and `hooks` when nothing else is in them. */
+function removeHandler(text: string, { event, group, handler }: PlacedHandler): string {
+  const top = parseParts(text);
+  const hooks = findMember(top, 'hooks')?.value;
+  const groups = hooks === undefined ? undefined : findMember(hooks, event)?.value;
+  if (top.is !== 'object' || hooks?.is !== 'object' || groups?.is !== 'array') return text;
+  const around = groups.items[group];
+  const handlers = around === undefined ? undefined : findMember(around, 'hooks')?.value;
+  if (handlers?.is !== 'array') return text;
+  if (handlers.items.length > 1) return removeAt(text, handlers, handler);
+  if (groups.items.length > 1) return removeAt(text, groups, group);
+  if (hooks.members.length > 1) return removeAt(text, hooks, findMemberIndex(hooks, event));
+  return removeAt(text, top, findMemberIndex(top, 'hooks'));
+}
+
+function addGroup(text: string, { path }: HookWish, event: string, group: HookGroup): string {
+  const top = parseParts(text);
+  const hooks = findMember(top, 'hooks')?.value;
+  if (top.is === 'object' && hooks === undefined) return appendValue(text, top, { [event]: [group] }, 'hooks');
+  if (hooks?.is !== 'object') throw createSettingsFault(path, 'hooks is not an object');
+  const groups = findMember(hooks, event)?.value;
+  if (groups === undefined) return appendValue(text, hooks, [group], event);
+  if (groups.is !== 'array') throw createSettingsFault(path, `hooks.${event} is not a list`);
+  return appendValue(text, groups, group);
+}
+
+function findMemberIndex(part: Extract<JsonPart, { is: 'object' }>, key: string): number {
+  return part.members.findLastIndex((member) => member.key === key);
+}
+
+function parseSettings(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw createSettingsFault(
+      path,
+      `it is not JSON (${error instanceof Error ? error.message : String(error)})`,
+      error,
+    );
+  }
+}
+
+function requireObject(value: unknown, path: string, subject: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw createSettingsFault(path, `${subject} is not an object`);
+}
+
+function requireList(value: unknown, path: string, subject: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw createSettingsFault(path, `${subject} is not a list`);
+}
+
+function createSettingsFault(path: string, why: string, cause?: unknown): Fault {
+  return new Fault('settings', `${path} is left as it is: ${why}`, { is: 'machine', key: 'hook' }, { cause });
+}

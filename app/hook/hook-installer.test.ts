@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { realRandom } from '../../core/ports/index.ts';
+import { scratch } from '../../test/kit/scratch.ts';
+import { BACKUP } from './harness-settings-file.node.ts';
+import { createInstaller, type HookInstallerNeeds } from './hook-installer.ts';
+
+function rig(facts: { readonly node?: string } = {}) {
+  const home = scratch();
+  const folder = (name: string) => ({ claude: home.at(name, '.claude'), codex: home.at(name, '.codex') });
+  for (const dir of ['user', 'project', 'user/.claude', 'project/.claude']) mkdirSync(home.at(dir));
+  const needs: HookInstallerNeeds = {
+    os: 'linux',
+    managed: { claude: [home.at('managed.json')], codex: [home.at('requirements.toml')] },
+    tryCommand: async () => null,
+    random: realRandom,
+    run: home.at('state/run'),
+    scriptPath: home.at('state/hook/hivebar-hook'),
+    script: { node: '/n/node', otherNodes: [], entry: '/e/hivebar.cjs', state: home.at('state'), leads: {}, ...facts },
+    folders: { user: folder('user'), project: folder('project') },
+  };
+  return {
+    home,
+    needs,
+    installer: createInstaller(needs),
+    user: home.at('user/.claude/settings.json'),
+    [Symbol.dispose]: () => home[Symbol.dispose](),
+  };
+}
+
+const mode = (path: string): number => statSync(path).mode & 0o777;
+
+test('given no settings, install makes them, private, with a script that can be run; again it changes nothing', () => {
+  using r = rig();
+  assert.deepEqual(r.installer.install('codex', 'user', 'ada'), {
+    path: r.home.at('user/.codex/hooks.json'),
+    changed: true,
+  });
+  assert.equal(mode(r.home.at('user/.codex/hooks.json')), 0o600);
+  assert.equal(mode(r.home.at('state/hook/hivebar-hook')), 0o700);
+  assert.equal(mode(r.home.at('state/hook')), 0o700);
+  assert.equal(mode(r.home.at('state/run/activity')), 0o700);
+  assert.deepEqual(readdirSync(r.home.at('user/.codex')), ['hooks.json']);
+  assert.equal(r.installer.install('codex', 'user', 'ada').changed, false);
+  assert.deepEqual(r.installer.readStatus('codex', 'user'), {
+    standing: 'installed',
+    foreign: 0,
+    persona: 'ada',
+    script: 'right',
+    command: `'${r.home.at('state/hook/hivebar-hook')}' codex SessionStart 'ada'`,
+    obstacles: [],
+    path: r.home.at('user/.codex/hooks.json'),
+  });
+});
+
+test('given settings, their mode stays, and what they were is kept once: as before our hooks, not as before the last change', () => {
+  using r = rig();
+  const before = '{"model": "x"}';
+  writeFileSync(r.user, before);
+  chmodSync(r.user, 0o640);
+  r.installer.install('claude', 'user', null);
+  r.installer.install('claude', 'user', 'ada');
+  assert.equal(mode(r.user), 0o640);
+  assert.equal(mode(r.user + BACKUP), 0o640);
+  assert.equal(readFileSync(r.user + BACKUP, 'utf8'), before);
+  assert.deepEqual(readdirSync(r.home.at('user/.claude')).sort(), ['settings.json', `settings.json${BACKUP}`]);
+  assert.deepEqual(r.installer.uninstall('claude', 'user'), { path: r.user, changed: true });
+  assert.equal(readFileSync(r.user, 'utf8'), before);
+  assert.equal(r.installer.uninstall('claude', 'user').changed, false);
+  assert.equal(r.installer.readStatus('claude', 'user').standing, 'absent');
+});
+
+test('given nothing to take out, no file is made', () => {
+  using r = rig();
+  assert.equal(r.installer.uninstall('claude', 'project').changed, false);
+  assert.deepEqual(readdirSync(r.home.at('project/.claude')), []);
+});
+
+test('given settings that cannot be parsed, they are refused byte by byte, with no backup', () => {
+  using r = rig();
+  for (const text of ['{"a": 1,}', '{"hooks": []}', 'not json']) {
+    writeFileSync(r.user, text);
+    assert.throws(() => r.installer.install('claude', 'user', 'ada'), { code: 'settings' });
+    assert.throws(() => r.installer.readStatus('claude', 'user'), { code: 'settings' });
+    assert.equal(readFileSync(r.user, 'utf8'), text);
+  }
+  writeFileSync(r.user, Buffer.from([0x7b, 0xff, 0x7d]));
+  assert.throws(() => r.installer.install('claude', 'user', 'ada'), { code: 'unreadable' });
+  assert.deepEqual(readdirSync(r.home.at('user/.claude')), ['settings.json']);
+});
+
+test('given a link of the user, the file it leads to is changed and the link stays; in a project it is refused', () => {
+  using r = rig();
+  mkdirSync(r.home.at('dotfiles'));
+  const real = r.home.write('dotfiles/claude.json', '{}\n');
+  symlinkSync(real, r.user);
+  assert.equal(r.installer.install('claude', 'user', 'ada').changed, true);
+  assert.ok(lstatSync(r.user).isSymbolicLink());
+  assert.match(readFileSync(real, 'utf8'), /hivebar-hook' claude Stop 'ada'/);
+
+  const local = r.home.at('project/.claude/settings.local.json');
+  const victim = r.home.write('dotfiles/victim', '{}\n');
+  symlinkSync(victim, local);
+  assert.throws(() => r.installer.install('claude', 'project', 'ada'), {
+    code: 'unreadable',
+    message: /symbolic link/,
+  });
+  symlinkSync(r.home.at('dotfiles'), r.home.at('project/.codex'));
+  assert.throws(() => r.installer.install('codex', 'project', 'ada'), { code: 'unreadable', message: /symbolic link/ });
+  assert.equal(readFileSync(victim, 'utf8'), '{}\n');
+  assert.deepEqual(readdirSync(r.home.at('dotfiles')).sort(), ['claude.json', `claude.json${BACKUP}`, 'victim']);
+});
+
+test('given a link that leads nowhere, or a folder in place of the file, it is said and nothing is made', () => {
+  using r = rig();
+  symlinkSync(r.home.at('gone/settings.json'), r.user);
+  assert.throws(() => r.installer.install('claude', 'user', 'ada'), { code: 'unreadable', message: /nowhere/ });
+  mkdirSync(r.home.at('project/.codex/hooks.json'), { recursive: true });
+  assert.throws(() => r.installer.install('codex', 'project', 'ada'), {
+    code: 'unreadable',
+    message: /not a regular file/,
+  });
+});
+
+test('given somebody who saves the settings meanwhile, what they saved is kept and ours is put into it', () => {
+  using r = rig();
+  writeFileSync(r.user, '{}\n');
+  let saves = 1;
+  // Random is asked for a name between reading and replacing.
+  const meddling = createInstaller({
+    random: {
+      ...realRandom,
+      hex(n) {
+        if (saves-- > 0) writeFileSync(r.user, '{"saved": true}\n');
+        return realRandom.hex(n);
+      },
+    },
+    os: 'linux',
+    managed: { claude: [], codex: [] },
+    tryCommand: async () => null,
+    run: r.home.at('state/run'),
+    scriptPath: join(r.home.dir, 'state/hook/hivebar-hook'),
+    script: { node: '/n/node', otherNodes: [], entry: '/e', state: r.home.at('state'), leads: {} },
+    folders: { user: { claude: r.home.at('user/.claude'), codex: '' }, project: { claude: '', codex: '' } },
+  });
+  r.installer.install('claude', 'project', null); // the script is there already, or it would take the name
+  saves = 0;
+  meddling.install('claude', 'user', null);
+  saves = 2;
+  assert.equal(meddling.install('claude', 'user', 'ada').changed, true);
+  const made = JSON.parse(readFileSync(r.user, 'utf8'));
+  assert.equal(made.saved, true);
+  assert.equal(meddling.readStatus('claude', 'user').standing, 'installed');
+});
+
+test('given a program that has moved, the script is old, and install writes it anew without touching the settings', () => {
+  using r = rig();
+  r.installer.install('claude', 'user', 'ada');
+  writeFileSync(r.home.at('state/hook/hivebar-hook'), '#!/bin/sh\n# older\n');
+  assert.equal(r.installer.readStatus('claude', 'user').script, 'old');
+  assert.equal(r.installer.install('claude', 'user', 'ada').changed, false);
+  assert.equal(r.installer.readStatus('claude', 'user').script, 'right');
+});
+
+test('C7 uninstall leaves no file where none was, and the empty "hooks" of a user where it was', () => {
+  using r = rig();
+  r.installer.install('codex', 'user', 'ada');
+  assert.deepEqual(r.installer.uninstall('codex', 'user'), {
+    path: r.home.at('user/.codex/hooks.json'),
+    changed: true,
+  });
+  assert.deepEqual(readdirSync(r.home.at('user/.codex')), []);
+  for (const before of ['{"hooks": {}}', '{}\n', '{ "hooks" : { "Stop" : [] } }', '']) {
+    writeFileSync(r.user, before);
+    r.installer.install('claude', 'user', 'ada');
+    r.installer.uninstall('claude', 'user');
+    assert.equal(readFileSync(r.user, 'utf8'), before);
+  }
+  // What was kept of another time says nothing of a file that was not there.
+  rmSync(r.user);
+  r.installer.install('claude', 'user', 'ada');
+  r.installer.uninstall('claude', 'user');
+  assert.equal(existsSync(r.user), false);
+});
+
+test('C7 given settings that cannot be written, it is said with the file and nothing at all is done', () => {
+  using r = rig();
+  // A file in place of the folder: no mode holds for root.
+  r.home.write('user/.codex', '');
+  assert.throws(() => r.installer.check('codex', 'user'), { message: /hooks\.json/ });
+  assert.throws(() => r.installer.install('codex', 'user', 'ada'), { message: /hooks\.json/ });
+  assert.equal(existsSync(r.home.at('state')), false, 'neither script nor folders of ours');
+  r.installer.check('claude', 'user');
+  assert.deepEqual(readdirSync(r.home.at('user/.claude')), [], 'the check leaves nothing');
+});
+
+test('C6 what keeps a harness from running hooks is named with its file: its switches, and those of an administrator', () => {
+  using r = rig();
+  r.installer.install('claude', 'user', 'ada');
+  r.installer.install('codex', 'user', 'ada');
+  const obstacles = (harness: 'claude' | 'codex', reach: 'user' | 'project' = 'user') =>
+    r.installer.readStatus(harness, reach).obstacles;
+  assert.deepEqual([obstacles('claude'), obstacles('codex')], [[], []]);
+  const settings = JSON.parse(readFileSync(r.user, 'utf8'));
+  writeFileSync(r.user, JSON.stringify({ ...settings, disableAllHooks: true }));
+  assert.deepEqual(obstacles('claude'), [`${r.user} says "disableAllHooks": true`]);
+  assert.deepEqual(obstacles('claude', 'project'), obstacles('claude'), 'it holds for projects too');
+  writeFileSync(r.user, JSON.stringify({ ...settings, disableAllHooks: false, allowManagedHooksOnly: true }));
+  assert.deepEqual(obstacles('claude'), []);
+  r.home.write('project/.claude/settings.json', '{"disableAllHooks": true}');
+  assert.deepEqual([obstacles('claude').length, obstacles('claude', 'project').length], [0, 1]);
+  r.home.write('managed.json', '{"allowManagedHooksOnly": true}');
+  assert.deepEqual(obstacles('claude'), [`${r.home.at('managed.json')} says "allowManagedHooksOnly": true`]);
+  const toml = r.home.write(
+    'user/.codex/config.toml',
+    'model = "x"\n[features]\nhooks = false # no\n[other]\nhooks = false\n',
+  );
+  assert.deepEqual(obstacles('codex'), [`${toml} says features.hooks = false`]);
+  writeFileSync(toml, 'features.codex_hooks = false\n');
+  assert.deepEqual(obstacles('codex'), [`${toml} says features.codex_hooks = false`]);
+  writeFileSync(toml, '[features]\nhooks = true\n');
+  r.home.write('requirements.toml', 'allow_managed_hooks_only = true\n');
+  assert.match(obstacles('codex').join(), /requirements\.toml says allow_managed_hooks_only = true/);
+});
+
+test('G9 a script whose Node or program is gone is mended; one of another copy that is there is left', () => {
+  using r = rig();
+  const path = r.home.at('state/hook/hivebar-hook');
+  const at = (node: string, entry: string) =>
+    createInstaller({ ...r.needs, script: { ...r.needs.script, node: r.home.at(node), entry: r.home.at(entry) } });
+  for (const name of ['old', "n'ew", 'e.cjs']) r.home.write(name, '');
+  const old = at('old', 'e.cjs');
+  const now = at("n'ew", 'e.cjs');
+  assert.deepEqual([now.repair(), now.findMissing()], [false, null], 'nothing is installed');
+  old.install('claude', 'user', 'ada');
+  const text = readFileSync(path, 'utf8');
+  assert.deepEqual([now.repair(), now.findMissing()], [false, null]);
+  assert.equal(readFileSync(path, 'utf8'), text, 'another copy, which is there');
+  rmSync(r.home.at('old'));
+  assert.equal(now.findMissing(), r.home.at('old'));
+  assert.equal(old.repair(), false, 'that of the program itself would be no better');
+  assert.equal(at('nowhere', 'e.cjs').repair(), false, 'nor would that of a program whose Node is gone');
+  assert.equal(now.repair(), true);
+  assert.deepEqual([now.findMissing(), now.readStatus('claude', 'user').script], [null, 'right']);
+  writeFileSync(path, readFileSync(path, 'utf8').replace('form 2', 'form 1'));
+  assert.equal(now.repair(), true, 'an older form of ours');
+  writeFileSync(path, '#!/bin/sh\n# not ours\n');
+  assert.equal(now.repair(), false);
+});

@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import type { Random } from '../../core/ports/index.ts';
+import { makeActivityDir } from './activity.node.ts';
+import { CMD_ENDING, formatCmdScript } from './cmd-script.ts';
+import {
+  checkReplaceable,
+  isFile,
+  isFolder,
+  putProgram,
+  readBackup,
+  readSettings,
+  readSettingsText,
+  removeSettings,
+  replaceSettings,
+  throwKeepsChanging,
+} from './harness-settings-file.node.ts';
+import { addHooks, findHookEntries, type HookEntries, type HookWish, removeHooks } from './hook-entries.ts';
+import { findObstacles, type SettingsText } from './obstacles.ts';
+import { type HarnessName, RECIPES } from './recipe.ts';
+import { formatScript, parseScriptStarts, type ScriptFacts } from './script.ts';
+
+export type HookScope = 'user' | 'project';
+
+export interface HookInstallerNeeds {
+  readonly random: Random;
+  readonly run: string;
+  /** Where the script is put, absolute. */
+  readonly scriptPath: string;
+  readonly script: ScriptFacts;
+  readonly os: NodeJS.Platform;
+  /** Settings of an administrator, absolute; most machines have none. */
+  readonly managed: Readonly<Record<HarnessName, readonly string[]>>;
+  /** Runs a command of a hook once, see `tryCommand`. */
+  readonly tryCommand: (command: string) => Promise<string | null>;
+  /** The folder of each harness's settings, absolute. */
+  readonly folders: Readonly<Record<HookScope, Readonly<Record<HarnessName, string>>>>;
+}
+
+export interface HookStatus extends HookEntries {
+  /** The settings file. */
+  readonly path: string;
+  /** The script that the settings name is there, and is what this program would write. */
+  readonly script: 'right' | 'old' | 'absent';
+  /** Why the harness will not run them although they are there, as its settings say it. */
+  readonly obstacles: readonly string[];
+}
+
+export interface HookInstaller {
+  readonly scriptPath: string;
+  /** The harness has a folder of settings: it is used here. */
+  isUsed(harness: HarnessName, scope: HookScope): boolean;
+  /** Whether `install` could do its work; nothing is changed. @throws Fault `settings`, `unreadable`, `hook-settings` */
+  check(harness: HarnessName, scope: HookScope): void;
+  /** @returns whether anything was to be done. @throws Fault as `check`, and `unwritable`, `no-space` */
+  install(
+    harness: HarnessName,
+    scope: HookScope,
+    persona: string | null,
+  ): { readonly path: string; readonly changed: boolean };
+  /** The script stays: another project may name it. */
+  uninstall(harness: HarnessName, scope: HookScope): { readonly path: string; readonly changed: boolean };
+  /**
+   * Writes the script anew where what it asks is gone, or where it asks this very program in an older form. One that asks another
+   * copy of the program, which is there, is left: somebody put it there.
+   * @returns whether it was written. @throws Fault `unreadable`, `unwritable`, `no-space`
+   */
+  repair(): boolean;
+  /** What the script asks and is not there any more; null: all of it is, or there is no script. @throws Fault `unreadable` */
+  findMissing(): string | null;
+  /** Runs what is installed once, as the harness does. Null: it answered, or nothing of this program is installed; else what came. */
+  probe(status: HookStatus): Promise<string | null>;
+  /** @throws Fault `settings`, `unreadable` */
+  readStatus(harness: HarnessName, scope: HookScope): HookStatus;
+}
+
+/**
+ * The settings of a project that are this user's alone: a script's path on this machine is nothing for the others, who
+ * share `settings.json`.
+ */
+const FILES: Readonly<Record<HookScope, Readonly<Record<HarnessName, string>>>> = {
+  user: { claude: 'settings.json', codex: 'hooks.json' },
+  project: { claude: 'settings.local.json', codex: 'hooks.json' },
+};
+
+/** Somebody may save the same settings while we change them. */
+const ATTEMPTS = 5;
+
+/** Puts our hooks into the settings of harnesses, and takes them out again (inbox and gates, contract 5). */
+export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
+  const { random, run, scriptPath, script, os, managed, folders } = needs;
+  const getPath = (harness: HarnessName, scope: HookScope): string =>
+    join(folders[scope][harness], FILES[scope][harness]);
+  const createWish = (harness: HarnessName, path: string, persona: string | null): HookWish => ({
+    recipe: RECIPES[harness],
+    script: scriptPath,
+    os,
+    persona,
+    path,
+  });
+
+  function put(harness: HarnessName, scope: HookScope, persona: string | null) {
+    const path = getPath(harness, scope);
+    const wish = createWish(harness, path, persona);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const was = readSettings(path, scope === 'user');
+      const text = addHooks(was.text, wish);
+      if (text === was.text) return { path, changed: false };
+      const isFirst = findHookEntries(was.text, wish).standing === 'absent';
+      if (replaceSettings(was, text, isFirst, random)) return { path, changed: true };
+    }
+    return throwKeepsChanging(path);
+  }
+
+  /** Files beside the one with our hooks that may switch hooks off. */
+  function readSettingsTexts(harness: HarnessName, scope: HookScope): readonly SettingsText[] {
+    const own = harness === 'codex' ? ['config.toml'] : ['settings.json', 'settings.local.json'];
+    const scopes: readonly HookScope[] = scope === 'project' ? ['user', 'project'] : ['user'];
+    const paths = scopes.flatMap((folderScope) => own.map((name) => join(folders[folderScope][harness], name)));
+    const read = (isManaged: boolean) => (path: string) => {
+      const text = readTextOrNull(path);
+      return text === null ? [] : [{ path, text, isManaged }];
+    };
+    return [...managed[harness].flatMap(read(true)), ...paths.flatMap(read(false))];
+  }
+
+  function check(harness: HarnessName, scope: HookScope): void {
+    const path = getPath(harness, scope);
+    const was = readSettings(path, scope === 'user');
+    findHookEntries(was.text, createWish(harness, path, null));
+    checkReplaceable(was, random);
+  }
+
+  function uninstall(harness: HarnessName, scope: HookScope) {
+    const path = getPath(harness, scope);
+    const wish = createWish(harness, path, null);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const was = readSettings(path, scope === 'user');
+      if (was.text === null) return { path, changed: false };
+      const before = readBackup(was);
+      const text = removeHooks(was.text, wish, before);
+      if (text === was.text) return { path, changed: false };
+      // Where no file was there is none again.
+      const isNothing = before === null && /^\s*\{\s*\}\s*$/.test(text);
+      if (isNothing ? removeSettings(was) : replaceSettings(was, text, false, random)) return { path, changed: true };
+    }
+    return throwKeepsChanging(path);
+  }
+
+  /** The script for a shell, and on Windows the one for cmd. */
+  const texts: readonly (readonly [string, string])[] = [
+    [scriptPath, formatScript(script)],
+    ...(os === 'win32' ? [[`${scriptPath}${CMD_ENDING}`, formatCmdScript(script)] as const] : []),
+  ];
+  const areCurrent = (): boolean => texts.every(([path, text]) => readSettingsText(path) === text);
+  const putScripts = (): void => {
+    for (const [path, text] of texts) putProgram(path, text, random);
+  };
+
+  function findMissing(): string | null {
+    const starts = parseScriptStarts(readSettingsText(scriptPath) ?? '');
+    return starts?.find((path) => !isFile(path)) ?? null;
+  }
+
+  return {
+    scriptPath,
+    findMissing,
+    repair() {
+      const text = readSettingsText(scriptPath);
+      const starts = text === null ? null : parseScriptStarts(text);
+      if (starts === null || areCurrent()) return false;
+      const isOurs = starts[0] === script.node && starts[1] === script.entry;
+      if (!isOurs && starts.every(isFile)) return false;
+      if (!isFile(script.node) || !isFile(script.entry)) return false; // ours would be no better
+      putScripts();
+      return true;
+    },
+    check,
+    uninstall,
+    probe: async ({ command, script: scriptState }) =>
+      command === null || scriptState !== 'right' ? null : await needs.tryCommand(command),
+    isUsed: (harness, scope) => isFolder(folders[scope][harness]),
+    install(harness, scope, persona) {
+      check(harness, scope);
+      // First: settings that name a script which is not there would be worse than a script that nobody names.
+      putScripts();
+      makeActivityDir(run);
+      return put(harness, scope, persona);
+    },
+    readStatus(harness, scope) {
+      const path = getPath(harness, scope);
+      const { text } = readSettings(path, scope === 'user');
+      const installedScript = readSettingsText(scriptPath);
+      return {
+        ...findHookEntries(text, createWish(harness, path, null)),
+        path,
+        obstacles: findObstacles(harness, readSettingsTexts(harness, scope)),
+        script: installedScript === null ? 'absent' : areCurrent() ? 'right' : 'old',
+      };
+    },
+  };
+}
+
+/** A file that cannot be read says nothing: the harness, which reads it too, says what is wrong with it. */
+function readTextOrNull(path: string): string | null {
+  try {
+    return readSettingsText(path);
+  } catch {
+    return null; // see above
+  }
+}

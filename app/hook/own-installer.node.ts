@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { realRandom } from '../../core/ports/index.ts';
+import { findOwnDirs, findOwnHome, requireCurrentFolder } from '../../core/state/index.ts';
+import { createInstaller, type HookInstaller } from './hook-installer.ts';
+import { findNodeCandidates } from './node-candidates.ts';
+import { tryCommand } from './probe.node.ts';
+import type { HarnessName } from './recipe.ts';
+import { SCRIPT_NAME } from './script.ts';
+
+type HookEnv = Readonly<Record<string, string | undefined>>;
+
+// In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/hook/.
+const IS_SOURCE = import.meta.filename.endsWith('.ts');
+const ROOT = join(import.meta.dirname, ...(IS_SOURCE ? ['..', '..'] : ['..']));
+const ENTRY = IS_SOURCE ? join(ROOT, 'app', 'cli', 'hook.node.ts') : join(import.meta.dirname, 'hook.cjs');
+
+/**
+ * The installer of this very program, for this user's harnesses, or those of a project.
+ * @param project its folder; null: the current one
+ */
+export function createHookInstaller(env: HookEnv, project: string | null = null): HookInstaller {
+  const { state, run } = findOwnDirs({ ...env });
+  const home = findOwnHome();
+  return createInstaller({
+    random: realRandom,
+    os: process.platform,
+    managed: listManagedSettings(process.platform, env),
+    tryCommand: (command) => tryCommand(command, env),
+    run,
+    scriptPath: join(state, 'hook', SCRIPT_NAME),
+    script: {
+      ...{ node: process.execPath, otherNodes: findNodeCandidates(ROOT, process.platform) },
+      ...{ entry: ENTRY, state, leads: findLeads(env, state) },
+    },
+    folders: {
+      user: { claude: env.CLAUDE_CONFIG_DIR || join(home, '.claude'), codex: env.CODEX_HOME || join(home, '.codex') },
+      // Asked for only where a project is meant.
+      get project() {
+        const folder = project ?? requireCurrentFolder('--project means the current folder');
+        return { claude: join(folder, '.claude'), codex: join(folder, '.codex') };
+      },
+    },
+  });
+}
+
+/** Where administrators put settings that go before those of a user. */
+function listManagedSettings(os: NodeJS.Platform, env: HookEnv): Readonly<Record<HarnessName, readonly string[]>> {
+  const claude = (folder: string): readonly string[] => [join(folder, 'managed-settings.json')];
+  switch (os) {
+    case 'darwin':
+      return { claude: claude('/Library/Application Support/ClaudeCode'), codex: ['/etc/codex/requirements.toml'] };
+    case 'win32':
+      return {
+        claude: claude(join(env.ProgramFiles ?? 'C:\\Program Files', 'ClaudeCode')),
+        codex: [join(env.ProgramData ?? 'C:\\ProgramData', 'OpenAI', 'Codex', 'requirements.toml')],
+      };
+    default:
+      return { claude: claude('/etc/claude-code'), codex: ['/etc/codex/requirements.toml'] };
+  }
+}
+
+/** What led to the state directory, made absolute: what it was relative to is not there when a hook runs. */
+function findLeads(env: HookEnv, state: string): Readonly<Record<string, string>> {
+  if (env.HIVEBAR_HOME) return { HIVEBAR_HOME: state };
+  const base = { HIVEBAR_HOME: '' };
+  return process.platform === 'linux' ? { ...base, XDG_STATE_HOME: env.XDG_STATE_HOME ?? '' } : base;
+}

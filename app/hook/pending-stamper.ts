@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { createOpenDecisionLookup } from '../../core/inbox/decisions/index.ts';
+import { openGates } from '../../core/inbox/gates/index.ts';
+import { createUndeliveredCheck } from '../../core/inbox/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import type { Clock, Random } from '../../core/ports/index.ts';
+import { type Database, type Dirs, type Disk, toStem } from '../../core/state/index.ts';
+import { openSessionStore } from '../open/index.ts';
+import { locateInbox } from './inbox-location.node.ts';
+import { findQuietMoments } from './quiet-moments.ts';
+import { type StampResult, stampPending } from './stamps.node.ts';
+
+export interface StamperNeeds {
+  readonly db: Database;
+  readonly dirs: Dirs;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Whether what waits for the persona may wait where only a daemon of it knows: at an upstream elsewhere. */
+  readonly isElsewhere: (persona: PersonaId, name: string) => boolean;
+}
+
+/**
+ * Looks at what there is for a persona and says it to the shell hook: called after each hook that was asked, and by the
+ * tray process on its ticks.
+ *
+ * @throws Fault: there is no stamp of this persona then
+ */
+export function createPendingStamper({
+  db,
+  dirs,
+  disk,
+  clock,
+  random,
+  isElsewhere,
+}: StamperNeeds): (persona: PersonaId) => StampResult {
+  const { state, run, config } = dirs;
+  const checkUndelivered = createUndeliveredCheck(db);
+  const sessions = openSessionStore(db);
+  const findOpenDecisions = createOpenDecisionLookup(db, clock);
+  const gates = openGates({
+    disk,
+    random,
+    clock,
+    state,
+    items: null,
+    git: async () => ({ is: 'clear' }),
+    findOpenDecisions,
+  });
+  return (persona) => {
+    const { name, isFollowed } = locateInbox(persona, config);
+    // Such a daemon is told of every boundary.
+    const isUnknown = isFollowed || isElsewhere(persona, name);
+    return stampPending({ run, clock, random }, db, persona, () => {
+      const gateStates = gates.listHookGates(name).map(({ gate }) => gate);
+      return {
+        quiet: findQuietMoments({
+          items: checkUndelivered(name, clock.now()),
+          gates: gateStates,
+          isFollowed: isUnknown,
+        }),
+        gates: join(state, 'gates', toStem(name)),
+        folders: [...new Set([...sessions.list(persona), ...sessions.list(name)].map(({ cwd }) => cwd))],
+      };
+    });
+  };
+}

@@ -1,0 +1,22 @@
+import { type Service, untilAborted } from '../../core/services/index.ts';
+import type { Outbox } from '../../core/sinks/outbox/index.ts';
+import type { Machine } from './machine.ts';
+
+/** Without an event for so long, the process is at rest. */
+const REST_AFTER_MS = 1000;
+
+/** Gives memory back that a storm of events has taken, once it is over. */
+export function createRestService(outbox: Pick<Outbox<never>, 'onDelivered'>, { clock, atRest }: Machine): Service {
+  return {
+    name: 'memory',
+    async run(signal) {
+      let timer = clock.after(REST_AFTER_MS, atRest);
+      using _ = outbox.onDelivered(() => {
+        timer[Symbol.dispose]();
+        timer = clock.after(REST_AFTER_MS, atRest);
+      });
+      await untilAborted(signal);
+      timer[Symbol.dispose]();
+    },
+  };
+}

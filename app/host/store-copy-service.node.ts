@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process';
+import { lstatSync, rmSync } from 'node:fs';
+import type { Fact } from '../../core/board/index.ts';
+import { Fault } from '../../core/model/index.ts';
+import { type Clock, type Log, realFiles } from '../../core/ports/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
+import { COPIED_HERE_BYTES, copyStore, type Database, markSuspect, toCopyPath } from '../../core/state/index.ts';
+
+export interface StoreCopy extends Disposable {
+  readonly services: readonly Service[];
+  /** Makes the last copy, unless the store is large. */
+  [Symbol.dispose](): void;
+}
+
+export interface StoreCopyOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly put: (fact: Fact) => void;
+  /** The store was found damaged. */
+  readonly onDamage: () => void;
+}
+
+const FIRST_MS = 60_000;
+const EVERY_MS = 600_000;
+/** What is in the log only is lost with one damaged frame of it, so it does not stay there for long. */
+const CHECKPOINT_MS = 30_000;
+const CHILD_MS = 300_000;
+const DAMAGED = { is: 'machine', key: 'store-check' } as const;
+
+/** Copies a large store without holding this process up; it says what is wrong on its stderr, and ends with 1. */
+const PROGRAM = `
+const { DatabaseSync } = require('node:sqlite');
+const db = new DatabaseSync(process.argv[1], { timeout: 5000 });
+process.umask(0o077);
+db.exec("VACUUM INTO '" + process.argv[2].replaceAll("'", "''") + "'");
+const [{ quick_check: found }] = db.prepare('PRAGMA quick_check(1)').all();
+if (found !== 'ok') throw new Error(found);
+const fs = require('node:fs');
+const fd = fs.openSync(process.argv[2], 'r+');
+fs.fsyncSync(fd);
+`;
+
+/**
+ * A copy of the store that is known to be sound, made a minute after the start, then every ten minutes, and at a clean end, if something
+ * changed. A store that is found damaged meanwhile is a cause on the board, and the older copy stays.
+ */
+export function createStoreCopy(db: Database, { clock, log, put, onDamage }: StoreCopyOptions): StoreCopy {
+  const target = `${toCopyPath(db.path)}.tmp`;
+  let copied = '';
+  let warned = false;
+  let isOver = false;
+
+  const readSize = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  /** Names the state of both files. */
+  function stamp(): string {
+    const stats = [db.path, `${db.path}-wal`].map((path) => lstatSync(path, { throwIfNoEntry: false }));
+    return stats.map((stat) => `${stat?.size ?? 0} ${stat?.mtimeMs ?? 0}`).join();
+  }
+
+  function failed(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    if (!warned) log.warn(`the copy of ${db.path} could not be made, an older one stays: ${why}`);
+    warned = true;
+    if (!/malformed|damaged|page|btree|rowid|Tree/i.test(why)) return;
+    const fault = new Fault(
+      'store-damaged',
+      `${db.path} is damaged; start Hivebar again, it recovers what can be read`,
+      DAMAGED,
+    );
+    put({ is: 'machine', at: clock.now(), key: DAMAGED.key, fault });
+    markSuspect(db.path);
+    onDamage();
+  }
+
+  function copyElsewhere(): void {
+    rmSync(target, { force: true });
+    const args = ['--no-warnings', '--input-type=commonjs', '-e', PROGRAM, db.path, target];
+    execFile(process.execPath, args, { timeout: CHILD_MS, killSignal: 'SIGKILL' }, (error, _, stderr) => {
+      if (isOver) return rmSync(target, { force: true });
+      if (error === null) realFiles.rename(target, toCopyPath(db.path));
+      else failed(/Error: (.*)/.exec(stderr)?.[1] ?? error.message);
+    });
+  }
+
+  function copy(isLast: boolean): void {
+    const now = stamp();
+    if (now === copied || !db.isInPlace()) return;
+    const isLarge = readSize(db.path) + readSize(`${db.path}-wal`) > COPIED_HERE_BYTES;
+    if (isLarge && isLast) return;
+    try {
+      if (isLarge) copyElsewhere();
+      else copyStore(db);
+      copied = now;
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  function checkpoint(): void {
+    try {
+      if (readSize(`${db.path}-wal`) > 0 && !db.isTransaction) db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+    } catch (error) {
+      log.info(`the log of the database stays: ${String(error)}`); // a reader holds it; the next round has it
+    }
+  }
+
+  return {
+    services: [
+      every({ name: 'store copy', firstMs: FIRST_MS, ms: EVERY_MS, clock, round: () => copy(false) }),
+      every({
+        name: 'database checkpoint',
+        firstMs: CHECKPOINT_MS,
+        ms: CHECKPOINT_MS,
+        clock,
+        round: checkpoint,
+      }),
+    ],
+    [Symbol.dispose]() {
+      isOver = true;
+      copy(true);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { Board, OpenDecision, OpenGate } from '../../core/board/index.ts';
+import type { Decision, Decisions } from '../../core/inbox/decisions/index.ts';
+import { createUnreadCounter, type LocalHive } from '../../core/inbox/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import { onDemand, type Service } from '../../core/services/index.ts';
+import type { Database } from '../../core/state/index.ts';
+import type { Machine } from '../host/machine.ts';
+
+export interface LocalNumbersOptions {
+  readonly db: Database;
+  readonly local: LocalHive;
+  readonly decisions: Pick<Decisions, 'list'>;
+  /** By name, the open gates of these, who ask something, and of all others who have any. @throws Fault */
+  readonly gates: (asking: readonly string[]) => ReadonlyMap<string, readonly OpenGate[]>;
+  /** The id on the board of a persona of the local hive. */
+  readonly toPersonaId: (name: string) => PersonaId;
+  readonly board: Board;
+}
+
+export interface LocalNumbersService extends Service {
+  /** Reads decisions and gates again, soon: they changed, here or in another process. */
+  wake(): void;
+}
+
+/** What changed within this time is put on the board together. */
+const GATHER_MS = 100;
+/** The newest so many: more than a person answers. */
+const MOST_DECISIONS = 200;
+const NO_GATES: readonly OpenGate[] = [];
+
+/** Puts on the board what only the hive of this machine knows: unread by priority, open gates, open decisions. */
+export function createLocalNumbersService(
+  options: LocalNumbersOptions,
+  { clock }: Pick<Machine, 'clock'>,
+): LocalNumbersService {
+  const { db, local, decisions, toPersonaId, board } = options;
+  const countPending = createUnreadCounter(db);
+  /** Whose numbers are to be counted anew. */
+  const changed = new Set<string>();
+  let gates: ReadonlyMap<string, readonly OpenGate[]> = new Map();
+  let areGatesOld = true;
+  const name = 'numbers of the local hive';
+  const rounds = onDemand({
+    name,
+    gatherMs: GATHER_MS,
+    clock,
+    round() {
+      if (areGatesOld) readGates();
+      count();
+    },
+  });
+
+  function readGates(): void {
+    const before = gates;
+    const open = decisions.list({ persona: null, onlyOpen: true, limit: MOST_DECISIONS }).toReversed();
+    gates = options.gates(open.map(({ persona }) => persona));
+    for (const name of [...before.keys(), ...gates.keys()]) changed.add(name);
+    const known = new Set(board.snapshot().personas.map(({ id }) => id));
+    // Who asks may be known by its bare name as the persona of another hive.
+    const whoAsks = (name: string): PersonaId => (known.has(name) ? name : toPersonaId(name));
+    board.put({ is: 'asked', at: clock.now(), decisions: open.map((decision) => toOpenDecision(decision, whoAsks)) });
+    areGatesOld = false;
+  }
+
+  function count(): void {
+    const at = clock.now();
+    for (const name of changed) {
+      const now = { pending: countPending(name, at), gates: gates.get(name) ?? NO_GATES };
+      changed.delete(name);
+      board.put({ is: 'local', at, persona: toPersonaId(name), local: now });
+    }
+  }
+
+  function wake(): void {
+    areGatesOld = true;
+    rounds.wake();
+  }
+
+  return {
+    name,
+    wake,
+    async run(signal) {
+      areGatesOld = true;
+      using _hints = local.hints((name) => {
+        changed.add(name);
+        rounds.wake();
+      });
+      // A fact about who has not joined is lost.
+      using _joins = board.facts((fact) => {
+        if (fact.is !== 'joined') return;
+        if (toPersonaId(fact.address) === fact.persona) changed.add(fact.address);
+        wake();
+      });
+      await rounds.run(signal);
+    },
+  };
+}
+
+function toOpenDecision({ persona, ...decision }: Decision, whoAsks: (name: string) => PersonaId): OpenDecision {
+  const { id, prompt, context, options, freeText, fallback, urgency, blocking, created, expires } = decision;
+  const question = { prompt, context, options, freeText, fallback, urgency, blocking, created, expires };
+  return { id, persona: whoAsks(persona), ...question };
+}

@@ -1,0 +1,77 @@
+import type { LocalHive } from '../../core/inbox/index.ts';
+import { type PersonaId, toFault } from '../../core/model/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
+import type { Database, Dirs } from '../../core/state/index.ts';
+import type { Settings } from '../config/tray/index.ts';
+import { createNudger, type NudgeWays } from '../hook/index.ts';
+import type { Machine } from '../host/machine.ts';
+import { openSessionStore } from '../open/index.ts';
+
+/** An agent that was at work when something came is idle later, and no push says so. */
+const EVERY_MS = 10_000;
+
+/** Typing into a terminal is a person's to allow. */
+export function toNudgeWays({ nudge }: Pick<Settings, 'nudge'>): NudgeWays {
+  return { tmux: nudge.tmux ?? false, codexQueue: nudge.codexQueue ?? true };
+}
+
+export interface NudgeServiceOptions {
+  readonly db: Database;
+  readonly local: LocalHive;
+  readonly dirs: Dirs;
+  readonly ways: NudgeWays;
+}
+
+/** Nudges idle agents of the sessions that are not over, soon after something was staged for them. */
+export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOptions, machine: Machine): Service {
+  const { disk, clock, env, os, spawn, log, stop } = machine;
+  const nudger = createNudger({ db, items: local.items, dirs, disk, clock, env, os, spawn, stop, ways });
+  const sessions = openSessionStore(db);
+  const failing = new Set<PersonaId>();
+  /** Why an agent is not typed to, which is logged once. */
+  const waiting = new Map<PersonaId, string>();
+  const name = 'nudges';
+
+  async function nudge(persona: PersonaId): Promise<void> {
+    try {
+      const done = await nudger.nudgeIfDue(persona);
+      if (done.is === 'nudged') log.info(`${persona} was nudged: something waits for it`);
+      if (done.is === 'nudged') failing.delete(persona);
+      const why = done.is === 'wait' ? done.why : null;
+      if (why !== null && waiting.get(persona) !== why) log.info(`${persona} is not typed to yet: ${why}`);
+      if (why === null) waiting.delete(persona);
+      else waiting.set(persona, why);
+    } catch (error) {
+      if (!failing.has(persona))
+        log.warn(`${persona} was not nudged: ${toFault(error, { is: 'persona', key: persona }).message}`);
+      failing.add(persona);
+    }
+  }
+
+  const rounds = every({
+    name,
+    firstMs: EVERY_MS,
+    ms: EVERY_MS,
+    clock,
+    round() {
+      const open = sessions.listAll().filter(({ endedAt }) => endedAt === null);
+      for (const persona of new Set(open.map((session) => session.persona))) void nudge(persona); // none waits for another
+    },
+  });
+  return {
+    name,
+    async run(signal) {
+      let isDue = false;
+      // After the commit and all it brings: the stamps are gone and the mail is there before anybody is woken.
+      using _ = local.hints(() => {
+        if (isDue) return;
+        isDue = true;
+        clock.after(0, () => {
+          isDue = false;
+          rounds.wake();
+        });
+      });
+      await rounds.run(signal);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { Board } from '../../core/board/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
+import { evaluateHours, type Hours, type PreferenceStore } from '../actions/index.ts';
+
+export interface QuietHoursServiceOptions {
+  /** From the settings; null: none given there. */
+  readonly hours: Hours | null;
+  readonly preferences: PreferenceStore;
+  readonly board: Pick<Board, 'put'>;
+  readonly clock: Clock;
+}
+
+export interface QuietHoursService extends Service {
+  /** Switches quiet hours on or off, from now on and after a restart. */
+  turn(on: boolean): void;
+}
+
+/** For who switches them on in the menu and has no settings. */
+const USUAL: Hours = { from: '22:00', to: '07:00' };
+/** A clock that was set, or a machine that slept, is noticed by then. */
+const AT_MOST_MS = 60_000;
+/** Switched off, nothing changes by itself. */
+const NEVER_MS = 365 * 86_400_000;
+
+/** Tells the board when quiet hours begin and end, by the wall clock. Hours in the settings are on unless a person switched them off. */
+export function createQuietHoursService(options: QuietHoursServiceOptions): QuietHoursService {
+  const { hours, preferences, board, clock } = options;
+  let on = preferences.quietHours(hours !== null);
+  let reported = '';
+  let changesAt = 0;
+
+  function report(): void {
+    const now = clock.now();
+    const state = evaluateHours(now, hours ?? USUAL);
+    changesAt = state.changesAt;
+    const until = on && state.within ? ({ is: 'at', at: changesAt } as const) : ({ is: 'never' } as const);
+    const text = JSON.stringify([on, until]);
+    if (text !== reported) board.put({ is: 'quiet', at: now, on, until });
+    reported = text;
+  }
+
+  const ms = (): number => (on ? Math.min(Math.max(1, changesAt - clock.now()), AT_MOST_MS) : NEVER_MS);
+  const service = every({ name: 'quiet hours', ms, clock, round: report });
+  return {
+    ...service,
+    turn(isEnabled) {
+      preferences.setQuietHours(isEnabled);
+      on = isEnabled;
+      report();
+      service.wake();
+    },
+  };
+}

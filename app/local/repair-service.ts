@@ -1,0 +1,70 @@
+import type { Fact } from '../../core/board/index.ts';
+import { Fault, toFault } from '../../core/model/index.ts';
+import { every, type Service } from '../../core/services/index.ts';
+import type { HookInstaller } from '../hook/index.ts';
+import type { Machine } from '../host/machine.ts';
+import type { DaemonService, LoginStart } from '../service/index.ts';
+
+export interface RepairOptions {
+  readonly hooks: Pick<HookInstaller, 'repair' | 'findMissing'>;
+  readonly login: Pick<LoginStart, 'repair'>;
+  /** The units of persona daemons, looked up anew each time. */
+  readonly daemons: () => readonly { readonly name: string; readonly service: Pick<DaemonService, 'repair'> }[];
+  put(fact: Fact): void;
+}
+
+const EVERY_MS = 5 * 60_000;
+
+/**
+ * Repairs what was installed to start this program once the Node or the copy of it that it names is gone, as after an upgrade: the
+ * script of the hooks, start at login, the units of daemons. At start and every few minutes; what could not be repaired is a
+ * cause on the board until it is.
+ */
+export function createRepairService(
+  { hooks, login, daemons, put }: RepairOptions,
+  { clock, log }: Pick<Machine, 'clock' | 'log'>,
+): Service {
+  const broken = new Set<string>();
+
+  function report(key: string, fault: Fault | null): void {
+    if (fault === null ? !broken.delete(key) : broken.has(key)) return;
+    if (fault !== null) {
+      broken.add(key);
+      log.warn(fault.explain());
+    }
+    put({ is: 'machine', at: clock.now(), key, fault });
+  }
+
+  async function repair(key: string, work: () => Promise<Fault | null> | Fault | null): Promise<void> {
+    try {
+      report(key, await work());
+    } catch (error) {
+      report(key, toFault(error, { is: 'machine', key }));
+    }
+  }
+
+  async function repairAll(): Promise<void> {
+    await repair('hooks', () => {
+      if (hooks.repair()) log.info('what the hooks of agents ask was gone or older: they ask this Hivebar now');
+      const missingPath = hooks.findMissing();
+      const why = `the hooks of agents ask ${missingPath}, which is not there`;
+      return missingPath === null ? null : new Fault('hook-gone', why, { is: 'machine', key: 'hooks' });
+    });
+    await repair('login', async () => {
+      const before = await login.repair();
+      if (before.is === 'on' && before.gone !== null)
+        log.info(`${before.path} started ${before.gone}, which is gone: at the next login it starts this Hivebar`);
+      return null;
+    });
+    for (const { name, service } of daemons()) {
+      await repair(`daemon ${name}`, async () => {
+        const missingPath = await service.repair();
+        if (missingPath !== null)
+          log.info(`the unit of ${name} started ${missingPath}, which is gone: it was written anew and started`);
+        return null;
+      });
+    }
+  }
+
+  return every({ name: 'repair of what is installed', ms: EVERY_MS, clock, round: repairAll });
+}

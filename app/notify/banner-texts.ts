@@ -1,0 +1,255 @@
+import { displayName, formatDuration } from '../../core/format/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import type { AnnouncedOutage, Cause } from './announcements.ts';
+import { ANSWERS, type Banner, type BannerButton, toDecisionKey, toMailKey, toOutageKey } from './banner.ts';
+import { BODY_POINTS, countPoints, isolate, NAME_POINTS, toSingleLine } from './text.ts';
+
+/** From here on a recovery says when it was. */
+const LATE_RECOVERY_MS = 60_000;
+/** What a button has room for. */
+const BUTTON_POINTS = 40;
+/** So many options of a decision have a button. */
+export const MOST_ANSWERS = ANSWERS.length;
+/** The names that are listed before "and 57 more". */
+const NAMES_LISTED = 3;
+
+/** The newest mail of a banner, as it came. */
+export interface BannerMessage {
+  readonly id: number;
+  readonly from: string;
+  /** Null when the events carry no content. */
+  readonly text: string | null;
+}
+
+export interface MailBannerContent {
+  readonly persona: PersonaId;
+  readonly label: string;
+  readonly count: number;
+  readonly urgent: boolean;
+  readonly latestMessage: BannerMessage;
+  readonly canMarkRead: boolean;
+}
+
+/** `ada: 3 new`, and below it the latest mail's sender and first words. */
+export function buildMailBanner(content: MailBannerContent): Banner {
+  return {
+    key: toMailKey(content.persona),
+    is: 'mail',
+    title: `${formatName(content.label)}: ${content.count} new${content.urgent ? ', urgent' : ''}`,
+    body: formatMessage(content.latestMessage),
+    urgency: content.urgent ? 'high' : 'normal',
+    opens: { is: 'persona', persona: content.persona },
+    buttons: [
+      buildOpenButton(content.persona),
+      ...(content.canMarkRead ? [buildReadButton(content)] : []),
+      buildMuteButton(content.persona),
+    ],
+  };
+}
+
+/** One banner for everybody whose own would have been one too many at once. */
+export function buildCrowdBanner(
+  labels: readonly string[],
+  count: number,
+  urgent: boolean,
+  besideOthers: boolean,
+): Banner {
+  return {
+    key: 'crowd',
+    is: 'mail',
+    title: `${labels.length} ${besideOthers ? 'more ' : ''}${labels.length === 1 ? 'persona has' : 'personas have'} mail: ${count} new${urgent ? ', urgent' : ''}`,
+    body: formatNames(labels),
+    urgency: urgent ? 'high' : 'normal',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
+/** `hive down: 60 personas`, and below it what was wrong and what to do next. */
+export function buildOutageBanner(cause: Cause, labels: readonly string[], why: string): Banner {
+  return {
+    key: toOutageKey(cause.key),
+    is: 'outage',
+    title: formatTitle(cause, labels, 'down'),
+    body: labels.length > 1 ? formatReason(labels, why) : why,
+    urgency: 'critical',
+    opens: toTarget(cause),
+    buttons: buildOutageButtons(cause),
+  };
+}
+
+/** `hive is back: 60 personas`, and below it how long it was down, and since when it is back if that is not just now. */
+export function buildRecoveryBanner(
+  announced: AnnouncedOutage,
+  labels: readonly string[],
+  downForMs: number,
+  backForMs: number,
+): Banner {
+  const back = backForMs < LATE_RECOVERY_MS ? '' : `, back for ${formatDuration(backForMs)}`;
+  return {
+    key: toOutageKey(announced.cause.key),
+    is: 'recovery',
+    title: formatTitle(announced.cause, labels, 'is back'),
+    body: `Down for ${formatDuration(downForMs)}${back}.`,
+    urgency: 'normal',
+    opens: toTarget(announced.cause),
+    buttons: buildOutageButtons(announced.cause),
+  };
+}
+
+/** What a decision's banner is made of; all of it is untrusted. */
+export interface DecisionBannerContent {
+  readonly id: number;
+  readonly persona: PersonaId;
+  readonly label: string;
+  /** It has a page of its own. */
+  readonly isWatched: boolean;
+  readonly prompt: string;
+  readonly options: readonly { readonly id: string; readonly short: string }[];
+  readonly isPressing: boolean;
+}
+
+/** `ada asks`, and below it the question; a button an option, of the first ones. */
+export function buildDecisionBanner({
+  id,
+  persona,
+  label,
+  isWatched,
+  prompt,
+  options,
+  isPressing,
+}: DecisionBannerContent): Banner {
+  const buttons = ANSWERS.flatMap((answer, i): BannerButton[] => {
+    const option = options[i];
+    if (option === undefined) return [];
+    const text = toSingleLine(option.short, BUTTON_POINTS) || option.id;
+    return [{ id: answer, label: text, action: { name: 'decide', params: { decision: id, select: option.id } } }];
+  });
+  return {
+    key: toDecisionKey(id),
+    is: 'decision',
+    title: `${formatName(label)} asks`,
+    body: isolate(toSingleLine(prompt, BODY_POINTS)),
+    urgency: isPressing ? 'critical' : 'normal',
+    opens: isWatched ? { is: 'persona', persona } : { is: 'overview' },
+    buttons,
+  };
+}
+
+/** One banner for those whose own would have been one too many at once. `labels`: who asks, each once. */
+export function buildDecisionsBanner(
+  labels: readonly string[],
+  count: number,
+  isPressing: boolean,
+  besideOthers: boolean,
+): Banner {
+  return {
+    key: 'decisions',
+    is: 'decision',
+    title: `${count} ${besideOthers ? 'more ' : ''}${count === 1 ? 'decision waits' : 'decisions wait'}`,
+    body: formatNames(labels),
+    urgency: isPressing ? 'critical' : 'normal',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
+/** To try it out: a click leads to the page. */
+export function buildTestBanner(): Banner {
+  return {
+    key: 'test',
+    is: 'test',
+    title: 'Hivebar: a test',
+    body: 'Banners of new mail and of outages look like this one.',
+    urgency: 'normal',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
+/** What a person asked for by a click, and did not get; an action without a sentence of its own is named. */
+const FAILURE_TITLES: Readonly<Record<string, string>> = {
+  decide: 'Your answer did not count',
+  open: 'The session could not be opened',
+  page: 'The page could not be opened',
+  'copy-follow': 'The command could not be copied',
+  autostart: 'Starting at login could not be changed',
+  read: 'Not marked as read',
+};
+
+/** A click that came to nothing, whichever action it was for; why, and what to do next. */
+export function buildFailedBanner(action: string, why: string): Banner {
+  return {
+    key: 'failed',
+    is: 'failed',
+    title: FAILURE_TITLES[action] ?? `${action} did not work`,
+    body: toSingleLine(why, BODY_POINTS),
+    urgency: 'normal',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
+function formatTitle(cause: Cause, labels: readonly string[], stateText: string): string {
+  const [only] = labels;
+  const personasText = labels.length === 1 && only !== undefined ? formatName(only) : `${labels.length} personas`;
+  switch (cause.scope) {
+    case 'persona':
+      return labels.length === 0 ? `Inbox ${stateText}` : `${personasText} ${stateText}`;
+    case 'source':
+      return labels.length === 0
+        ? `${formatName(cause.source)} ${stateText}`
+        : `${formatName(cause.source)} ${stateText}: ${personasText}`;
+    case 'machine':
+      if (cause.key === 'disk' && labels.length === 0)
+        return stateText === 'down' ? 'The disk is full' : 'The disk has room again';
+      return labels.length === 0 ? `This machine ${stateText}` : `This machine ${stateText}: ${personasText}`;
+  }
+}
+
+function toTarget(cause: Cause): Banner['opens'] {
+  return cause.opens === null ? { is: 'overview' } : { is: 'persona', persona: cause.opens };
+}
+
+function buildOutageButtons(cause: Cause): readonly BannerButton[] {
+  return cause.opens === null ? [] : [buildMuteButton(cause.opens)];
+}
+
+function buildOpenButton(persona: PersonaId): BannerButton {
+  return { id: 'open', label: 'Open session', action: { name: 'open', params: { persona } } };
+}
+
+/** One message is marked by its id: another may have come since, and nobody has seen that. */
+function buildReadButton({ persona, count, latestMessage }: MailBannerContent): BannerButton {
+  // What the banner speaks of: mail that comes while it stands there stays unread.
+  const params = count === 1 ? { persona, id: latestMessage.id } : { persona, upTo: latestMessage.id };
+  return { id: 'read', label: 'Mark as read', action: { name: 'read', params } };
+}
+
+function buildMuteButton(persona: PersonaId): BannerButton {
+  return { id: 'mute', label: 'Mute 1 h', action: { name: 'mute', params: { persona, minutes: 60 } } };
+}
+
+function formatMessage(message: BannerMessage): string {
+  const from = toSingleLine(message.from, NAME_POINTS);
+  const left = from === '' ? BODY_POINTS : BODY_POINTS - countPoints(from) - 2;
+  const text = message.text === null ? '' : toSingleLine(message.text, left);
+  if (text === '') return from === '' ? '' : `from ${isolate(from)}`;
+  return from === '' ? isolate(text) : `${isolate(from)}: ${isolate(text)}`;
+}
+
+function formatReason(labels: readonly string[], why: string): string {
+  const list = formatNames(labels);
+  return `${toSingleLine(why, BODY_POINTS - countPoints(list) - 3)} (${list})`;
+}
+
+function formatNames(labels: readonly string[]): string {
+  const listed = labels.slice(0, NAMES_LISTED).map(formatName).join(', ');
+  const restCount = labels.length - NAMES_LISTED;
+  return restCount > 0 ? `${listed} and ${restCount} more` : listed;
+}
+
+function formatName(label: string): string {
+  if (toSingleLine(label, NAME_POINTS) === '') return '(no name)';
+  return isolate(toSingleLine(displayName(label.slice(0, NAME_POINTS * 16)), NAME_POINTS));
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { openDatabase } from '../../core/state/index.ts';
+import { parseTmuxServer, type SessionAnnouncement } from './session.ts';
+import { openSessionStore } from './session-store.node.ts';
+
+const PLAIN: SessionAnnouncement = {
+  persona: 'ada',
+  id: 'one',
+  cwd: '/w',
+  pane: null,
+  runner: { pid: 11, startKey: 'boot:1' },
+  resume: null,
+};
+
+function kept() {
+  return openSessionStore(openDatabase(':memory:'), 'linux');
+}
+
+describe('kept sessions', () => {
+  test('come back as they were announced, byte for byte', () => {
+    const sessions = kept();
+    const full: SessionAnnouncement = {
+      persona: 'ada\'s "$(x)" `y` \\ é 😀',
+      id: "'; DROP TABLE sessions; --",
+      cwd: '/w/a b/$(x)',
+      pane: { socket: '/tmp/a,b/default', serverPid: 77, pane: '%12' },
+      runner: { pid: 4_000_000, startKey: 'boot:123' },
+      resume: ['claude', '--resume', "it's", '', '$(x)', '\\'],
+    };
+    sessions.set(full, 1000);
+    assert.deepEqual(sessions.list(full.persona), [{ ...full, announcedAt: 1000, endedAt: null }]);
+    assert.deepEqual(sessions.list('ada'), []);
+  });
+
+  test('newest first, whatever the clock did; the same session again is the newest, not a second one', () => {
+    const sessions = kept();
+    for (const [id, at] of [
+      ['one', 3000],
+      ['two', 2000],
+      ['three', 1000],
+      ['one', 500],
+    ] as const)
+      sessions.set({ ...PLAIN, id }, at);
+    assert.deepEqual(
+      sessions.list('ada').map(({ id, announcedAt }) => [id, announcedAt]),
+      [
+        ['one', 500],
+        ['three', 1000],
+        ['two', 2000],
+      ],
+    );
+  });
+
+  test('a session without a name is known by its process; a process with its pid again is another', () => {
+    const sessions = kept();
+    const nameless = { ...PLAIN, id: null };
+    sessions.set(nameless, 1);
+    sessions.set({ ...nameless, cwd: '/v' }, 2);
+    sessions.set({ ...nameless, runner: { pid: 11, startKey: 'boot:2' } }, 3);
+    sessions.set({ ...nameless, runner: { pid: 12, startKey: null } }, 4);
+    sessions.set({ ...nameless, runner: { pid: 12, startKey: null } }, 5);
+    assert.deepEqual(
+      sessions.list('ada').map(({ announcedAt }) => announcedAt),
+      [5, 3, 2],
+    );
+  });
+
+  test('ten of each persona are kept', () => {
+    const sessions = kept();
+    sessions.set({ ...PLAIN, persona: 'bo' }, 0);
+    for (let n = 1; n <= 15; n += 1) sessions.set({ ...PLAIN, id: `${n}` }, n);
+    assert.deepEqual(
+      sessions.list('ada').map(({ id }) => id),
+      ['15', '14', '13', '12', '11', '10', '9', '8', '7', '6'],
+    );
+    assert.deepEqual(
+      sessions.listAll().map(({ persona }) => persona),
+      [...Array(10).fill('ada'), 'bo'],
+    );
+  });
+
+  test('end: the one that is named, else the newest that is not over; the first end counts', () => {
+    const sessions = kept();
+    for (const id of ['one', 'two', 'three']) sessions.set({ ...PLAIN, id }, 1);
+    assert.equal(sessions.end('ada', 'two', 10)?.id, 'two');
+    assert.equal(sessions.end('ada', 'two', 20)?.endedAt, 10);
+    assert.equal(sessions.end('ada', null, 30)?.id, 'three');
+    assert.equal(sessions.end('ada', null, 40)?.id, 'one');
+    assert.equal(sessions.end('ada', null, 50), null);
+    assert.equal(sessions.end('ada', 'four', 50), null);
+    assert.deepEqual(
+      sessions.list('ada').map(({ endedAt }) => endedAt),
+      [30, 10, 40],
+    );
+    sessions.set({ ...PLAIN, id: 'two' }, 60);
+    assert.equal(sessions.list('ada')[0]?.endedAt, null, 'announced again, it runs again');
+  });
+
+  test('an announcement that is not fit is refused with its field, and nothing is kept', () => {
+    const sessions = kept();
+    const pane = { socket: '/s', serverPid: 1, pane: '%1' };
+    const bad: readonly (readonly [Partial<SessionAnnouncement>, RegExp])[] = [
+      [{ persona: '' }, /PERSONA is empty/],
+      [{ persona: 'a\nb' }, /PERSONA "a\\nb" holds control characters/],
+      [{ persona: '\u001b[31m' }, /control characters/],
+      [{ persona: 'a\u2028b' }, /control characters/],
+      [{ persona: '\ud800' }, /not well-formed/],
+      [{ persona: 'x'.repeat(201) }, /201 characters, over 200/],
+      [{ id: ' ' }, /--id is empty/],
+      [{ id: 'a\0' }, /control characters/],
+      [{ cwd: 'w' }, /--cwd "w" is not an absolute path/],
+      [{ cwd: `/${'x'.repeat(4096)}` }, /over 4096/],
+      [{ pane: { ...pane, pane: '3' } }, /--tmux-pane "3" is not a pane/],
+      [{ pane: { ...pane, pane: '%1;kill-server' } }, /is not a pane/],
+      [{ pane: { ...pane, socket: '-x' } }, /socket in TMUX "-x" is not an absolute path/],
+      [{ runner: { pid: 0, startKey: null } }, /--pid 0/],
+      [{ runner: { pid: 2 ** 31, startKey: null } }, /--pid 2147483648/],
+      [{ resume: [''] }, /the program that resumes is empty/],
+      [{ resume: ['--help'] }, /cannot be "--help", which is an option/],
+      [{ resume: ['x', 'a\u0007'] }, /control characters/],
+      [{ resume: ['x', ...Array(64).fill('y')] }, /65 items, over 64/],
+      [{ resume: ['x', ...Array(5).fill('y'.repeat(4000))] }, /20001 characters, over 16384/],
+    ];
+    for (const [wrong, message] of bad) {
+      assert.throws(() => sessions.set({ ...PLAIN, ...wrong }, 1), { code: 'usage', message });
+    }
+    assert.deepEqual(sessions.listAll(), []);
+  });
+});
+
+test("tmux's own variable: the socket may hold commas", () => {
+  assert.deepEqual(parseTmuxServer('/tmp/tmux-0/default,123,0'), { socket: '/tmp/tmux-0/default', serverPid: 123 });
+  assert.deepEqual(parseTmuxServer('/tmp/a,1,2/s,123,0'), { socket: '/tmp/a,1,2/s', serverPid: 123 });
+  for (const text of ['', '/tmp/s', '/tmp/s,x,0', ',1,0']) assert.equal(parseTmuxServer(text), null, text);
+});

@@ -1,0 +1,120 @@
+import type { Instant, PersonaId } from '../../core/model/index.ts';
+import { type Database, migrate, runTransaction } from '../../core/state/index.ts';
+import { checkAnnouncement, type Session, type SessionAnnouncement } from './session.ts';
+
+const STEPS = [
+  `CREATE TABLE sessions (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, -- the order of announcements, whatever the clock did
+     persona TEXT NOT NULL,
+     id TEXT,
+     cwd TEXT NOT NULL,
+     tmux_socket TEXT, tmux_server INTEGER, tmux_pane TEXT,
+     pid INTEGER NOT NULL, start_key TEXT,
+     resume TEXT, -- a JSON array
+     announced_at REAL NOT NULL,
+     ended_at REAL
+   ) STRICT;
+   CREATE INDEX sessions_of ON sessions (persona, seq)`,
+  `ALTER TABLE sessions ADD COLUMN harness TEXT;
+   ALTER TABLE sessions ADD COLUMN harness_home TEXT;
+   ALTER TABLE sessions ADD COLUMN lock_path TEXT`,
+] as const;
+
+/** How many are kept of each persona. */
+const MAX_SESSIONS = 10;
+
+/** Who works where: what a click opens. Written by `hivebar session`, also while the tray process is closed. */
+export interface SessionStore {
+  /** Kept as the persona's newest, in place of an earlier announcement of the same session. @throws Fault `usage` */
+  set(announcement: SessionAnnouncement, at: Instant): void;
+  /** Newest first, at most 10. */
+  list(persona: PersonaId): readonly Session[];
+  /** Persona by persona, newest first. */
+  listAll(): readonly Session[];
+  /** The session with this id, or (null) the newest that is not over, is over now. Null when there is none. */
+  end(persona: PersonaId, id: string | null, at: Instant): Session | null;
+}
+
+interface SessionRow {
+  readonly seq: number;
+  readonly persona: string;
+  readonly id: string | null;
+  readonly cwd: string;
+  readonly tmux_socket: string | null;
+  readonly tmux_server: number | null;
+  readonly tmux_pane: string | null;
+  readonly pid: number;
+  readonly start_key: string | null;
+  readonly resume: string | null;
+  readonly announced_at: number;
+  readonly ended_at: number | null;
+  readonly harness: string | null;
+  readonly harness_home: string | null;
+  readonly lock_path: string | null;
+}
+
+/** @throws Fault `database`; so does each of its methods. */
+export function openSessionStore(db: Database, platform: NodeJS.Platform = process.platform): SessionStore {
+  migrate(db, 'sessions', STEPS);
+  const selectByPersona = db.prepare<SessionRow>('SELECT * FROM sessions WHERE persona = ? ORDER BY seq DESC');
+  const selectAll = db.prepare<SessionRow>('SELECT * FROM sessions ORDER BY persona, seq DESC');
+  const insert = db.prepare(
+    `INSERT INTO sessions (persona, id, cwd, tmux_socket, tmux_server, tmux_pane, pid, start_key, resume, announced_at,
+       harness, harness_home, lock_path)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const sameId = db.prepare('DELETE FROM sessions WHERE persona = ? AND id = ?');
+  // A session without a name of its own is known by its process.
+  const againByProcess = db.prepare(
+    'DELETE FROM sessions WHERE persona = ? AND id IS NULL AND pid = ? AND start_key IS ?',
+  );
+  const trim = db.prepare(
+    `DELETE FROM sessions WHERE persona = ? AND seq NOT IN
+       (SELECT seq FROM sessions WHERE persona = ? ORDER BY seq DESC LIMIT ${MAX_SESSIONS})`,
+  );
+  const setEnded = db.prepare('UPDATE sessions SET ended_at = ? WHERE seq = ?');
+  return {
+    set(announcement, at) {
+      const { persona, id, cwd, pane, runner, resume, harness } = checkAnnouncement(announcement, platform);
+      const { pid, startKey, lock } = runner;
+      runTransaction(db, () => {
+        if (id === null) againByProcess.run(persona, pid, startKey);
+        else sameId.run(persona, id);
+        const paneColumns = [pane?.socket ?? null, pane?.serverPid ?? null, pane?.pane ?? null];
+        const processColumns = [harness?.name ?? null, harness?.home ?? null, lock ?? null];
+        const resumeJson = resume === null ? null : JSON.stringify(resume);
+        insert.run(persona, id, cwd, ...paneColumns, pid, startKey, resumeJson, at, ...processColumns);
+        trim.run(persona, persona);
+      });
+    },
+    list: (persona) => selectByPersona.all(persona).map(toSession),
+    listAll: () => selectAll.all().map(toSession),
+    end: (persona, id, at) =>
+      runTransaction(db, () => {
+        const row = selectByPersona
+          .all(persona)
+          .find((candidate) => (id === null ? candidate.ended_at === null : candidate.id === id));
+        if (row === undefined) return null;
+        const endedAt = row.ended_at ?? at;
+        setEnded.run(endedAt, row.seq);
+        return { ...toSession(row), endedAt };
+      }),
+  };
+}
+
+function toSession(row: SessionRow): Session {
+  const { tmux_socket: socket, tmux_server: serverPid, tmux_pane: pane } = row;
+  return {
+    persona: row.persona,
+    id: row.id,
+    cwd: row.cwd,
+    pane: socket === null || serverPid === null || pane === null ? null : { socket, serverPid, pane },
+    runner: { pid: row.pid, startKey: row.start_key, ...(row.lock_path === null ? {} : { lock: row.lock_path }) },
+    resume: row.resume === null ? null : (JSON.parse(row.resume) as string[]),
+    announcedAt: row.announced_at,
+    endedAt: row.ended_at,
+    ...(row.harness === null || row.harness_home === null
+      ? {}
+      : { harness: { name: row.harness, home: row.harness_home } }),
+  };
+}

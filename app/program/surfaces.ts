@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import type { Board } from '../../core/board/index.ts';
+import { Fault, type PersonaId } from '../../core/model/index.ts';
+import type { Database } from '../../core/state/index.ts';
+import type { Actions, TrayControls } from '../actions/index.ts';
+import { getAssetPath } from '../assets.node.ts';
+import type { Settings } from '../config/tray/index.ts';
+import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts';
+import { createSessionFinder } from '../hook/index.ts';
+import type { Machine } from '../host/machine.ts';
+import {
+  chooseChannel,
+  createOffChannel,
+  NOTIFY_RULES,
+  type Notifications,
+  type OpenChannel,
+  openAnnouncementStore,
+  startNotify,
+} from '../notify/index.ts';
+import {
+  type ClickTarget,
+  createPageOpener,
+  createSessionOpener,
+  createUrlOpener,
+  openRedirectFiles,
+  openSessionStore,
+  type Session,
+} from '../open/index.ts';
+import { formatFollowCommand } from '../status/index.ts';
+import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
+import type { StartupBuffer } from './startup-buffer.ts';
+
+export interface SurfacesOptions {
+  readonly settings: Settings;
+  readonly board: Board;
+  readonly startupBuffer: StartupBuffer;
+  readonly db: Database;
+  readonly actions: Actions;
+  readonly port: number;
+  /** A link to the page that logs its browser in, once. */
+  readonly createOnceLink: (persona: string | null) => string;
+  /** Private; the tray helper is copied there. */
+  readonly runDirectory: string;
+  /** Of a persona that announced none. @throws Fault `exec-failed` */
+  readonly nativeSessions: (persona: PersonaId) => readonly Session[];
+  /** That of the settings. */
+  readonly config: string;
+  readonly machine: Machine;
+}
+
+export interface Surfaces extends AsyncDisposable {
+  readonly openPage: TrayControls['openPage'];
+  readonly openSession: TrayControls['openSession'];
+  readonly pageLink: TrayControls['pageLink'];
+  readonly copyFollowCommand: TrayControls['copyFollowCommand'];
+  readonly testNotification: TrayControls['testNotification'];
+}
+
+/** Starts what a person sees: tray icon and notifications, on one connection to the session bus. */
+export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces> {
+  const { settings, board, startupBuffer, db, actions, port, machine } = options;
+  const { env, clock, log } = machine;
+  const openUrl = createUrlOpener({ platform: machine.os, env, clock });
+  const toPersona = (opens: ClickTarget): string | null => (opens.is === 'persona' ? opens.persona : null);
+  await using started = new AsyncDisposableStack();
+  const redirects = started.use(openRedirectFiles(options.runDirectory, clock));
+  const createUrl = (opens: ClickTarget): string => options.createOnceLink(toPersona(opens));
+  const page = createPageOpener({ createUrl, port, conceal: redirects.write, openUrl });
+  const findAnnounced = createSessionFinder(openSessionStore(db), options.config);
+  const session = createSessionOpener({
+    setting: settings.opener,
+    urlSchemes: settings.urlSchemes,
+    sessions: (persona) => {
+      const announced = findAnnounced(persona);
+      return announced.length > 0 ? announced : options.nativeSessions(persona);
+    },
+    about: (persona) => {
+      const view = board.snapshot().personas.find(({ id }) => id === persona);
+      return view === undefined ? null : { source: view.source, newestId: view.latestMessages[0]?.id ?? null };
+    },
+    page,
+    openUrl,
+    platform: machine.os,
+    env,
+    clock,
+    log,
+  });
+
+  const wantsBus =
+    machine.os !== 'darwin' && machine.os !== 'win32' && (settings.notifications || settings.tray !== 'none');
+  const bus: SessionBus | NoBus = wantsBus
+    ? await openSessionBus({ env, log, clock, stop: machine.stop })
+    : { is: 'none', why: 'not asked for' };
+  if (bus.is === 'bus') started.use(bus);
+  const openPage: Surfaces['openPage'] = (persona, activationToken) =>
+    page.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
+  if (machine.stop.aborted) return createSurfaces(null, started.move()); // nothing is started that would end at once
+  const openChannel = await chooseNotifyDriver();
+  const announcements = openAnnouncementStore(db);
+  const notifications = started.use(
+    startNotify({
+      board,
+      delivered: startupBuffer.take(),
+      openChannel,
+      announcements,
+      act: ({ name, params }) => void run(name, params),
+      rules: { ...NOTIFY_RULES, urgentBreaksQuiet: settings.quietHours?.urgent === true },
+      clock,
+      log,
+    }),
+  );
+  const tray = started.use(
+    await openTray({
+      choice: settings.tray,
+      bus,
+      icons: openIcons(getAssetPath('icons'), settings.iconTheme),
+      helperFolder: join(options.runDirectory, 'tray-helper'),
+      env,
+      events: {
+        onAction: ({ name, params }) => void run(name, params),
+        onState: (state) => board.put({ is: 'surface', at: clock.now(), surface: 'tray', state }),
+      },
+      clock,
+      log,
+    }),
+  );
+  started.use(renderTray(board, tray, clock));
+  return createSurfaces(notifications, started.move());
+
+  function createSurfaces(notify: Notifications | null, stack: AsyncDisposableStack): Surfaces {
+    return {
+      openPage,
+      pageLink: options.createOnceLink,
+      openSession: (persona, activationToken) => session.open({ opens: { is: 'persona', persona }, activationToken }),
+      copyFollowCommand,
+      testNotification: async () =>
+        notify === null ? { taken: false, by: 'nobody', silent: null, why: 'hivebar is ending' } : await notify.test(),
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  }
+
+  /** Where nothing can be copied, the page shows the command. */
+  async function copyFollowCommand(persona: string): Promise<void> {
+    const file = board.snapshot().personas.find(({ id }) => id === persona)?.eventsFile ?? null;
+    if (file === null) {
+      await openPage(persona, null);
+      return;
+    }
+    const copied = await copyText(formatFollowCommand(file), { platform: machine.os, env, clock });
+    if (copied.is === 'copied') return;
+    log.info(`the follow command cannot be copied: ${copied.why}; the page shows it`);
+    await openPage(persona, null);
+  }
+
+  /** For a desktop that opens it by itself, however long afterwards: without a code, which would be over. */
+  function formatPlainPage(opens: ClickTarget): string {
+    const persona = toPersona(opens);
+    return `http://127.0.0.1:${port}/${persona === null ? '' : `#persona=${encodeURIComponent(persona)}`}`;
+  }
+
+  async function chooseNotifyDriver(): Promise<OpenChannel> {
+    if (!settings.notifications) return createOffChannel('switched off in the settings');
+    return await chooseChannel({
+      platform: machine.os,
+      arch: machine.arch,
+      env,
+      bus,
+      identity: { desktopEntry: 'hivebar', icon: getAssetPath('icons/44/up-none.png') },
+      clock,
+      spawn: machine.spawn,
+      log,
+      sound: settings.sound,
+      toPageUrl: formatPlainPage,
+    });
+  }
+
+  /** What a click asks for. Nobody waits for the answer, so a failure is a banner, and a line in the log. */
+  async function run(name: string, params: unknown): Promise<void> {
+    try {
+      const action = actions.get(name);
+      if (action === undefined)
+        throw new Fault('internal', `the menu asks for ${name}, which is no action`, { is: 'machine', key: 'menu' });
+      await action.run(params, machine.stop);
+    } catch (error) {
+      const why = error instanceof Fault ? error.explain() : String(error);
+      log.warn(`${name}: ${why}`);
+      notifications.failed(name, why);
+    }
+  }
+}

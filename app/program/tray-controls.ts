@@ -1,0 +1,88 @@
+import type { Board } from '../../core/board/index.ts';
+import type { Decisions } from '../../core/inbox/decisions/index.ts';
+import { Fault } from '../../core/model/index.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import type { MarkReadSelection } from '../../core/sources/index.ts';
+import type { PreferenceStore, TrayControls } from '../actions/index.ts';
+import type { QuietHoursService } from '../local/quiet-hours-service.ts';
+import type { LoginStart } from '../service/index.ts';
+import type { HiveWatchers } from '../sources/hive-watchers.ts';
+import type { ProjectActionsService } from '../sources/project-actions-service.ts';
+import type { ProjectsService } from '../sources/projects-service.ts';
+import type { Surfaces } from './surfaces.ts';
+
+/** What a person or a script can change, and where it is stored. */
+export interface TrayControlsOptions {
+  readonly board: Board;
+  readonly clock: Clock;
+  /** Of all hives; those of projects come and go among them. */
+  readonly watchers: readonly HiveWatchers[];
+  readonly projects: ProjectsService;
+  readonly projectActions: ProjectActionsService;
+  readonly preferences: PreferenceStore;
+  readonly quietHours: QuietHoursService;
+  readonly login: LoginStart;
+  readonly decisions: Decisions;
+  readonly hiveChanged: () => void;
+  /** @throws Fault `usage` before they are shown */
+  readonly surfaces: () => Surfaces;
+  readonly quit: () => void;
+}
+
+/** What the actions of menu, banner, page and command line do to the tray process. */
+export function createTrayControls(options: TrayControlsOptions): TrayControls {
+  const { board, clock, watchers, projects, preferences, quietHours, login, surfaces } = options;
+  return {
+    knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
+    poll(persona) {
+      if (persona === null) projects.poll();
+      return poll(watchers, persona);
+    },
+    hiveChanged: options.hiveChanged,
+    decide: options.decisions.respond,
+    mute(persona, until) {
+      preferences.setMute(persona, until);
+      board.put({ is: 'muted', at: clock.now(), persona, until });
+    },
+    hide(persona, hidden) {
+      preferences.setHidden(persona, hidden);
+      board.put({ is: 'hidden', at: clock.now(), persona, hidden });
+    },
+    markRead: (persona, which) => markRead(watchers, persona, which),
+    actOnProject: options.projectActions.act,
+    openSession: (persona, token) => surfaces().openSession(persona, token),
+    openPage: (persona, token) => surfaces().openPage(persona, token),
+    pageLink: (persona) => surfaces().pageLink(persona),
+    copyFollowCommand: (persona) => surfaces().copyFollowCommand(persona),
+    quietHours: (on) => quietHours.turn(on),
+    async startAtLogin(on) {
+      await login.set(on);
+      board.put({ is: 'autostart', at: clock.now(), on });
+    },
+    testNotification: () => surfaces().testNotification(),
+    quit: options.quit,
+  };
+}
+
+function poll(hiveWatchers: readonly HiveWatchers[], persona: string | null): boolean {
+  if (persona === null) {
+    for (const watchers of hiveWatchers) watchers.poll();
+    return true;
+  }
+  for (const { scheduler, findAddress } of hiveWatchers) {
+    const address = findAddress(persona);
+    if (address === null) continue;
+    scheduler.wake(address);
+    return true;
+  }
+  return false;
+}
+
+function markRead(hiveWatchers: readonly HiveWatchers[], persona: string, which: MarkReadSelection): number {
+  for (const watchers of hiveWatchers) {
+    const marked = watchers.markRead(persona, which);
+    if (marked !== null) return marked;
+  }
+  const message = `mail of ${JSON.stringify(persona)} cannot be marked as read from here: its hive has no way for it`;
+  throw new Fault('usage', message, { is: 'machine', key: 'action' });
+}

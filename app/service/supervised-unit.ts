@@ -1,0 +1,130 @@
+import { posix } from 'node:path';
+import { deleteTask, isTaskDeleted } from './delete-task.ts';
+import { resolveConfigHome, runOrThrow, runToEnd, type Unit, type UnitNeeds, unlink } from './unit-file.ts';
+
+export interface SupervisedNeeds extends UnitNeeds {
+  /** Null where the platform has none. */
+  readonly uid: number | null;
+}
+
+/** A unit that is started when it is written, and kept running from then on. */
+export interface SupervisedUnit extends Unit {
+  /** Stops it, and starts it at no login until it is written again. The unit stays. Nothing when it is not there. */
+  pause(): Promise<void>;
+  /** Whether the supervisor runs it now; null: it cannot be told. */
+  isRunning(): Promise<boolean | null>;
+}
+
+/** systemctl(1): nothing of that name is loaded, and so nothing of it runs. */
+const NOT_LOADED = 5;
+
+/** Of the user's systemd. @param name with its `.service` */
+export function createSystemdService(needs: SupervisedNeeds, name: string, text: Unit['text']): SupervisedUnit {
+  const folder = posix.join(resolveConfigHome(needs), 'systemd/user');
+  const systemctl = (...args: string[]): string[] => ['systemctl', '--user', ...args];
+  async function afterRemove(): Promise<void> {
+    unlink(needs.disk, posix.join(folder, 'default.target.wants', name));
+    await runBestEffort(needs, systemctl('stop', name), [NOT_LOADED]);
+    await runBestEffort(needs, systemctl('daemon-reload'));
+    await runToEnd(needs, systemctl('reset-failed', name)); // else one that had failed is listed on, without its file
+  }
+  return {
+    path: posix.join(folder, name),
+    text,
+    async afterWrite(isNew) {
+      await runOrThrow(needs, systemctl('daemon-reload'));
+      await runOrThrow(needs, systemctl('reenable', name));
+      await runOrUndo(isNew ? afterRemove : null, () => runOrThrow(needs, systemctl('restart', name)));
+    },
+    afterRemove,
+    async pause() {
+      await runBestEffort(needs, systemctl('disable', name));
+      await runBestEffort(needs, systemctl('stop', name));
+    },
+    isRunning: () => isSuccessful(needs, systemctl('is-active', '--quiet', name)),
+  };
+}
+
+/** Of launchd, in the user's session. */
+export function createLaunchdAgent(needs: SupervisedNeeds, label: string, text: Unit['text']): SupervisedUnit {
+  const path = posix.join(needs.home, `Library/LaunchAgents/${label}.plist`);
+  const domain = `gui/${needs.uid ?? 0}`;
+  const target = `${domain}/${label}`;
+  return {
+    path,
+    text,
+    async afterWrite() {
+      await runToEnd(needs, ['launchctl', 'bootout', target]); // an older one; there need not be any
+      await runToEnd(needs, ['launchctl', 'enable', target]); // what is disabled cannot be loaded
+      await runOrThrow(needs, ['launchctl', 'bootstrap', domain, path]);
+    },
+    afterRemove: () => runBestEffort(needs, ['launchctl', 'bootout', target]),
+    async pause() {
+      await runBestEffort(needs, ['launchctl', 'disable', target]); // its file is read at the next login all the same
+      await runBestEffort(needs, ['launchctl', 'bootout', target]);
+    },
+    isRunning: () => isSuccessful(needs, ['launchctl', 'print', target]),
+  };
+}
+
+/**
+ * Of the Task Scheduler, which keeps its own copy; by ours at `path` we know that the task is ours.
+ * @param task its whole name, with folders
+ */
+export function createScheduledTask(
+  needs: SupervisedNeeds,
+  task: string,
+  path: string,
+  text: Unit['text'],
+): SupervisedUnit {
+  const tasks = (...args: string[]): string[] => ['schtasks.exe', ...args];
+  return {
+    path,
+    text,
+    async afterWrite(isNew) {
+      await runOrThrow(needs, tasks('/Create', '/TN', task, '/XML', path, ...(isNew ? [] : ['/F'])));
+      const undo = (): Promise<void> => deleteTask(needs, task); // what was created is ours
+      await runOrUndo(isNew ? undo : null, () => runOrThrow(needs, tasks('/Run', '/TN', task)));
+    },
+    async afterRemove() {
+      await runBestEffort(needs, tasks('/End', '/TN', task));
+      await deleteTask(needs, task);
+    },
+    async pause() {
+      await runBestEffort(needs, tasks('/Change', '/TN', task, '/DISABLE'));
+      await runBestEffort(needs, tasks('/End', '/TN', task));
+    },
+    // What the scheduler says of a task it says in the language of the system, except that there is none.
+    isRunning: async () => ((await isTaskDeleted(needs, task)) ? false : null),
+  };
+}
+
+/** `step`, and when it fails what takes back those before it. @throws as `step` */
+async function runOrUndo(undo: (() => Promise<void>) | null, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    await undo?.();
+    throw error;
+  }
+}
+
+/**
+ * What is done already stands: who does not hear of it has nothing of it at the next start.
+ * @param fine further exit codes that are none of a failure
+ */
+async function runBestEffort(
+  needs: UnitNeeds,
+  command: readonly string[],
+  fine: readonly number[] = [],
+): Promise<void> {
+  const ended = await runToEnd(needs, command);
+  if (ended.is === 'exited' && [0, ...fine].includes(ended.code)) return;
+  const why = ended.is === 'exited' ? `ended with ${ended.code}: ${ended.stderr.trim()}` : ended.is;
+  needs.disk.log.info(`${command.join(' ')}: ${why}: what runs may go on`);
+}
+
+async function isSuccessful(needs: UnitNeeds, command: readonly string[]): Promise<boolean | null> {
+  const ended = await runToEnd(needs, command);
+  return ended.is === 'exited' ? ended.code === 0 : null;
+}

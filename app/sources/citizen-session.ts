@@ -1,0 +1,33 @@
+import { type AgentState, Fault, type PersonaId } from '../../core/model/index.ts';
+import type { Backend, MetaRecord } from '../../core/sources/garden/index.ts';
+import type { Session } from '../open/index.ts';
+
+/** How each backend's own program takes a session up again, item by item. */
+const RESUME: Readonly<Record<Backend, (id: string) => readonly string[]>> = {
+  'claude-code': (id) => ['claude', '--resume', id],
+  codex: (id) => ['codex', 'resume', id],
+  antigravity: (id) => ['agy', '--conversation', id],
+  pi: (id) => ['pi', '--session', id],
+};
+
+/** Nobody: no process has this number. */
+const NO_PROCESS = { pid: 2 ** 30, startKey: 'none' };
+const NOT_IN_AN_ITEM = /[\p{Cc}\u2028\u2029]/u;
+
+/**
+ * The native session of a citizen, as if it had announced itself. One whose agent is known to live is not taken up a
+ * second time: two would write to one session.
+ * @throws Fault `exec-failed` when the record names a session that no program may be given
+ */
+export function toCitizenSession(persona: PersonaId, record: MetaRecord, agent: AgentState['is']): Session {
+  const { backend, nativeSessionId: id, cwd } = record;
+  if (id.startsWith('-') || NOT_IN_AN_ITEM.test(id) || !id.isWellFormed()) {
+    const message = `the record of ${persona} names the session ${JSON.stringify(id.slice(0, 80))}, which ${backend} cannot be given`;
+    throw new Fault('exec-failed', message, { is: 'machine', key: 'open' });
+  }
+  return {
+    ...{ persona, id, cwd, pane: null, runner: NO_PROCESS, announcedAt: 0 },
+    resume: agent === 'live' ? null : RESUME[backend](id),
+    endedAt: 0,
+  };
+}

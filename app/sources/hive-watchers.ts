@@ -1,0 +1,329 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createHiveAlarms } from '../../core/alarms/index.ts';
+import type { Board } from '../../core/board/index.ts';
+import { type Instant, toFault } from '../../core/model/index.ts';
+import type { Service } from '../../core/services/index.ts';
+import type { Sink } from '../../core/sinks/index.ts';
+import { type Outbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
+import type { MarkReadSelection, Persona } from '../../core/sources/index.ts';
+import { toStem } from '../../core/state/index.ts';
+import {
+  createInitialState,
+  createScheduler,
+  createWatcher,
+  type SavedState,
+  type Scheduler,
+  type Watcher,
+  type WatcherRules,
+  type WatcherStart,
+} from '../../core/watch/index.ts';
+import type { Settings } from '../config/tray/index.ts';
+import type { Machine } from '../host/machine.ts';
+import type { WatchedHive } from './hives.ts';
+
+/** What a watch of the tray process keeps in the database, with the events it belongs to. */
+export interface SavedTrayState extends SavedState {
+  /** Which inbox; another one's cursor would blind the watch. */
+  readonly identity: unknown;
+}
+
+/** Watches every persona of one hive. */
+export interface HiveWatchers extends Service {
+  readonly scheduler: Scheduler;
+  /** The address of a persona of this hive, null when it is not one of its. */
+  findAddress(persona: string): string | null;
+  /** How many it marked as read. Null: there is no such persona here, or its source has no way for it. */
+  markRead(persona: string, which: MarkReadSelection): number | null;
+  /** Looks at everything now; a directory that did not answer yet is asked at once. */
+  poll(): void;
+  /** After a gap: connections are dropped, and everything is asked for at once. */
+  renew(): void;
+  /** Takes its personas off the board, once it does not run any more. What they kept stays. */
+  leave(): void;
+}
+
+export interface HiveWatchersOptions {
+  readonly hive: WatchedHive;
+  readonly settings: Settings;
+  readonly outbox: Outbox<SavedTrayState>;
+  /** Where the event files are. */
+  readonly directory: string;
+  /** What every watch kept at the last stop. */
+  readonly savedStates: ReadonlyMap<string, SavedTrayState>;
+  readonly board: Board;
+  readonly machine: Machine;
+  readonly run: string;
+  /** Whether the grace time after a gap goes on. */
+  readonly settling: () => boolean;
+}
+
+/** What every hive calls itself in events: ids of its messages only rise. */
+const KIJITO_INBOX = 'kijito-inbox';
+const POLLS_AT_ONCE = 32;
+/** Messages of former runs that are shown. */
+const RECALLED = 5;
+const RESCAN_MS = 600_000;
+const DIRECTORY_RETRY_MS = 2000;
+const DIRECTORY_RETRY_MOST_MS = 60_000;
+
+/** All watches of one hive in the tray process: their sink is the outbox, and no start-up fault is fatal. */
+export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
+  const { hive, settings, outbox, board, machine, settling } = options;
+  const { source } = hive;
+  const addresses = new Map<string, string>();
+  /** As it stands on the board. */
+  const joinedAs = new Map<string, Persona>();
+  /** Left, and may come again. */
+  const again = new Set<string>();
+  const alarms = createHiveAlarms({
+    source,
+    clock: machine.clock,
+    log: machine.log,
+    rules: {
+      stranded: settings.strandedAlerts,
+      urgent: settings.urgentAlerts,
+      pollMs: settings.pollSeconds * 1000,
+      suppressed: new Set(),
+    },
+    staleAfterMs: computeStaleAfterMs(options),
+  });
+  const put = (fact: Parameters<Board['put']>[0]): void => {
+    board.put(fact);
+    alarms.put(fact);
+  };
+  // Met before: what is not known of it came to be while we were away, and is news.
+  let isKnown =
+    hive.tellsAll || [...options.savedStates.values()].some((savedState) => isSameHive(savedState.identity, hive));
+  let listed = false;
+  /** Cuts the wait for the directory: with the next gap, and when a person asks. */
+  let patience = new AbortController();
+
+  async function open(persona: Persona): Promise<Watcher> {
+    const isBorn = listed; // as of now: what a first listing brings may be listed by the time its file is read
+    const stem = toStem(persona.id);
+    const identity = hive.identity(persona);
+    const savedState =
+      (again.has(persona.id) ? outbox.readSaved(persona.id) : options.savedStates.get(persona.id)) ?? null;
+    const ours = savedState !== null && isDeepStrictEqual(savedState.identity, JSON.parse(JSON.stringify(identity)));
+    if (savedState !== null && !ours)
+      machine.log.warn(
+        `${persona.id}: identity mismatch: its kept position belongs to another inbox; it starts at the newest message`,
+      );
+    const deliveredCursor = savedState === null ? (outbox.getNewestIds().get(persona.id) ?? 0) : 0;
+    // The store lost its checkpoint and the event file still says what was told: a log goes on behind that.
+    const isLog = source.kind === KIJITO_INBOX;
+    const fromFile: SavedState | null =
+      isLog && deliveredCursor > 0 ? { cursor: deliveredCursor, state: 'UP', consecutive_failures: 0 } : null;
+    const saved = ours ? savedState : fromFile;
+    const rules: WatcherRules = {
+      persona: persona.id,
+      address: persona.address,
+      source: source.kind,
+      run: options.run,
+      pollSeconds: settings.pollSeconds,
+      alertAfter: settings.alertAfter,
+      maxReplay: settings.maxReplay,
+      heartbeatMs: settings.heartbeatSeconds === 0 ? null : settings.heartbeatSeconds * 1000,
+      suppressed: new Set(),
+      delivery: 'at-least-once',
+      silenced: new Set(),
+    };
+    const sink = addIdentity(outbox.sinkFor(persona.id, stem), identity);
+    const tail = await sink.open();
+    const at = machine.clock.now();
+    join(persona, at);
+    put({ is: 'recalled', at, persona: persona.id, events: outbox.lastMail(persona.id, RECALLED) });
+    addresses.set(persona.id, persona.address);
+    const state = createInitialState(at, decideStart(saved, savedState !== null, isBorn), saved, tail, rules);
+    const { clock } = machine;
+    const watcher = createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
+    alarms.addWatcher(watcher);
+    return watcher;
+  }
+
+  function join(persona: Persona, at: Instant): void {
+    const stem = toStem(persona.id);
+    put({
+      is: 'joined',
+      at,
+      persona: persona.id,
+      source: source.id,
+      address: persona.address,
+      label: persona.label,
+      stem,
+      eventsFile: toEventFilePath(options.directory, stem),
+      lastEventId: outbox.lastEventId(persona.id),
+      canMarkRead: source.markRead !== undefined,
+      isEcho: persona.isEcho ?? false,
+      staleAfterMs: computeStaleAfterMs(options),
+    });
+    joinedAs.set(persona.id, persona);
+  }
+
+  /** What a person reads may change while the persona stays who it is. */
+  function relabel(address: string): void {
+    const persona = hive.named(address);
+    const before = joinedAs.get(persona.id);
+    if (before === undefined || (before.label === persona.label && before.isEcho === persona.isEcho)) return;
+    join(persona, machine.clock.now());
+  }
+
+  function decideStart(saved: SavedState | null, isForeign: boolean, isBorn: boolean): WatcherStart {
+    if (saved !== null) return { is: 'resume' };
+    if (isForeign) return { is: 'baseline', why: 'identity mismatch: its kept position belongs to another inbox' };
+    if (isBorn) return { is: 'born' };
+    return isKnown ? { is: 'seed', id: 0 } : { is: 'baseline' };
+  }
+
+  async function tryOpen(persona: Persona): Promise<Watcher | null> {
+    try {
+      return await open(persona);
+    } catch (error) {
+      machine.log.warn(`${persona.id} is not watched: ${toFault(error, { is: 'persona', key: persona.id }).explain()}`);
+      return null;
+    }
+  }
+
+  const scheduler = createScheduler({
+    source,
+    clock: machine.clock,
+    put,
+    intervalMs: settings.pollSeconds * 1000,
+    resyncEvery: settings.resyncEvery,
+    fastPath: true,
+    holdMs: hive.holdMs,
+    pollsAtOnce: hive.isHere ? Number.POSITIVE_INFINITY : POLLS_AT_ONCE, // looks in the same process wait for nobody
+    adopt: {
+      everyMs: RESCAN_MS,
+      toPersona: hive.named,
+      open: tryOpen,
+      onRescanFailed: (fault) => machine.log.warn(`${source.id}: rescan of the directory failed: ${fault.explain()}`),
+    },
+    ...(source.directory === undefined ? {} : { onPendingList: alarms.hearPendingList }), // without a directory's word no alarm is raised
+    onPolled: ({ persona }) => {
+      if (source.isGone?.(persona) === false) relabel(persona.address);
+    },
+    onLeft({ persona }) {
+      addresses.delete(persona.id);
+      joinedAs.delete(persona.id);
+      again.add(persona.id); // what it kept is newer than at the start
+    },
+  });
+
+  /** Who is there, or null: the hive can't say now, which is on the board. */
+  async function listDirectory(signal: AbortSignal): Promise<readonly Persona[] | null> {
+    for (;;) {
+      const gap = patience.signal;
+      try {
+        const personas = await source.personas(AbortSignal.any([signal, gap]));
+        put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault: null });
+        return personas;
+      } catch (error) {
+        if (signal.aborted) return null;
+        if (gap.aborted) continue; // it was cut: no failure
+        const fault = toFault(error, { is: 'source', key: source.id });
+        put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault });
+        return null;
+      }
+    }
+  }
+
+  /**
+   * Asks again until the directory answers once; from then on the rescan of the rounds looks after it. After a gap it asks
+   * at once, and its waits are short again.
+   */
+  async function retryUntilListed(signal: AbortSignal): Promise<void> {
+    let wait = DIRECTORY_RETRY_MS;
+    while (!signal.aborted) {
+      const gap = patience.signal;
+      await machine.clock.sleep(wait, AbortSignal.any([signal, gap]));
+      wait = gap.aborted ? DIRECTORY_RETRY_MS : Math.min(wait * 2, DIRECTORY_RETRY_MOST_MS);
+      const personas = signal.aborted ? null : await listDirectory(signal);
+      if (personas === null) continue;
+      for (const persona of personas) scheduler.wake(persona.address);
+      listed = true;
+      return;
+    }
+  }
+
+  function hurry(): void {
+    const before = patience;
+    patience = new AbortController();
+    before.abort();
+  }
+
+  return {
+    name: `watch of ${source.id}`,
+    scheduler,
+    findAddress: (persona) => addresses.get(persona) ?? null,
+    markRead(persona, which) {
+      const address = addresses.get(persona);
+      return (address === undefined ? undefined : source.markRead?.(hive.named(address), which)) ?? null;
+    },
+    poll() {
+      hurry();
+      scheduler.poke(true);
+    },
+    renew() {
+      hurry();
+      alarms.noteInterruption();
+      scheduler.renew();
+    },
+    leave() {
+      for (const persona of addresses.keys()) put({ is: 'left', at: machine.clock.now(), persona });
+      addresses.clear();
+    },
+    async run(signal) {
+      for (const persona of joinedAs.keys()) again.add(persona); // it runs again after a failure
+      if ((await hive.appears?.(signal)) === 'came') isKnown = true;
+      if (signal.aborted) return;
+      const now = await listDirectory(signal);
+      // Personas we kept a position of are watched although the hive is down: else nobody would see that it is. Where
+      // they come and go, those that went while nobody watched have something to be told, once.
+      const known = [...options.savedStates].flatMap(([id, savedState]) => {
+        if (now !== null && source.isGone !== undefined && !savedState.known?.keys.length) return [];
+        const address = findHiveAddress(savedState.identity, hive);
+        return address === null || hive.named(address).id !== id ? [] : [hive.named(address)];
+      });
+      const personasByAddress = new Map([...known, ...(now ?? [])].map((persona) => [persona.address, persona]));
+      const watchers = await Promise.all([...personasByAddress.values()].map(tryOpen));
+      listed = now !== null;
+      const rest = listed ? Promise.resolve() : retryUntilListed(signal);
+      await Promise.all([
+        scheduler.run(
+          watchers.filter((w) => w !== null),
+          signal,
+        ),
+        rest,
+      ]);
+    },
+  };
+}
+
+/** Three polls, and a hold. */
+function computeStaleAfterMs({ hive, settings }: HiveWatchersOptions): number {
+  return 3 * settings.pollSeconds * 1000 + (hive.holdMs ?? 0);
+}
+
+/** The address in a kept identity when it is one of this hive's. */
+function findHiveAddress(identity: unknown, hive: WatchedHive): string | null {
+  if (!Array.isArray(identity)) return null;
+  const query: unknown = identity[4];
+  const address = hive.isHere ? identity[1] : Array.isArray(query) ? new Map(query).get('persona') : null;
+  if (typeof address !== 'string') return null;
+  const again = JSON.parse(JSON.stringify(hive.identity(hive.named(address))));
+  return isDeepStrictEqual(identity, again) ? address : null;
+}
+
+function isSameHive(identity: unknown, hive: WatchedHive): boolean {
+  return findHiveAddress(identity, hive) !== null;
+}
+
+function addIdentity(sink: Sink<SavedTrayState>, identity: unknown): Sink<SavedState> {
+  return {
+    savesState: sink.savesState,
+    open: () => sink.open(),
+    take: (events, saved, signal) => sink.take(events, { ...saved, identity }, signal),
+    [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),
+  };
+}

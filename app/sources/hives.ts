@@ -1,0 +1,243 @@
+import type { LocalHive } from '../../core/inbox/index.ts';
+import { type PersonaId, RESERVED_PREFIXES, type Scope, SOURCE_PREFIXES } from '../../core/model/index.ts';
+import {
+  AS_WRITTEN,
+  type Credentials,
+  createHttpClient,
+  createTokenFileCredentials,
+  readCredential,
+} from '../../core/net/index.ts';
+import {
+  createHttpHive,
+  createKijitoSource,
+  type HiveClient,
+  type Members,
+  type Persona,
+  parseHiveUrl,
+  type Source,
+  toInboxIdentity,
+  toKijitoPersona,
+} from '../../core/sources/index.ts';
+import type { Primary, Settings, SettingsFile } from '../config/tray/index.ts';
+import type { Machine } from '../host/machine.ts';
+import { readVersion } from '../version.node.ts';
+
+/** One hive the tray process watches. */
+export interface WatchedHive {
+  readonly source: Source;
+  /** For a person: where it is. */
+  readonly address: string;
+  /** Which inbox a kept position belongs to; JSON. */
+  identity(persona: Persona): unknown;
+  named(address: string): Persona;
+  /** Long-poll hold, null for none. */
+  readonly holdMs: number | null;
+  /** The one that Hivebar serves. */
+  readonly isLocal: boolean;
+  /** In this process or on this disk: asking it takes no connection. Its identities name the address second. */
+  readonly isHere: boolean;
+  /**
+   * The first poll of a persona delivers its whole inbox, where a setting says so. Else it is a baseline: counted, and not
+   * delivered. The local hive has no mail from before Hivebar, so there it is always so.
+   */
+  readonly tellsAll: boolean;
+  /**
+   * Resolves as soon as there is something to watch, or when the signal aborts. `came`: it was not there before, so all of it
+   * came while Hivebar was running, and is news. Absent: there is.
+   */
+  appears?(signal: AbortSignal): Promise<'there' | 'came'>;
+}
+
+const KIJITO = 'http://127.0.0.1:7474';
+const TOKEN = 'KIJITOMON_TOKEN';
+const PROBE_MS = 1000;
+
+/**
+ * Which hive owns the bare names. Decided once, on the first run, and written down: a Kijito daemon that answers on
+ * 127.0.0.1:7474, else the local hive (ARCHITECTURE, decision 2).
+ */
+export async function decidePrimary(
+  file: SettingsFile,
+  machine: Machine,
+): Promise<{ primary: Primary; isFirstRun: boolean }> {
+  const known = file.settings.primary;
+  if (known !== undefined) return { primary: known, isFirstRun: false };
+  const primary: Primary = (await isKijitoAnswering(machine)) ? { is: 'kijito', base: KIJITO } : { is: 'local' };
+  file.decide(primary);
+  machine.log.info(
+    `first run: the primary hive is ${primary.is === 'local' ? 'the local one' : primary.base} (${file.path})`,
+  );
+  return { primary, isFirstRun: true };
+}
+
+async function isKijitoAnswering(machine: Machine): Promise<boolean> {
+  const probe = {
+    id: 'probe',
+    base: KIJITO,
+    members: createDirectory('', RESERVED_PREFIXES),
+    credential: null,
+    proxy: undefined,
+  };
+  const { source } = createKijitoHive(probe, null, machine, PROBE_MS);
+  try {
+    await source.personas(machine.stop);
+    return true;
+  } catch {
+    return false; // nobody there, or somebody else: that is the answer
+  } finally {
+    await source[Symbol.asyncDispose]();
+  }
+}
+
+/**
+ * The hives of this machine: the primary first, those of the settings last. Each is a source of its own, with its own
+ * connections, token and proxy; what is wrong with one, its token file included, is its trouble alone, and tried again.
+ */
+export function openHives(
+  primary: Primary,
+  settings: Settings,
+  local: LocalHive,
+  machine: Machine,
+): readonly WatchedHive[] {
+  const reserved = [...RESERVED_PREFIXES, ...settings.hives.map(({ name }) => `${name}-`)];
+  const further = settings.hives.map(({ name: id, base, tokenFile, proxy }) => {
+    const credential = tokenFile === undefined ? null : createTokenCredentials(id, tokenFile, machine);
+    return createKijitoHive(
+      { id, base, members: createDirectory(`${id}-`, reserved), credential, proxy },
+      settings,
+      machine,
+    );
+  });
+  if (primary.is === 'local') return [createLocalHive(local, createDirectory('', reserved), machine), ...further];
+  const id = 'kijito';
+  const { base, proxy } = primary;
+  const credential =
+    settings.tokenFile === undefined
+      ? createVariableCredentials(machine)
+      : createTokenCredentials(id, settings.tokenFile, machine);
+  return [
+    createKijitoHive({ id, base, members: createDirectory('', reserved), credential, proxy }, settings, machine),
+    createLocalHive(local, createDirectory(SOURCE_PREFIXES.local, reserved), machine),
+    ...further,
+  ];
+}
+
+/** The ids on the board of the personas of the local hive. */
+export function createLocalIdLookup(hives: readonly WatchedHive[]): (name: string) => PersonaId {
+  const local = hives.find(({ isLocal }) => isLocal);
+  return (name) => local?.named(name).id ?? name;
+}
+
+function createTokenCredentials(id: string, path: string, { clock, log }: Machine): Credentials {
+  return createTokenFileCredentials({ path, scope: { is: 'source', key: id }, clock, log });
+}
+
+/** Only the primary hive's: one variable cannot be the token of several. */
+function createVariableCredentials({ env, log }: Machine): Credentials {
+  const tokenVariable = env[TOKEN];
+  const isSet = tokenVariable !== undefined && tokenVariable.trim() !== '';
+  return {
+    about: isSet ? `the token in ${TOKEN}` : 'a request without a token',
+    header: () => readCredential({ tokenFile: null, tokenVariable, authHeader: null }, log),
+    refresh: () => false,
+  };
+}
+
+/**
+ * For everything that starts programs: the token in the environment is for the hive alone (Kijito contract D12). A view and
+ * no copy, since a copy would know `Path` and not `PATH` on Windows.
+ */
+export function hideToken(machine: Machine): Machine {
+  const isToken = (key: string | symbol): boolean => typeof key === 'string' && key.toUpperCase() === TOKEN;
+  const env = new Proxy(machine.env, {
+    get: (target, key) => (isToken(key) ? undefined : Reflect.get(target, key)),
+    has: (target, key) => !isToken(key) && Reflect.has(target, key),
+    ownKeys: (target) => Reflect.ownKeys(target).filter((key) => !isToken(key)),
+  });
+  return { ...machine, env };
+}
+
+type HiveDirectory = Members & { readonly is: 'directory' };
+
+interface RemoteHive {
+  readonly id: string;
+  readonly base: string;
+  readonly members: HiveDirectory;
+  readonly credential: Credentials | null;
+  readonly proxy: string | undefined;
+}
+
+function createKijitoHive(
+  { id, base, members, credential, proxy }: RemoteHive,
+  settings: Settings | null,
+  machine: Machine,
+  deadlineMs?: number,
+): WatchedHive {
+  const scope: Scope = { is: 'source', key: id };
+  const hive = parseHiveUrl(base, scope);
+  const fetcher = createHttpClient({
+    url: base,
+    policy: AS_WRITTEN,
+    scope,
+    userAgent: `hivebar/${readVersion()}`,
+    credential,
+    ...(proxy === undefined ? {} : { proxy }),
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  });
+  const holdMs = settings === null || settings.holdSeconds === 0 ? null : settings.holdSeconds * 1000;
+  const { clock, log } = machine;
+  const contentChars = settings?.contentChars ?? null;
+  return {
+    source: createKijitoSource({
+      id,
+      clock,
+      members,
+      client: createHttpHive({ hive, fetcher, clock, contentChars, longPoll: holdMs !== null, scope, log }),
+    }),
+    address: base,
+    identity: (persona) => toInboxIdentity(hive.inbox(persona.address)),
+    named: (address) => toKijitoPersona(address, members),
+    holdMs,
+    ...{ isLocal: false, isHere: false, tellsAll: false },
+  };
+}
+
+/** The local hive is watched by the same source as any other, through a client in the same process. */
+function createLocalHive(local: LocalHive, members: HiveDirectory, { clock }: Machine): WatchedHive {
+  const client: HiveClient = {
+    personas: async () => local.personas().map(({ name }) => name),
+    window: local.window,
+    pending: async (hold, signal) => {
+      local.changedElsewhere();
+      return await local.pending(hold, signal);
+    },
+    markRead: local.markRead,
+    isGone: local.elsewhere.has,
+    // Mail to who lives elsewhere is sent mail: nobody watches for it here.
+    hints(wake) {
+      const hints = local.hints((address) => {
+        if (!local.elsewhere.has(address)) wake(address);
+      });
+      const moves = local.moves(wake);
+      return {
+        [Symbol.dispose]() {
+          hints[Symbol.dispose]();
+          moves[Symbol.dispose]();
+        },
+      };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return {
+    source: createKijitoSource({ id: 'local', client, clock, members }),
+    address: 'this machine',
+    identity: (persona) => ['local', persona.address],
+    named: (address) => toKijitoPersona(address, members),
+    holdMs: null,
+    ...{ isLocal: true, isHere: true, tellsAll: true },
+  };
+}
+
+export function createDirectory(prefix: string, reserved: readonly string[]): HiveDirectory {
+  return { is: 'directory', prefix, reserved };
+}

@@ -1,0 +1,79 @@
+import { Fault } from '../../core/model/index.ts';
+import {
+  type ActionClient,
+  type ActionClientOptions,
+  type BrainclawOptions,
+  createActionClient,
+  type ProjectActionRequest,
+  type ProjectActionResult,
+  readSeed,
+  runProjectAction,
+} from '../../core/sources/brainclaw/index.ts';
+import type { Settings } from '../config/tray/index.ts';
+import type { Machine } from '../host/machine.ts';
+
+export interface ProjectActionsOptions {
+  readonly settings: Pick<Settings, 'brainclaw'>;
+  /** Where brainclaw is, and who acts. */
+  readonly clientOptions: Pick<ActionClientOptions, 'command' | 'env' | 'principal' | 'version'>;
+  /** Those that are watched now. */
+  readonly projects: () => readonly { readonly id: string; readonly root: string }[];
+}
+
+/** Brainclaw's servers, one a project, each from its first call on until nobody has called it for a while. */
+export interface ProjectActionsService extends AsyncDisposable {
+  /** The one question at activation; null: the settings do not let anybody be asked (brainclaw contract 9). */
+  createSeed(project: { readonly root: string }): BrainclawOptions['seed'];
+  /** @throws Fault `actions-off`, `usage`, or what `runProjectAction` throws */
+  act(project: string, wish: ProjectActionRequest, signal: AbortSignal): Promise<ProjectActionResult>;
+}
+
+export function createProjectActionsService(
+  options: ProjectActionsOptions,
+  { clock, log, stop }: Pick<Machine, 'clock' | 'log' | 'stop'>,
+): ProjectActionsService {
+  const { settings, clientOptions, projects } = options;
+  const isOn = settings.brainclaw.actions === true;
+  const clients = new Map<string, ActionClient>();
+  /** One project is asked after the other, and its server is gone then: there may be many at a start. */
+  let seeds: Promise<unknown> = Promise.resolve();
+  const getClient = (root: string): ActionClient => {
+    const client = clients.get(root) ?? createActionClient({ ...clientOptions, root, clock, log });
+    clients.set(root, client);
+    return client;
+  };
+  return {
+    createSeed({ root }) {
+      if (!isOn) return null;
+      return async () => {
+        const client = getClient(root);
+        const seed = seeds.then(async () => await readSeed(client, root, log, stop));
+        seeds = seed.then(() => client.rest());
+        return await seed;
+      };
+    },
+    async act(id, wish, signal) {
+      if (!isOn) throw createActionsOffFault(id);
+      const project = projects().find((entry) => entry.id === id);
+      if (project === undefined) throw createFault('usage', `there is no project ${JSON.stringify(id)}`);
+      const { root } = project;
+      return await runProjectAction(
+        getClient(root),
+        root,
+        wish,
+        clientOptions.principal,
+        AbortSignal.any([signal, stop]),
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...clients.values()].map((client) => client[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+const createFault = (code: 'usage' | 'actions-off', message: string): Fault =>
+  new Fault(code, message, { is: 'machine', key: 'brainclaw-action' });
+
+/** Nothing is done to any project unless a person said that Hivebar may. */
+export const createActionsOffFault = (project: string): Fault =>
+  createFault('actions-off', `brainclaw.actions is not switched on in the settings, so nothing is done to ${project}`);

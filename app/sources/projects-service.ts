@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import type { Fact } from '../../core/board/index.ts';
+import type { Service, Supervisor } from '../../core/services/index.ts';
+import {
+  assignIds,
+  BOARD,
+  type BrainclawOptions,
+  type BrainclawSource,
+  type FoundProject,
+  findProjects,
+  type Project,
+  type ProjectPlaces,
+  type ProjectSheet,
+  toSourceId,
+} from '../../core/sources/brainclaw/index.ts';
+import type { Settings } from '../config/tray/index.ts';
+import type { Machine } from '../host/machine.ts';
+import type { WatchedProject } from '../status/index.ts';
+import { type CursorStore, openCursorStore } from './brainclaw-cursor-store.ts';
+import type { HiveWatchers } from './hive-watchers.ts';
+import type { WatchedHive } from './hives.ts';
+import { openProjectHive } from './project-hive.ts';
+
+export interface ProjectsServiceOptions {
+  readonly settings: Settings;
+  readonly places: ProjectPlaces;
+  /** The state directory. */
+  readonly state: string;
+  readonly put: (fact: Fact) => void;
+  /** All watches of the process: those of projects come and go among them. */
+  readonly watches: HiveWatchers[];
+  /** Makes the watches of a hive. */
+  readonly watch: (hive: WatchedHive) => HiveWatchers;
+  readonly supervisor: Supervisor;
+  /** The one question at activation; null: nobody may be asked. */
+  readonly createSeed: (project: Project) => BrainclawOptions['seed'];
+}
+
+/** The projects of brainclaw that are watched. */
+export interface ProjectsService extends Service {
+  /** Now, by id. */
+  all(): readonly WatchedProject[];
+  /** Looks for projects now. */
+  poll(): void;
+}
+
+const RESCAN_MS = 60_000;
+
+interface ProjectWatch {
+  readonly project: FoundProject;
+  /** Its id as the store says it. */
+  readonly declaredId: string;
+  readonly source: BrainclawSource;
+  readonly watchers: HiveWatchers;
+  /** Its watches, as they run; disposing ends them. */
+  readonly running: AsyncDisposable[];
+  /** As last told to the board. */
+  publishedSheet: ProjectSheet | null;
+  rev: string | null;
+}
+
+/** Looks for projects, watches them as they come, and lets them go. */
+export function createProjectsService(options: ProjectsServiceOptions, machine: Machine): ProjectsService {
+  const { settings, places, put, watches: hiveWatchers } = options;
+  const { disk, clock, log } = machine;
+  const byStore = new Map<string, ProjectWatch>();
+  const reportedTroubles = new Set<string>();
+  /** Cuts the wait for the next search. */
+  let hurry = new AbortController();
+
+  /** The page is told of a sheet when it differs, whatever became of the counts. */
+  const publish = (watched: ProjectWatch): void => {
+    const { sheet, id, named } = watched.source;
+    if (sheet === null || sheet === watched.publishedSheet) return;
+    watched.publishedSheet = sheet;
+    const rev = createHash('sha256').update(JSON.stringify(sheet)).digest('base64url').slice(0, 16);
+    if (rev === watched.rev) return;
+    watched.rev = rev;
+    put({ is: 'project', at: clock.now(), source: id, board: named(BOARD).id, rev });
+  };
+
+  const join = (project: FoundProject, declaredId: string, cursor: BrainclawOptions['cursor']): void => {
+    const seed = options.createSeed(project);
+    const changed = (): void => publish(watched);
+    const { source, hive } = openProjectHive(project, settings, machine, { cursor, seed, changed });
+    const projectWatchers = options.watch(hive);
+    const watched: ProjectWatch = {
+      project,
+      declaredId,
+      source,
+      watchers: projectWatchers,
+      running: [],
+      publishedSheet: null,
+      rev: null,
+    };
+    hiveWatchers.push(projectWatchers);
+    byStore.set(project.store, watched);
+    watched.running.push(options.supervisor.add(projectWatchers)); // it reads, and so reports, only when it is known here
+    log.info(`${source.id}: watching ${project.root}`);
+  };
+
+  const release = async ({ project, source, watchers: projectWatchers, running }: ProjectWatch): Promise<void> => {
+    byStore.delete(project.store);
+    for (const each of running) await each[Symbol.asyncDispose]();
+    const at = hiveWatchers.indexOf(projectWatchers);
+    if (at >= 0) hiveWatchers.splice(at, 1);
+    await source[Symbol.asyncDispose]();
+  };
+
+  const withdraw = async (watched: ProjectWatch): Promise<void> => {
+    await release(watched);
+    const { project, source, watchers: projectWatchers } = watched;
+    projectWatchers.leave();
+    put({ is: 'source', at: clock.now(), source: source.id, address: project.root, fault: null });
+    put({ is: 'withdrawn', at: clock.now(), source: source.id });
+    log.info(`${source.id}: ${project.root} holds no project any more, and is not watched`);
+  };
+
+  /** What cannot be looked at is there: whoever reads it says what is wrong. */
+  const isThere = (store: string): boolean => {
+    try {
+      return disk.files.lstat(store)?.kind === 'directory';
+    } catch {
+      return true; // projectWatchers watch has the trouble on the board
+    }
+  };
+
+  /** Joins what is new, and lets go what is over or goes by another id now. */
+  const follow = async (
+    projects: readonly FoundProject[],
+    cursors: CursorStore,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const idByStore = new Map(projects.map(({ store, id }) => [store, id]));
+    // A named one that is gone is an outage, as an unmounted disk is; one that was found is over.
+    const isOver = ({ project, declaredId: said }: ProjectWatch): boolean => {
+      if (!project.isNamed && !isThere(project.store)) return true;
+      return said === basename(project.root) && (idByStore.get(project.store) ?? said) !== said; // it was just being made
+    };
+    for (const watched of [...byStore.values()].filter(isOver)) await withdraw(watched);
+    const fresh = projects.filter(({ store }) => !byStore.has(store));
+    const usedIds = [...byStore.values()].map(({ project }) => project.id);
+    const holder = (id: string): string | null => cursors.findHolder(toSourceId({ id }));
+    for (const project of signal.aborted ? [] : assignIds(fresh, usedIds, holder))
+      join(project, idByStore.get(project.store) ?? project.id, cursors.open(toSourceId(project), project.store));
+  };
+
+  return {
+    name: 'search for projects',
+    all: () =>
+      [...byStore.values()]
+        .map(({ project, source, rev }) => ({
+          id: source.id,
+          board: source.named(BOARD).id,
+          label: source.named(BOARD).label,
+          root: project.root,
+          ...{ sheet: source.sheet, sheetAt: source.sheetAt, rev, defects: source.defects },
+          acts: settings.brainclaw.actions === true,
+        }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    poll: () => hurry.abort(),
+    async run(signal) {
+      if (places.projects.length === 0 && places.roots.length === 0) return;
+      using cursors = openCursorStore(options.state, machine);
+      const pause = async (): Promise<void> => {
+        await clock.sleep(0, signal);
+      };
+      try {
+        while (!signal.aborted) {
+          hurry = new AbortController();
+          const { projects, troubles } = await findProjects(disk.files, places, pause);
+          for (const trouble of troubles) {
+            if (!reportedTroubles.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
+            reportedTroubles.add(trouble);
+          }
+          await follow(projects, cursors, signal);
+          await clock.sleep(RESCAN_MS, AbortSignal.any([signal, hurry.signal]));
+        }
+      } finally {
+        await Promise.all([...byStore.values()].map(release));
+      }
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Board } from '../../core/board/index.ts';
+import type { HistoryReader } from '../../core/history/index.ts';
+import type { Clock, Log } from '../../core/ports/index.ts';
+import type { ActionTable } from './action-routes.ts';
+import type { DaemonKeys } from './callers.ts';
+import type { DecisionsApi } from './decision-routes.ts';
+import type { HiveApi } from './hive-routes.ts';
+import type { Metric } from './metrics.ts';
+import type { PageAssets } from './page-assets.ts';
+import type { ProjectsApi } from './project-routes.ts';
+import type { SignalsApi } from './signals-routes.ts';
+import type { EventLog } from './stream.ts';
+
+export interface StatusOptions {
+  readonly board: Board;
+  readonly hive: HiveApi;
+  readonly actions: ActionTable;
+  readonly decisions: DecisionsApi;
+  readonly events: EventLog;
+  readonly history: HistoryReader;
+  readonly projects: ProjectsApi;
+  /** What the persona daemons of this machine export; absent: there are none. */
+  readonly daemonMetrics?: () => readonly Metric[];
+  readonly signals: SignalsApi;
+  /** The tokens of the installed daemons. */
+  readonly keys: DaemonKeys;
+  readonly page: PageAssets;
+  /** The secret of the run directory. */
+  readonly token: string;
+  /** Counts and states ask for it too (Decision 4): for a machine that others use. */
+  readonly tokenEverywhere: boolean;
+  /** 0 = any free one. */
+  readonly port: number;
+  /** Null: no owner-only socket. */
+  readonly socketPath: string | null;
+  readonly version: string;
+  /** Who answers `/healthz`, so that a stale lock is told from a running Hivebar. */
+  readonly instance: { readonly id: string; readonly pid: number };
+  readonly clock: Clock;
+  readonly log: Log;
+}

@@ -1,0 +1,105 @@
+import { addCounts, type Instant, toHealthLabel } from '../model/index.ts';
+import type { Until } from './fact.ts';
+import type { BoardState, PersonaCell, SourceCell, Trouble } from './fold.ts';
+import type { CauseView, HiveView, PersonaView, Snapshot } from './snapshot.ts';
+
+/** The board in its printable form. Pure; a mute that has run out by `now` is shown as none. */
+export function toSnapshot(state: BoardState, now: Instant, rev: number): Snapshot {
+  const personas = state.personas.map((cell) => endMute(cell.view, now));
+  const shownPersonas = personas.filter((persona) => !persona.hidden);
+  const counted = state.personas.flatMap(({ view, isEcho }) => (view.hidden || isEcho ? [] : [view]));
+  let up = 0;
+  let down = 0;
+  for (const persona of shownPersonas) {
+    const label = toHealthLabel(persona.health);
+    if (label === 'UP') up += 1;
+    else if (label === 'DOWN') down += 1;
+  }
+  return {
+    rev,
+    personas,
+    causes: findCauses(state),
+    hives: toHiveViews(state),
+    projects: state.projects,
+    decisions: state.decisions.filter(({ persona }) => !state.hidden.has(persona)),
+    totals: {
+      unread: addCounts(counted.map((persona) => persona.unread.value)),
+      urgent: addCounts(counted.map((persona) => persona.urgent.value)),
+      up,
+      down,
+      personas: shownPersonas.length,
+    },
+    paused: endSilence(state.paused, now),
+    quietHours: state.quietHours,
+    quiet: endSilence(state.quiet, now),
+    autostart: state.autostart,
+    tray: state.tray,
+    notifications: state.notifications,
+  };
+}
+
+function endSilence(until: Until, now: Instant): Until {
+  return until.is === 'at' && until.at <= now ? { is: 'never' } : until;
+}
+
+function endMute(view: PersonaView, now: Instant): PersonaView {
+  const muted = endSilence(view.muted, now);
+  return muted === view.muted ? view : { ...view, muted };
+}
+
+/**
+ * One cause for all that fails under one key: personas that are down, events that wait, and a source that cannot even
+ * say who is there. The oldest trouble names it, a source's own before a persona's. Oldest cause first.
+ */
+function findCauses(state: BoardState): CauseView[] {
+  const causes = new Map<string, { view: Omit<CauseView, 'personas'>; personas: string[] }>();
+  const add = (trouble: Trouble, persona: string | null): void => {
+    const { key, is: scope } = trouble.fault.scope;
+    const known = causes.get(key);
+    if (known === undefined) {
+      const message = trouble.fault.explain();
+      causes.set(key, {
+        view: { key, scope, since: trouble.since, message },
+        personas: persona === null ? [] : [persona],
+      });
+      return;
+    }
+    if (trouble.since < known.view.since) {
+      const message = persona === null ? trouble.fault.explain() : known.view.message;
+      known.view = { ...known.view, since: trouble.since, message };
+    }
+    if (persona !== null && known.personas.at(-1) !== persona) known.personas.push(persona);
+  };
+  for (const trouble of state.machine.values()) add(trouble, null);
+  for (const source of state.sources) if (source.trouble !== null) add(source.trouble, null);
+  for (const cell of state.personas) {
+    if (cell.view.hidden) continue;
+    if (cell.failed !== null && cell.view.health.is === 'down') add(cell.failed, cell.view.id);
+    if (cell.held !== null) add(cell.held, cell.view.id);
+    if (cell.behind !== null) add(cell.behind, cell.view.id);
+  }
+  return [...causes.values()]
+    .map(({ view: cause, personas }) => ({ ...cause, personas }))
+    .sort((a, b) => a.since - b.since || (a.key < b.key ? -1 : 1));
+}
+
+function toHiveViews(state: BoardState): HiveView[] {
+  const sums = new Map<string, { up: boolean; down: PersonaCell | null }>();
+  for (const cell of state.personas) {
+    const sum = sums.get(cell.view.source) ?? { up: false, down: null };
+    if (cell.view.health.is === 'up') sum.up = true;
+    else if (cell.view.health.is === 'down') sum.down ??= cell;
+    sums.set(cell.view.source, sum);
+  }
+  return state.sources.map((source) => toHiveView(source, sums.get(source.id) ?? { up: false, down: null }));
+}
+
+/** A hive is as good as its best inbox: one that is read proves that the server answers, whatever a list of names says. */
+function toHiveView(source: SourceCell, sum: { up: boolean; down: PersonaCell | null }): HiveView {
+  const base = { source: source.id, address: source.address };
+  const reason = source.trouble?.fault.explain() ?? null;
+  if (sum.up) return { ...base, state: 'UP', reason };
+  if (reason !== null) return { ...base, state: 'DOWN', reason };
+  if (sum.down !== null) return { ...base, state: 'DOWN', reason: sum.down.view.reason };
+  return { ...base, state: source.answered ? 'UP' : 'PENDING', reason: null };
+}

@@ -1,0 +1,34 @@
+import type { PersonaId } from '../../model/index.ts';
+import { DECISION, DECISION_WAITING } from './gate.ts';
+import type { Gates } from './gates.ts';
+
+/** What decisions do to the gates of who asked: `DecisionGates` of that room. Told is by the decision, not by the gate. */
+export interface GatesForDecisions {
+  open(persona: PersonaId): void;
+  close(persona: PersonaId): void;
+  waiting(persona: PersonaId, isWaiting: boolean): void;
+}
+
+/** A decision is of a persona and not of a session, so its marks hold for all of them. Each throws what `Gates` does. */
+export function createGatesForDecisions(
+  gates: Pick<Gates, 'find' | 'mark' | 'clear' | 'noteOpen' | 'remove'>,
+): GatesForDecisions {
+  const mark = (persona: PersonaId, id: string): void => {
+    gates.mark(persona, id, { by: 'decision', session: null, terminal: null, tells: false });
+  };
+  return {
+    open(persona) {
+      gates.clear(persona, ({ id }) => id === DECISION);
+      gates.noteOpen(persona, DECISION);
+    },
+    close(persona) {
+      // Else nothing holds it that the mark would be for, and it would serve a gate that is registered later.
+      if (gates.find(persona, DECISION)?.isBuiltIn === false) mark(persona, DECISION);
+      else gates.remove(persona, DECISION);
+    },
+    waiting(persona, isWaiting) {
+      if (isWaiting) mark(persona, DECISION_WAITING);
+      else gates.clear(persona, ({ id }) => id === DECISION_WAITING);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { PersonaId } from '../../model/index.ts';
+import { DECISION, type GateState } from './gate.ts';
+
+/** A question of a persona that nobody has answered yet. */
+export interface UnansweredDecision {
+  readonly id: number;
+  readonly prompt: string;
+}
+
+/** The open decisions of a persona, oldest first. */
+export type OpenDecisionLookup = (persona: PersonaId) => readonly UnansweredDecision[];
+
+/** Nobody asked anything: for gates that are written to and not asked about. */
+export const NO_OPEN_DECISIONS: OpenDecisionLookup = () => [];
+
+/**
+ * The gates that stand in somebody's way now. The gate `decision` that every persona has holds only who asked and has no answer
+ * yet; one that was registered is there always. Either way it says what is not answered.
+ */
+export function applyOpenDecisions(
+  gateStates: readonly GateState[],
+  openDecisions: readonly UnansweredDecision[],
+): readonly GateState[] {
+  return gateStates.flatMap((gateState) => {
+    if (gateState.gate.id !== DECISION) return [gateState];
+    const [first] = openDecisions;
+    if (first === undefined) return gateState.isBuiltIn ? [] : [gateState];
+    const unanswered = formatUnanswered(openDecisions, first);
+    const description = gateState.isBuiltIn ? unanswered : `${gateState.gate.description}; ${unanswered}`;
+    return [{ ...gateState, gate: { ...gateState.gate, description, hint: `hivebar decision wait ${first.id}` } }];
+  });
+}
+
+const BEGINNING = 80;
+const MOST_NAMED = 5;
+
+function formatUnanswered(openDecisions: readonly UnansweredDecision[], { id, prompt }: UnansweredDecision): string {
+  const otherIds = openDecisions.slice(1, MOST_NAMED).map((decision) => decision.id);
+  const ending = openDecisions.length > MOST_NAMED ? ' and more' : '';
+  const also = otherIds.length === 0 ? '' : `, nor ${otherIds.join(', ')}${ending}`;
+  return `decision ${id} ("${shortenPrompt(prompt)}") is not answered${also}`;
+}
+
+/** In one line and whole code points. */
+function shortenPrompt(prompt: string): string {
+  const line = prompt.replace(/\s+/g, ' ').trim();
+  return line.length <= BEGINNING ? line : `${[...line.slice(0, BEGINNING)].slice(0, -1).join('')}...`;
+}

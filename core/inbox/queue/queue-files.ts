@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import type { Instant } from '../../model/index.ts';
+import { createRefusal, type Disk, toStem } from '../../state/index.ts';
+
+/** A session that was announced, over or not. */
+export interface QueueSession {
+  readonly persona: string;
+  /** The agent program's own name for it; null when it gave none. */
+  readonly id: string | null;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly announcedAt: Instant;
+}
+
+export interface QueueFile {
+  readonly path: string;
+  readonly persona: string;
+  /** The working folder it lies in; null: in Hivebar's own. */
+  readonly folder: string | null;
+}
+
+const DIRECTORY = 'inject-queue';
+/** What foreign writers put behind `.runtime/inject-queue/` as it is. */
+const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
+
+/** `<state>/inject-queue/<stem of the session>.jsonl` */
+export function toQueuePath(state: string, session: string): string {
+  return join(state, DIRECTORY, `${toStem(session)}.jsonl`);
+}
+
+/**
+ * Every file that may hold lines for a persona: of each of its sessions, also of those that are over (their lines are for who
+ * came after), in Hivebar's own directory and in `.runtime/inject-queue/` of each folder where it worked. A session that two
+ * personas announced is of the later. Files of unknown names in a folder are nobody's: what lies in a folder
+ * may have come with a download, but nobody else knows the name of a session.
+ */
+export function listQueueFiles(state: string, sessions: readonly QueueSession[]): readonly QueueFile[] {
+  const persona = new Map<string, string>();
+  const folders = new Map<string, Set<string>>();
+  for (const session of [...sessions].sort((a, b) => a.announcedAt - b.announcedAt)) {
+    if (session.id !== null) persona.set(session.id, session.persona);
+    folders.set(session.persona, (folders.get(session.persona) ?? new Set()).add(session.cwd));
+  }
+  const places = new Map<string, QueueFile>();
+  const add = (place: QueueFile): void => void (places.has(place.path) || places.set(place.path, place));
+  for (const [id, name] of persona) {
+    add({ path: toQueuePath(state, id), persona: name, folder: null });
+    if (!PLAIN.test(id)) continue;
+    for (const folder of folders.get(name) ?? []) {
+      add({ path: join(folder, '.runtime', DIRECTORY, `${id}.jsonl`), persona: name, folder });
+    }
+  }
+  return [...places.values()];
+}
+
+/** The directories that hold queues, if there are any: without one of them nothing can be taken over. */
+export function listQueueDirectories(state: string, sessions: readonly Pick<QueueSession, 'cwd'>[]): readonly string[] {
+  const folders = new Set(sessions.map(({ cwd }) => cwd));
+  return [join(state, DIRECTORY), ...[...folders].map((folder) => join(folder, '.runtime', DIRECTORY))];
+}
+
+/**
+ * Whether a working folder has a queue directory of its own. A symlink there is refused: it could lead to files of the
+ * same name that are no queue, such as the transcript of the session.
+ *
+ * @throws Fault `unreadable`, or what `lstat` throws
+ */
+export function hasQueues({ files, uid }: Disk, folder: string): boolean {
+  for (const path of [join(folder, '.runtime'), join(folder, '.runtime', DIRECTORY)]) {
+    const stat = files.lstat(path);
+    if (stat === null) return false;
+    if (stat.kind !== 'directory') {
+      throw createRefusal(path, `is no directory but a ${stat.kind}; no queue is read through it`, 'unreadable');
+    }
+    if (uid !== null && stat.uid !== uid)
+      throw createRefusal(path, `belongs to user ${stat.uid}, not to us`, 'unreadable');
+  }
+  return true;
+}
+
+/** Files in Hivebar's own directory that hold something and are of no known session, to be told to a person. */
+export function findStrayQueues({ files }: Disk, state: string, sessions: readonly QueueSession[]): readonly string[] {
+  const directory = join(state, DIRECTORY);
+  if (files.lstat(directory)?.kind !== 'directory') return [];
+  const known = new Set(sessions.flatMap(({ id }) => (id === null ? [] : [toQueuePath(state, id)])));
+  return files
+    .readdir(directory)
+    .map((name) => join(directory, name))
+    .filter((path) => /\.jsonl(\.draining)?$/.test(path) && !known.has(path.replace(/\.draining$/, '')))
+    .filter((path) => (files.lstat(path)?.size ?? 0) > 0)
+    .sort();
+}

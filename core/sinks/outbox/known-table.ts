@@ -1,0 +1,96 @@
+import type { KnownItem, KnownSet, PersonaId } from '../../model/index.ts';
+import type { Database } from '../../state/index.ts';
+
+/**
+ * What is remembered of a set is stored thing by thing beside what else a watch wants remembered: so one message costs one
+ * row and not the whole box. This is what a take changed of it. Keys in `drop` go first.
+ */
+export interface KnownChange {
+  readonly drop: readonly string[];
+  readonly put: readonly KnownRow[];
+}
+
+type KnownRow = readonly [key: string, ...rest: Rest];
+type Rest = readonly [
+  seq: KnownItem['seq'],
+  mark: KnownItem['mark'],
+  changes: KnownItem['changes'],
+  vanished: KnownItem['vanished'],
+  extra: KnownItem['extra'],
+  /** It is not there any more, and is remembered all the same. */
+  gone?: true,
+];
+
+/** What of a set is stored thing by thing. */
+export type StoredSet = Pick<KnownSet, 'keys' | 'gone'>;
+
+/** Null: nothing. What stays is mostly the same object in the same order, which is what makes it cheap. */
+export function findChange(before: StoredSet, after: StoredSet): KnownChange | null {
+  const drop: string[] = [];
+  const put: KnownRow[] = [];
+  compareKeys(before.keys, after.keys, drop, (known) => put.push(toRow(known)));
+  compareKeys(before.gone ?? NO_ITEMS, after.gone ?? NO_ITEMS, drop, (known) => put.push([...toRow(known), true]));
+  return drop.length === 0 && put.length === 0 ? null : { drop, put };
+}
+
+const NO_ITEMS: readonly KnownItem[] = [];
+
+function compareKeys(
+  before: readonly KnownItem[],
+  after: readonly KnownItem[],
+  drop: string[],
+  put: (known: KnownItem) => unknown,
+): void {
+  if (before === after) return;
+  let at = 0;
+  for (const old of before) {
+    const now = after[at];
+    if (now?.key === old.key) {
+      if (now !== old) put(now);
+      at += 1;
+    } else drop.push(old.key);
+  }
+  for (const known of after.slice(at)) put(known);
+}
+
+function toRow({ key, seq, mark, changes, vanished, extra }: KnownItem) {
+  return [key, seq, mark, changes, vanished, extra] as const;
+}
+
+/** About as many as its JSON has. */
+export function countKnownChars({ drop, put }: KnownChange): number {
+  let chars = 0;
+  for (const key of drop) chars += key.length;
+  for (const [key, , mark] of put) chars += 2 * key.length + mark.length + 50;
+  return chars;
+}
+
+/** The table. A key is stored as its JSON, which has a form for text of every kind. */
+export function openKnownTable(db: Database) {
+  const drop = db.prepare('DELETE FROM known WHERE persona = ? AND key = ?');
+  const put = db.prepare(
+    `INSERT INTO known (persona, key, rest) VALUES (?, ?, ?)
+     ON CONFLICT (persona, key) DO UPDATE SET rest = excluded.rest`,
+  );
+  const ofOne = db.prepare<{ key: string; rest: string }>('SELECT key, rest FROM known WHERE persona = ? ORDER BY key');
+  return {
+    of(persona: PersonaId): StoredSet {
+      const items = ofOne.all(persona).map(fromRow);
+      const keys = items.flatMap(({ known, isGone }) => (isGone ? [] : [known]));
+      const gone = items.flatMap(({ known, isGone }) => (isGone ? [known] : []));
+      gone.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)); // about in the order in which they went
+      return gone.length === 0 ? { keys } : { keys, gone };
+    },
+    /** Within a transaction. */
+    apply(persona: PersonaId, change: KnownChange): void {
+      for (const key of change.drop) drop.run(persona, JSON.stringify(key));
+      for (const [key, ...rest] of change.put) put.run(persona, JSON.stringify(key), JSON.stringify(rest));
+    },
+  };
+}
+
+function fromRow(row: { readonly key: string; readonly rest: string }) {
+  const [seq, mark, changes, vanished, extra, gone] = JSON.parse(row.rest) as Rest;
+  const known: KnownItem = { key: JSON.parse(row.key) as string, seq, mark, changes, vanished, extra };
+  return { known, isGone: gone === true };
+}

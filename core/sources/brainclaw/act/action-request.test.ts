@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Fault } from '../../../model/index.ts';
+import {
+  formatToolCall,
+  PROJECT_ACTION_NAMES,
+  PROJECT_ACTIONS,
+  type ProjectActionRequest,
+  toProjectActionCall,
+} from './index.ts';
+
+const wish = (
+  what: ProjectActionRequest['do'],
+  item: string,
+  more: Partial<ProjectActionRequest> = {},
+): ProjectActionRequest => ({
+  do: what,
+  item,
+  text: null,
+  step: null,
+  ...more,
+});
+const of = (what: ProjectActionRequest['do'], item: string, more: Partial<ProjectActionRequest> = {}) =>
+  toProjectActionCall(wish(what, item, more), 'ada');
+
+const transition = (entity: string, id: string, to: string) => ({
+  tool: 'bclaw_transition',
+  arguments: { entity, id, to },
+});
+
+describe('what is done to an item of a project', () => {
+  test('a candidate is accepted or rejected, with a reason if there is one', () => {
+    assert.deepEqual(of('accept', 'cnd_1'), {
+      call: transition('candidate', 'cnd_1', 'accepted'),
+      shell: ['brainclaw', 'accept', 'cnd_1', '--by', 'ada'],
+    });
+    const { call, shell } = of('reject', 'cnd_1', { text: 'too narrow' });
+    assert.deepEqual(call.arguments, { entity: 'candidate', id: 'cnd_1', to: 'rejected', reason: 'too narrow' });
+    assert.deepEqual(shell, ['brainclaw', 'reject', 'cnd_1', '--by', 'ada', '--reason', 'too narrow']);
+  });
+
+  test('what an action asks for is granted, rejected or withdrawn, by a person', () => {
+    const outcomes = { resolve: 'resolved', reject: 'rejected', cancel: 'cancelled' } as const;
+    for (const [what, outcome] of Object.entries(outcomes) as [keyof typeof outcomes, string][]) {
+      assert.deepEqual(of(what, 'act_7', { text: 'the blue one' }), {
+        call: {
+          tool: 'bclaw_assignment_action',
+          arguments: { action_id: 'act_7', outcome, text: 'the blue one', agent: 'ada' },
+        },
+        shell: null,
+      });
+    }
+  });
+
+  test("the claim of an agent is released as somebody else's", () => {
+    assert.deepEqual(of('release', 'clm_3'), {
+      call: { tool: 'bclaw_release_claim', arguments: { id: 'clm_3', coordinator_override: true } },
+      shell: ['brainclaw', 'claim', 'release', 'clm_3'],
+    });
+  });
+
+  test('a plan goes on, is finished, blocked or dropped', () => {
+    const states = { start: 'in_progress', finish: 'done', block: 'blocked', drop: 'dropped' } as const;
+    for (const [what, to] of Object.entries(states) as [keyof typeof states, string][]) {
+      const errand = of(what, 'pln_0001');
+      assert.deepEqual(errand.call, transition('plan', 'pln_0001', to));
+      assert.deepEqual(errand.shell, ['brainclaw', 'plan', 'update', 'pln_0001', '--status', to]);
+    }
+  });
+
+  test('a step of a plan is done, and a message to oneself is acknowledged', () => {
+    assert.deepEqual(of('complete-step', 'pln_1', { step: 'stp_2' }).call, {
+      tool: 'bclaw_complete_step',
+      arguments: { planId: 'pln_1', stepId: 'stp_2', agent: 'ada' },
+    });
+    assert.deepEqual(of('ack', 'msg_4').call, { tool: 'bclaw_ack_message', arguments: { id: 'msg_4', agent: 'ada' } });
+  });
+
+  test('the type of an item is said by its id, or before it; short labels are ids too', () => {
+    assert.deepEqual(of('accept', 'cnd#12').call, transition('candidate', 'cnd#12', 'accepted'));
+    assert.deepEqual(of('accept', 'candidate:anything').call, transition('candidate', 'anything', 'accepted'));
+    assert.equal(of('resolve', 'state:act_c0').call.arguments.action_id, 'act_c0');
+    assert.equal(of('resolve', 'action:act_c0').call.arguments.action_id, 'act_c0');
+  });
+
+  test('a call is shown as tool and JSON', () => {
+    assert.equal(
+      formatToolCall(of('accept', 'cnd_1').call),
+      'bclaw_transition {"entity":"candidate","id":"cnd_1","to":"accepted"}',
+    );
+  });
+
+  test('what cannot be done is refused, with what can', () => {
+    const refusals: readonly (readonly [ProjectActionRequest, RegExp])[] = [
+      [wish('accept', 'clm_1'), /accept accepts a candidate, and clm_1 is a claim: accept takes candidate/],
+      [wish('reject', 'pln_1'), /reject takes candidate or action/],
+      [wish('accept', 'x1'), /of what type is x1\? Say it before the id, as in candidate:x1/],
+      [wish('accept', 'trap:trp_1'), /nothing is done here to a trap: name a candidate, claim/],
+      [wish('accept', '--help'), /"--help" is no id of an item/],
+      [wish('accept', 'cnd_1 cnd_2'), /is no id of an item/],
+      [wish('accept', ''), /is no id of an item/],
+      [wish('accept', `cnd_${'1'.repeat(300)}`), /is no id of an item/],
+      [wish('accept', 'constructor:x'), /nothing is done here to a constructor/],
+      [wish('release', 'clm_1', { text: 'why' }), /release takes no text/],
+      [wish('accept', 'cnd_1', { text: 'x'.repeat(10_001) }), /10001 characters, 10000 are the most/],
+      [wish('accept', 'cnd_1', { step: 'stp_1' }), /accept takes no step/],
+      [wish('complete-step', 'pln_1'), /complete-step needs the id of a step/],
+      [wish('complete-step', 'pln_1', { step: '-x' }), /complete-step needs the id of a step/],
+    ];
+    for (const [asked, why] of refusals)
+      assert.throws(
+        () => toProjectActionCall(asked, 'ada'),
+        (error) => error instanceof Fault && error.code === 'usage' && why.test(error.message),
+        String(why),
+      );
+  });
+
+  test('every deed says what it does, and to what', () => {
+    for (const name of PROJECT_ACTION_NAMES) {
+      assert.ok(PROJECT_ACTIONS[name].does.length > 0, name);
+      assert.ok(Object.keys(PROJECT_ACTIONS[name].to).length > 0, name);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import { Fault } from '../../../model/index.ts';
+import {
+  type ActionItemType,
+  type ActionTarget,
+  PROJECT_ACTIONS,
+  type ProjectAction,
+  type ProjectActionName,
+} from './project-actions.ts';
+import type { McpToolCall } from './tool-call.ts';
+
+/** What somebody wants done, as said on a command line or over the wire. */
+export interface ProjectActionRequest {
+  readonly do: ProjectActionName;
+  /** `cnd_12`, or with its type before it: `candidate:cnd_12`. */
+  readonly item: string;
+  readonly text: string | null;
+  readonly step: string | null;
+}
+
+/** A wish that can be done: the call, and brainclaw's own command for it. */
+export interface ProjectActionCall {
+  readonly call: McpToolCall;
+  /** Words of a command line, of which `brainclaw` is the first; null: brainclaw has no such command. */
+  readonly shell: readonly string[] | null;
+}
+
+/** How the ids of each type begin, `_` or `#` after it (brainclaw's registry of entities). */
+const PREFIX = { cnd: 'candidate', clm: 'claim', act: 'state', pln: 'plan', msg: 'message' } as const;
+
+const NAMES: Readonly<Record<string, ActionItemType>> = {
+  candidate: 'candidate',
+  claim: 'claim',
+  state: 'state',
+  action: 'state',
+  plan: 'plan',
+  message: 'message',
+};
+
+export const LONGEST_TEXT = 10_000;
+
+/** @throws Fault `usage` for what cannot be done, with what can */
+export function toProjectActionCall(request: ProjectActionRequest, principal: string): ProjectActionCall {
+  const action: ProjectAction = PROJECT_ACTIONS[request.do];
+  const { itemType, id } = parseItem(request.item);
+  const form = action.to[itemType];
+  if (form === undefined)
+    throw createRefusal(
+      `${request.do} ${action.does}, and ${request.item} is a ${itemType}: ${request.do} takes ${formatTypes(action)}`,
+    );
+  const { text, step } = request;
+  const { takes } = action;
+  if (text !== null && !takes.text) throw createRefusal(`${request.do} takes no text`);
+  if (text !== null && text.length > LONGEST_TEXT)
+    throw createRefusal(`the text has ${text.length} characters, ${LONGEST_TEXT} are the most`);
+  if (step !== null && !takes.step) throw createRefusal(`${request.do} takes no step`);
+  if (takes.step && (step === null || !isId(step))) throw createRefusal(`${request.do} needs the id of a step: stp_12`);
+  const target: ActionTarget = { itemType, id, text, step, principal };
+  return { call: form.call(target), shell: form.shell === null ? null : ['brainclaw', ...form.shell(target)] };
+}
+
+function parseItem(item: string): { readonly itemType: ActionItemType; readonly id: string } {
+  const [, typeName, named] = /^([a-z]+):(.+)$/su.exec(item) ?? [];
+  const id = named ?? item;
+  if (!isId(id)) throw createRefusal(`${JSON.stringify(item.slice(0, 100))} is no id of an item`);
+  if (typeName !== undefined) {
+    const itemType = Object.hasOwn(NAMES, typeName) ? NAMES[typeName] : undefined;
+    if (itemType === undefined)
+      throw createRefusal(`nothing is done here to a ${typeName}: name a ${Object.keys(NAMES).join(', ')}`);
+    return { itemType, id };
+  }
+  const begin = /^([a-z]{3})[_#]/u.exec(id)?.[1] ?? '';
+  if (!Object.hasOwn(PREFIX, begin))
+    throw createRefusal(`of what type is ${id}? Say it before the id, as in candidate:${id}`);
+  return { itemType: PREFIX[begin as keyof typeof PREFIX], id };
+}
+
+/** No option, no blank, nothing that a terminal acts on. */
+const isId = (text: string): boolean => /^[\p{L}\p{N}][\p{L}\p{N}_#.:-]{0,199}$/u.test(text);
+
+const formatTypes = (action: ProjectAction): string =>
+  Object.keys(action.to)
+    .map((type) => (type === 'state' ? 'action' : type))
+    .join(' or ');
+
+const createRefusal = (message: string): Fault =>
+  new Fault('usage', message, { is: 'machine', key: 'brainclaw-action' });

@@ -1,0 +1,189 @@
+import {
+  AGENT_STATE_NOT_REPORTED,
+  type AgentState,
+  type Count,
+  exactly,
+  type KnownItem,
+  UNKNOWN,
+} from '../../model/index.ts';
+import type { SetItem } from '../set.ts';
+import type { Checkpoint } from '../source.ts';
+import { type AgentInbox, findRemarks, isActionable, type JournalView, type Seed } from './read/index.ts';
+import { parseMessageId, toKnownItem, toMessageItem } from './source-items.ts';
+import type { StoreSnapshot } from './source-store.ts';
+
+/** What one persona of a project has of it. While it is the same object there is nothing new for that persona. */
+export interface Share {
+  /** Null: not known, since the journal is off. */
+  readonly work: readonly SetItem[] | null;
+  /** Null: it has none, or mail is not known. */
+  readonly inbox: AgentInbox | null;
+  /** Whether its mail is known. */
+  readonly hasMail: boolean;
+  /** Of the board; that of an agent is of its inbox. */
+  readonly unread: Count;
+  readonly agentState: AgentState;
+}
+
+/** What is said to a watch of it. */
+export interface ShareResult {
+  readonly epoch: string;
+  readonly items: readonly SetItem[];
+  readonly unread: Count;
+  readonly agentState: AgentState;
+  /** The set is another one than the watch knows: what it holds is adopted without a word, so mail waits for the next look. */
+  readonly isOther: boolean;
+  /** Some of it is as it was, since it could not be seen: known things that are not there now. */
+  readonly isRetained: boolean;
+  /** A file that was not listed is there all the same. */
+  readonly isMissed: boolean;
+}
+
+const NO_JOURNAL = 'none';
+const PARTIAL = ':partial';
+
+/**
+ * Names what a watch is told of: the journal, and whether it is known to hold everything. What was not in it then and is
+ * now, or the other way, is no news (brainclaw contract 4). While the journal is off it is the one of before.
+ */
+function findEpoch({ view, journal: { identity, isContinued } }: StoreSnapshot, from: Checkpoint): string {
+  const deliveredEpoch = from.is === 'known' ? from.epoch : NO_JOURNAL;
+  if (view === null || identity === null) return deliveredEpoch;
+  const base = isContinued && deliveredEpoch !== NO_JOURNAL ? deliveredEpoch.replace(PARTIAL, '') : identity;
+  return isWhole(view) ? base : `${base}${PARTIAL}`;
+}
+
+const isWhole = ({ isComplete, replay }: JournalView): boolean => isComplete && replay.projection.registryAuthoritative;
+
+export function toBoardShare({ view, work }: StoreSnapshot, seed: Seed | null): Share {
+  const [remark] = findRemarks(view);
+  const isSeeded = view === null && (seed?.actions ?? null) !== null;
+  const agentState: AgentState =
+    remark === undefined ? AGENT_STATE_NOT_REPORTED : { is: 'unknown', why: isSeeded ? 'seeded' : remark };
+  return {
+    work: work?.board ?? null,
+    inbox: null,
+    hasMail: false,
+    unread: countBoardUnread(view, work, seed),
+    agentState,
+  };
+}
+
+/** Before the registry is in the journal its numbers are too low (brainclaw contract 4). */
+function countBoardUnread(view: JournalView | null, work: StoreSnapshot['work'], seed: Seed | null): Count {
+  const seededCount = seed?.actions ?? null;
+  if (view === null || work === null) return seededCount === null ? UNKNOWN : exactly(seededCount);
+  const n = work.board.length;
+  if (view.replay.projection.registryAuthoritative) return exactly(n);
+  return { is: 'atLeast', n: Math.max(n, seededCount ?? 0) };
+}
+
+export function toAgentShare({ work, mail }: StoreSnapshot, agent: string): Share {
+  const inbox = mail?.get(agent) ?? null;
+  const bad = inbox?.bad.length ?? 0;
+  const agentState: AgentState = bad === 0 ? AGENT_STATE_NOT_REPORTED : { is: 'unknown', why: `skipped=${bad}` };
+  return {
+    work: work === null ? null : (work.agents.get(agent) ?? []),
+    ...{ inbox, hasMail: mail !== null, unread: UNKNOWN, agentState },
+  };
+}
+
+export function isSameShare(a: Share, b: Share): boolean {
+  return (
+    areSameItems(a.work, b.work) &&
+    a.inbox === b.inbox &&
+    a.hasMail === b.hasMail &&
+    a.unread.is === b.unread.is &&
+    (a.unread.is === 'unknown' || (b.unread.is !== 'unknown' && a.unread.n === b.unread.n)) &&
+    a.agentState.is === b.agentState.is &&
+    a.agentState.why === b.agentState.why
+  );
+}
+
+/** One that is the same is the same object. */
+function areSameItems(a: Share['work'], b: Share['work']): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && a.every((item, i) => item === b[i]);
+}
+
+export function toBoardResult(
+  snapshot: StoreSnapshot,
+  { work, unread, agentState }: Share,
+  from: Checkpoint,
+): ShareResult {
+  const epoch = findEpoch(snapshot, from);
+  const keys = getKeys(from);
+  const isRetained = work === null || snapshot.journal.identity === null;
+  const items = isRetained ? keys.map(toKnownItem) : work;
+  return {
+    epoch,
+    items,
+    unread,
+    agentState,
+    isOther: isOther(from, epoch),
+    isRetained: isRetained && keys.length > 0,
+    isMissed: false,
+  };
+}
+
+export interface AgentRules {
+  /** False: the mail of agents is not to be read. */
+  readonly mail: boolean;
+  readonly withContent: boolean;
+  /** Whether the file of a message is there, though no listing has it. */
+  readonly isThere: (id: string) => boolean;
+}
+
+export function toAgentResult(snapshot: StoreSnapshot, share: Share, from: Checkpoint, rules: AgentRules): ShareResult {
+  const epoch = findEpoch(snapshot, from);
+  const isNew = isOther(from, epoch);
+  const keys = getKeys(from);
+  const mailKeys = keys.filter((known) => parseMessageId(known) !== null);
+  const workKeys = keys.filter((known) => parseMessageId(known) === null);
+  const isWorkRetained = share.work === null || snapshot.journal.identity === null;
+  const work = isWorkRetained ? workKeys.map(toKnownItem) : (share.work ?? []);
+  const mail = share.hasMail
+    ? toMailItems(share.inbox, mailKeys, rules)
+    : { items: mailKeys.map(toKnownItem), missed: [] };
+  const pending =
+    (share.inbox?.pending ?? 0) + mail.missed.filter(({ mark: fingerprint }) => fingerprint === 'pending').length;
+  const isUnknown = !share.hasMail && (!rules.mail || mailKeys.length > 0);
+  return {
+    epoch,
+    items: [...(isNew ? mailKeys.map(toKnownItem) : mail.items), ...work],
+    unread: isUnknown ? UNKNOWN : exactly(pending),
+    agentState: share.agentState,
+    isOther: isNew,
+    isRetained: (isWorkRetained && workKeys.length > 0) || (!share.hasMail && mailKeys.length > 0),
+    isMissed: mail.missed.length > 0,
+  };
+}
+
+/**
+ * The messages of an inbox. One that was told is not gone while its file is there, unreadable as it may be while it is
+ * written, or listed under neither name while it is renamed.
+ */
+function toMailItems(inbox: AgentInbox | null, known: readonly KnownItem[], { withContent, isThere }: AgentRules) {
+  const items = (inbox?.messages ?? []).map((message) => toMessageItem(message, isActionable(message), withContent));
+  const listed = new Set(items.map(({ key }) => key));
+  const bad = new Set(inbox?.bad.map(({ name }) => name));
+  const missed: KnownItem[] = [];
+  for (const knownMessage of known) {
+    if (listed.has(knownMessage.key)) continue;
+    const id = parseMessageId(knownMessage) ?? '';
+    if (!bad.has(`${id}.json`)) {
+      if (!isThere(id)) continue;
+      missed.push(knownMessage);
+    }
+    items.push(toKnownItem(knownMessage));
+  }
+  return { items, missed };
+}
+
+function getKeys(from: Checkpoint): readonly KnownItem[] {
+  return from.is === 'known' ? from.keys : [];
+}
+
+function isOther(from: Checkpoint, epoch: string): boolean {
+  return from.is === 'known' && from.epoch !== epoch;
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { exportOf } from '../../../test/kit/daemon-export.ts';
+import { ERROR_CLASSES } from '../../link/index.ts';
+import { createGoneExport, findLabels, mergeExports, parseExport, toChangeKey } from './metrics.ts';
+
+const OF = { tenant_id: 'acme', agent_identity: 'ada' };
+const WHOLE = exportOf('acme', 'ada');
+
+const read = (text: string) => parseExport(text, OF);
+const why = (text: string): string => {
+  const said = read(text);
+  return said.is === 'bad' ? said.why : 'good';
+};
+
+describe('what a daemon exports', () => {
+  test('is 24 series of six names', () => {
+    const said = read(WHOLE);
+    assert.equal(said.is, 'good');
+    const all = mergeExports([said.exported]);
+    assert.deepEqual(
+      all.map(({ name, type, samples }) => [name, type, samples.length]),
+      [
+        ['daemon_up', 'gauge', 1],
+        ['daemon_heartbeat_age_seconds', 'gauge', 1],
+        ['daemon_drain_age_seconds', 'gauge', 1],
+        ['daemon_signal_queue_depth', 'gauge', 1],
+        ['daemon_errors_total', 'counter', 10],
+        ['daemon_last_error_timestamp_seconds', 'gauge', 10],
+      ],
+    );
+  });
+
+  test('is refused with any label beyond, above all that of a session', () => {
+    assert.match(
+      why(WHOLE.replace('tenant_id=', 'session_id="s",tenant_id=')),
+      /^line 3: daemon_up has the labels .*session_id/,
+    );
+    assert.match(
+      why(WHOLE.replace(/,machine_id="[^"]*"/, '')),
+      /has the labels agent_identity,agent_surface,tenant_id, not/,
+    );
+    assert.match(why(WHOLE.replace('machine_id=', 'machine=')), /has the labels/);
+  });
+
+  test('is refused with another name, class, value, owner or series', () => {
+    assert.match(why(`${WHOLE}daemon_sessions 3\n`), /is no sample/);
+    assert.match(why(WHOLE.replace(/daemon_up\{/, 'daemon_ups{')), /daemon_ups is none of the six/);
+    assert.match(why(WHOLE.replace('ipc_bind_failed', 'disk_full')), /disk_full is no class/);
+    assert.match(why(WHOLE.replaceAll('"ada"', '"bo"')), /is of acme-bo/);
+    assert.match(why(WHOLE.replace(/(daemon_up\{.*\}) 1/, '$1 2')), /daemon_up is 2/);
+    assert.match(why(WHOLE.replace(/(daemon_up\{.*\}) 1/, '$1 NaN')), /is no sample/);
+    assert.match(why(`${WHOLE}${WHOLE}`), /is there twice/);
+    assert.match(why(WHOLE.replace('claude-code', 'codex')), /not all of one surface/);
+    assert.match(why(WHOLE.replace(/daemon_drain_age_seconds\{.*\n/, '')), /daemon_drain_age_seconds is not whole/);
+    assert.match(why(WHOLE.replace(/daemon_errors_total\{.*unclassified.*\n/, '')), /daemon_errors_total is not whole/);
+    assert.match(why(''), /daemon_up is not whole/);
+    assert.match(why(WHOLE.replace('"claude-code"', '"a\\"b"')), /is no sample/);
+  });
+
+  test('of one that is gone, only that it is not up, under the labels it had', () => {
+    const said = read(WHOLE);
+    assert.equal(said.is, 'good');
+    const labels = findLabels(said.exported);
+    assert.ok(labels !== null);
+    assert.deepEqual(mergeExports([createGoneExport(labels)]), [
+      {
+        name: 'daemon_up',
+        help: '1: the process of the daemon is healthy; 0: it is gone.',
+        type: 'gauge',
+        samples: [{ labels, value: 0 }],
+      },
+    ]);
+  });
+
+  test('is news when another number waits or an error came, and not when it is only older', () => {
+    const news = (text: string): string => {
+      const said = read(text);
+      return said.is === 'good' ? toChangeKey(said.exported) : '';
+    };
+    assert.equal(news(exportOf('acme', 'ada', { drainAge: 99, heartbeatAge: 9 })), news(WHOLE));
+    assert.notEqual(news(exportOf('acme', 'ada', { depth: 3 })), news(WHOLE));
+    assert.notEqual(news(exportOf('acme', 'ada', { errors: 1 })), news(WHOLE));
+  });
+
+  test('knows the ten classes of the contract', () => assert.equal(ERROR_CLASSES.length, 10));
+});

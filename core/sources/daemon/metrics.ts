@@ -1,0 +1,128 @@
+import { ERROR_CLASSES } from '../../link/index.ts';
+
+/** Whom a series is about: these four and no other label, but for the class of an error (persona daemon, contract 6). */
+export interface DaemonLabels {
+  readonly tenant_id: string;
+  readonly agent_identity: string;
+  readonly agent_surface: string;
+  readonly machine_id: string;
+}
+
+export interface DaemonExportSample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+type ExportMetricName = (typeof METRICS)[number]['name'];
+
+export interface DaemonMetric {
+  readonly name: ExportMetricName;
+  readonly help: string;
+  readonly type: 'gauge' | 'counter';
+  readonly samples: readonly DaemonExportSample[];
+}
+
+/** What one daemon exported, by the name of the metric. */
+export type DaemonExport = ReadonlyMap<string, readonly DaemonExportSample[]>;
+
+const LABELS = ['agent_identity', 'agent_surface', 'machine_id', 'tenant_id'] as const;
+const UP = 'daemon_up';
+/** The six, in the order of the contract. */
+const METRICS = [
+  { name: UP, isByClass: false, help: '1: the process of the daemon is healthy; 0: it is gone.' },
+  { name: 'daemon_heartbeat_age_seconds', isByClass: false, help: 'Age of the last heartbeat the daemon sent.' },
+  {
+    name: 'daemon_drain_age_seconds',
+    isByClass: false,
+    help: 'Age of the last drain the daemon saw, or of its start.',
+  },
+  { name: 'daemon_signal_queue_depth', isByClass: false, help: 'Signals that wait, as the daemon knows it.' },
+  { name: 'daemon_errors_total', isByClass: true, help: 'Errors of the daemon by class.' },
+  {
+    name: 'daemon_last_error_timestamp_seconds',
+    ...{ isByClass: true, help: 'When an error of this class was last seen; 0: never.' },
+  },
+] as const;
+
+/** A label's value in whole, so that nothing in it need be escaped. */
+const VALUE = '[A-Za-z0-9._-]{1,64}';
+const SAMPLE = new RegExp(`^([a-z_]+)\\{((?:[a-z_]+="${VALUE}",?)+)\\} (\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?)$`);
+const LABEL = new RegExp(`([a-z_]+)="(${VALUE})"`, 'g');
+const CLASSES: ReadonlySet<string> = new Set(ERROR_CLASSES);
+
+/**
+ * The text exposition of one daemon. Strictly: six names, four labels, all ten classes of two of them, each series once, and
+ * of nobody else than `of`. What is anything else is refused as a whole, with the reason.
+ */
+export function parseExport(
+  text: string,
+  expected: Pick<DaemonLabels, 'tenant_id' | 'agent_identity'>,
+): { readonly is: 'good'; readonly exported: DaemonExport } | { readonly is: 'bad'; readonly why: string } {
+  const samples = new Map<string, DaemonExportSample[]>(METRICS.map(({ name }) => [name, []]));
+  const seriesKeys = new Set<string>();
+  const labelSets = new Set<string>();
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line === '' || /^# (HELP|TYPE) /.test(line)) continue;
+    const refuse = (why: string) => ({ is: 'bad', why: `line ${at + 1}: ${why}` }) as const;
+    const [, name = '', labelText = '', value = ''] = SAMPLE.exec(line) ?? [];
+    const metric = METRICS.find((entry) => entry.name === name);
+    if (metric === undefined) return refuse(name === '' ? 'is no sample' : `${name} is none of the six metrics`);
+    const pairs = [...labelText.matchAll(LABEL)].map(([, label = '', text = '']) => [label, text] as const);
+    const expectedNames = metric.isByClass ? [...LABELS, 'error_class'].sort() : LABELS;
+    const names = pairs.map(([label]) => label).sort();
+    if (names.join() !== expectedNames.join())
+      return refuse(`${name} has the labels ${names.join()}, not ${expectedNames.join()}`);
+    const labels = Object.fromEntries(pairs);
+    const errorClass = labels.error_class ?? '';
+    if (metric.isByClass && !CLASSES.has(errorClass)) return refuse(`${errorClass} is no class of errors`);
+    if (labels.tenant_id !== expected.tenant_id || labels.agent_identity !== expected.agent_identity)
+      return refuse(`is of ${labels.tenant_id}-${labels.agent_identity}`);
+    if (name === UP && value !== '0' && value !== '1') return refuse(`${UP} is ${value}`);
+    if (seriesKeys.has(`${name} ${errorClass}`)) return refuse(`${name} is there twice`);
+    seriesKeys.add(`${name} ${errorClass}`);
+    labelSets.add(LABELS.map((label) => labels[label]).join(' '));
+    samples.get(name)?.push({ labels, value: Number(value) });
+  }
+  const missing = METRICS.find(({ name, isByClass }) => samples.get(name)?.length !== (isByClass ? CLASSES.size : 1));
+  if (missing !== undefined) return { is: 'bad', why: `${missing.name} is not whole` };
+  if (labelSets.size > 1) return { is: 'bad', why: 'its series are not all of one surface and machine' };
+  return { is: 'good', exported: samples };
+}
+
+/** A dead process cannot say so: all that is known of it is that it is not up. */
+export function createGoneExport(labels: DaemonLabels): DaemonExport {
+  const { tenant_id, agent_identity, agent_surface, machine_id } = labels;
+  return new Map([[UP, [{ labels: { tenant_id, agent_identity, agent_surface, machine_id }, value: 0 }]]]);
+}
+
+/** The labels under which a daemon was heard of last, so that its series goes on under the same. */
+export function findLabels(exported: DaemonExport): DaemonLabels | null {
+  const labels = exported.get(UP)?.[0]?.labels;
+  if (labels === undefined) return null;
+  const { tenant_id = '', agent_identity = '', agent_surface = '', machine_id = '' } = labels;
+  return { tenant_id, agent_identity, agent_surface, machine_id };
+}
+
+/** Differs when another number waits, or an error came: what of an export changes with time alone is no news. */
+export function toChangeKey(exported: DaemonExport): string {
+  const getValues = (name: ExportMetricName): readonly number[] => (exported.get(name) ?? []).map(({ value }) => value);
+  return [
+    ...getValues('daemon_up'),
+    ...getValues('daemon_signal_queue_depth'),
+    ...getValues('daemon_errors_total'),
+  ].join(' ');
+}
+
+/** Of any text, a value that a label may have. */
+export function toLabelValue(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 64) || '_';
+}
+
+/** All daemons in one exposition. A metric of nobody is left out. */
+export function mergeExports(exports: readonly DaemonExport[]): readonly DaemonMetric[] {
+  return METRICS.map(({ name, help }) => ({
+    ...{ name, help },
+    type: name.endsWith('_total') ? ('counter' as const) : ('gauge' as const),
+    samples: exports.flatMap((exported) => exported.get(name) ?? []),
+  })).filter(({ samples }) => samples.length > 0);
+}

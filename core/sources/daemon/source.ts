@@ -1,0 +1,229 @@
+import { type DaemonConfig, type DaemonName, type DaemonPlaces, type DaemonStatus, LOCAL } from '../../link/index.ts';
+import {
+  AGENT_STATE_NOT_REPORTED,
+  exactly,
+  Fault,
+  type Instant,
+  SOURCE_PREFIXES,
+  type SourceId,
+  UNKNOWN,
+} from '../../model/index.ts';
+import type { Persona, PollResult, Source } from '../source.ts';
+import { cut } from '../text.ts';
+import { createTimers } from '../timers.ts';
+import { toAgentState, updateWaits, type Waits } from './agent-state.ts';
+import { type DaemonChanges, watchDaemons } from './changes.ts';
+import { listInstalledNames, readInstalled } from './installation.ts';
+import { type DaemonMetric, mergeExports, toChangeKey } from './metrics.ts';
+import { createMetricsReader, type MetricsReaderOptions } from './metrics-reader.ts';
+
+export interface DaemonSourceOptions extends MetricsReaderOptions {
+  /** Where daemons are installed. */
+  readonly daemons: string;
+  readonly findPlaces: (daemon: DaemonName) => DaemonPlaces;
+  /** Over the control socket. @throws Fault `daemon-gone` when nobody answers there */
+  readonly ask: (places: DaemonPlaces, signal: AbortSignal) => Promise<DaemonStatus>;
+  /** What a daemon said when it was looked at; null: it did not answer. */
+  readonly onStatus: (persona: Persona, status: DaemonStatus | null, at: Instant) => void;
+  /** Calls with the name of whose inbox of the local hive changed. */
+  readonly local?: (changed: (address: string) => void) => Disposable;
+  readonly stalledAfterMs?: number;
+}
+
+/** The persona daemons of this machine as a source. */
+export interface DaemonSource extends Source {
+  /** A daemon as a persona, also one that is not installed (any more). */
+  named(name: string): Persona;
+  /** What all of them export, in one exposition; a daemon that is gone is there with `daemon_up 0`. */
+  metrics(): readonly DaemonMetric[];
+}
+
+export const DAEMON_SOURCE: SourceId = 'daemon';
+interface KnownDaemon {
+  readonly config: DaemonConfig;
+  /** Differs when it is installed in another way. */
+  readonly text: string;
+}
+
+const WAKE_AFTER_MS = 20;
+/** Its daemon hears of it as we do, and asks how many wait. */
+const DELIVERED_AFTER_MS = 100;
+/** A daemon that is connecting is asked again so soon. */
+const RETRY_MS = 2000;
+const LABEL_CHARS = 80;
+
+/**
+ * Each persona daemon as a persona, read over its control socket: how many signals wait for it, and how it does. It has
+ * levels and no messages: what waits is fetched by its surface, and told by the hive that it lies in.
+ */
+export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
+  const { daemons, findPlaces, ask, onStatus, disk, clock, stalledAfterMs } = options;
+  const metricsReader = createMetricsReader(options);
+  const labels = new Map<string, string>();
+  const waits = new Map<string, Waits>();
+  /** What of its export is worth a look. */
+  const lastChangeKeys = new Map<string, string>();
+  /** Who is installed, as of the last look, and how; null: not as it must be. */
+  const installed = new Map<string, KnownDaemon | null>();
+  let wasRead = false;
+  let wakes: ((name: string) => void) | null = null;
+  let changes: DaemonChanges | null = null;
+  let watched: ReadonlyMap<string, DaemonPlaces | null> = new Map();
+  const timers = createTimers(clock);
+
+  const named = (name: string): Persona => ({
+    ...{ id: `${SOURCE_PREFIXES.daemon}${name}`, address: name },
+    label: labels.get(name) ?? name,
+    isEcho: installed.get(name)?.config.upstream === LOCAL, // its persona of the local hive has the same mail
+  });
+
+  function readConfig(name: string): DaemonConfig | null {
+    const config = readInstalled(disk, daemons, name);
+    if (config === null) forget(name);
+    else {
+      labels.set(name, formatLabel(config));
+      const text = JSON.stringify(config);
+      if (installed.get(name)?.text !== text) installed.set(name, { config, text });
+    }
+    return config;
+  }
+
+  /** By name; null for one whose configuration is none, which its look says. */
+  function list(): ReadonlyMap<string, DaemonConfig | null> {
+    const configs = new Map<string, DaemonConfig | null>();
+    const places = new Map<string, DaemonPlaces | null>();
+    for (const name of listInstalledNames(disk, daemons, DAEMON_SOURCE)) {
+      places.set(name, null); // its configuration may be on its way
+      try {
+        const config = readConfig(name);
+        if (config === null) continue;
+        configs.set(name, config);
+        places.set(name, findPlaces(config));
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        configs.set(name, null);
+        installed.set(name, null);
+      }
+    }
+    wasRead = true;
+    for (const name of installed.keys()) if (!configs.has(name)) forget(name);
+    watched = places;
+    changes?.follow(watched);
+    return configs;
+  }
+
+  function forget(name: string): void {
+    installed.delete(name);
+    for (const memory of [labels, waits, lastChangeKeys]) memory.delete(name);
+    metricsReader.forget(name);
+  }
+
+  /** One that is gone by then is not met anew: what it left behind may still move. */
+  function wakeSoon(ms: number, name: string): void {
+    timers.schedule(ms, name, () => {
+      if (installed.has(name)) wakes?.(name);
+    });
+  }
+
+  /** Who came, who went, and who is installed in another way now. */
+  function refreshInstalled(): void {
+    const before = new Map(installed);
+    try {
+      list();
+    } catch {
+      for (const name of before.keys()) wakes?.(name); // their looks say what is wrong
+    }
+    for (const [name, known] of installed) if (before.get(name) !== known) wakes?.(name);
+    for (const name of before.keys()) if (!installed.has(name)) wakes?.(name);
+  }
+
+  /** A daemon writes every 10 s: it is only asked when as many wait as did not before, or something went wrong. */
+  function checkExport(name: string): void {
+    const known = installed.get(name) ?? null;
+    if (known === null) return;
+    const now = toChangeKey(metricsReader.read(known.config, findPlaces(known.config)));
+    if (now === lastChangeKeys.get(name)) return;
+    lastChangeKeys.set(name, now);
+    wakes?.(name);
+  }
+
+  function onDelivered(address: string): void {
+    for (const [name, known] of installed)
+      if (known !== null && known.config.upstream === LOCAL && known.config.address === address)
+        wakeSoon(DELIVERED_AFTER_MS, name);
+  }
+
+  async function poll(persona: Persona, signal: AbortSignal): Promise<PollResult> {
+    const name = persona.address;
+    const emptyResult = { urgent: UNKNOWN, evidence: { is: 'level' } } as const;
+    const config = readConfig(name);
+    if (config === null)
+      return { ...emptyResult, at: clock.now(), unread: exactly(0), agentState: AGENT_STATE_NOT_REPORTED };
+    let status: DaemonStatus;
+    try {
+      status = await ask(findPlaces(config), signal);
+    } catch (error) {
+      if (!signal.aborted) onStatus(persona, null, clock.now());
+      if (!config.paused || !(error instanceof Fault) || error.code !== 'daemon-gone') throw error;
+      return { ...emptyResult, at: clock.now(), unread: UNKNOWN, agentState: { is: 'gone', why: 'paused' } };
+    }
+    const at = clock.now();
+    onStatus(persona, status, at);
+    const waiting = updateWaits(waits.get(name) ?? { is: 'never' }, status, at);
+    waits.set(name, waiting);
+    const { pending } = status;
+    // It says so itself only with its next export, if its numbers differ then.
+    if (!pending.fresh && wakes !== null) wakeSoon(RETRY_MS, name);
+    const unread = pending.fresh ? exactly(pending.count) : UNKNOWN;
+    return { ...emptyResult, at, unread, agentState: toAgentState(status, waiting, at, stalledAfterMs) };
+  }
+
+  return {
+    id: DAEMON_SOURCE,
+    kind: 'daemon',
+    personas: async () => [...list().keys()].map(named),
+    poll: (persona, _from, signal) => poll(persona, signal),
+    isGone: ({ address }) => wasRead && !installed.has(address),
+    hints(wake) {
+      wakes = wake;
+      changes = watchDaemons(daemons, clock, {
+        installed: () => timers.schedule(WAKE_AFTER_MS, 'installed', refreshInstalled),
+        process: (name) => wakeSoon(WAKE_AFTER_MS, name),
+        exported: checkExport,
+      });
+      changes.follow(watched);
+      const local = options.local?.(onDelivered) ?? null;
+      timers.schedule(WAKE_AFTER_MS, 'installed', refreshInstalled); // what came since they were listed
+      return {
+        [Symbol.dispose]() {
+          wakes = null;
+          local?.[Symbol.dispose]();
+          changes?.[Symbol.dispose]();
+          changes = null;
+          timers[Symbol.dispose]();
+        },
+      };
+    },
+    named,
+    metrics() {
+      try {
+        list();
+      } catch {
+        // what cannot be listed is on the board; who was there is scraped as before
+      }
+      return mergeExports(
+        [...installed.values()].flatMap((known) =>
+          known === null ? [] : [metricsReader.read(known.config, findPlaces(known.config))],
+        ),
+      );
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** `<identity> · <project>`: a project may be a path, of which its folder says enough; it is cleaned and cut. */
+function formatLabel({ identity, project }: DaemonConfig): string {
+  const folder = project.split(/[/\\]/).findLast((part) => part !== '') ?? project;
+  const cleanFolder = folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
+  return `${identity} · ${cut(cleanFolder, LABEL_CHARS)}`;
+}

@@ -1,0 +1,79 @@
+import type { Instant } from '../model/index.ts';
+import type { Tail } from '../sinks/index.ts';
+import type { SavedBaseline } from '../state/index.ts';
+import {
+  FIRST_LOG,
+  type Notice,
+  type SavedState,
+  toCheckpoint,
+  type WatcherRules,
+  type WatcherStart,
+  type WatcherState,
+} from './watcher-state.ts';
+
+/** The state a watch begins with (Kijito spec 7.0: cursor and FSM resolve independently). */
+export function createInitialState(
+  at: Instant,
+  start: WatcherStart,
+  saved: SavedState | null,
+  tail: Tail,
+  rules: WatcherRules,
+): WatcherState {
+  const cursor =
+    start.is === 'seed' ? start.id : start.is === 'born' ? 0 : start.is === 'resume' ? saved?.cursor : null;
+  const known = cursor !== null && cursor !== undefined;
+  const resumed = start.is === 'resume' ? saved : null;
+  const set = resumed?.known;
+  const done = (resumed?.delivered_above ?? []).map(([from, to]) => ({ from, to }));
+  const corrupt = resumed?.state_corrupt;
+  const skipped = resumed?.baseline_skipped;
+  const untold = resumed?.log?.untold;
+  return {
+    checkpoint:
+      set !== undefined ? { is: 'known', ...set } : known ? toCheckpoint(cursor, done).checkpoint : { is: 'unset' },
+    arming:
+      start.is === 'born' || start.is === 'corrupt' ? start.is : known || set !== undefined ? 'rearm' : 'baseline',
+    why: 'why' in start && start.why !== undefined ? start.why : 'there was no saved position',
+    health: { is: 'unseen' },
+    failures: saved?.consecutive_failures ?? 0,
+    deliveredEdge: saved?.state ?? 'UP',
+    notices: [
+      ...(start.is === 'born' || resumed?.persona_added === true ? [{ is: 'persona_added' as const }] : []),
+      ...(corrupt === undefined ? [] : [{ is: 'state_corrupt' as const, at: cursor ?? 0, why: corrupt }]),
+      ...(skipped === undefined ? [] : [toSkippedNotice(skipped)]),
+      ...(untold === undefined ? [] : [{ is: 'log_restarted' as const, cursorAt: untold[0], max: untold[1] }]),
+    ],
+    numbered: { next: (tail.newest ?? 0) + 1, keys: [] },
+    gapAlerted: resumed?.gap_alerted ?? null,
+    releaseAt: resumed?.pin_release_at ?? null,
+    wasPinned: done.length > 0 || resumed?.gap_alerted !== undefined || resumed?.pin_release_at !== undefined,
+    forgot: 0,
+    lossDelivered: resumed?.pin_evidence_intact === false,
+    hiddenDelivered: resumed?.unread_hidden === true,
+    // Whose ids these are does not change with a seed; what is old in it does: a seed is the operator's word.
+    log: saved?.log === undefined ? FIRST_LOG : { name: saved.log.name, readTo: resumed?.log?.read_to ?? 0 },
+    isAhead: rules.delivery === 'at-least-once' && (start.is === 'seed' || resumed?.seeded_ahead === true),
+    held: known && start.is !== 'seed' ? findHeldIds(tail, rules, cursor, saved?.log?.name ?? '') : [], // a seed is the operator's word: replay all
+    beatAt: at,
+    count: 0,
+    batch: null,
+  };
+}
+
+function toSkippedNotice({ armed_at: at, skipped, id_range: range, unread_held, reason: why }: SavedBaseline): Notice {
+  return { is: 'baseline_skipped', at, skipped, range, unread: unread_held === 'unknown' ? null : unread_held, why };
+}
+
+/** Ids of this log above the cursor for which the sink already holds the `new` event. */
+function findHeldIds(tail: Tail, rules: WatcherRules, cursor: number, log: string): number[] {
+  const prefix = `${rules.persona ?? '_'}:new:`;
+  const ids: number[] = [];
+  for (const eventId of tail.eventIds) {
+    if (!eventId.startsWith(prefix)) continue;
+    const [digits, ...name] = eventId.slice(prefix.length).split('@');
+    if (name.join('@') !== log) continue;
+    const id = Number(digits);
+    if (Number.isSafeInteger(id) && id > cursor) ids.push(id);
+  }
+  return ids.sort((a, b) => a - b);
+}

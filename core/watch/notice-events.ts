@@ -1,0 +1,80 @@
+import type { AlarmEvent, Event } from '../events/index.ts';
+import type { Gap } from '../sources/index.ts';
+import { type Notice, toBaselineFields } from './watcher-state.ts';
+
+/** An alarm as it is to be said. */
+export type AlarmDetails =
+  | { readonly is: 'gap'; readonly cursor: number; readonly gap: Gap }
+  | { readonly is: 'evidence-lost'; readonly cursor: number; readonly forgot: number }
+  | {
+      readonly is: 'unread-not-shown';
+      readonly cursor: number;
+      readonly unread: number;
+      readonly floor: number | null;
+      readonly isAbove: boolean | null;
+    };
+
+/** What every event has but mail, in the shape of the event of that name. */
+type Head = (name: Event['event']) => Omit<Extract<Event, { event: 'armed' }>, 'event' | 'cursor'>;
+
+/** A notice as an event; `cursor` is where the watch stands (Kijito contract b). */
+export function toNoticeEvent(notice: Notice, head: Head, cursor: number): Event {
+  switch (notice.is) {
+    case 'persona_added':
+      return { ...head('persona_added'), event: 'persona_added' };
+    case 'log_restarted':
+      return {
+        ...head('alert'),
+        event: 'alert',
+        reason: 'log-restarted',
+        cursor_at: notice.cursorAt,
+        current_max: notice.max,
+      };
+    case 'armed':
+      return { ...head('armed'), event: 'armed', cursor };
+    case 'seed_ahead':
+      return { ...head('seed_ahead'), event: 'seed_ahead', seeded: notice.seeded, current_max: notice.currentMax };
+    case 'replay_capped':
+      return { ...head('replay_capped'), event: 'replay_capped', capped_to: notice.cappedTo, dropped: notice.dropped };
+    case 'state_corrupt':
+      return { ...head('state_corrupt'), event: 'state_corrupt', armed_at: notice.at, reason: notice.why };
+    case 'baseline_skipped':
+      return { ...head('baseline_skipped'), event: 'baseline_skipped', ...toBaselineFields(notice) };
+  }
+}
+
+/** An observation, never a diagnosis (Kijito contract b, trap 29). */
+export function toAlarmEvent(alarm: AlarmDetails): AlarmEvent {
+  switch (alarm.is) {
+    case 'gap': {
+      const { omitted, floor, walked } = alarm.gap;
+      return {
+        event: 'alert',
+        reason: 'gap',
+        omitted,
+        window_floor: floor,
+        cursor_at: alarm.cursor,
+        reconciled: walked,
+        pinned: true,
+      };
+    }
+    case 'evidence-lost':
+      return {
+        event: 'alert',
+        reason: 'evidence-lost',
+        cursor_at: alarm.cursor,
+        forgot: alarm.forgot,
+        pinned: true,
+        evidence_lost: true,
+      };
+    case 'unread-not-shown':
+      return {
+        event: 'alert',
+        reason: 'unread-not-shown',
+        unread_not_shown: alarm.unread,
+        window_floor: alarm.floor,
+        cursor_at: alarm.cursor,
+        above_watermark: alarm.isAbove,
+      };
+  }
+}

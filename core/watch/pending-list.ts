@@ -1,0 +1,167 @@
+import { toFault } from '../model/index.ts';
+import type { Clock } from '../ports/index.ts';
+import type { PendingCounts, Source } from '../sources/index.ts';
+import { hasChanges } from './level.ts';
+
+export interface PendingOptions {
+  readonly source: Source;
+  readonly clock: Clock;
+  readonly fastPath: boolean;
+  /** How long one hold is asked to last; null: never hold. */
+  readonly holdMs: number | null;
+  /** Ticks to pass over before a source without a pending list is asked for one again. */
+  readonly resyncEvery: number;
+}
+
+/** One answer of a pending list. */
+export interface PendingListAnswer {
+  readonly levels: PendingCounts;
+  readonly since: SinceAnswer;
+}
+
+/**
+ * What happened since the answer before, beside what the counts say. `moved`: the cursor did. `broken`: a question failed,
+ * so that the server may be another one, with a cursor of its own.
+ */
+export type SinceAnswer = 'nothing' | 'moved' | 'broken';
+
+/** The pending list of one source: asked once a tick, or held open between ticks where source and server can. */
+export interface PendingList {
+  /** One answer. Null: none to be had, so every inbox is looked at (the baseline of Kijito spec 9). */
+  ask(abort: AbortSignal): Promise<PendingListAnswer | null>;
+  /**
+   * Rests until `until` (monotonic) or `end`. While the list is held open its answer ends the rest, before or after
+   * `until`; `punctual`: not after.
+   */
+  rest(until: number, punctual: boolean, end: AbortSignal): Promise<PendingListAnswer | null>;
+  /** Forgets what went wrong: after a gap nothing is waited for. */
+  renew(): void;
+}
+
+/** After a failed hold: the wait before the next, doubled up to `HOLD_RETRY_MOST_MS`. */
+const HOLD_RETRY_MS = 2000;
+const HOLD_RETRY_MOST_MS = 30_000;
+/** An answer without news that comes sooner than this was not held: at most one of them a second. */
+const HOLD_LEAST_MS = 1000;
+
+export function createPendingList(options: PendingOptions): PendingList {
+  const { source, clock, holdMs } = options;
+  const pending = options.fastPath ? source.pending : undefined;
+  /** Undefined: no answer yet has told whether the list can be held. Null: it cannot. */
+  let cursor: string | null | undefined;
+  /** The question of `ask` that is under way. */
+  let underWay: Promise<PendingListAnswer | null> | null = null;
+  let failures = 0;
+  let pause = 0;
+  /** No answer came since the last failure. */
+  let isBroken = false;
+  let counts: PendingCounts['byAddress'] | null = null;
+  /** Every count of the last answer is as before. */
+  let isEmpty = false;
+
+  function hear(levels: PendingCounts): PendingListAnswer {
+    const isMoved = cursor !== undefined && levels.cursor !== null && levels.cursor !== cursor;
+    const since = isBroken ? 'broken' : isMoved ? 'moved' : 'nothing';
+    isBroken = false;
+    cursor = levels.cursor;
+    isEmpty = counts !== null && !hasChanges(counts, levels.byAddress);
+    counts = levels.byAddress;
+    return { levels, since };
+  }
+
+  function ask(abort: AbortSignal): Promise<PendingListAnswer | null> {
+    underWay = askOnce(abort).finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  }
+
+  async function askOnce(abort: AbortSignal): Promise<PendingListAnswer | null> {
+    if (pending === undefined) return null;
+    if (pause > 0) {
+      pause -= 1;
+      return null;
+    }
+    try {
+      return hear(await pending.once(abort));
+    } catch (error) {
+      // No answer is an answer here: every inbox is looked at, and it is those looks whose failure counts.
+      if (!abort.aborted) isBroken = true;
+      const fault = toFault(error, { is: 'source', key: source.id });
+      if (fault.code === 'not-found') {
+        pause = options.resyncEvery;
+        cursor = null;
+      }
+      return null;
+    }
+  }
+
+  const retryAfter = (): number => Math.min(HOLD_RETRY_MS * 2 ** (failures - 1), HOLD_RETRY_MOST_MS);
+
+  async function rest(until: number, punctual: boolean, end: AbortSignal): Promise<PendingListAnswer | null> {
+    const computeLeft = () => Math.max(0, until - clock.monotonic());
+    // A hive that takes the question and never answers must not make the next tick late.
+    const late = new AbortController();
+    using _ = punctual ? clock.after(computeLeft(), () => late.abort()) : null;
+    const stop = punctual ? AbortSignal.any([end, late.signal]) : end;
+    const canHold = pending?.hold !== undefined && holdMs !== null;
+    if (canHold && underWay !== null) {
+      const answer = await waitUnlessAborted(underWay, stop);
+      if (answer !== null) return answer;
+    }
+    if (canHold && cursor === undefined && failures === 0) failures = 1; // the first question has just failed
+    let wait = cursor === undefined ? retryAfter() : 0;
+    while (pending?.hold !== undefined && holdMs !== null && cursor !== null && !stop.aborted) {
+      if (wait > 0) {
+        if (wait >= computeLeft()) break;
+        await clock.sleep(wait, stop);
+        if (stop.aborted) break;
+      }
+      const began = clock.monotonic();
+      try {
+        const before = cursor;
+        const levels =
+          before === undefined
+            ? await pending.once(stop)
+            : await pending.hold(before, punctual ? Math.min(holdMs, computeLeft()) : holdMs, stop);
+        const early = began + HOLD_LEAST_MS - clock.monotonic();
+        failures = 0;
+        const wasEmpty = isEmpty;
+        const answer = hear(levels);
+        // A new cursor alone is news. A server that gives one with each answer, and never holds, is asked once a second.
+        const isPaced = early > 0 && (levels.cursor === before || (isEmpty && wasEmpty));
+        if (isPaced) await clock.sleep(early, stop);
+        return answer;
+      } catch {
+        // Tried again on a schedule of its own, with the same cursor; meanwhile ticks come at the interval and ask `once`.
+        if (!stop.aborted) isBroken = true;
+        failures += 1;
+        wait = retryAfter();
+      }
+    }
+    await clock.sleep(computeLeft(), stop);
+    return null;
+  }
+
+  return {
+    ask,
+    rest,
+    renew() {
+      failures = 0;
+      pause = 0;
+    },
+  };
+}
+
+/** What a question that goes on without us answers; null as soon as the signal aborts. */
+async function waitUnlessAborted<T>(answer: Promise<T | null>, signal: AbortSignal): Promise<T | null> {
+  if (signal.aborted) return null;
+  const stop = Promise.withResolvers<null>();
+  const abort = (): void => stop.resolve(null);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([answer, stop.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,181 @@
+import type { ChangeName, Extra, KnownItem, KnownSet } from '../model/index.ts';
+import type { SetEvidence, SetItem } from '../sources/index.ts';
+
+/** What became of a set since it was told. */
+export interface SetDiff {
+  /** The set as it is remembered before any of it is told: with what changes without an event. */
+  readonly known: KnownSet;
+  /** In the order of the look, without a `seq` yet. */
+  readonly appeared: readonly SetItem[];
+  /** Likewise, and behind them what is not there any more. */
+  readonly changes: readonly SetChange[];
+}
+
+/** A change that is to be told of what was `from`. */
+export interface SetChange {
+  readonly event: ChangeName;
+  readonly seq: number;
+  readonly from: KnownItem;
+  readonly extra: Extra;
+  /** What it makes of what is remembered, once it is told. */
+  readonly move: SetMove;
+}
+
+/** One step in what is remembered. `told`: how many events tell of a thing that it is gone. */
+export type SetMove =
+  | { readonly is: 'put'; readonly known: KnownItem }
+  | { readonly is: 'drop'; readonly key: string; readonly delivered: 0 | 1 };
+
+/** `isSilent`: nothing is ever told of this thing. A key that occurs again in one look is passed over. */
+export function computeDiff(known: KnownSet, { items }: SetEvidence, isSilent: (item: SetItem) => boolean): SetDiff {
+  const { from: start, keysTo, itemsTo } = findDifferingRange(known.keys, items);
+  const before = known.keys.slice(start, keysTo);
+  const byKey = new Map(before.map((item) => [item.key, item]));
+  const foundKeys = new Set<string>();
+  const silent: SetMove[] = [];
+  const fresh = new Map<string, SetItem>();
+  const changes: SetChange[] = [];
+  for (const item of items.slice(start, itemsTo)) {
+    if (foundKeys.has(item.key)) continue;
+    foundKeys.add(item.key);
+    const from = byKey.get(item.key);
+    if (from === undefined) fresh.set(item.key, item);
+    else if (from.mark !== item.fingerprint) {
+      const { seq } = from;
+      const { changed: event, extra } = item;
+      if (seq === null || event === null) silent.push({ is: 'put', known: toChangedItem(from, item, 0) });
+      else changes.push({ event, seq, from, extra, move: { is: 'put', known: toChangedItem(from, item, 1) } });
+    }
+  }
+  for (const from of before) {
+    const { key, seq, vanished: event, extra } = from;
+    if (foundKeys.has(key)) continue;
+    if (seq === null || event === null) silent.push({ is: 'drop', key, delivered: 0 });
+    else changes.push({ event, seq, from, extra, move: { is: 'drop', key, delivered: 1 } });
+  }
+  if (fresh.size > 0) for (const { key } of known.keys) fresh.delete(key);
+  const goneByKey = new Map(fresh.size === 0 ? [] : known.gone?.map((item) => [item.key, item]));
+  const appeared: SetItem[] = [];
+  for (const item of fresh.values()) {
+    const before = goneByKey.get(item.key);
+    if (before !== undefined && isBack(item, before)) silent.push({ is: 'put', known: toChangedItem(before, item, 0) });
+    else if (isSilent(item)) silent.push({ is: 'put', known: toKnownItem(item, null) });
+    else appeared.push(item);
+  }
+  return { known: applyMoves(known, silent), appeared, changes };
+}
+
+/**
+ * Where the look is not what was told last: most of a large set is, in the same order, and costs a comparison only. Up to
+ * `from` both are the same, and so is what follows `keysTo` and `itemsTo`.
+ */
+function findDifferingRange(keys: readonly KnownItem[], items: readonly SetItem[]) {
+  const isSame = (known: KnownItem | undefined, item: SetItem | undefined): boolean =>
+    known !== undefined && known.key === item?.key && known.mark === item.fingerprint;
+  let from = 0;
+  while (isSame(keys[from], items[from])) from += 1;
+  let keysTo = keys.length;
+  let itemsTo = items.length;
+  while (keysTo > from && itemsTo > from && isSame(keys[keysTo - 1], items[itemsTo - 1])) {
+    keysTo -= 1;
+    itemsTo -= 1;
+  }
+  return { from, keysTo, itemsTo };
+}
+
+/** A thing that was told once is not told again because its directory was away for a while. */
+function isBack({ fingerprint: mark, returns }: SetItem, gone: KnownItem): boolean {
+  return returns !== 'occasion' || mark === gone.mark;
+}
+
+/** A thing as it is remembered when it is seen for the first time; `seq` null: nothing is told of it. */
+export function toKnownItem({ key, fingerprint: mark, vanished, extra }: SetItem, seq: number | null): KnownItem {
+  const isDelivered = seq !== null;
+  return { key, seq, mark, changes: 0, vanished: isDelivered ? vanished : null, extra: isDelivered ? extra : NO_EXTRA };
+}
+
+/** And after a change, of which so many events were told. */
+export function toChangedItem(
+  from: KnownItem,
+  { key, fingerprint: mark, vanished, extra }: SetItem,
+  deliveredCount: 0 | 1,
+): KnownItem {
+  const { seq, changes } = from;
+  const isDelivered = seq !== null;
+  const now = { vanished: isDelivered ? vanished : null, extra: isDelivered ? extra : NO_EXTRA };
+  return { key, seq, mark, changes: changes + deliveredCount, ...now };
+}
+
+const NO_EXTRA = {};
+
+/** A set after some moves, in their order; itself after none. */
+export function applyMoves(set: KnownSet, moves: readonly SetMove[]): KnownSet {
+  if (moves.length === 0) return set;
+  const last = new Map<string, KnownItem | null>();
+  const deliveredKeys = new Set<string>();
+  let { next } = set;
+  for (const move of moves) {
+    if (move.is === 'put') last.set(move.known.key, move.known);
+    else last.set(move.key, null);
+    if (move.is === 'drop' && move.delivered === 1) deliveredKeys.add(move.key);
+    if (move.is === 'put' && move.known.seq !== null) next = Math.max(next, move.known.seq + 1);
+  }
+  const keys: KnownItem[] = [];
+  const left: KnownItem[] = [];
+  const added = new Map(last);
+  for (const known of set.keys) {
+    const now = last.get(known.key);
+    if (now === undefined) {
+      keys.push(known);
+      continue;
+    }
+    if (now === null) left.push(deliveredKeys.has(known.key) ? { ...known, changes: known.changes + 1 } : known);
+    else keys.push(now);
+    added.delete(known.key);
+  }
+  for (const known of added.values()) if (known !== null) keys.push(known);
+  return addGone({ ...set, next, keys }, (key) => added.get(key) != null, left);
+}
+
+/** As many things that are gone are remembered; the ones that went first are forgotten first. */
+const MAX_GONE = 5000;
+
+/** @param isBack of keys that are gone, which ones are there again @param left what is not there any more */
+function addGone(set: KnownSet, isBack: (key: string) => boolean, left: readonly KnownItem[]): KnownSet {
+  const before = set.gone ?? [];
+  const stay = before.some(({ key }) => isBack(key)) ? before.filter(({ key }) => !isBack(key)) : before;
+  const fresh = left.filter(({ seq }) => seq !== null).map((known) => ({ ...known, vanished: null, extra: NO_EXTRA }));
+  if (stay === before && fresh.length === 0) return set;
+  const { gone: _, ...rest } = set;
+  const gone = [...stay, ...fresh].slice(-MAX_GONE);
+  return gone.length === 0 ? rest : { ...rest, gone };
+}
+
+/**
+ * Another set in its place, without a word. What has the same key is the same thing, and its events keep their `id`, also
+ * when it was gone; all else gets a `seq`, from `next` on, so that its changes can be told.
+ */
+export function adoptSet(
+  before: Pick<KnownSet, 'keys' | 'gone'>,
+  { epoch, items }: SetEvidence,
+  next: number,
+  isSilent: (item: SetItem) => boolean,
+): KnownSet {
+  const byKey = new Map([...(before.gone ?? []), ...before.keys].map((item) => [item.key, item]));
+  const keys = new Map<string, KnownItem>();
+  let seq = next;
+  for (const item of items) {
+    if (keys.has(item.key)) continue;
+    const from = byKey.get(item.key);
+    if (from !== undefined) keys.set(item.key, toChangedItem(from, item, 0));
+    else if (isSilent(item)) keys.set(item.key, toKnownItem(item, null));
+    else {
+      keys.set(item.key, toKnownItem(item, seq));
+      seq += 1;
+    }
+  }
+  const left = before.keys.filter(({ key }) => !keys.has(key));
+  const { gone } = before;
+  const now = { epoch, next: seq, keys: [...keys.values()], ...(gone === undefined ? {} : { gone }) };
+  return addGone(now, (key) => keys.has(key), left);
+}

@@ -1,0 +1,53 @@
+import type { HistoryWire } from '../app/status/wire-history.ts';
+import { createSvg, setAttribute } from './dom.ts';
+import { buildBar, buildSpark, SPARK_HEIGHT } from './spark.ts';
+import { ask } from './token.ts';
+
+const HOURS = 24;
+const TIMEOUT_MS = 5000;
+
+/** The last day, drawn on each card. What no answer is had for is not drawn; a card is whole without. */
+export async function drawPast(cards: ReadonlyMap<string, HTMLElement>): Promise<void> {
+  const answer = await ask(`/api/v1/history?hours=${HOURS}`, AbortSignal.timeout(TIMEOUT_MS));
+  const { from, to, slots, personas } = (await answer.json()) as HistoryWire;
+  const ms = Date.parse(to) - Date.parse(from);
+  for (const [id, card] of cards) {
+    const past = Object.hasOwn(personas, id) ? personas[id] : undefined;
+    if (past === undefined) continue;
+    const place = card.querySelector('.times');
+    const drawn = card.querySelector('.past') ?? document.createElement('div');
+    drawn.className = 'past';
+    drawn.replaceChildren(
+      ...[createSparkline(past.unread, slots), createBar(past.states, ms)].filter((element) => element !== null),
+    );
+    if (!drawn.isConnected) place?.before(drawn);
+  }
+}
+
+function createSparkline(unread: readonly (number | null)[], slots: number): SVGElement | null {
+  const spark = buildSpark(unread);
+  if (spark === null) return null;
+  const drawing = createDrawing('spark', `0 0 ${slots} ${SPARK_HEIGHT}`, spark.words);
+  drawing.append(
+    createSvg('path', { class: 'area', d: spark.area }),
+    createSvg('path', { class: 'line', d: spark.line }),
+  );
+  return drawing;
+}
+
+/** A slot a mark, as on public status pages. */
+export function createBar(states: string, ms: number): SVGElement {
+  const { paths, words } = buildBar(states, ms);
+  const drawing = createDrawing('bar90', `0 0 ${states.length} 10`, words);
+  drawing.append(...paths.map(({ name, d }) => createSvg('path', { class: name, d })));
+  return drawing;
+}
+
+function createDrawing(name: string, viewBox: string, words: string): SVGElement {
+  const drawing = createSvg('svg', { class: name, viewBox, preserveAspectRatio: 'none', role: 'img' });
+  setAttribute(drawing, 'aria-label', words);
+  const title = createSvg('title', {});
+  title.textContent = words;
+  drawing.append(title);
+  return drawing;
+}
