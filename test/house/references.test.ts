@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { findLinks, findReferences, hasSection } from './references.ts';
+import { programFiles, projectFiles, ROOT } from './source-file.ts';
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+describe('what comments and pages refer to', () => {
+  test('every section of a specification, and every page, that a comment names is there', () => {
+    const missing: string[] = [];
+    let count = 0;
+    for (const { path, comments } of programFiles())
+      for (const { page, section, text } of findReferences(
+        path,
+        comments.map(({ value }) => value),
+      )) {
+        count += 1;
+        const isThere = existsSync(join(ROOT, page)) && (section === null || hasSection(read(page), section));
+        if (!isThere) missing.push(`${path}: ${text} (${page})`);
+      }
+    assert.deepEqual(missing, []);
+    assert.ok(count > 200, `${count} references`);
+  });
+
+  test('every link between pages leads to a file', () => {
+    const pages = projectFiles().filter((path) => path.endsWith('.md') && !path.startsWith('test/data/'));
+    const dead = pages.flatMap((path) =>
+      findLinks(read(path))
+        .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
+        .map((target) => `${path}: ${target}`),
+    );
+    assert.ok(pages.length > 40);
+    assert.deepEqual(dead, []);
+  });
+
+  test('a reference is found with its page, named or by its room', () => {
+    const comment = `As Kijito contract b; garden contract 7, trap 2; persona daemon, contract 4; (contract 3) docs/CONTRACT.md`;
+    assert.deepEqual(
+      findReferences('core/inbox/a.ts', [comment]).map(({ page, section }) => `${page} ${section}`),
+      [
+        'docs/specs/kijito.md b',
+        'docs/specs/garden.md 7',
+        'docs/specs/persona-daemon.md 4',
+        'docs/specs/inbox-gates.md 3',
+        'docs/CONTRACT.md null',
+      ],
+    );
+    const page = '## 7. Rules\n## (b) Events\n| D12 | x |\n';
+    assert.deepEqual(
+      ['7', 'b', 'D12', '8', 'c', 'D13'].map((section) => hasSection(page, section)),
+      [true, true, true, false, false, false],
+    );
+    assert.deepEqual(findLinks('[a](b.md#c) [d](https://e) `[x]`\n    [f](g.md)\n'), ['b.md']);
+  });
+});
