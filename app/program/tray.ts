@@ -239,8 +239,8 @@ async function run(
     ...(garden === null ? [] : [garden.hive]),
     daemonHive.hive,
   ];
-  const hives = readOnly === null ? allHives : allHives.filter(({ isLocal }) => isLocal);
-  const ownHive = hives.find(({ isLocal }) => isLocal);
+  const hives = readOnly === null ? allHives : allHives.filter(({ kind }) => kind === 'embedded');
+  const ownHive = hives.find(({ kind }) => kind === 'embedded');
   if (ownHive !== undefined && readOnly === null) {
     const { contentChars } = settings;
     const recoveredSince = report === null || report.isFilled ? null : clock.now() - settings.keepMailDays * DAY_MS;

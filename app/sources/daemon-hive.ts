@@ -56,7 +56,8 @@ export function openDaemonHive(
       identity: ({ address }) => [DAEMON_SOURCE, address],
       named: source.named,
       holdMs: null,
-      ...{ isLocal: false, isHere: true, tellsAll: false },
+      kind: 'disk',
+      deliversBacklog: false,
       async appears(signal) {
         while (!signal.aborted && !hasAny()) await clock.sleep(APPEARS_EVERY_MS, signal);
         return 'there'; // its daemons have counts only

@@ -50,7 +50,8 @@ export function openGardenHive({ garden, contentChars }: Settings, machine: Mach
       identity: ({ address }) => [GARDEN, address, places.sessions, places.mailbox],
       named: source.named,
       holdMs: null,
-      ...{ isLocal: false, isHere: true, tellsAll: garden.backfill === true },
+      kind: 'disk',
+      deliversBacklog: garden.backfill === true,
       ...(isNamed ? {} : { appears: (signal: AbortSignal) => waitUntilPresent(places, machine, signal) }),
     },
   };

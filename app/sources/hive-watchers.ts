@@ -93,7 +93,8 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   };
   // Met before: what is not known of it came to be while we were away, and is news.
   let isKnown =
-    hive.tellsAll || [...options.savedStates.values()].some((savedState) => isSameHive(savedState.identity, hive));
+    hive.deliversBacklog ||
+    [...options.savedStates.values()].some((savedState) => isSameHive(savedState.identity, hive));
   let listed = false;
   /** Cuts the wait for the directory: with the next gap, and when a person asks. */
   let patience = new AbortController();
@@ -192,7 +193,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     resyncEvery: settings.resyncEvery,
     fastPath: true,
     holdMs: hive.holdMs,
-    pollsAtOnce: hive.isHere ? Number.POSITIVE_INFINITY : POLLS_AT_ONCE, // looks in the same process wait for nobody
+    pollsAtOnce: hive.kind === 'remote' ? POLLS_AT_ONCE : Number.POSITIVE_INFINITY,
     adopt: {
       everyMs: RESCAN_MS,
       toPersona: hive.named,
@@ -309,7 +310,7 @@ function computeStaleAfterMs({ hive, settings }: HiveWatchersOptions): number {
 function findHiveAddress(identity: unknown, hive: WatchedHive): string | null {
   if (!Array.isArray(identity)) return null;
   const query: unknown = identity[4];
-  const address = hive.isHere ? identity[1] : Array.isArray(query) ? new Map(query).get('persona') : null;
+  const address = hive.kind !== 'remote' ? identity[1] : Array.isArray(query) ? new Map(query).get('persona') : null;
   if (typeof address !== 'string') return null;
   const again = JSON.parse(JSON.stringify(hive.identity(hive.named(address))));
   return isDeepStrictEqual(identity, again) ? address : null;

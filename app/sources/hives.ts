@@ -32,15 +32,16 @@ export interface WatchedHive {
   named(address: string): Persona;
   /** Long-poll hold, null for none. */
   readonly holdMs: number | null;
-  /** The one that Hivebar serves. */
-  readonly isLocal: boolean;
-  /** In this process or on this disk: asking it takes no connection. Its identities name the address second. */
-  readonly isHere: boolean;
+  /**
+   * `embedded`: the hive that Hivebar itself serves. `disk`: files of this machine. `remote`: behind a connection, so that only so many
+   * polls run at once. The identities of the first two name the address second.
+   */
+  readonly kind: 'embedded' | 'disk' | 'remote';
   /**
    * The first poll of a persona delivers its whole inbox, where a setting says so. Else it is a baseline: counted, and not
-   * delivered. The local hive has no mail from before Hivebar, so there it is always so.
+   * delivered. The embedded hive has no mail from before Hivebar, so there it is always so.
    */
-  readonly tellsAll: boolean;
+  readonly deliversBacklog: boolean;
   /**
    * Resolves as soon as there is something to watch, or when the signal aborts. `came`: it was not there before, so all of it
    * came while Hivebar was running, and is news. Absent: there is.
@@ -124,7 +125,7 @@ export function openHives(
 
 /** The ids on the board of the personas of the local hive. */
 export function createLocalIdLookup(hives: readonly WatchedHive[]): (name: string) => PersonaId {
-  const local = hives.find(({ isLocal }) => isLocal);
+  const local = hives.find(({ kind }) => kind === 'embedded');
   return (name) => local?.named(name).id ?? name;
 }
 
@@ -198,7 +199,8 @@ function createKijitoHive(
     identity: (persona) => toInboxIdentity(hive.inbox(persona.address)),
     named: (address) => toKijitoPersona(address, members),
     holdMs,
-    ...{ isLocal: false, isHere: false, tellsAll: false },
+    kind: 'remote',
+    deliversBacklog: false,
   };
 }
 
@@ -234,7 +236,8 @@ function createLocalHive(local: LocalHive, members: HiveDirectory, { clock }: Ma
     identity: (persona) => ['local', persona.address],
     named: (address) => toKijitoPersona(address, members),
     holdMs: null,
-    ...{ isLocal: true, isHere: true, tellsAll: true },
+    kind: 'embedded',
+    deliversBacklog: true,
   };
 }
 

@@ -34,7 +34,8 @@ export function openProjectHive(
       identity: ({ address }) => [BRAINCLAW, address, project.store],
       named: source.named,
       holdMs: null,
-      ...{ isLocal: false, isHere: true, tellsAll: brainclaw.backfill === true },
+      kind: 'disk',
+      deliversBacklog: brainclaw.backfill === true,
     },
   };
 }
