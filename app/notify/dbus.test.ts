@@ -3,12 +3,12 @@ import { after, before, describe, test } from 'node:test';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Desktop, desktopMissing, poll, startDesktop } from '../../test/kit/desktop/index.ts';
 import { needs } from '../../test/kit/require.ts';
+import { type RecordedCall, startStandInDaemon } from '../../test/kit/stand-in-notification-daemon.ts';
 import { getAssetPath } from '../assets.node.ts';
 import { openSessionBus, type SessionBus } from '../desktop/index.ts';
 import type { Banner, BannerKey } from './banner.ts';
 import type { BannerPart, ChannelListener, ChannelState, NotifyChannel } from './channel.ts';
 import { createDbusChannel } from './dbus.ts';
-import { type RecordedCall, startStandInDaemon } from './stand-in.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: getAssetPath('icons/44/up-none.png') };
 const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly } from '../../core/model/index.ts';
+import { createDecision, Scene } from '../../test/kit/notify-scene.ts';
 import { findBannerAction } from './banner.ts';
-import { createDecision, Scene } from './harness.ts';
 import { decide } from './policy.ts';
 import { NOTIFY_RULES } from './state.ts';
 

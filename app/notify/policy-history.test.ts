@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isPressing, type OpenDecision, type Until } from '../../core/board/index.ts';
 import { exactly, type Instant } from '../../core/model/index.ts';
+import { createDecision, Scene } from '../../test/kit/notify-scene.ts';
 import { type Banner, type BannerKey, toDecisionKey, toOutageKey } from './banner.ts';
-import { createDecision, Scene } from './harness.ts';
 import type { PolicyInput } from './policy.ts';
 import { NOTIFY_RULES } from './state.ts';
 

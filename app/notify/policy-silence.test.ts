@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, Fault, formatIso } from '../../core/model/index.ts';
+import { createJoinedFact, createNewEvent, REFUSED, Scene } from '../../test/kit/notify-scene.ts';
 import { findBannerAction, toMailKey } from './banner.ts';
-import { createJoinedFact, createNewEvent, REFUSED, Scene } from './harness.ts';
 import { NOTIFY_RULES } from './state.ts';
 
 const NEVER = { is: 'never' } as const;

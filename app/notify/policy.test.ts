@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fact } from '../../core/board/index.ts';
 import { exactly, Fault, UNKNOWN } from '../../core/model/index.ts';
+import { createJoinedFact, createPolledFact, REFUSED, Scene } from '../../test/kit/notify-scene.ts';
 import { toOutageKey } from './banner.ts';
-import { createJoinedFact, createPolledFact, REFUSED, Scene } from './harness.ts';
 
 test('S1: mail that was read does not nag: one banner, withdrawn when it is read, and nothing after', () => {
   const scene = new Scene();

@@ -8,12 +8,12 @@ import { exactly, Fault } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
+import { createDecision } from '../../test/kit/notify-scene.ts';
 import { openAnnouncementStore } from './announcement-store.node.ts';
 import type { AnnouncementStore, SavedAnnouncements } from './announcements.ts';
 import type { Banner, BannerAction, BannerKey } from './banner.ts';
 import type { ChannelListener, OpenChannel } from './channel.ts';
 import { createOffChannel } from './choose.node.ts';
-import { createDecision } from './harness.ts';
 import { type Notifications, startNotify } from './start-notify.ts';
 
 const NOTHING_KEPT: SavedAnnouncements = { outages: {}, decisions: {} };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { realClock, silentLog } from '../../core/ports/index.ts';
+import { snapshot } from '../../test/kit/menu-samples.ts';
 import { openTray, type TrayNeeds } from './choose.node.ts';
-import { snapshot } from './harness.ts';
 import { openIcons } from './icons.node.ts';
 import { buildTrayModel } from './menu.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DaemonView } from '../../core/board/index.ts';
 import { type AgentState, exactly } from '../../core/model/index.ts';
-import { MINUTE, NOW, persona, snapshot, text, trayModel } from './harness.ts';
+import { MINUTE, NOW, persona, snapshot, text, trayModel } from '../../test/kit/menu-samples.ts';
 
 const DAEMON: DaemonView = {
   ...{ surface: 'claude-code', project: 'lab', fsm: 'CONNECTED', taxonomy: 'sleeping', isDegraded: false },

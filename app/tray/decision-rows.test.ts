@@ -2,8 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { OpenDecision } from '../../core/board/index.ts';
 import { exactly } from '../../core/model/index.ts';
+import {
+  createDecision,
+  findAction,
+  MINUTE,
+  NOW,
+  persona,
+  snapshot,
+  text,
+  trayModel,
+} from '../../test/kit/menu-samples.ts';
 import { buildFlatMenu, getDialect } from './flat-menu.ts';
-import { createDecision, findAction, MINUTE, NOW, persona, snapshot, text, trayModel } from './harness.ts';
 import type { MenuEntry } from './model.ts';
 
 const ada = persona('ada', { label: 'Ada' });

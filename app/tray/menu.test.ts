@@ -14,7 +14,7 @@ import {
   text,
   trayModel,
   up,
-} from './harness.ts';
+} from '../../test/kit/menu-samples.ts';
 import type { MenuEntry } from './model.ts';
 import { computeNextChange } from './next-change.ts';
 

@@ -3,9 +3,9 @@ import { mkdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSessionBus, type SessionBus } from '../../app/desktop/index.ts';
-import { type RecordedCall, startStandInDaemon } from '../../app/notify/stand-in.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Desktop, startDesktop } from '../kit/desktop/index.ts';
+import { type RecordedCall, startStandInDaemon } from '../kit/stand-in-notification-daemon.ts';
 import { bench, type Measured, ms, quantile } from './harness.ts';
 import { fileText, kijitoHome, packed, post, until } from './rig.ts';
 

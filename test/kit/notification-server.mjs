@@ -1,8 +1,8 @@
 // A notification daemon as a process of its own, for tests that stop or kill it: `node notification-server.mjs`, on the
 // session bus of its environment. One JSON line per call on stdout, the first is {"member":"ready"}.
 import { openSessionBus } from '../../app/desktop/index.ts';
-import { startStandInDaemon } from '../../app/notify/stand-in.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
+import { startStandInDaemon } from './stand-in-notification-daemon.ts';
 
 const say = (call) => process.stdout.write(`${JSON.stringify(call)}\n`);
 const bus = await openSessionBus({ env: process.env, log: silentLog, clock: realClock });

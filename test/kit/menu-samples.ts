@@ -1,7 +1,7 @@
+import { buildTrayModel } from '../../app/tray/menu.ts';
+import type { MenuEntry, TrayModel } from '../../app/tray/model.ts';
 import type { LocalView, MessagePreview, OpenDecision, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
 import { addCounts, type Count, exactly, formatIso, type Health } from '../../core/model/index.ts';
-import { buildTrayModel } from './menu.ts';
-import type { MenuEntry, TrayModel } from './model.ts';
 
 export const NOW = 1_750_000_000_000;
 export const MINUTE = 60_000;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
+import type { SavedAnnouncements } from '../../app/notify/announcements.ts';
+import type { Banner, BannerKey } from '../../app/notify/banner.ts';
+import { decide, type PolicyInput, type PolicyOutcome } from '../../app/notify/policy.ts';
+import { createPolicyState, NOTIFY_RULES } from '../../app/notify/state.ts';
 import type { Fact, OpenDecision, Until } from '../../core/board/index.ts';
 import type { MailEvent } from '../../core/events/index.ts';
 import { type Count, exactly, Fault, type Instant } from '../../core/model/index.ts';
-import type { SavedAnnouncements } from './announcements.ts';
-import type { Banner, BannerKey } from './banner.ts';
-import { decide, type PolicyInput, type PolicyOutcome } from './policy.ts';
-import { createPolicyState, NOTIFY_RULES } from './state.ts';
 
 const AGENT_STATE = { is: 'unknown', why: 'not-reported' } as const;
 /** A plain start, so that a transcript shows seconds since it. */

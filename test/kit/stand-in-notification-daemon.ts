@@ -1,4 +1,4 @@
-import type { SessionBus } from '../desktop/index.ts';
+import type { SessionBus } from '../../app/desktop/index.ts';
 
 /** A call that a stand-in daemon got. */
 export interface RecordedCall {
