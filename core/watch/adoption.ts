@@ -5,31 +5,36 @@ import type { Watcher } from './watcher.ts';
 
 export interface AdoptOptions {
   readonly everyMs: number;
-  /** Opens the watch of a persona that appeared. Null: it can't be opened now; it is tried again on the next rescan. */
+  /** Opens the watcher of a persona that appeared. Null: it cannot be opened now, and the next rescan tries again. */
   open(persona: Persona): Promise<Watcher | null>;
-  /** A name the pending list or a hint spoke of, as a persona. */
+  /** Turns an address that the pending list or a hint named into a persona. */
   toPersona(address: string): Persona;
-  /** Told once, until a rescan succeeds or fails in another way. */
+  /** Called once per failure, until a rescan succeeds or fails in another way. */
   onRescanFailed(fault: Fault): void;
 }
 
-/** A rescan that failed is tried again after so long, or after the ordinary time where that is less. */
+/** A failed rescan is tried again after this time, or after `everyMs` if that is shorter. */
 const RETRY_MS = 60_000;
 
-/** Opens watches of personas that appear while running, each name once; it never drops one (Kijito spec 14.1). */
+/** Opens watchers for personas that appear while running, each address once. It never drops one (Kijito spec 14.1). */
 export interface Adoption {
-  /** Hands the opened watch to `enter`; does nothing for a name that is being opened, or was refused since the last rescan. */
+  /**
+   * Hands the opened watcher to `enter`. Does nothing if the address is being opened or was refused since the last
+   * rescan.
+   */
   open(address: string, enter: (watcher: Watcher) => void): Promise<void>;
   /**
-   * Calls `found` with every name the source has, every `everyMs`, until the abort. `cut` gives a signal that aborts with
-   * the next gap: then it asks at once.
+   * Calls `onAddress` with every address of the source, every `everyMs`, until `abort`. `cut` gives a signal that the
+   * next interruption aborts; the rescan then asks the source at once.
    */
   rescan(onAddress: (address: string) => void, cut: () => AbortSignal, abort: AbortSignal): Promise<void>;
 }
 
 export function createAdoption(source: Source, clock: Clock, options: AdoptOptions): Adoption {
   const opening = new Set<string>();
-  /** Could not be opened. The pending list names them on every tick: they are left alone until the next rescan. */
+  /**
+   * Addresses that could not be opened. The pending list names them on every tick, so they wait for the next rescan.
+   */
   const refused = new Set<string>();
   return {
     async open(address, enter) {
@@ -59,7 +64,7 @@ export function createAdoption(source: Source, clock: Clock, options: AdoptOptio
         } catch (error) {
           if (abort.aborted) return;
           wait = asking.aborted ? 0 : Math.min(options.everyMs, RETRY_MS);
-          if (asking.aborted) continue; // a gap cut it: no failure
+          if (asking.aborted) continue; // an interruption cut the request: that is no failure
           const fault = toFault(error, { is: 'source', key: source.id });
           if (fault.message !== lastMessage) options.onRescanFailed(fault);
           lastMessage = fault.message;

@@ -3,7 +3,7 @@ import type { Checkpoint } from '../sources/index.ts';
 import { applyMoves, type SetMove } from './set-diff.ts';
 import { type Batch, type NumberedKeys, toCheckpoint, type WatcherState } from './watcher-state.ts';
 
-/** The state after the sink has settled the first `count` events of the offer. */
+/** Returns the state after the sink has acknowledged the first `count` events of the batch. */
 export function applyAck(state: WatcherState, batch: Batch, count: number): WatcherState {
   const isEdgeDelivered = batch.edge !== null && count > 0;
   const lead = batch.edge === null ? 0 : 1;
@@ -42,7 +42,7 @@ function computeCheckpoint(
   return blocked === null ? batch.checkpoint : toCheckpointBelow(checkpoint, blocked, batch.spans);
 }
 
-/** What is still to be told under the `seq` that it has. */
+/** Keeps the items that are not delivered yet, with the `seq` they have. */
 function removeDelivered({ next, keys }: NumberedKeys, moves: readonly SetMove[]): NumberedKeys {
   const deliveredKeys = new Set(moves.map((move) => (move.is === 'put' ? move.known.key : move.key)));
   return { next, keys: keys.filter(({ key }) => !deliveredKeys.has(key)) };
@@ -54,7 +54,10 @@ function isPinned(state: WatcherState): boolean {
   return state.gapAlerted !== null || state.wasPinned || state.forgot > 0 || state.lossDelivered;
 }
 
-/** Never past the first message that is not delivered, never backwards. `spans` is what the look knew of; null: all. */
+/**
+ * Moves the checkpoint to just below `blocked`, the first message that is not delivered, and never backwards. `spans`
+ * are the id ranges that the poll result covered; null means all.
+ */
 export function toCheckpointBelow(checkpoint: Checkpoint, blocked: number, spans: readonly Span[] | null): Checkpoint {
   const [id, done] = checkpoint.is === 'at' ? [checkpoint.id, checkpoint.done ?? []] : [0, []];
   const known = spans ?? [{ from: id + 1, to: Number.MAX_SAFE_INTEGER }];

@@ -3,15 +3,15 @@ import type { PollResult, SetEvidence, SetItem } from '../sources/index.ts';
 import { adoptSet, applyMoves, computeDiff, toKnownItem } from './set-diff.ts';
 import type { Notice, WatcherRules, WatcherState } from './watcher-state.ts';
 
-/** What was told of the set; nothing yet, where everything in it is new. */
+/** Returns the items that were delivered. The set is empty when everything in it is new. */
 export function getKnownSet({ checkpoint, numbered: minted }: WatcherState, { epoch }: SetEvidence): KnownSet {
   return checkpoint.is === 'known' ? checkpoint : { epoch, next: minted.next, keys: [] };
 }
 
 /**
- * The first healthy look at a set, with the branches of a log (Kijito spec 7.0): a baseline is remembered and not told; of
- * an inbox born during the run, one that is watched from the beginning on, or one whose position cannot be read, all is
- * new; and more than the cap are counted instead of told.
+ * Decides the checkpoint of a set at its first healthy poll, with the branches of a log (Kijito spec 7.0). A baseline
+ * is saved but not delivered. Everything is new when the inbox was born during the run, is watched from its beginning,
+ * or has a position that cannot be read. Items beyond the replay cap are counted instead of delivered.
  */
 export function decideSet(
   state: WatcherState,

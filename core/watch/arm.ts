@@ -3,8 +3,8 @@ import type { LogEvidence, PollResult } from '../sources/index.ts';
 import type { Notice, WatcherRules, WatcherState } from './watcher-state.ts';
 
 /**
- * The three first-poll branches, a fourth for an inbox born during the run, and a fifth for a position that cannot be
- * read. Sets the cursor before any mail.
+ * Sets the cursor at the first poll, before any mail. There are three branches for a first poll, a fourth for an inbox
+ * born during the run, and a fifth for a position that cannot be read.
  */
 export function decideCursor(
   state: WatcherState,
@@ -36,7 +36,10 @@ export function decideCursor(
   return arm(cursor);
 }
 
-/** A baseline over unread mail says so; over none, or where rev 6 is kept to, it is silent. */
+/**
+ * A baseline that skips unread mail raises a notice. It is silent when nothing is unread, or in at-most-once mode (rev
+ * 6).
+ */
 function toSkippedNotices(
   state: WatcherState,
   unread: Count,

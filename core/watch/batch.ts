@@ -18,9 +18,9 @@ import {
 } from './watcher-state.ts';
 
 /**
- * What to do about it. Put the facts on the board; `save` asks for `toSavedState(state)` to be made durable, before anything
- * is handed over; then hand `offer` to the sink (with `kept`, which is what to remember once all of it is taken) and step
- * the answer.
+ * The output of one step. The caller puts `facts` on the board and, if `save` is set, makes `toSavedState(state)`
+ * durable. Only then does it hand `batch` to the sink, with `saved`, the state to save once the whole batch is
+ * delivered. It feeds the ack of the sink to the next step.
  */
 export interface StepOutput {
   readonly state: WatcherState;
@@ -28,16 +28,16 @@ export interface StepOutput {
   readonly saved: SavedState;
   readonly facts: readonly Fact[];
   readonly save: boolean;
-  /** The look holds more than one offer can carry: step it again once the sink has taken this. */
+  /** The poll result holds more than one batch can carry. Step it again once the sink has acknowledged this batch. */
   readonly more: boolean;
 }
 
-/** The distance, not the difference: a wall clock that was set back must not silence the proof of life. */
+/** Compares the absolute distance in time, so that a wall clock that was set back does not silence the heartbeat. */
 export function isBeatDue(state: WatcherState, at: Instant, rules: WatcherRules): boolean {
   return rules.heartbeatMs !== null && Math.abs(at - state.beatAt) >= rules.heartbeatMs;
 }
 
-/** What is to be said now, before it is in words. */
+/** What a batch has to carry, before it is formatted as events. */
 export interface BatchDraft {
   readonly mail: readonly BatchMessage[];
   readonly checkpoint: Checkpoint;
@@ -45,17 +45,20 @@ export interface BatchDraft {
   readonly alarms: readonly AlarmDetails[];
   readonly hive: HiveAlarmEvent | null;
   readonly closes: boolean;
-  /** Mail that is not in `mail` follows: what comes after mail waits for it. */
+  /** More mail follows that is not in `mail`. Whatever comes after mail waits for it. */
   readonly more: boolean;
   readonly facts: readonly Fact[];
   readonly save: boolean;
-  /** The cursor was just set: it is saved before `armed` is told, so that a kill between them makes no second baseline. */
+  /**
+   * The cursor was just set. It is saved before `armed` is delivered, so that a kill in between makes no second
+   * baseline.
+   */
   readonly saveFirst: boolean;
   readonly edge: 'UP' | 'DOWN' | null;
   readonly notices: readonly Notice[];
 }
 
-/** Nothing of its own: what is due anyway is said. */
+/** A draft without content of its own. A batch made of it carries only what is due anyway, such as a heartbeat. */
 export const EMPTY_DRAFT = {
   mail: [],
   spans: null,
@@ -71,8 +74,8 @@ export const EMPTY_DRAFT = {
 } as const;
 
 /**
- * Builds the events of one poll in their total order: edge, notices, alarms of a gap, mail ascending, the alarm of unread
- * mail that is not shown, heartbeat (Kijito spec 6.1, Kijito contract b).
+ * Builds the events of one poll in their fixed order: edge, notices, gap alarms, mail by ascending id, the alarm about
+ * unread mail that is not shown, heartbeat (Kijito spec 6.1, Kijito contract b).
  */
 export function buildBatch(state: WatcherState, at: Instant, rules: WatcherRules, draft: BatchDraft): StepOutput {
   const cursor = getCursor(state.checkpoint);

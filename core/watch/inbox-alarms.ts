@@ -2,12 +2,12 @@ import type { Gap, LogEvidence, Message } from '../sources/index.ts';
 import type { AlarmDetails } from './notice-events.ts';
 import type { WatcherRules, WatcherState } from './watcher-state.ts';
 
-/** When all unread mail is shown again, the next that is not is told again (trap 47). */
+/** Once all unread mail is shown again, the alarm about mail that is not shown may be raised again (trap 47). */
 export function clearHiddenAlarm(state: WatcherState, { hidden }: LogEvidence): WatcherState {
   return state.hiddenDelivered && hidden?.unread === 0 ? { ...state, hiddenDelivered: false } : state;
 }
 
-/** What is to be said of this look beside mail, as far as it was not said before. */
+/** Returns the alarms of this poll result that were not delivered before. */
 export function findAlarms(
   state: WatcherState,
   { hidden, messages }: LogEvidence,
@@ -29,7 +29,7 @@ export function findAlarms(
   return alarms.filter(({ is }) => !rules.silenced.has(is));
 }
 
-/** Whether unread mail that the newest page does not show lies above the cursor; null: it cannot be told. */
+/** Returns whether unread mail that the newest page does not show lies above the cursor; null when this is unknown. */
 function isHiddenAbove(
   floor: number | null,
   gap: Gap | undefined,

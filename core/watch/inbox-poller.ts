@@ -13,71 +13,80 @@ export interface InboxPollerOptions {
   readonly clock: Clock;
   readonly put: (fact: Fact) => void;
   readonly intervalMs: number;
-  /** A full look at least after this many skipped ticks. */
+  /** Every inbox is polled at least once per this many skipped ticks. */
   readonly resyncEvery: number;
-  /** Looks in flight at once. */
+  /** The maximum number of concurrent polls. */
   readonly pollsAtOnce: number;
-  /** Adopts personas that appear while running; null: the set given at the start is fixed. */
+  /** How to adopt personas that appear while running. Null: the set of personas given at the start is fixed. */
   readonly adopt: AdoptOptions | null;
   /**
-   * Told what the pending list said on a tick, null for no answer, as soon as the looks that were under way are done; one
-   * at a time, in order. It rejects never.
+   * Called with the counts of each tick's pending list, or null for no answer, once the polls under way are done. Calls
+   * do not overlap and keep their order. The promise never rejects.
    */
   readonly onPendingList?: (levels: PendingCounts | null, abort: AbortSignal) => Promise<void>;
-  /** Told of every look; throwing a Fault from here ends the rounds with it (a fatal start-up fault). */
+  /** Called after every poll. A Fault thrown here ends the scheduler with that fault (a fatal start-up fault). */
   readonly onPolled: (watcher: Watcher, outcome: PollOutcome) => void;
-  /** Told of a watch that is over, since its persona is not in the source any more. */
+  /** Called when a watcher has ended because the source no longer has its persona. */
   readonly onLeft?: (watcher: Watcher) => void;
 }
 
-/** What the looks of one run are subject to. */
+/** The signals and callbacks that all polls of one run share. */
 export interface PollerRun {
-  /** The end. */
+  /** Aborts when the run ends. */
   readonly abort: AbortSignal;
-  /** Cuts what asks the source: with the next gap, and at the end. */
+  /** Returns the signal that cancels requests to the source. It aborts at the next interruption and at the end. */
   cut(): AbortSignal;
-  /** An inbox begins to fail. */
+  /** Called when an inbox starts to fail. */
   failing(): void;
   /** Ends the run with this error. */
   end(error: unknown): void;
 }
 
-/** What a poke asked of the next tick: nothing, an ordinary tick, or a look at every inbox. */
+/** What a poke asks of the next tick: nothing, an ordinary tick, or a poll of every inbox. */
 export type PollRequest = 'no' | 'tick' | 'all';
 
-/** The inboxes of one source while the rounds run: which are looked at on a tick, and how each look goes on. */
+/**
+ * Holds the inboxes of one source while the scheduler runs. It decides which inboxes a tick polls, and follows up each
+ * poll.
+ */
 export interface InboxPoller extends AsyncDisposable {
-  /** Looks where a count changed at once, and sees to everything else when those looks are back, or take long. */
+  /** Polls the inboxes whose count changed at once. Handles all others when those polls are back, or take long. */
   tick(answer: PendingListAnswer | null, request: PollRequest): Promise<void>;
-  /** Looks at one inbox now. */
+  /** Polls one inbox now. */
   wake(address: string): void;
-  /** Watches what appears in the directory of the source, until the end. Absent where the set is fixed. */
+  /** Watches for personas that appear in the directory of the source, until the end. Absent where the set is fixed. */
   readonly rescan?: () => Promise<void>;
-  /** Whether any inbox fails. */
+  /** Whether any inbox is failing. */
   readonly isFailing: boolean;
 }
 
 interface InboxEntry {
   readonly watcher: Watcher;
-  /** What the pending list said last; null when it said nothing. */
+  /** The counts that the pending list gave last; null when it gave none. */
   level: UnreadCounts | null;
   skipped: number;
   healthy: boolean;
-  /** When the last look began, monotonic. */
+  /** When the last poll began, on the monotonic clock. */
   polledAt: number;
-  /** The look in flight. */
+  /** A poll is in flight. */
   busy: boolean;
-  /** Something happened during the look in flight: look once more. */
+  /** Something happened during the poll in flight, so the inbox is polled once more. */
   again: boolean;
-  /** Since its last look something happened in the source that the counts of others explain, but need not explain alone. */
+  /**
+   * Since the last poll something happened in the source. The changed counts of other inboxes may explain it, or only a
+   * part of it.
+   */
   stale: boolean;
-  /** Offers held events again. */
+  /** The timer that polls this inbox again, for undelivered events or missing messages. */
   retry: Disposable | null;
 }
 
-/** How long everything else waits for the looks that were begun because a count changed. */
+/** How long all other inboxes wait for the polls that began because a count changed. */
 const POLLS_FIRST_MS = 5;
-/** So long at most a change stays unseen that leaves every count as it was: one message read, another one come. */
+/**
+ * A change that leaves every count equal, such as one message read and another arrived, stays unseen for at most this
+ * long.
+ */
 export const HIDDEN_AT_MOST_MS = 60_000;
 
 export function createInboxPoller(
@@ -91,9 +100,9 @@ export function createInboxPoller(
   const slots = createPollSlots(options.pollsAtOnce);
   const adoption = options.adopt === null ? null : createAdoption(source, clock, options.adopt);
   const background = new Set<Promise<void>>();
-  /** The counts of the answer before; null before the first. */
+  /** The counts of the previous answer; null before the first answer. */
   let before: PendingCounts['byAddress'] | null = null;
-  /** Looks at every inbox that is stale by then. */
+  /** The timer that polls every inbox that is stale when it fires. */
   let sweep: Disposable | null = null;
   let isNotifying = false;
   let notifying: Promise<void> = Promise.resolve();
@@ -106,7 +115,7 @@ export function createInboxPoller(
     return entry;
   }
 
-  /** `level`: as the pending list has it, where that is what told of it. */
+  /** `level`: the counts of the pending list, if the pending list named this address. */
   function adopt(address: string, level: UnreadCounts | null = null): void {
     if (adoption === null || entries.has(address)) return;
     track(
@@ -142,7 +151,7 @@ export function createInboxPoller(
         const slow = !entry.healthy;
         const getLevel = (): UnreadCounts | null => entry.level;
         const outcome = await entry.watcher.poll((run) => slots.run(slow, run), course.cut(), abort, getLevel);
-        if (outcome.is === 'stopped') continue; // the end, or a gap, after which every inbox is looked at
+        if (outcome.is === 'stopped') continue; // the end, or an interruption, after which every inbox is polled
         entry.healthy = outcome.is === 'healthy';
         if (!entry.healthy) course.failing();
         options.onPolled(entry.watcher, outcome);
@@ -154,7 +163,7 @@ export function createInboxPoller(
     }
   }
 
-  /** Gone from the source, and nothing is left to be told of it. */
+  /** The persona is gone from the source and nothing about it is left to deliver. */
   function isOver({ watcher, healthy, again }: InboxEntry): boolean {
     if (source.isGone?.(watcher.persona) !== true || again) return false;
     return !healthy || (watcher.retryAt === null && !watcher.isDelivering);
@@ -168,7 +177,7 @@ export function createInboxPoller(
     track(Promise.resolve(watcher[Symbol.asyncDispose]()));
   }
 
-  /** Held events are offered again, and what is missing is asked for again, on schedules of their own (D2). */
+  /** Undelivered events and missing messages are retried on a schedule of their own (D2). */
   function retryLater(entry: InboxEntry): void {
     entry.retry?.[Symbol.dispose]();
     const at = entry.watcher.retryAt ?? entry.watcher.walkAt;
@@ -177,7 +186,8 @@ export function createInboxPoller(
   }
 
   /**
-   * What an answer says of one inbox, and remembers it. `isDoubtful`: it hides something that no count explains.
+   * Compares the counts of an answer with the previous counts, and stores them. `isDoubtful`: the answer hides a change
+   * that no count explains.
    */
   function compareLevel(entry: InboxEntry, level: UnreadCounts | null, isDoubtful: boolean): CountsChange {
     const known = entry.level;
@@ -187,19 +197,19 @@ export function createInboxPoller(
     return isDoubtful ? 'doubtful' : 'same';
   }
 
-  /** True when a look begins now, which will say more than a count. */
+  /** Returns true when a poll begins now, because its result will say more than a count. */
   function consider(entry: InboxEntry, counts: CountsChange, request: PollRequest, hidesChanges: boolean): boolean {
     const { watcher } = entry;
-    // A look that still hangs is not doubled by the interval, only by a poke: what it asked for may be later news.
+    // The interval does not start a second poll while one hangs. A poke does, because it may speak of something later.
     if (entry.busy && request === 'no') {
-      // What changed meanwhile may have come after its answer, and a held list does not say it twice.
+      // The change may have come after the answer of the poll in flight, and a held list does not report it twice.
       if (counts === 'changed' || counts === 'doubtful') entry.again = true;
       return false;
     }
     const armed = watcher.state.arming === 'armed';
     const age = clock.monotonic() - entry.polledAt;
     const recent = request === 'no' && age < intervalMs / 2;
-    // Where equal counts may hide a change, one tick later would be too late.
+    // Where equal counts may hide a change, waiting for one more tick would exceed the limit.
     const overdue = entry.skipped >= resyncEvery || (hidesChanges && !recent && age + intervalMs > HIDDEN_AT_MOST_MS);
     const pace = { armed, healthy: entry.healthy, recent, retryAt: watcher.retryAt, overdue };
     if (findPollReason(pace, counts, clock.now(), request === 'all') !== null) {
@@ -212,7 +222,10 @@ export function createInboxPoller(
     return false;
   }
 
-  /** The counts of some explain why the list moved; what they do not explain is found out within a minute. */
+  /**
+   * Some changed counts explain why the cursor of the list moved. A later sweep finds, within a minute, what they do
+   * not explain.
+   */
   function sweepLater(): void {
     sweep ??= clock.after(HIDDEN_AT_MOST_MS, () => {
       sweep = null;
@@ -222,7 +235,10 @@ export function createInboxPoller(
   }
 
   return {
-    /** The answers of the looks where a count changed are what somebody waits for. Not for long, since a look may hang. */
+    /**
+     * Inboxes whose count changed are polled first, because somebody waits for them. The rest do not wait long: a poll
+     * may hang.
+     */
     async tick(answer, request) {
       const levels = answer?.levels ?? null;
       const isExplained = levels === null || before === null || hasChanges(before, levels.byAddress);
@@ -254,7 +270,7 @@ export function createInboxPoller(
       if (isMoved) sweepLater();
       for (const [address, level] of levels?.byAddress ?? []) adopt(address, level);
       for (const fact of counted) put(fact);
-      if (onPendingList === undefined || isNotifying) return; // what is slow to hear misses a tick: it is no queue
+      if (onPendingList === undefined || isNotifying) return; // a slow listener misses a tick, because ticks are not queued
       isNotifying = true;
       notifying = Promise.allSettled([...background])
         .then(() => (abort.aborted ? undefined : onPendingList(levels, abort)))

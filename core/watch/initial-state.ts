@@ -11,7 +11,7 @@ import {
   type WatcherState,
 } from './watcher-state.ts';
 
-/** The state a watch begins with (Kijito spec 7.0: cursor and FSM resolve independently). */
+/** Creates the state that a watcher begins with. Cursor and health are restored independently (Kijito spec 7.0). */
 export function createInitialState(
   at: Instant,
   start: WatcherStart,
@@ -50,10 +50,12 @@ export function createInitialState(
     forgot: 0,
     lossDelivered: resumed?.pin_evidence_intact === false,
     hiddenDelivered: resumed?.unread_hidden === true,
-    // Whose ids these are does not change with a seed; what is old in it does: a seed is the operator's word.
+    // A seed does not change which log the ids belong to. It does change what counts as old, because the operator chose
+    // it.
     log: saved?.log === undefined ? FIRST_LOG : { name: saved.log.name, readTo: resumed?.log?.read_to ?? 0 },
     isAhead: rules.delivery === 'at-least-once' && (start.is === 'seed' || resumed?.seeded_ahead === true),
-    held: known && start.is !== 'seed' ? findHeldIds(tail, rules, cursor, saved?.log?.name ?? '') : [], // a seed is the operator's word: replay all
+    // A seed replays everything, because the operator asked for it.
+    held: known && start.is !== 'seed' ? findHeldIds(tail, rules, cursor, saved?.log?.name ?? '') : [],
     beatAt: at,
     count: 0,
     batch: null,
@@ -64,7 +66,7 @@ function toSkippedNotice({ armed_at: at, skipped, id_range: range, unread_held, 
   return { is: 'baseline_skipped', at, skipped, range, unread: unread_held === 'unknown' ? null : unread_held, why };
 }
 
-/** Ids of this log above the cursor for which the sink already holds the `new` event. */
+/** Returns the ids of this log above the cursor for which the sink already holds the `new` event. */
 function findHeldIds(tail: Tail, rules: WatcherRules, cursor: number, log: string): number[] {
   const prefix = `${rules.persona ?? '_'}:new:`;
   const ids: number[] = [];

@@ -2,42 +2,49 @@ import type { Clock } from '../ports/index.ts';
 import { type ClockPair, computeInterruptionMs, type Interruption } from './interruption.ts';
 
 export interface InterruptionRules {
-  /** Between two looks at the clocks. */
+  /** Milliseconds between two readings of the clocks. */
   readonly beatMs: number;
-  /** A beat that is late by more, or a wall clock off by more, is a gap. */
+  /**
+   * A beat that is later than this many milliseconds, or a wall clock that is off by more, counts as an interruption.
+   */
   readonly tolerateMs: number;
-  /** For so long after a gap the network may still be waking up: failures count, but make no outage. */
+  /**
+   * Milliseconds after an interruption in which the network may still be waking up. Failures count, but make no outage.
+   */
   readonly graceMs: number;
 }
 
-/** Of the desktop contract, section 8. */
+/** The values of the desktop contract, section 8. */
 export const INTERRUPTION_RULES: InterruptionRules = { beatMs: 5000, tolerateMs: 15_000, graceMs: 30_000 };
 
-/** Knows when nobody watched. Disposing ends its beat. */
+/** Detects interruptions, that is, times in which nobody watched. Disposing stops its timer. */
 export interface InterruptionDetector extends Disposable {
   /**
-   * Whether the grace time of a gap goes on. Looks at the clocks first: timers that were due in the gap fire in any
-   * order, and no failure of theirs shall come before the gap is known.
+   * Returns whether the grace time of an interruption is still running. It reads the clocks first: timers that were due
+   * during the interruption fire in any order, and their failures must not be handled before the interruption is known.
    */
   isSettling(): boolean;
-  /** Calls `listener` with each gap, in the order of listening, before anything that is found out afterwards. */
+  /**
+   * Calls `listener` with each interruption, in the order of registration, before anything that is found out
+   * afterwards.
+   */
   onInterruption(listener: (gap: Interruption) => void): Disposable;
 }
 
-/** Begins to compare the clocks with each other, and with when the beat was due. */
+/** Starts to compare the clocks with each other and with the time at which the beat was due. */
 export function detectInterruptions(clock: Clock, rules: InterruptionRules = INTERRUPTION_RULES): InterruptionDetector {
   const listeners = new Set<(gap: Interruption) => void>();
   const readClocks = (): ClockPair => ({ wall: clock.now(), monotonic: clock.monotonic() });
   let last = readClocks();
-  /** Monotonic: a clock that is set again must not stretch the grace. */
+  /** Monotonic, so that setting the wall clock does not extend the grace time. */
   let graceEndsAt = Number.NEGATIVE_INFINITY;
   let timer: Disposable;
 
-  /** True when there was a gap. */
+  /** Returns true when there was an interruption. */
   function checkClocks(now: ClockPair): boolean {
     const ms = computeInterruptionMs(last, now, rules.beatMs, rules.tolerateMs);
     if (ms === null) return false;
-    last = now; // before anybody is told: a listener may ask
+    last = now; // set before the listeners run, because a listener may ask
     graceEndsAt = now.monotonic + rules.graceMs;
     const interruption: Interruption = { at: now.wall, ms, until: now.wall + rules.graceMs };
     for (const listener of [...listeners]) listener(interruption);

@@ -1,26 +1,26 @@
 import type { Instant } from '../model/index.ts';
 
-/** Both clocks at one moment. */
+/** Both clocks at one moment, in milliseconds. */
 export interface ClockPair {
   readonly wall: Instant;
-  /** Stands still while some systems sleep; goes on while a process is stopped. */
+  /** Stops on some systems while the machine sleeps. It continues while the process is stopped. */
   readonly monotonic: number;
 }
 
 /** Time in which nobody watched: the machine slept, the process was stopped, or the wall clock was set. */
 export interface Interruption {
-  /** When it was noticed. */
+  /** When the interruption was noticed. */
   readonly at: Instant;
-  /** How much of it there was, in milliseconds; when the clock was set back, by how much. */
+  /** How long the interruption was, in milliseconds. If the clock was set back: by how much. */
   readonly ms: number;
-  /** The end of the grace time: what comes before it tells of the time away. */
+  /** The end of the grace time. A failure before it is a consequence of the interruption. */
   readonly until: Instant;
 }
 
 /**
- * Milliseconds of a gap between two readings of which the second was due at most `dueMs` after the first; null when both
- * clocks went on as expected, give or take `tolerateMs`. Which of the causes it was cannot be told from the clocks on
- * every system, and it is treated the same (desktop contract, section 8).
+ * Computes the milliseconds of an interruption between two readings, of which the second was due at most `dueMs` after
+ * the first. Null when both clocks went on as expected, within `tolerateMs`. The clocks do not tell the cause on every
+ * system, so all causes are treated the same (desktop contract, section 8).
  */
 export function computeInterruptionMs(
   before: ClockPair,

@@ -1,10 +1,10 @@
 import { type Count, exactly, isSameCount, UNKNOWN } from '../model/index.ts';
 import type { PendingCounts, UnreadCounts } from '../sources/index.ts';
 
-/** Who is not in the list has nothing unread. */
+/** A persona that is not in the list has nothing unread. */
 export const NOTHING_UNREAD: UnreadCounts = { unread: exactly(0), urgent: exactly(0) };
 
-/** What a level counts as unread, null where it does not say. */
+/** Returns the unread count, or null when the source does not give one. */
 export function getUnreadCount({ unread }: UnreadCounts): number | null {
   return unread.is === 'unknown' ? null : unread.n;
 }
@@ -13,7 +13,7 @@ export function isSameCounts(a: UnreadCounts, b: UnreadCounts): boolean {
   return a === b || (isSameCount(a.unread, b.unread) && isSameCount(a.urgent, b.urgent));
 }
 
-/** Whether any count of one answer differs from those of the answer before. */
+/** Returns whether any count differs between two answers. */
 export function hasChanges(before: PendingCounts['byAddress'], after: PendingCounts['byAddress']): boolean {
   if (before === after) return false;
   for (const [address, level] of after) if (!isSameCounts(before.get(address) ?? NOTHING_UNREAD, level)) return true;
@@ -22,8 +22,9 @@ export function hasChanges(before: PendingCounts['byAddress'], after: PendingCou
 }
 
 /**
- * How much of what a look found unread is urgent, as far as the pending list told: rows do not say. When the look found
- * another number than the list did, the list's count of urgent mail is a lower bound at most, and of 0 it says nothing.
+ * Computes how much of the unread mail that a poll found is urgent. Messages do not say, so the counts of the pending
+ * list decide. If the two unread counts differ, the urgent count of the list is only a lower bound, and 0 means
+ * unknown.
  */
 export function countUrgent(unread: Count, level: UnreadCounts | null): Count {
   if (unread.is === 'exact' && unread.n === 0) return exactly(0);

@@ -2,10 +2,10 @@ import type { LogEvidence, PollResult } from '../sources/index.ts';
 import { FIRST_LOG, type Notice, type WatcherRules, type WatcherState } from './watcher-state.ts';
 
 /**
- * Ids rise for ever, so an inbox with unread mail whose newest id is below the cursor holds another log: the hive was
- * emptied, or restored, and begins again. The checkpoint is set anew at its beginning; the next look tells what is unread.
- * Revision 6 holds its cursor whatever comes (Kijito spec 7.0), and so does a seed that an operator gave. Null: it is the
- * log of before.
+ * Ids always rise, so an inbox with unread mail whose newest id is below the cursor holds another log: the hive was
+ * emptied or restored, and its ids begin again. The checkpoint is set to the beginning, and the next poll delivers what
+ * is unread. Revision 6 keeps its cursor in any case (Kijito spec 7.0), and so does a seed that an operator gave. Null:
+ * the log is still the same.
  */
 export function restartLog(
   state: WatcherState,
@@ -25,7 +25,7 @@ export function restartLog(
     checkpoint: { is: 'at', id: 0 },
     log: { name: `${rules.run}-${state.count + 1}`, readTo: max },
     notices: [
-      ...state.notices.filter(({ is }) => is !== 'log_restarted'), // one that began again before anybody was told of it
+      ...state.notices.filter(({ is }) => is !== 'log_restarted'), // drop an earlier restart that nobody was told about
       restarted,
       ...(arming === 'armed' ? [] : [{ is: 'armed' } as const]),
     ],
@@ -38,13 +38,15 @@ export function restartLog(
   };
 }
 
-/** Ids below the cursor are no surprise any more once the log has come up to it. */
+/** Once the log has reached the cursor, ids below the cursor are expected no more. */
 export function passAhead(state: WatcherState, { max }: LogEvidence): WatcherState {
   const isReached = state.isAhead && state.checkpoint.is === 'at' && max >= state.checkpoint.id;
   return isReached ? { ...state, isAhead: false } : state;
 }
 
-/** What was read before this log was first seen is no news; of the first log that is for the cursor to say. */
+/**
+ * A message that was read before this log was first seen is not delivered. In the first log the cursor decides that.
+ */
 export function isOldNews({ log }: WatcherState, row: { readonly id: number; readonly read: boolean }): boolean {
   return log !== FIRST_LOG && row.read && row.id <= log.readTo;
 }

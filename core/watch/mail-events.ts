@@ -19,16 +19,16 @@ import {
 import type { SetMove } from './set-diff.ts';
 import type { WatcherRules } from './watcher-state.ts';
 
-/** An event of a message, and what is done with it once the sink has it. */
+/** The event of a message, and what to change in the checkpoint once the sink has acknowledged the event. */
 export interface BatchMessage {
   readonly event: Event;
-  /** Of a log: the row's. */
+  /** For a log: the id of the message. */
   readonly id: number | null;
-  /** Of a set: what is remembered then. */
+  /** For a set: the change to the known items. */
   readonly move: SetMove | null;
 }
 
-/** What every event has. */
+/** Returns the fields that every event has. */
 export function toCommonFields(rules: WatcherRules, at: Instant, name: Event['event'], eventId: string) {
   return {
     source: rules.source,
@@ -39,7 +39,7 @@ export function toCommonFields(rules: WatcherRules, at: Instant, name: Event['ev
   };
 }
 
-/** A row of a log fits, and so does a thing of a set with its `seq`. */
+/** The fields that both a message of a log and an item of a set with its `seq` have. */
 type MessageFields = Pick<MailEvent, 'id' | 'from' | 'created' | 'origin'> & { readonly content: string | null };
 
 export function toMailEvent(
@@ -66,7 +66,10 @@ export function toMailEvent(
   return event;
 }
 
-/** Its id is the same when it is offered again, and another one when the thing changes to the same once more. */
+/**
+ * The event id stays the same when the event is offered again. It differs when the item later changes to the same state
+ * again.
+ */
 export function toChangeEvent(
   name: ChangeName,
   seq: number,

@@ -2,7 +2,7 @@ import type { AlarmEvent, Event } from '../events/index.ts';
 import type { Gap } from '../sources/index.ts';
 import { type Notice, toBaselineFields } from './watcher-state.ts';
 
-/** An alarm as it is to be said. */
+/** The details of an alarm, before it becomes an event. */
 export type AlarmDetails =
   | { readonly is: 'gap'; readonly cursor: number; readonly gap: Gap }
   | { readonly is: 'evidence-lost'; readonly cursor: number; readonly forgot: number }
@@ -14,10 +14,10 @@ export type AlarmDetails =
       readonly isAbove: boolean | null;
     };
 
-/** What every event has but mail, in the shape of the event of that name. */
+/** Returns the common fields of an event with the given name, for every event but mail. */
 type Head = (name: Event['event']) => Omit<Extract<Event, { event: 'armed' }>, 'event' | 'cursor'>;
 
-/** A notice as an event; `cursor` is where the watch stands (Kijito contract b). */
+/** Turns a notice into an event. `cursor` is the position of the watcher (Kijito contract b). */
 export function toNoticeEvent(notice: Notice, head: Head, cursor: number): Event {
   switch (notice.is) {
     case 'persona_added':
@@ -43,7 +43,9 @@ export function toNoticeEvent(notice: Notice, head: Head, cursor: number): Event
   }
 }
 
-/** An observation, never a diagnosis (Kijito contract b, trap 29). */
+/**
+ * Turns an alarm into an event. An alarm reports what was observed and never a diagnosis (Kijito contract b, trap 29).
+ */
 export function toAlarmEvent(alarm: AlarmDetails): AlarmEvent {
   switch (alarm.is) {
     case 'gap': {

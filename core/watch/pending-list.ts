@@ -7,9 +7,9 @@ export interface PendingOptions {
   readonly source: Source;
   readonly clock: Clock;
   readonly fastPath: boolean;
-  /** How long one hold is asked to last; null: never hold. */
+  /** How long one hold should last, in milliseconds; null: never hold. */
   readonly holdMs: number | null;
-  /** Ticks to pass over before a source without a pending list is asked for one again. */
+  /** How many ticks to skip before a source without a pending list is asked for one again. */
   readonly resyncEvery: number;
 }
 
@@ -20,43 +20,48 @@ export interface PendingListAnswer {
 }
 
 /**
- * What happened since the answer before, beside what the counts say. `moved`: the cursor did. `broken`: a question failed,
- * so that the server may be another one, with a cursor of its own.
+ * What happened since the previous answer, apart from the counts. `moved`: the cursor moved. `broken`: a request
+ * failed, so the server may be another one, with another cursor.
  */
 export type SinceAnswer = 'nothing' | 'moved' | 'broken';
 
-/** The pending list of one source: asked once a tick, or held open between ticks where source and server can. */
+/**
+ * The pending list of one source. It is asked once per tick, or held open between ticks where source and server support
+ * it.
+ */
 export interface PendingList {
-  /** One answer. Null: none to be had, so every inbox is looked at (the baseline of Kijito spec 9). */
+  /** Asks for one answer. Null: there is none, so every inbox is polled (the baseline of Kijito spec 9). */
   ask(abort: AbortSignal): Promise<PendingListAnswer | null>;
   /**
-   * Rests until `until` (monotonic) or `end`. While the list is held open its answer ends the rest, before or after
-   * `until`; `punctual`: not after.
+   * Waits until `until` (monotonic) or `end`. While the list is held open, its answer ends the wait, before or after
+   * `until`. `punctual`: not after `until`.
    */
   rest(until: number, punctual: boolean, end: AbortSignal): Promise<PendingListAnswer | null>;
-  /** Forgets what went wrong: after a gap nothing is waited for. */
+  /** Forgets earlier failures, so that no request waits after an interruption. */
   renew(): void;
 }
 
-/** After a failed hold: the wait before the next, doubled up to `HOLD_RETRY_MOST_MS`. */
+/** The wait after a failed hold, in milliseconds. It doubles with each failure, up to `HOLD_RETRY_MOST_MS`. */
 const HOLD_RETRY_MS = 2000;
 const HOLD_RETRY_MOST_MS = 30_000;
-/** An answer without news that comes sooner than this was not held: at most one of them a second. */
+/**
+ * An answer without changes that arrives sooner than this was not held. At most one such answer per second is accepted.
+ */
 const HOLD_LEAST_MS = 1000;
 
 export function createPendingList(options: PendingOptions): PendingList {
   const { source, clock, holdMs } = options;
   const pending = options.fastPath ? source.pending : undefined;
-  /** Undefined: no answer yet has told whether the list can be held. Null: it cannot. */
+  /** Undefined: no answer has shown yet whether the list can be held. Null: it cannot be held. */
   let cursor: string | null | undefined;
-  /** The question of `ask` that is under way. */
+  /** The request of `ask` that is in flight. */
   let underWay: Promise<PendingListAnswer | null> | null = null;
   let failures = 0;
   let pause = 0;
-  /** No answer came since the last failure. */
+  /** No answer has arrived since the last failure. */
   let isBroken = false;
   let counts: PendingCounts['byAddress'] | null = null;
-  /** Every count of the last answer is as before. */
+  /** Every count of the last answer equals the previous one. */
   let isEmpty = false;
 
   function hear(levels: PendingCounts): PendingListAnswer {
@@ -85,7 +90,7 @@ export function createPendingList(options: PendingOptions): PendingList {
     try {
       return hear(await pending.once(abort));
     } catch (error) {
-      // No answer is an answer here: every inbox is looked at, and it is those looks whose failure counts.
+      // A missing answer is no failure here: every inbox is polled instead, and the failures of those polls count.
       if (!abort.aborted) isBroken = true;
       const fault = toFault(error, { is: 'source', key: source.id });
       if (fault.code === 'not-found') {
@@ -100,7 +105,7 @@ export function createPendingList(options: PendingOptions): PendingList {
 
   async function rest(until: number, punctual: boolean, end: AbortSignal): Promise<PendingListAnswer | null> {
     const computeLeft = () => Math.max(0, until - clock.monotonic());
-    // A hive that takes the question and never answers must not make the next tick late.
+    // A hive that accepts the request and never answers must not delay the next tick.
     const late = new AbortController();
     using _ = punctual ? clock.after(computeLeft(), () => late.abort()) : null;
     const stop = punctual ? AbortSignal.any([end, late.signal]) : end;
@@ -109,7 +114,7 @@ export function createPendingList(options: PendingOptions): PendingList {
       const answer = await waitUnlessAborted(underWay, stop);
       if (answer !== null) return answer;
     }
-    if (canHold && cursor === undefined && failures === 0) failures = 1; // the first question has just failed
+    if (canHold && cursor === undefined && failures === 0) failures = 1; // the first request has just failed
     let wait = cursor === undefined ? retryAfter() : 0;
     while (pending?.hold !== undefined && holdMs !== null && cursor !== null && !stop.aborted) {
       if (wait > 0) {
@@ -128,12 +133,14 @@ export function createPendingList(options: PendingOptions): PendingList {
         failures = 0;
         const wasEmpty = isEmpty;
         const answer = hear(levels);
-        // A new cursor alone is news. A server that gives one with each answer, and never holds, is asked once a second.
+        // A new cursor alone is a change. A server that sends a new one with each answer and never holds is asked once
+        // per second.
         const isPaced = early > 0 && (levels.cursor === before || (isEmpty && wasEmpty));
         if (isPaced) await clock.sleep(early, stop);
         return answer;
       } catch {
-        // Tried again on a schedule of its own, with the same cursor; meanwhile ticks come at the interval and ask `once`.
+        // The hold is retried on its own schedule with the same cursor. Meanwhile ticks come at the interval and ask
+        // `once`.
         if (!stop.aborted) isBroken = true;
         failures += 1;
         wait = retryAfter();
@@ -153,7 +160,7 @@ export function createPendingList(options: PendingOptions): PendingList {
   };
 }
 
-/** What a question that goes on without us answers; null as soon as the signal aborts. */
+/** Resolves with the answer, or with null as soon as the signal aborts. The request itself continues. */
 async function waitUnlessAborted<T>(answer: Promise<T | null>, signal: AbortSignal): Promise<T | null> {
   if (signal.aborted) return null;
   const stop = Promise.withResolvers<null>();

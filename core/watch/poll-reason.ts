@@ -3,29 +3,29 @@ import type { Instant } from '../model/index.ts';
 /** What the scheduler remembers of one persona between ticks. */
 export interface Pace {
   readonly armed: boolean;
-  /** Reach is up: the last look was healthy. */
+  /** The last poll was healthy. */
   readonly healthy: boolean;
-  /** The last look began less than half an interval ago, and nobody asked for another. */
+  /** The last poll began less than half an interval ago, and nobody asked for another. */
   readonly recent: boolean;
-  /** The sink refused; not before this instant is it offered again. */
+  /** The sink refused events. They are not offered again before this instant. */
   readonly retryAt: Instant | null;
-  /** It was skipped so often, or for so long, that it is looked at whatever the list says. */
+  /** The inbox was skipped so often, or for so long, that it is polled whatever the list says. */
   readonly overdue: boolean;
 }
 
 /**
- * What an answer of the pending list says of one inbox. `unknown`: nothing. `doubtful`: its counts are those of before, and
- * yet something happened that no count explains.
+ * What an answer of the pending list says about one inbox. `unknown`: nothing. `doubtful`: its counts are unchanged,
+ * although something happened that no count explains.
  */
 export type CountsChange = 'unknown' | 'changed' | 'doubtful' | 'same';
 
 export type PollReason = 'arm' | 'failing' | 'retry' | 'fallback' | 'changed' | 'doubt' | 'floor' | 'asked';
 
 /**
- * Why a persona's inbox is to be fetched on this tick, or null to skip it (Kijito spec 9 and 14.2): to arm, while it
- * fails, to offer held events again, without a pending answer, when its counts changed or may hide a change, and when it is
- * overdue, so that a lying count can only add latency. An answered hold makes ticks that come early: they count as no
- * further poll of an inbox that fails, or a short outage would be told as a long one.
+ * Returns why this tick polls the inbox of a persona, or null to skip the inbox (Kijito spec 9 and 14.2). The reasons
+ * are: to arm, to retry a failure, to offer held events again, no answer of the pending list, counts that changed or
+ * may hide a change, and an overdue poll, so that a wrong count can only add latency. An answered hold makes early
+ * ticks. They do not poll a failing inbox again, because a short outage would then be reported as a long one.
  */
 export function findPollReason(pace: Pace, counts: CountsChange, at: Instant, isRequested: boolean): PollReason | null {
   const early = !pace.healthy && pace.recent;
@@ -40,7 +40,7 @@ export function findPollReason(pace: Pace, counts: CountsChange, at: Instant, is
   return pace.overdue ? 'floor' : null;
 }
 
-/** Milliseconds to wait before held events are offered again: 1 s, doubled to 30 s. */
+/** Milliseconds to wait before held events are offered again: 1 s, doubled each time up to 30 s. */
 export function computeRetryDelay(refusals: number): number {
   return Math.min(1000 * 2 ** Math.max(refusals - 1, 0), 30_000);
 }

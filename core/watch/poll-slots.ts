@@ -1,6 +1,6 @@
 /**
- * At most `size` runs at once; the rest wait in order. Those said to be slow come behind all others and never hold the
- * last free place, so that inboxes that hang delay only each other.
+ * Runs at most `size` polls at once; the rest wait in order. Slow polls come after all others and never hold the last
+ * free slot, so that inboxes that hang delay only each other.
  */
 export interface PollSlots {
   run<T>(slow: boolean, work: () => T | Promise<T>): T | Promise<T>;
@@ -25,7 +25,7 @@ export function createPollSlots(size: number): PollSlots {
     next?.();
   };
 
-  /** Runs it in the place that was taken for it; what is done at once leaves at once. */
+  /** Runs the work in the slot that was taken for it. Synchronous work frees the slot at once. */
   function runInPlace<T>(isSlow: boolean, work: () => T | Promise<T>): T | Promise<T> {
     let result: T | Promise<T>;
     try {
@@ -41,14 +41,14 @@ export function createPollSlots(size: number): PollSlots {
 
   return {
     run(isSlow, work) {
-      // A free place is taken in the same turn: what can begin begins before whatever is asked for after it.
+      // A free slot is taken in the same turn, so that work which can begin now begins before any later request.
       if (isFree(isSlow)) {
         enter(isSlow);
         return runInPlace(isSlow, work);
       }
       const placed = new Promise<void>((resolve) => {
         (isSlow ? slow : quick).push(() => {
-          enter(isSlow); // by who leaves, so that nobody slips in between
+          enter(isSlow); // called by whoever leaves, so that no other work takes the slot in between
           resolve();
         });
       });

@@ -3,30 +3,40 @@ import { createPendingList, type PendingListAnswer } from './pending-list.ts';
 import type { Watcher } from './watcher.ts';
 
 export interface SchedulerOptions extends InboxPollerOptions {
-  /** Ask the pending list once a tick and look only where a count changed. */
+  /** Ask the pending list once per tick and poll only inboxes whose count changed. */
   readonly fastPath: boolean;
-  /** Hold the pending list open for this long instead of sleeping, where source and server can; null: never. */
+  /** How long to hold the pending list open instead of sleeping, where source and server support it; null: never. */
   readonly holdMs: number | null;
 }
 
-/** The scheduler of one source: one pending call a tick, bounded concurrent looks, no persona waits for another. */
+/**
+ * The scheduler of one source. It makes one pending request per tick and bounded concurrent polls. No persona waits for
+ * another.
+ */
 export interface Scheduler {
-  /** Runs until the signal aborts. @throws Fault what `looked` threw. */
+  /**
+   * Runs until the signal aborts.
+   * @throws Fault what `onPolled` threw.
+   */
   run(watchers: readonly Watcher[], abort: AbortSignal): Promise<void>;
-  /** Begins a tick now. Pokes that arrive before it begins are one. `force`: look at every inbox, whatever pending says. */
+  /**
+   * Begins a tick now. Pokes that arrive before the tick begins are merged. `force`: poll every inbox, whatever the
+   * list says.
+   */
   poke(force: boolean): void;
-  /** Looks at one inbox now. */
+  /** Polls one inbox now. */
   wake(address: string): void;
   /**
-   * After a gap: whatever is under way may wait on a connection that is dead, so it is cut without a verdict; the source
-   * drops its connections, no wait after a failure is kept, and every inbox is looked at now.
+   * Restarts all requests after an interruption. Requests under way may wait on a dead connection, so they are
+   * cancelled and not counted as failures. The source drops its connections, waits after failures end, and every inbox
+   * is polled now.
    */
   renew(): void;
 }
 
-/** How long the first looks wait for the pending list, so that arming never hangs on it. */
+/** How long the first polls wait for the pending list, so that arming never hangs on it. */
 const ARM_WAIT_MS = 250;
-/** Bursts of pokes within this time are one tick. */
+/** Pokes within this many milliseconds make one tick. */
 const COALESCE_MS = 5;
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
@@ -34,21 +44,21 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const pending = createPendingList(options);
   let inboxes: InboxPoller | null = null;
   let abort: AbortSignal = AbortSignal.abort();
-  /** Cuts what asks the source: with the next gap, and at the end. */
+  /** Cancels requests to the source at the next interruption and at the end. */
   let cutting = new AbortController();
   let poked: PollRequest = 'no';
   let ring: () => void = () => {};
-  /** Has the rest under way end in time for an inbox that fails, however long the list is held. */
+  /** Ends the current wait in time for an inbox that fails, however long the list is held. */
   let hurry: () => void = () => {};
 
-  /** What was asked before, and since. */
+  /** Merges an earlier request with the pokes that arrived since. */
   function takeRequest(before: PollRequest = 'no'): PollRequest {
     const request = before === 'all' || poked === 'no' ? before : poked;
     poked = 'no';
     return request;
   }
 
-  /** Until the next tick is due: the interval, the answer of the held list, or a poke. */
+  /** Waits until the next tick is due: the interval is over, the held list answered, or a poke arrived. */
   async function rest(started: number, failing: boolean): Promise<PendingListAnswer | null> {
     const cut = new AbortController();
     ring = () => cut.abort();
@@ -64,11 +74,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     (late as Disposable | null)?.[Symbol.dispose]();
     if (poked === 'no') return answer;
     await clock.sleep(COALESCE_MS, abort);
-    return null; // a poke speaks of later news than an answer that was on its way
+    return null; // a poke speaks of something later than an answer that was already on its way
   }
 
   async function runLoop(inboxes: InboxPoller): Promise<void> {
-    // In order: what a poke asked is taken before the list is asked, so that no answer is older than the poke.
+    // The order matters: the poke is taken before the list is asked, so that no answer is older than the poke.
     let started = clock.monotonic();
     const first = pending.ask(cutting.signal);
     let answer = await Promise.race([first, clock.sleep(ARM_WAIT_MS, abort).then(() => null)]);
@@ -91,7 +101,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   return {
     async run(watchers, signal) {
-      // A signal of our own that follows the given one: asking a composite signal is dear, and every look asks.
+      // A plain signal that follows the given one, because checking a composite signal is slow and every poll checks
+      // it.
       const over = new AbortController();
       abort = over.signal;
       cutting = new AbortController();

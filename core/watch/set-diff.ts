@@ -1,32 +1,34 @@
 import type { ChangeName, Extra, KnownItem, KnownSet } from '../model/index.ts';
 import type { SetEvidence, SetItem } from '../sources/index.ts';
 
-/** What became of a set since it was told. */
+/** The differences between a set and its delivered state. */
 export interface SetDiff {
-  /** The set as it is remembered before any of it is told: with what changes without an event. */
+  /** The known items before anything of this diff is delivered, with all changes that make no event. */
   readonly known: KnownSet;
-  /** In the order of the look, without a `seq` yet. */
+  /** New items in the order of the poll result, without a `seq` yet. */
   readonly appeared: readonly SetItem[];
-  /** Likewise, and behind them what is not there any more. */
+  /** Changed items in the order of the poll result, followed by the items that vanished. */
   readonly changes: readonly SetChange[];
 }
 
-/** A change that is to be told of what was `from`. */
+/** A change of the item `from` that is to be delivered. */
 export interface SetChange {
   readonly event: ChangeName;
   readonly seq: number;
   readonly from: KnownItem;
   readonly extra: Extra;
-  /** What it makes of what is remembered, once it is told. */
+  /** How the delivery of the event changes the known items. */
   readonly move: SetMove;
 }
 
-/** One step in what is remembered. `told`: how many events tell of a thing that it is gone. */
+/** One change to the known items. `delivered`: how many events reported that the item is gone. */
 export type SetMove =
   | { readonly is: 'put'; readonly known: KnownItem }
   | { readonly is: 'drop'; readonly key: string; readonly delivered: 0 | 1 };
 
-/** `isSilent`: nothing is ever told of this thing. A key that occurs again in one look is passed over. */
+/**
+ * Compares the known items with a poll result. `isSilent`: the item never makes an event. A repeated key is ignored.
+ */
 export function computeDiff(known: KnownSet, { items }: SetEvidence, isSilent: (item: SetItem) => boolean): SetDiff {
   const { from: start, keysTo, itemsTo } = findDifferingRange(known.keys, items);
   const before = known.keys.slice(start, keysTo);
@@ -66,8 +68,8 @@ export function computeDiff(known: KnownSet, { items }: SetEvidence, isSilent: (
 }
 
 /**
- * Where the look is not what was told last: most of a large set is, in the same order, and costs a comparison only. Up to
- * `from` both are the same, and so is what follows `keysTo` and `itemsTo`.
+ * Finds the range in which the poll result differs from the known items. Most of a large set is unchanged and in the
+ * same order, so it costs only a comparison. Both are equal before `from`, and again from `keysTo` and `itemsTo` on.
  */
 function findDifferingRange(keys: readonly KnownItem[], items: readonly SetItem[]) {
   const isSame = (known: KnownItem | undefined, item: SetItem | undefined): boolean =>
@@ -83,18 +85,21 @@ function findDifferingRange(keys: readonly KnownItem[], items: readonly SetItem[
   return { from, keysTo, itemsTo };
 }
 
-/** A thing that was told once is not told again because its directory was away for a while. */
+/**
+ * Returns true when an item came back that need not be delivered again, for example after its directory was away for a
+ * while.
+ */
 function isBack({ fingerprint: mark, returns }: SetItem, gone: KnownItem): boolean {
   return returns !== 'occasion' || mark === gone.mark;
 }
 
-/** A thing as it is remembered when it is seen for the first time; `seq` null: nothing is told of it. */
+/** Turns an item that appeared into a known item. `seq` null: the item makes no events. */
 export function toKnownItem({ key, fingerprint: mark, vanished, extra }: SetItem, seq: number | null): KnownItem {
   const isDelivered = seq !== null;
   return { key, seq, mark, changes: 0, vanished: isDelivered ? vanished : null, extra: isDelivered ? extra : NO_EXTRA };
 }
 
-/** And after a change, of which so many events were told. */
+/** Returns the known item after a change. `deliveredCount`: how many events reported the change. */
 export function toChangedItem(
   from: KnownItem,
   { key, fingerprint: mark, vanished, extra }: SetItem,
@@ -108,7 +113,7 @@ export function toChangedItem(
 
 const NO_EXTRA = {};
 
-/** A set after some moves, in their order; itself after none. */
+/** Returns the set after applying the moves in order; the same object when there are none. */
 export function applyMoves(set: KnownSet, moves: readonly SetMove[]): KnownSet {
   if (moves.length === 0) return set;
   const last = new Map<string, KnownItem | null>();
@@ -137,10 +142,13 @@ export function applyMoves(set: KnownSet, moves: readonly SetMove[]): KnownSet {
   return addGone({ ...set, next, keys }, (key) => added.get(key) != null, left);
 }
 
-/** As many things that are gone are remembered; the ones that went first are forgotten first. */
+/** The number of vanished items that are kept. The items that vanished first are dropped first. */
 const MAX_GONE = 5000;
 
-/** @param isBack of keys that are gone, which ones are there again @param left what is not there any more */
+/**
+ * @param isBack whether the item with this key is present again
+ * @param left the items that are no longer present
+ */
 function addGone(set: KnownSet, isBack: (key: string) => boolean, left: readonly KnownItem[]): KnownSet {
   const before = set.gone ?? [];
   const stay = before.some(({ key }) => isBack(key)) ? before.filter(({ key }) => !isBack(key)) : before;
@@ -152,8 +160,9 @@ function addGone(set: KnownSet, isBack: (key: string) => boolean, left: readonly
 }
 
 /**
- * Another set in its place, without a word. What has the same key is the same thing, and its events keep their `id`, also
- * when it was gone; all else gets a `seq`, from `next` on, so that its changes can be told.
+ * Replaces the set by another one without making events. An item with the same key is the same item and its events keep
+ * their `id`, even when the item had vanished. All other items get a `seq`, from `next` on, so that their changes can
+ * be delivered.
  */
 export function adoptSet(
   before: Pick<KnownSet, 'keys' | 'gone'>,

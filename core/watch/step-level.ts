@@ -3,7 +3,10 @@ import type { PollResult } from '../sources/index.ts';
 import { buildBatch, EMPTY_DRAFT, type StepOutput } from './batch.ts';
 import type { Notice, WatcherRules, WatcherState } from './watcher-state.ts';
 
-/** A look at counts only: edges of reach are told, and that it is watched; there is no mail to tell, so no position to keep. */
+/**
+ * Steps a poll result that has only counts. It delivers edges of health and `armed`. There is no mail, so no checkpoint
+ * either.
+ */
 export function stepLevel(before: WatcherState, at: Instant, pollResult: PollResult, rules: WatcherRules): StepOutput {
   const health: Health = before.health.is === 'up' ? before.health : { is: 'up', since: at };
   const armed: readonly Notice[] = before.arming === 'armed' ? [] : [{ is: 'armed' }];

@@ -15,7 +15,7 @@ import {
   type WatcherState,
 } from './watcher-state.ts';
 
-/** A look at a log: what lies above the cursor is told, as far as it is in sight. */
+/** Steps a poll result of a log. It delivers the messages above the cursor that the poll result contains. */
 export function stepLog(
   before: WatcherState,
   at: Instant,
@@ -28,13 +28,15 @@ export function stepLog(
   const armed =
     restarted ??
     passAhead(before.arming === 'armed' ? before : decideCursor(before, pollResult, evidence, rules), evidence);
-  // Nothing can be missing above a position that was decided just now: it was none, or what is above it was counted and passed.
+  // A checkpoint that was decided just now has no gap above it: it was unset, or the messages above it were counted and
+  // skipped.
   const isSameCheckpoint =
     before.checkpoint.is === 'at' && armed.checkpoint.is === 'at' && before.checkpoint.id === armed.checkpoint.id;
   const gap = isSameCheckpoint ? evidence.gap : undefined;
   const state = clearHiddenAlarm({ ...armed, health, failures: 0 }, evidence);
   const [cursor, done] = state.checkpoint.is === 'at' ? [state.checkpoint.id, state.checkpoint.done ?? []] : [0, []];
-  // Asked for from the cursor of the log of before, a look at another one says nothing of what is in it.
+  // After a restart the request began at the cursor of the old log, so its result does not show what the new log
+  // contains.
   const above = restarted === null ? findMessagesAbove(evidence.messages, cursor) : [];
   const held = state.held.length === 0 ? NOTHING_HELD : new Set(state.held);
   const isDone = ({ id }: Message): boolean => held.has(id) || (done.length > 0 && findSpan(done, id) !== null);
@@ -76,7 +78,7 @@ export function stepLog(
     notices: state.notices,
   });
   const { unread, urgent, agentState } = pollResult;
-  // What is only offered is not handed over yet: the board hears of that when it is told.
+  // The board gets the delivered cursor. Events that are only offered are not delivered yet.
   const deliveredCursor = getCursor(out.state.checkpoint);
   const persona = rules.persona ?? '_';
   const isBelow = evidence.max < cursor && unread.is !== 'unknown' && unread.n > 0;
@@ -87,7 +89,10 @@ export function stepLog(
   };
 }
 
-/** Rows ascend: those that are told already, part by part, are not gone through again with each further part. */
+/**
+ * Finds the messages above the cursor by binary search, so that each further batch does not scan delivered messages
+ * again.
+ */
 function findMessagesAbove(messages: readonly Message[], cursor: number): readonly Message[] {
   let low = 0;
   let high = messages.length;

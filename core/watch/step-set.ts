@@ -14,7 +14,7 @@ import {
   type WatcherState,
 } from './watcher-state.ts';
 
-/** A look at a set: what appeared is told first, then what changed, then what is not there any more. */
+/** Steps a poll result of a set. New items are delivered first, then changed items, then vanished items. */
 export function stepSet(
   before: WatcherState,
   at: Instant,
@@ -24,7 +24,7 @@ export function stepSet(
 ): StepOutput {
   const health: Health = before.health.is === 'up' ? before.health : { is: 'up', since: at };
   const refused = new Map(before.numbered.keys.map((entry) => [entry.key, entry]));
-  // What was offered as it appeared stays that, whatever it is by the time it is taken.
+  // An item that was offered as new stays new, whatever its state is when it is acknowledged.
   const isSilent = ({ key, appeared, from }: SetItem): boolean =>
     (appeared === 'quiet' && !refused.has(key)) || isSuppressed(from, rules);
   const armed = before.arming === 'armed' ? before : decideSet(before, pollResult, evidence, rules, isSilent);
@@ -59,7 +59,7 @@ function toCheckpoint(set: KnownSet): WatcherState['checkpoint'] {
   return { ...set, is: 'known' };
 }
 
-/** As much as one offer carries. What was offered before and refused goes first, under the `seq` that it had. */
+/** Builds as many events as one batch carries. Items that were refused before go first, with the `seq` they had. */
 function buildMessages(
   { known, appeared, changes }: SetDiff,
   refused: ReadonlyMap<string, NumberedKey>,

@@ -10,16 +10,16 @@ import { stepLog } from './step-log.ts';
 import { stepSet } from './step-set.ts';
 import { toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
 
-/** What happens to a watch. Time comes in with it. */
+/** The inputs of a watcher. Each carries its time. */
 export type StepInput = { readonly at: Instant } & (
   | { readonly is: 'looked'; readonly pollResult: PollResult }
-  /** `settling`: shortly after a gap. It counts, but it makes no edge yet. */
+  /** `settling`: shortly after an interruption. The failure counts, but makes no edge yet. */
   | { readonly is: 'failed'; readonly fault: Fault; readonly settling: boolean }
-  /** The sink's answer to the last offer. */
+  /** The ack of the sink for the last batch. */
   | { readonly is: 'taken'; readonly ack: Ack }
-  /** A tick whose look was skipped. */
+  /** A tick that skipped the poll. */
   | { readonly is: 'beat' }
-  /** To be told here although it concerns the whole hive. Only at least once. */
+  /** An alarm about the whole hive that this watcher delivers. Only in at-least-once mode. */
   | { readonly is: 'alarm'; readonly alarm: HiveAlarmEvent }
 );
 
@@ -61,7 +61,7 @@ function stepFailure(
   const { at, fault, settling } = input;
   const failures = before.failures + 1;
   const wasDown = before.health.is === 'down' || (before.health.is === 'unseen' && before.deliveredEdge === 'DOWN');
-  // The disk refuses: no second try will be answered otherwise, and "up" with the number of before would be false.
+  // The disk refuses to read, so a second try gives the same answer. Keeping "up" with the old number would be false.
   const isSure = fault.code === 'unreadable';
   const isDown = wasDown || ((isSure || failures >= rules.alertAfter) && !settling);
   const health: Health = isDown

@@ -13,49 +13,49 @@ import type { Checkpoint } from '../sources/index.ts';
 import type { SavedBaseline, SavedWatcherState } from '../state/index.ts';
 import type { SetMove } from './set-diff.ts';
 
-/** What a watch obeys, fixed for its life. */
+/** The settings of a watcher. They do not change during its life. */
 export interface WatcherRules {
   /** What events carry as `persona`; null for a single `--url` target. */
   readonly persona: PersonaId | null;
-  /** The persona's name at its source: mail from it is its own. */
+  /** The name of the persona at its source. Mail from this name is the persona's own. */
   readonly address: string;
   /** What events carry as `source`. */
   readonly source: string;
-  /** 16 hex digits drawn once a process, for the ids of events that are not mail. */
+  /** 16 hex digits drawn once per process, for the ids of events that are not mail. */
   readonly run: string;
   readonly pollSeconds: number;
-  /** Consecutive failures that make an outage, at least 1. */
+  /** The number of consecutive failures that make an outage, at least 1. */
   readonly alertAfter: number;
-  /** More than this many messages on a re-arm are not replayed but counted (`replay_capped`). */
+  /** On a re-arm, more messages than this are counted (`replay_capped`) instead of replayed. */
   readonly maxReplay: number;
   /** Milliseconds between heartbeats; null: none. */
   readonly heartbeatMs: number | null;
-  /** Authors whose mail makes no event, as `foldName` has them. */
+  /** Authors whose mail makes no event, in the form that `foldName` returns. */
   readonly suppressed: ReadonlySet<string>;
   /**
-   * `at-most-once` (Kijito rev 6): the cursor moves over whatever was offered. `at-least-once`: it moves over what the
-   * sink took, and the rest is offered again.
+   * `at-most-once` (Kijito rev 6): the cursor moves past everything that was offered. `at-least-once`: it moves past
+   * what the sink acknowledged, and the rest is offered again.
    */
   readonly delivery: 'at-most-once' | 'at-least-once';
-  /** Which of the alarms an inbox can raise by itself are not wanted. Only at least once has any. */
+  /** The alarms of this inbox that are switched off. Alarms exist only in at-least-once mode. */
   readonly silenced: ReadonlySet<Alarm>;
 }
 
-/** What an inbox shows beside mail and outages (Kijito contract b). */
+/** What an inbox reports beside mail and outages (Kijito contract b). */
 export type Alarm = 'gap' | 'evidence-lost' | 'unread-not-shown';
 
 export function isSuppressed(from: string | null, { suppressed }: WatcherRules): boolean {
   return from !== null && suppressed.size > 0 && suppressed.has(foldName(from));
 }
 
-/** What survives a restart (Kijito spec 7.3), beside the identity, which belongs to the file. */
+/** What survives a restart (Kijito spec 7.3), without the identity, which belongs to the file. */
 export type SavedState = SavedWatcherState;
 
 /**
- * How a watch begins. `resume`: with what was saved, where a null cursor means baseline. `seed`: at an id the operator
- * gave. `baseline`: what is there now is old, for `why`. `born`: the inbox began during this run, everything in it is new.
- * `corrupt`: what was saved cannot be read, so what is in sight is told again. Saved reach is always taken over (Kijito
- * spec 7.0).
+ * How a watcher begins. `resume`: from the saved state, where a null cursor means baseline. `seed`: at an id that the
+ * operator gave. `baseline`: everything present is old, for the reason `why`. `born`: the inbox began during this run,
+ * so everything in it is new. `corrupt`: the saved state cannot be read, so the visible messages are delivered again.
+ * Saved health is always restored (Kijito spec 7.0).
  */
 export type WatcherStart =
   | { readonly is: 'resume' | 'born' }
@@ -63,7 +63,7 @@ export type WatcherStart =
   | { readonly is: 'seed'; readonly id: number }
   | { readonly is: 'corrupt'; readonly why: string };
 
-/** Said once, before any mail, when the watch has decided where it stands. */
+/** Delivered once, before any mail, when the watcher has decided its checkpoint. */
 export type Notice =
   | { readonly is: 'persona_added' | 'armed' }
   | { readonly is: 'seed_ahead'; readonly seeded: number; readonly currentMax: number }
@@ -77,89 +77,94 @@ export type Notice =
       readonly why: string;
     }
   | { readonly is: 'log_restarted'; readonly cursorAt: number; readonly max: number }
-  /** `from` is the mark before: it stays the one to remember until somebody was told that mail is skipped. */
+  /** `from` is the previous checkpoint. It stays the saved one until the notice that mail was skipped is delivered. */
   | { readonly is: 'replay_capped'; readonly from: Checkpoint; readonly cappedTo: number; readonly dropped: number };
 
-/** Which log the ids are of: those of an inbox may begin again, and then the same ids are other messages. */
+/**
+ * Identifies the log that ids belong to. The ids of an inbox may begin again, and then equal ids are other messages.
+ */
 export interface LogIdentity {
-  /** Stands in the ids of its events; empty for the log that was there first. */
+  /** Part of the ids of its events; empty for the first log. */
   readonly name: string;
-  /** What is read up to this id was there when the log was first seen, and is no news. */
+  /** Messages up to this id that are read were present when the log was first seen, so they are not new. */
   readonly readTo: number;
 }
 
 export const FIRST_LOG: LogIdentity = { name: '', readTo: 0 };
 
-/** What is with the sink right now, and what it means for the mark if it stops at the n-th event. */
+/** The batch that the sink has now, and how each event moves the checkpoint once it is acknowledged. */
 export interface Batch {
   readonly events: readonly Event[];
-  /** Per event: the row's id for mail of a log, else null. */
+  /** Per event: the id of the message for mail of a log, else null. */
   readonly ids: readonly (number | null)[];
-  /** Per event: what is remembered of a set once it is taken, else null. */
+  /** Per event: the change to the known items once it is acknowledged, else null. */
   readonly moves: readonly (SetMove | null)[];
-  /** Per event: the alarm that is raised once it is taken, else null. */
+  /** Per event: the alarm that counts as raised once it is acknowledged, else null. */
   readonly alarms: readonly (Alarm | null)[];
-  /** Where the mark stands when everything is taken. */
+  /** The checkpoint once everything is acknowledged. */
   readonly checkpoint: Checkpoint;
-  /** Above the mark that it came from, everything in these spans is offered or was handed over; null: everything. */
+  /**
+   * Above the starting checkpoint, everything in these spans is in this batch or was delivered before; null:
+   * everything.
+   */
   readonly spans: readonly Span[] | null;
-  /** The edge among the events, if any; always the first event. */
+  /** The edge among the events, if any. It is always the first event. */
   readonly edge: 'UP' | 'DOWN' | null;
   /** How many notices follow the edge. */
   readonly notices: number;
   /** The last event is a heartbeat. */
   readonly beats: boolean;
   readonly at: Instant;
-  /** It came from a look that nothing was missing from: once everything is taken no pin is left. */
+  /** The poll result had no gap, so no pin is left once everything is acknowledged. */
   readonly closes: boolean;
-  /** The offer came from a full look: what it settles to is to be saved. */
+  /** The batch came from a full poll, so the state after its ack is saved. */
   readonly save: boolean;
 }
 
-/** What was given to things of a set when they appeared and were offered. They keep it if they are offered again. */
+/** The `seq` numbers of items that were offered as new. An item keeps its number when it is offered again. */
 export interface NumberedKeys {
-  /** The next to give, unless more of the set was told. */
+  /** The next number to give, unless the delivered set is already further. */
   readonly next: number;
-  /** Not taken yet. */
+  /** The items that are not acknowledged yet. */
   readonly keys: readonly NumberedKey[];
 }
 
 export interface NumberedKey {
   readonly key: string;
   readonly seq: number;
-  /** The event that it was offered with. */
+  /** The event that announced the item. */
   readonly as: MailName;
 }
 
-/** Everything a watch knows. Plain data: it survives a JSON round trip unchanged. */
+/** The whole state of a watcher. It is plain data and survives a JSON round trip unchanged. */
 export interface WatcherState {
   readonly checkpoint: Checkpoint;
-  /** How the first healthy look will decide the cursor; `armed` once it has (the event may still be among the notices). */
+  /** How the first healthy poll decides the cursor; `armed` once it has (the event may still be among the notices). */
   readonly arming: 'baseline' | 'rearm' | 'born' | 'corrupt' | 'armed';
-  /** Why a baseline, or why what was saved is given up. */
+  /** Why there is a baseline, or why the saved state was given up. */
   readonly why: string;
   readonly health: Health;
   readonly failures: number;
-  /** The last edge the agent was told of. */
+  /** The last edge that was delivered. */
   readonly deliveredEdge: 'UP' | 'DOWN';
   readonly notices: readonly Notice[];
-  /** Ids above the mark that the sink held already when it opened, ascending. */
+  /** Ids above the checkpoint that the sink already held when it was opened, ascending. */
   readonly held: readonly number[];
   readonly numbered: NumberedKeys;
-  /** The cursor at which a gap was told; null: none is open, or it was not told. */
+  /** The cursor at which a gap was reported; null: there is no gap, or it was not reported. */
   readonly gapAlerted: number | null;
-  /** Until the mark is there nothing is skipped, whatever the cap on replays says; null: no such pin. */
+  /** Nothing is skipped until the checkpoint reaches this id, whatever the replay cap says; null: no such pin. */
   readonly releaseAt: number | null;
-  /** There was a gap when the last process ended: the same. */
+  /** There was a gap when the last process ended, so nothing is skipped either. */
   readonly wasPinned: boolean;
-  /** So many spans above the mark were forgotten since the pin began. */
+  /** How many spans above the checkpoint were dropped since the pin began. */
   readonly forgot: number;
   readonly lossDelivered: boolean;
   readonly log: LogIdentity;
-  /** The operator said to begin above everything that is there, so ids below the cursor are no other log. */
+  /** The operator set the cursor above all existing ids, so ids below the cursor do not mean another log. */
   readonly isAhead: boolean;
   readonly hiddenDelivered: boolean;
-  /** When the last heartbeat that was told was made, or the watch opened. */
+  /** When the last delivered heartbeat was made, or when the watcher was opened. */
   readonly beatAt: Instant;
   /** The last N of `RUN-N`. */
   readonly count: number;
@@ -179,7 +184,7 @@ export function toSavedState(state: WatcherState): SavedState {
     state: state.deliveredEdge,
     consecutive_failures: state.failures,
   };
-  // These keys are there only while they are in force.
+  // The optional keys below are saved only while they apply.
   const { log } = state;
   if (log.name !== '')
     saved.log = {
@@ -201,7 +206,7 @@ export function toSavedState(state: WatcherState): SavedState {
   return saved;
 }
 
-/** A baseline over unread mail, in the fields of its event (Kijito contract b). */
+/** Returns the fields of the `baseline_skipped` event: a baseline that skipped unread mail (Kijito contract b). */
 export function toBaselineFields(notice: Extract<Notice, { is: 'baseline_skipped' }>): SavedBaseline {
   const { at, skipped, range, unread, why } = notice;
   return { armed_at: at, skipped, id_range: range, unread_held: unread ?? 'unknown', reason: why };
@@ -226,12 +231,14 @@ export function isSameSavedState(a: SavedState, b: SavedState): boolean {
   );
 }
 
-/** What is remembered is never changed in place. */
+/** Known sets are never changed in place, so comparing references is enough. */
 function isSameKnownSet(a: SavedState['known'], b: SavedState['known']): boolean {
   return a === b || (a?.epoch === b?.epoch && a?.next === b?.next && a?.keys === b?.keys && a?.gone === b?.gone);
 }
 
-/** Up to which id everything was handed over; of a set, the last that was given. Null: not decided yet. */
+/**
+ * Returns the id up to which everything was delivered; for a set, the last `seq` that was given. Null: not decided yet.
+ */
 export function getCursor(checkpoint: Checkpoint): number | null {
   switch (checkpoint.is) {
     case 'unset':
@@ -243,10 +250,13 @@ export function getCursor(checkpoint: Checkpoint): number | null {
   }
 }
 
-/** Messages in one offer: the time it takes to write them is time in which nothing else is done. */
+/** The maximum number of messages in one batch. Nothing else runs while a batch is written. */
 export const BATCH_MESSAGES = 50;
 
-/** A mark with what is done above it: spans that touch it move it, and the lowest are forgotten when there are too many. */
+/**
+ * Builds a checkpoint from an id and the delivered spans above it. Spans that touch the id move it. If there are too
+ * many spans, the lowest are dropped.
+ */
 export function toCheckpoint(
   id: number,
   spans: readonly Span[],
@@ -262,5 +272,5 @@ export function toCheckpoint(
   return { checkpoint: done.length === 0 ? { is: 'at', id: at } : { is: 'at', id: at, done }, forgot };
 }
 
-/** As many as the reference monitor remembers messages (Kijito contract, trap 26). */
+/** The reference monitor remembers as many messages (Kijito contract, trap 26). */
 const MOST_SPANS = 5000;

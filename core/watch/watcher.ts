@@ -16,9 +16,9 @@ import {
   type WatcherState,
 } from './watcher-state.ts';
 
-/** Keeps what a watch remembers when its sink does not: the state file of a headless watch. */
+/** Saves the state of a watcher whose sink does not save it, for example in the state file of a headless watch. */
 export interface Saver {
-  /** @throws Fault; the watch goes on and saves again after the next poll. */
+  /** @throws Fault; the watcher continues and saves again after the next poll. */
   save(saved: SavedState): void;
 }
 
@@ -26,28 +26,32 @@ export interface WatcherOptions {
   readonly persona: Persona;
   readonly source: Source;
   readonly sink: Sink<SavedState>;
-  /** Null: nothing is persisted (the sink keeps it, or no state file was given). */
+  /** Null: the watcher saves nothing, because the sink does or because no state file was given. */
   readonly saver: Saver | null;
   readonly rules: WatcherRules;
   readonly state: WatcherState;
   readonly clock: Clock;
   readonly put: (fact: Fact) => void;
-  /** Whether the grace time after a gap goes on; asked with each answer. Of `Wakefulness`. */
+  /**
+   * Whether the grace time after an interruption is running (`InterruptionDetector.isSettling`). Asked with each
+   * answer.
+   */
   readonly settling: () => boolean;
 }
 
-/** How one look went, for who schedules: nothing is thrown. */
+/** How one poll went, for the scheduler. A poll does not throw. */
 export type PollOutcome =
   | { readonly is: 'healthy' }
   | { readonly is: 'failed'; readonly fault: Fault }
   | { readonly is: 'stopped' };
 
-/** One persona of one source: looks, steps, hands over, saves. Never two things at once. */
+/** Watches one persona of one source: it polls, steps, delivers and saves, one thing at a time. */
 export interface Watcher extends AsyncDisposable {
   readonly persona: Persona;
   /**
-   * One full poll. Resolves when its events are with the sink. `abort` ends it without a verdict; `cut` does so only
-   * while the inbox has not answered, and aborts with it. `level`: what the pending list said last.
+   * Runs one full poll and resolves when its events are with the sink. `abort` ends the poll without a verdict. `cut`
+   * does so only while the inbox has not answered, and aborts with `abort`. `level`: the last counts of the pending
+   * list.
    */
   poll(
     placed: <T>(run: () => T | Promise<T>) => T | Promise<T>,
@@ -55,16 +59,21 @@ export interface Watcher extends AsyncDisposable {
     abort: AbortSignal,
     level?: () => UnreadCounts | null,
   ): Promise<PollOutcome>;
-  /** A tick without a look: only a heartbeat may be due. Null when none is. */
+  /** Handles a tick without a poll, which can only make a heartbeat due. Null when none is due. */
   beat(abort: AbortSignal): Promise<void> | null;
-  /** Tells what concerns the whole hive here, in order with all else. False: it was not taken, or it cannot be told now. */
+  /**
+   * Delivers an alarm about the whole hive, in order with all other events. False: it was refused or cannot be
+   * delivered now.
+   */
   deliverAlarm(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
   readonly state: WatcherState;
-  /** Null, or the earliest instant to offer held events again. */
+  /** The earliest instant to offer held events again, or null. */
   readonly retryAt: number | null;
-  /** Null, or when to look again although nothing may have changed: what is missing may be had then (D2). */
+  /**
+   * When to poll again although nothing may have changed, because missing messages may be available then (D2); or null.
+   */
   readonly walkAt: number | null;
-  /** Some of what was looked at is with the sink, or goes there next. */
+  /** Some events of the last poll are with the sink, or go there next. */
   readonly isDelivering: boolean;
 }
 
@@ -79,10 +88,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let saveFault: Fault | null = null;
   let turn: Promise<void> = Promise.resolve();
   let waiting = 0;
-  /** The last look holds more than its offer did. */
+  /** The last poll result holds more than its batch carried. */
   let hasMore = false;
 
-  /** One transition at a time: what is with the sink is settled before the next input is heard. */
+  /** Runs one transition at a time: the sink acknowledges a batch before the next input is processed. */
   function advance(input: StepInput, abort: AbortSignal, onAcknowledged?: (count: number) => void): Promise<void> {
     const done =
       waiting === 0
@@ -92,11 +101,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const leave = (): void => {
       waiting -= 1;
     };
-    turn = done.then(leave, leave); // a failure is told to whoever asked; the next one goes on from the same state
+    turn = done.then(leave, leave); // a failure reaches the caller, and the next transition continues from the same state
     return done;
   }
 
-  /** `settled` hears how many events the sink took; it is not called when there was none to take. */
+  /** `onAcknowledged` receives how many events the sink accepted. It is not called when there were no events. */
   async function transition(
     input: StepInput,
     abort: AbortSignal,
@@ -105,13 +114,14 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const out = step(state, input, rules);
     state = out.state;
     if (input.is === 'looked') hasMore = out.more;
-    // What is ready to be handed over goes first, unless something is to be saved before it.
+    // A batch goes to the sink first, unless the state must be saved before it.
     const ackPromise = out.batch.length > 0 && !out.save ? sink.take(out.batch, out.saved, abort) : null;
     for (const fact of out.facts) put(fact);
     if (out.save) saveState();
     if (out.batch.length === 0) {
-      // Nothing is held, or the inbox can't be read now and its next healthy look offers again.
-      if (input.is === 'looked' && retryAt !== null) put({ is: 'told', at: input.at, persona: persona.id, events: [] }); // what was refused is not wanted any more
+      // No events are held, or the inbox cannot be read now and its next healthy poll offers them again.
+      // The refused events are not needed any more.
+      if (input.is === 'looked' && retryAt !== null) put({ is: 'told', at: input.at, persona: persona.id, events: [] });
       if (input.is !== 'beat') retryAt = null;
       if (sink.savesState && out.save && !isSameSavedState(out.saved, lastSaved)) await saveInSink(out.saved, abort);
       return;
@@ -121,7 +131,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (ack.is === 'all') lastSaved = out.saved;
     refusals = ack.is === 'all' ? 0 : refusals + 1;
     retryAt = ack.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + computeRetryDelay(refusals);
-    // A stop of ours is no failed delivery: what was not taken stays above the cursor, in either delivery.
+    // A stop of our own is no failed delivery, so unacknowledged events stay above the cursor in both modes.
     const obeyed = abort.aborted ? { ...rules, delivery: 'at-least-once' as const } : rules;
     const answer = step(state, { at: clock.now(), is: 'taken', ack }, obeyed);
     state = answer.state;
@@ -129,7 +139,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (answer.save) saveState();
   }
 
-  /** A mark that moved without an event, over suppressed mail for example. When refused it goes with the next full look. */
+  /**
+   * Saves a checkpoint that moved without an event, past suppressed mail for example. The next full poll retries a
+   * refusal.
+   */
   async function saveInSink(saved: SavedState, abort: AbortSignal): Promise<void> {
     const ack = await sink.take([], saved, abort);
     if (ack.is === 'all') lastSaved = saved;
@@ -142,7 +155,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     return { is: 'failed', fault };
   }
 
-  /** Rev 6 knows no pin: an inbox that cannot be read as a whole is one that cannot be read. */
+  /** Rev 6 knows no pin, so an inbox that cannot be read completely counts as failed. */
   function createMissingFault({ why }: Gap): Fault {
     const after = state.checkpoint.is === 'at' ? state.checkpoint.id : 0;
     return new Fault('shape', `${why}, so mail after ${after} may be missing`, { is: 'persona', key: persona.id });
@@ -172,11 +185,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
         if (cut.aborted) return { is: 'stopped' };
         const fault = toFault(error, { is: 'persona', key: persona.id });
         const isSettling = settling();
-        if (cut.aborted) return { is: 'stopped' }; // it failed in a gap that was not known yet, and is looked at again
+        if (cut.aborted) return { is: 'stopped' }; // it failed in an interruption that was not known yet, and is polled again
         return await stepFailed(fault, abort, isSettling);
       }
       if (abort.aborted) return { is: 'stopped' };
-      settling(); // a gap is told before what came in it
+      settling(); // detects an interruption before the poll result is processed
       const gap = pollResult.evidence.is === 'log' ? pollResult.evidence.gap : undefined;
       if (gap !== undefined && rules.delivery === 'at-most-once')
         return await stepFailed(createMissingFault(gap), abort);
@@ -186,21 +199,21 @@ export function createWatcher(options: WatcherOptions): Watcher {
       walkAt = gap === undefined ? null : clock.now() + computeRetryDelay(walks);
       const { log } = state;
       await advance({ at: pollResult.at, is: 'looked', pollResult }, abort);
-      if (state.log !== log) walkAt = clock.now(); // another log: it was looked at from the cursor of the one before
+      if (state.log !== log) walkAt = clock.now(); // the request used the cursor of the old log
       while (hasMore && retryAt === null && !abort.aborted) {
-        await clock.sleep(0, abort); // others have their turn
+        await clock.sleep(0, abort); // let other watchers run
         await advance({ at: pollResult.at, is: 'looked', pollResult }, abort);
       }
       return { is: 'healthy' };
     },
     beat(abort) {
       const at = clock.now();
-      // What is going on, or held, brings its own heartbeat: in order, and not past a sink that refuses.
+      // A running or held batch brings its own heartbeat, in order, and not past a sink that refuses.
       if (waiting > 0 || retryAt !== null || !isBeatDue(state, at, rules)) return null;
       return advance({ at, is: 'beat' }, abort);
     },
     async deliverAlarm(alarm, abort) {
-      // Not before `armed`, and not past a sink that refuses: whoever raised it comes again.
+      // Not before `armed`, and not past a sink that refuses. Whoever raised the alarm tries again.
       if (state.arming !== 'armed' || state.notices.length > 0 || retryAt !== null) return false;
       let isDelivered = false;
       await advance({ at: clock.now(), is: 'alarm', alarm }, abort, (count) => {
