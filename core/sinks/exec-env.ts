@@ -3,7 +3,7 @@ import { computeNonce, type Event } from '../events/index.ts';
 const PREFIX = 'KIJITOMON_';
 const TOKEN = 'KIJITOMON_TOKEN';
 
-/** Event key -> variable, for those that only some events have. */
+/** Maps an event key to its variable, for keys that only some events have. */
 const SOMETIMES: Readonly<Record<string, string>> = {
   persona: 'PERSONA',
   id: 'ID',
@@ -33,13 +33,14 @@ const NONCE = 'NONCE';
 const NAMES: Readonly<Record<string, string>> = { ...ALWAYS, ...SOMETIMES };
 const SET_HERE: ReadonlySet<string> = new Set([...Object.values(NAMES), NONCE].map((name) => PREFIX + name));
 
-// Linux refuses to start a command with one variable over 128 KiB, and a message must never wedge the watch (trap 8).
+// Linux refuses to start a command with a variable over 128 KiB, and a message must never block the watcher (trap 8).
 const MOST_BYTES = 100_000;
 
 /**
- * The environment of a command for one event (Kijito spec 6.2): the inherited one without the token (D12), and
- * `KIJITOMON_EVENT`, `_SOURCE`, `_TS`, `_EVENT_ID`, `_NONCE`, `_PERSONA` and what applies to the event. A variable that does not
- * apply is not there, also when it was inherited. NUL is removed, a lone surrogate replaced, a huge value cut.
+ * Returns the environment of a command for one event (Kijito spec 6.2). It is the inherited environment without the
+ * token (D12), plus `KIJITOMON_EVENT`, `_SOURCE`, `_TS`, `_EVENT_ID`, `_NONCE`, `_PERSONA` and the variables that apply
+ * to the event. A variable that does not apply is unset, even when it was inherited. NUL is removed, a lone surrogate
+ * is replaced, and a huge value is cut.
  */
 export function toExecEnv(
   event: Event,
@@ -47,7 +48,7 @@ export function toExecEnv(
 ): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(inherited)) {
-    const upper = name.toUpperCase(); // Windows knows no case in these names
+    const upper = name.toUpperCase(); // these names ignore case on Windows
     if (value !== undefined && upper !== TOKEN && !SET_HERE.has(upper)) env[name] = value;
   }
   for (const [key, name] of Object.entries(NAMES)) {
@@ -61,6 +62,6 @@ export function toExecEnv(
 function clean(value: string): string {
   const text = value.replaceAll('\0', '').toWellFormed();
   if (Buffer.byteLength(text) <= MOST_BYTES) return text;
-  // Cut in bytes; a character that the cut tears is dropped by the streaming decoder.
+  // The cut is in bytes. The streaming decoder drops a character that the cut tears.
   return new TextDecoder().decode(Buffer.from(text, 'utf8').subarray(0, MOST_BYTES), { stream: true });
 }

@@ -7,20 +7,20 @@ import { type Ack, EMPTY_TAIL, type Sink } from './sink.ts';
 import { createTroubleLog } from './trouble-log.ts';
 
 export interface ExecSinkOptions {
-  /** What the user gave to `--exec`; goes to the shell as it is. Event text reaches it only as environment. */
+  /** The command of `--exec`. It goes to the shell unchanged. Event text reaches it only through the environment. */
   readonly command: string;
   readonly spawn: Spawn;
   readonly log: Log;
   readonly os: NodeJS.Platform;
-  /** What the command inherits beside the event. */
+  /** The environment that the command inherits beside the event. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * Runs a command for every event, one after the other; exit 0 is the acknowledgement and the first failure ends the batch
- * (Kijito spec 6.2; contract j, traps 1-2). After 10 s the command's whole process group is killed (D9).
+ * Runs a command for every event, one after the other. Exit 0 acknowledges the event, and the first failure ends the
+ * batch (Kijito spec 6.2; contract j, traps 1-2). After 10 s the whole process group of the command is killed (D9).
  */
 export function createExecSink({ command, spawn, log, env, os }: ExecSinkOptions): Sink<unknown> {
   const serial = createSerial();
@@ -35,7 +35,8 @@ export function createExecSink({ command, spawn, log, env, os }: ExecSinkOptions
       const ended = await spawn.run(toShellCommand(command, toExecEnv(event, env), os), signal);
       const fault = toExecFault(ended, command, event, scope);
       if (fault !== null) {
-        // The line names the event and the command's last words; the trouble is the same while it ends the same way.
+        // The log line names the event and the last line of stderr. The cause stays the same while the command ends the
+        // same way.
         if (!signal.aborted) trouble.raise(fault.explain(), ended.is === 'exited' ? `exit ${ended.code}` : ended.is);
         return { is: 'stopped', count, fault };
       }
@@ -54,8 +55,9 @@ export function createExecSink({ command, spawn, log, env, os }: ExecSinkOptions
 }
 
 /**
- * The platform's shell with the command as it is. On Windows cmd.exe gets a command line, so that quotes in the command stay
- * quotes, and `/v:on`: `!KIJITOMON_FROM!` is replaced after cmd.exe has parsed the line, so no value is ever a part of the command.
+ * Runs the command unchanged in the shell of the platform. On Windows cmd.exe gets a raw command line, so that quotes
+ * in the command stay quotes, and `/v:on`: `!KIJITOMON_FROM!` is replaced after cmd.exe has parsed the line, so no
+ * value ever becomes a part of the command.
  */
 export function toShellCommand(command: string, env: Record<string, string>, platform: NodeJS.Platform): ChildCommand {
   const shell = platform === 'win32' ? runByCmd(command, env, '/v:on') : { file: '/bin/sh', args: ['-c', command] };
@@ -63,8 +65,8 @@ export function toShellCommand(command: string, env: Record<string, string>, pla
 }
 
 /**
- * Why a command cannot be run safely, with what to write instead; null: it can. cmd.exe replaces `%NAME%` before it parses the line,
- * so a sender named `x & del y` would be a command.
+ * Returns why a command cannot be run safely and what to write instead; null when it can. cmd.exe replaces `%NAME%`
+ * before it parses the line, so a sender named `x & del y` would become a command.
  */
 export function refuseShellCommand(command: string, platform: NodeJS.Platform): string | null {
   const match = platform === 'win32' ? /%(KIJITOMON_\w+)/i.exec(command) : null;
@@ -92,7 +94,7 @@ function toExecFault(ended: ProcessEnd, command: string, event: Event, scope: Sc
   }
 }
 
-/** The last line the command wrote to stderr, where programs put what was wrong. */
+/** Returns the last line the command wrote to stderr, where programs usually report the error. */
 function formatLastLine(stderr: string): string {
   const line = (stderr.trim().split('\n').at(-1) ?? '').replace(/\p{Cc}/gu, ' ');
   return line === '' ? '' : ` (${line.slice(0, 200)})`;

@@ -8,7 +8,7 @@ import { EMPTY_TAIL, type Sink, type Tail } from './sink.ts';
 export interface FileSinkOptions {
   readonly disk: Disk;
   readonly clocks: Clocks;
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
   /** `--max-bytes`; 0 or less disables rotation. */
   readonly maxBytes: number;
@@ -16,13 +16,13 @@ export interface FileSinkOptions {
   readonly keep: number;
 }
 
-// What a kill between sink and mark can leave unmarked is one batch; this holds thousands of events.
+// A kill between the sink and the checkpoint leaves at most one batch unmarked. This size holds thousands of events.
 const TAIL_BYTES = 1024 * 1024;
 
 /**
- * Events as lines of an owned, self-rotating file (Kijito spec 14.3, contract e). The file appears with the first event.
- * `take` returns when the lines are on the disk; a refused file fails `take` and is tried again at the next one.
- * One sink may serve several watches (`--events-file`): it writes one batch at a time.
+ * Writes events as lines of a file that this process owns and rotates (Kijito spec 14.3, contract e). The first event
+ * creates the file. `take` returns when the lines are on the disk. If the file is refused, `take` fails and the next
+ * call tries again. Several watchers may share one sink (`--events-file`): it writes one batch at a time.
  */
 export function createFileSink({ disk, clocks, path, maxBytes, keep }: FileSinkOptions): Sink<unknown> {
   const file = createRotatingFile({ disk, path, maxBytes, keep });
@@ -36,7 +36,7 @@ export function createFileSink({ disk, clocks, path, maxBytes, keep }: FileSinkO
         const mail = file.tail(TAIL_BYTES).filter(isMail);
         tail = { eventIds: new Set(mail.map((event) => event.event_id)) };
       } catch (error) {
-        // A refused file fails its `take` and says why there; until then nothing is known to be in it.
+        // `take` fails for a refused file and reports why. Until then the content of the file is unknown.
         const fault = toFault(error, { is: 'machine', key: `file:${path}` });
         disk.log.warn(`${fault.message}: events it holds already may be written once more`);
         tail = EMPTY_TAIL;

@@ -7,25 +7,28 @@ import { createTroubleLog } from './trouble-log.ts';
 
 export interface RotatingFileOptions {
   readonly disk: Disk;
-  /** Absolute. Its archives are `PATH.1`, the newest, to `PATH.KEEP`. */
+  /** The absolute path. The archives are `PATH.1`, the newest, to `PATH.KEEP`. */
   readonly path: string;
-  /** Rotate when the file has this many bytes or more after a line; 0 or less: never. */
+  /** Rotate when the file has at least this many bytes after a line; 0 or less: never. */
   readonly maxBytes: number;
-  /** How many archives stay, at least 1. */
+  /** How many archives are kept, at least 1. */
   readonly keep: number;
 }
 
 /** An event file that this process owns: private, append-only, rotated by size, followed by name (`tail -F`). */
 export interface RotatingFile extends Disposable {
   /**
-   * Appends whole lines, each with its newline; those it says are in have reached the disk. Never throws. A line that does not go in whole is
-   * cut back, so nothing is ever written behind half a line. Every call tries anew, so a file that was refused (symlink,
-   * pipe, foreign owner), a full disk or a deleted file is mended at the first call after its cause is gone.
+   * Appends whole lines, each with its newline. The acknowledged lines are on the disk. Never throws. A line that was
+   * written only in part is cut off, so nothing ever follows half a line. Every call tries again. So a refused file
+   * (symlink, pipe, foreign owner), a full disk or a deleted file recovers with the first call after its cause is gone.
    */
   append(lines: readonly string[]): Ack;
-  /** Tightens the modes of the file and of every archive, also of those beyond `keep`. What is refused is said, not thrown. */
+  /** Restricts the modes of the file and of all archives, also beyond `keep`. A refusal is logged, not thrown. */
   tighten(): void;
-  /** The events in the last `maxBytes` of the file and its archives. @throws Fault `unreadable` */
+  /**
+   * Returns the events in the last `maxBytes` of the file and its archives.
+   * @throws Fault `unreadable`
+   */
   tail(maxBytes: number): readonly Event[];
 }
 
@@ -33,11 +36,11 @@ interface LiveFile {
   readonly fd: number;
   readonly dev: number;
   readonly ino: number;
-  /** Of whole lines; what lies behind them would be torn. */
+  /** The size of the whole lines. Bytes after them are a torn line. */
   size: number;
 }
 
-/** How far one write came: lines that are in, and why it stopped. */
+/** How far one write came: the whole lines that are written, and why it stopped. */
 type WriteResult = { readonly is: 'all' } | { readonly is: 'stopped'; readonly lines: number; readonly error: unknown };
 
 export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileOptions): RotatingFile {
@@ -47,7 +50,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
   const rotationTrouble = createTroubleLog(log);
   let live: LiveFile | null = null;
 
-  /** The file that has the name now; a deleted or replaced one is let go (D10). */
+  /** Returns the file that has the name now. A deleted or replaced file is closed (D10). */
   function openCurrent(): LiveFile {
     if (live !== null) {
       const named = files.lstat(path);
@@ -63,8 +66,8 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
       const grew = created ? 0 : repairTail(files, fd);
       if (grew < 0) log.warn(`${path} ended in a torn line; cut ${-grew} bytes`);
       if (grew > 0) log.warn(`${path} ended in a torn line; it is closed, and what it was to tell comes again`);
-      if (!created) files.fdatasync(fd); // who wrote them may have died before this, and from now on they count as told
-      syncDirectory(disk, directory); // always: whoever created the name may have died before this
+      if (!created) files.fdatasync(fd); // their writer may have died before its sync, and from now on they count as delivered
+      syncDirectory(disk, directory); // always: whoever created the name may have died before its sync
       live = { fd, dev: stat.dev, ino: stat.ino, size: stat.size + grew };
       return live;
     } catch (error) {
@@ -73,7 +76,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     }
   }
 
-  /** Before its end is read: a line of which only the newline was missing is one from now on. */
+  /** Repairs the end before it is read. A last line that lacks only its newline counts as whole from now on. */
   function mend(): void {
     try {
       if (files.lstat(path) !== null) openCurrent();
@@ -89,7 +92,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     try {
       files.close(fd);
     } catch (error) {
-      // The descriptor is gone all the same, and every acknowledged line was synced before.
+      // The descriptor is closed anyway, and every acknowledged line was synced before.
       log.warn(toIoFault(error, path, 'unwritable').message);
     }
   }
@@ -107,13 +110,14 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
       file.size += done;
       return { is: 'all' };
     } catch (error) {
-      // After a failed sync the kernel may have dropped any of the bytes and call the rest clean: none of them counts.
+      // After a failed sync the kernel may have dropped any of the bytes and call the rest clean, so none of them
+      // counts.
       const whole = done < bytes.length ? countWholeLines(lines, done) : { lines: 0, bytes: 0 };
       return { is: 'stopped', lines: cutBack(file, whole), error };
     }
   }
 
-  /** Leaves only the whole lines of a short write; returns how many of them are in. */
+  /** Keeps only the whole lines of a short write. Returns how many lines are in the file. */
   function cutBack(file: LiveFile, whole: { lines: number; bytes: number }): number {
     try {
       files.ftruncate(file.fd, file.size + whole.bytes);
@@ -121,22 +125,25 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
       file.size += whole.bytes;
       return whole.lines;
     } catch (error) {
-      // Reopening repairs the torn end. Lines that may be in are offered again: twice is better than never.
+      // Reopening repairs the torn end. Lines that may be in the file are offered again: twice is better than never.
       log.warn(`${toIoFault(error, path, 'unwritable').message}; its end is repaired when it is opened again`);
       closeCurrent();
       return 0;
     }
   }
 
-  /** Kijito contract e. The lines are in already, so a failure here stops nothing: the file grows on and it is tried again. */
+  /**
+   * Rotates the file (Kijito contract e). The lines are already written, so after a failure the file keeps growing and
+   * the next append tries again.
+   */
   function rotate(file: LiveFile): void {
     try {
       files.fsync(file.fd);
       closeCurrent();
-      // Without a `.1` a rotation failed half-way: shifting again would push archives out for nothing.
+      // Without a `.1` a rotation failed half-way. Another shift would delete an archive for nothing.
       if (files.lstat(`${path}.1`) !== null) shiftArchives();
       files.rename(path, `${path}.1`);
-      openCurrent(); // at once: followers look for the name
+      openCurrent(); // at once, because followers look for the name
       rotationTrouble.clear(`${path} is rotated again`);
     } catch (error) {
       rotationTrouble.raise(`${path} cannot be rotated: ${toIoFault(error, path, 'unwritable').message}`);
@@ -149,7 +156,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     for (let n = keep - 1; n >= 1; n -= 1) if (has(n)) files.rename(`${path}.${n}`, `${path}.${n + 1}`);
   }
 
-  /** One write a file: as many lines as go in until one reaches the limit. Returns the lines that are in. */
+  /** Makes one write per file: as many lines as fit until one reaches the limit. Returns how many lines are written. */
   function appendSome(lines: readonly string[]): WriteResult & { readonly tried: number } {
     const file = openCurrent();
     const chunk: Uint8Array[] = [];
@@ -237,6 +244,6 @@ function readNames(disk: Disk, directory: string): readonly string[] {
   try {
     return disk.files.readdir(directory);
   } catch {
-    return []; // not there yet, or not ours to list: the first append says what is wrong
+    return []; // missing or not ours to list: the first append reports the cause
   }
 }

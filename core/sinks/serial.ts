@@ -1,4 +1,4 @@
-/** Runs one task at a time, in the order of the calls; a task that throws does not stop the next. */
+/** Runs one task at a time, in the order of the calls. A task that throws does not stop the next. */
 export function createSerial(): <T>(task: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {

@@ -11,7 +11,7 @@ export interface StdoutSinkOptions {
   readonly clock: Clock;
   readonly clocks: Clocks;
   readonly log: Log;
-  /** The descriptor to write to, 1 if not given. */
+  /** The descriptor to write to; 1 by default. */
   readonly fd?: number;
 }
 
@@ -20,18 +20,18 @@ const WAIT_MS = 10;
 const READER_GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO', 'EBADF']);
 
 /**
- * Events as lines on stdout, each written at once (Kijito spec 6.1). A reader that does not read is waited for without
- * blocking the process, until `take` is aborted; a reader that went away is Fault `reader-gone` (D17).
- * One sink serves all watches of a process: their lines never mix.
+ * Writes events as lines to stdout, each at once (Kijito spec 6.1). If the reader does not read, `take` waits without
+ * blocking the process until it is aborted. If the reader is gone, it fails with Fault `reader-gone` (D17). One sink
+ * serves all watchers of a process, so their lines never mix.
  */
 export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptions): Sink<unknown> {
   const serial = createSerial();
   const trouble = createTroubleLog(log);
   let ready = false;
-  /** A line that an abort cut: it is completed before anything else is written. */
+  /** A line that an abort cut. It is completed before anything else is written. */
   let torn: { readonly eventId: string; rest: Uint8Array } | null = null;
 
-  /** Returns what could not be written before the abort; empty when all was. */
+  /** Returns the bytes that were not written before the abort; empty when all were written. */
   async function write(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
     if (!ready) makeNonBlocking(fd);
     ready = true;
@@ -48,7 +48,7 @@ export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptio
     return rest;
   }
 
-  /** True when the event's line is out in whole. */
+  /** Returns true when the whole line of the event is written. */
   async function put(event: Event, text: string, signal: AbortSignal): Promise<boolean> {
     if (torn !== null) {
       torn.rest = await write(torn.rest, signal);
@@ -99,11 +99,11 @@ function toStdoutFault(error: unknown): Fault {
 }
 
 /**
- * Makes a write to a full pipe or socket answer EAGAIN instead of blocking the process: Node does that to its own stdout when it
- * is first asked for, and undoes it at exit, since whoever started us shares the flag.
+ * Makes a write to a full pipe or socket fail with EAGAIN instead of blocking the process. Node does this to its own
+ * stdout at first use and undoes it at exit, because the parent process shares the flag.
  */
 function makeNonBlocking(fd: number): void {
   const stat = fs.fstatSync(fd);
   if (fd !== 1 || !(stat.isFIFO() || stat.isSocket())) return;
-  process.stdout.on('error', () => {}); // nothing is written through the stream; the writes here report it
+  process.stdout.on('error', () => {}); // nothing is written through the stream; the writes in this file report its errors
 }

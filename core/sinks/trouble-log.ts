@@ -1,10 +1,10 @@
 import type { Log } from '../ports/index.ts';
 
-/** Says a lasting trouble once, when it begins or changes, and once that it is over (Kijito contract j, traps 9 and 45). */
+/** Logs a lasting problem once when it begins or changes, and once when it is over (Kijito contract j, traps 9 and 45). */
 export interface TroubleLog {
-  /** `cause` is what makes it the same trouble as before, where the line differs each time. */
+  /** Logs `line` unless the last problem had the same `cause`. Pass `cause` when the line differs each time. */
   raise(line: string, cause?: string): void;
-  /** Says `line` if there was trouble. */
+  /** Logs `line` if there was a problem. */
   clear(line: string): void;
 }
 

@@ -2,8 +2,9 @@ import type { Event } from '../events/index.ts';
 import type { Ack, LostEvents, Sink } from './sink.ts';
 
 /**
- * A sink that tries each event once, as at most once means it (Kijito spec 6.2): an event that fails is lost, and the
- * events behind it are tried all the same. Two things still end a batch: a stop of ours, and a reader that is gone for ever.
+ * Wraps a sink so that it tries each event once, for at-most-once delivery (Kijito spec 6.2). An event that fails is
+ * lost, and the following events are still tried. Two things end a batch early: a stop of our own, and a reader that is
+ * gone.
  */
 export function tryEachOnce<Saved>(sink: Sink<Saved>): Sink<Saved> {
   async function takeAll(events: readonly Event[], saved: Saved, signal: AbortSignal): Promise<Ack> {

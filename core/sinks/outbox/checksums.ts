@@ -2,7 +2,7 @@ import { type Event, formatEventJson } from '../../events/index.ts';
 import type { PersonaId } from '../../model/index.ts';
 import { crc32 } from '../../state/index.ts';
 
-/** An event as the table has it. A row of an earlier version has no checksum. */
+/** An event as the table stores it. Rows of an earlier version have no checksum. */
 export interface SummedRow {
   readonly seq: number;
   readonly persona: PersonaId;
@@ -13,12 +13,12 @@ export interface SummedRow {
 
 const BETWEEN = '\u0000';
 
-/** The checksum of a row of the outbox: what the disk changed is never told as what happened. */
+/** Computes the checksum of an outbox row, so that a row that the disk changed is never delivered as it is. */
 export function computeEventSum(seq: number, persona: PersonaId, eventId: string, line: string): number {
   return crc32([seq, persona, eventId, line].join(BETWEEN));
 }
 
-/** The checksum of what a watch wants remembered. */
+/** Computes the checksum of the saved state of a watcher. */
 export function computeSavedSum(persona: PersonaId, saved: string): number {
   return crc32([persona, saved].join(BETWEEN));
 }
@@ -27,7 +27,7 @@ export function isWholeRow({ seq, persona, eventId, line, sum }: SummedRow): boo
   return sum === null || sum === computeEventSum(seq, persona, eventId, line);
 }
 
-/** What is told in the place of an event that is not whole: that there was one, and nothing of what it says now. */
+/** Formats the line that replaces a damaged event. It reports that there was an event, and nothing of its current content. */
 export function formatDamagedLine({ persona, eventId }: Pick<SummedRow, 'persona' | 'eventId'>): string {
   const event = {
     event: 'damaged',
@@ -36,6 +36,6 @@ export function formatDamagedLine({ persona, eventId }: Pick<SummedRow, 'persona
     reason: 'the event does not match its checksum: what it said is lost',
     event_id: eventId,
     wake_class: 'diagnostic',
-  } as unknown as Event; // a kind that only readers see; to them it is like any kind they do not know
+  } as unknown as Event; // only readers see this event; they treat it like any unknown kind
   return formatEventJson(event);
 }

@@ -3,36 +3,47 @@ import { type Disk, getErrno, openForAppend, openForRead, toIoFault } from '../.
 import { readPiecesFromEnd } from './lines-from-end.ts';
 
 export interface Rotation {
-  /** The file is rotated once it is this large, in bytes; 0 or less: never. */
+  /** The file is rotated when it is at least this large, in bytes; 0 or less: never. */
   readonly maxBytes: number;
-  /** How many archives stay: `.1` is the newest. At least 1. */
+  /** How many archives are kept; `.1` is the newest. At least 1. */
   readonly keep: number;
 }
 
-/** What the end of a file says about what it holds. */
+/** What the end of an event file shows about its content. */
 export interface FileEnding {
-  /** The newest whole line that `known` recognised; `foreign`: it has whole lines but none of them; `empty`: it has none. */
+  /**
+   * The newest whole line that `known` recognised; `foreign`: there are only unknown whole lines; `empty`: there is no
+   * whole line.
+   */
   readonly last: { readonly is: 'known'; readonly seq: number } | { readonly is: 'foreign' | 'empty' };
-  /** What stands behind the last newline: the beginning of a line whose writer was cut off. */
+  /** The bytes after the last newline: the beginning of a line whose writer was interrupted. */
   readonly torn: Uint8Array;
 }
 
-/** One persona's event file, with its archives; opened by name for every write, so that a deleted one comes back. */
+/** The event file of one persona and its archives. It is opened by name for every write, so that a deleted file is recreated. */
 export interface PersonaEventFile {
   /**
    * Appends whole lines in one write, then rotates if the file is large enough (Kijito contract e). `unsure`: somebody
-   * else changed the file and it ends inside a line; nothing was written, look at its ending first.
-   *
-   * @throws Fault `unwritable` or `no-space`. What of the lines was written is cut off again where the disk allows.
+   * else changed the file and it ends inside a line. Nothing was written; call `readEnding` first.
+   * @throws Fault `unwritable` or `no-space`. A partial write is cut off again where the disk allows it.
    */
   append(lines: Uint8Array): 'appended' | 'unsure';
-  /** Looks at the live file, and leaves it as it is. Creates it. @throws Fault */
+  /**
+   * Reads the end of the live file without changing it. Creates the file if it is missing.
+   * @throws Fault
+   */
   readEnding(known: (line: string) => number | null): FileEnding;
-  /** The newest archive's last known line, null when it has none or cannot be read. */
+  /** Returns the `seq` of the last known line in the newest archive; null when there is none or it cannot be read. */
   readArchivedSeq(known: (line: string) => number | null): number | null;
-  /** Cuts the last `bytes` bytes off. @throws Fault */
+  /**
+   * Cuts off the last `bytes` bytes.
+   * @throws Fault
+   */
   cut(bytes: number): void;
-  /** Makes what was appended durable; a file that somebody deleted needs nothing. @throws Fault */
+  /**
+   * Makes the appended lines durable. A file that somebody deleted needs nothing.
+   * @throws Fault
+   */
   sync(): void;
 }
 
@@ -43,7 +54,7 @@ export function createEventFile(
   namesChanged: () => void,
 ): PersonaEventFile {
   const { files, log } = disk;
-  /** The size as this writer left it; null: not known. */
+  /** The file size after the last write of this process; null: unknown. */
   let size: number | null = null;
   let rotationFailed = false;
 
@@ -53,7 +64,7 @@ export function createEventFile(
     return { fd, size: stat.size };
   }
 
-  /** The open file, closed again whatever happens; an error names the path. */
+  /** Opens the file for `use` and always closes it. Errors name the path. */
   function withFile<T>(use: (fd: number, size: number) => T): T {
     const file = open();
     try {
@@ -87,11 +98,11 @@ export function createEventFile(
     }
   }
 
-  /** A rotation that fails loses nothing: the live file grows on, and it is tried again after the next lines. */
+  /** A failed rotation loses nothing: the live file keeps growing, and the next append tries again. */
   function rotate(): void {
     try {
       const has = (n: number): boolean => files.lstat(`${path}.${n}`) !== null;
-      // Without a `.1` a rotation stopped half-way: shifting again would push archives out for nothing.
+      // Without a `.1` a rotation stopped half-way. Another shift would delete an archive for nothing.
       if (has(1)) {
         if (has(rotation.keep)) files.unlink(`${path}.${rotation.keep}`);
         for (let n = rotation.keep - 1; n >= 1; n -= 1) if (has(n)) files.rename(`${path}.${n}`, `${path}.${n + 1}`);
@@ -117,7 +128,7 @@ export function createEventFile(
         write(fd, lines, end);
         size = end + lines.length;
         due = rotation.maxBytes > 0 && size >= rotation.maxBytes;
-        // From here on only the live file is synced, so what moves away is synced first.
+        // Later only the live file is synced, so a file that is about to be rotated is synced first.
         if (due) files.fdatasync(fd);
         return 'appended';
       });
@@ -142,7 +153,7 @@ export function createEventFile(
           files.close(opened.fd);
         }
       } catch (error) {
-        // An archive only helps to tell what was published; without it the durable watermark does.
+        // The archive only helps to find what was published. Without it the durable position is used.
         log.warn('an archived event file cannot be read', { reason: toIoFault(error, archive, 'unreadable').message });
         return null;
       }

@@ -14,17 +14,17 @@ import {
 import { computeEventSum, computeSavedSum } from './checksums.ts';
 import { countKnownChars, type KnownChange, openKnownTable } from './known-table.ts';
 
-/** What one take stores. */
+/** What one `take` stores. */
 export interface JournalEntry {
   readonly persona: PersonaId;
-  /** What the watch wants remembered. */
+  /** The saved state of the watcher, as JSON. */
   readonly kept: string;
-  /** The highest id of a mail, or of a change to one, that was ever told; 0 without any. */
+  /** The highest message id in any event so far, of a new message or of a changed one; 0 without any. */
   readonly newest: number;
-  /** When it was taken, in whole milliseconds. */
+  /** When the batch was taken, in whole milliseconds. */
   readonly at: number;
   readonly events: readonly JournalEvent[];
-  /** What it changed of the things of a set; absent: nothing. */
+  /** The changes to the known items of a set; absent: none. */
   readonly known?: KnownChange;
 }
 
@@ -32,30 +32,36 @@ export interface JournalEvent {
   readonly seq: number;
   readonly id: string;
   readonly isMail: boolean;
-  /** The event's JSON, one physical line without its newline. */
+  /** The event as JSON: one line without its newline. */
   readonly line: string;
 }
 
 /**
- * The beginning of the outbox: takes are appended to a file and flushed, and go into the tables of the database a moment
- * later, off the path of an event. One append costs half of what the smallest commit of SQLite does, and the same for
- * 1,000 personas as for one, where the tables would write thousands of pages here and there.
+ * The journal of the outbox. Batches are appended to a file and flushed. They reach the tables of the database a moment
+ * later, off the path of an event. One append costs half of the smallest SQLite commit. It costs the same for 1,000
+ * personas as for one, where the tables would write thousands of scattered pages.
  *
- * Each record is a line of its own: `CRC JSON`, the CRC-32 of the JSON in eight hex digits, the JSON a `Record`. Records
- * count on for ever; the database says up to which one they are in its tables. The file is emptied once the database has
- * everything on the disk.
+ * Each record is one line: `CRC JSON`. CRC is the CRC-32 of the JSON in eight hex digits, and the JSON is an
+ * `OutboxRecord`. The record numbers never restart, and the database stores the last number that is in its tables. The
+ * file is emptied once the database has everything on the disk.
  */
 export interface OutboxJournal extends Disposable {
-  /** Records are missing between the tables and those that were found: the database is an older one than the journal. */
+  /** Records are missing between the tables and the journal: the database is older than the journal. */
   readonly hasGap: boolean;
-  /** Makes the entries durable with one flush. When it throws none of them is taken. @throws Fault `unwritable`, `no-space` */
+  /**
+   * Makes the entries durable with one flush. If it throws, none of them is stored.
+   * @throws Fault `unwritable`, `no-space`
+   */
   write(entries: readonly JournalEntry[]): void;
-  /** Brings the tables up to date; costs nothing when they are. Not within a transaction. @throws Fault `database`, `no-space` */
+  /**
+   * Brings the tables up to date. Does nothing when they are. Must not run within a transaction.
+   * @throws Fault `database`, `no-space`
+   */
   fill(): void;
 }
 
 interface OutboxRecord {
-  /** Which database it belongs to: a journal never speaks for another one. */
+  /** The id of the database that the record belongs to. Records of another database are ignored. */
   readonly of: string;
   readonly n: number;
   readonly entries: readonly JournalEntry[];
@@ -65,28 +71,27 @@ export interface OutboxJournalOptions {
   readonly db: Database;
   readonly disk: Disk;
   readonly clock: Clock;
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
 }
 
-/** From a write to the tables, unless somebody reads them before. Long enough for many writes to go together. */
+/** Milliseconds from a write to the tables, unless they are read before. Long enough to combine many writes. */
 const FILL_AFTER_MS = 500;
-/** Between two parts of a fill, so that nothing waits long for a storm to be filled in. */
+/** Milliseconds between two parts of a fill, so that a long fill does not block other work. */
 const BETWEEN_PARTS_MS = 5;
 const RETRY_MS = 30_000;
 /** Characters of entries in one record, and in one part of a fill. */
 const RECORD_CHARS = 32 * 1024;
 const PART_CHARS = 64 * 1024;
-/** The file is emptied when it is this large, in bytes. */
+/** The journal file is emptied when it is this large, in bytes. */
 const EMPTIED_AT = 1024 * 1024;
-/** And whatever becomes of the database when it is this large. */
+/** The file is emptied at this size even if the database is not fully on the disk. */
 const MAX_BYTES = 16 * EMPTIED_AT;
 
 const DATABASE = { is: 'machine', key: 'database' } as const;
 
 /**
- * Opens the journal, and fills in what a former process left in it.
- *
+ * Opens the journal and moves the records of a former process into the tables.
  * @throws Fault `unwritable`, `no-space`, `database`
  */
 export function openJournal(options: OutboxJournalOptions): OutboxJournal {
@@ -99,10 +104,10 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
   let hasGap = false;
   const { fd, stat, created } = openForAppend(disk, path);
   let size = stat.size;
-  /** Something may stand behind `size`. */
+  /** Bytes of a failed write may follow after `size`. */
   let torn = false;
   let n = filled;
-  /** Durable, and not in the tables yet. */
+  /** Records that are durable in the journal and not in the tables yet. */
   let waiting: OutboxRecord[] = [];
   let timer: Disposable | null = null;
   let warned = false;
@@ -127,7 +132,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
     if (size > 0) emptyFile();
   }
 
-  /** A database that has nothing goes on where the one that is lost ended. */
+  /** Takes over the journal of a lost database, when the current database is empty. */
   function adopt(owner: string): void {
     log.info(`${db.path} is new, and ${path} has events of the one before: they are taken over`);
     runTransaction(db, () => tables.setOwner(owner));
@@ -162,10 +167,10 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
     while (waiting.length > 0) fillPart();
   }
 
-  /** Only what the database has on the disk may go from here. */
+  /** Removes from the journal only what the database has on the disk. */
   function emptyFile(): void {
     runTransaction(db, () => tables.add([]));
-    // A frame of the log that is damaged takes all behind it along, so it has to be in the database itself.
+    // A damaged frame in the WAL loses every later frame too, so the data must be in the database file itself.
     if (!tables.isCheckpointed() && size < MAX_BYTES) return;
     size = 0;
     cut();
@@ -180,7 +185,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
         warned = false;
         if (waiting.length > 0) schedule(BETWEEN_PARTS_MS);
       } catch (error) {
-        // Nothing is lost: what was taken is durable where it is.
+        // Nothing is lost: the records stay durable in the journal.
         if (!warned) log.warn(`the outbox cannot be filled: ${toFault(error, DATABASE).explain()}`);
         warned = true;
         schedule(RETRY_MS);
@@ -206,7 +211,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
         append(bytes);
         torn = false;
       } catch (error) {
-        tryTo(cut); // else before the next write
+        tryTo(cut); // if it fails, the next write cuts
         throw toIoFault(error, path, 'unwritable');
       }
       size += bytes.length;
@@ -229,7 +234,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
   };
 }
 
-/** What the journal reads and writes in the database. */
+/** The statements of the journal on the database. */
 function openTables(db: Database) {
   const selectOwner = db.prepare<{ of: string; filled: number }>('SELECT id AS of, filled FROM journal');
   const countRows = db.prepare<{ n: number }>(
@@ -238,7 +243,7 @@ function openTables(db: Database) {
   const checkpoint = db.prepare<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
   const updateOwner = db.prepare('UPDATE journal SET id = ?');
   const filled = db.prepare('UPDATE journal SET filled = max(filled, ?)');
-  // A mail that is there already is the same mail: nothing else may be passed over.
+  // Mail with the same id is the same mail. No other row may be skipped.
   const event = db.prepare(
     `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
@@ -253,15 +258,15 @@ function openTables(db: Database) {
     readOwner(): { of: string; filled: number; isMade?: true } {
       const row = selectOwner.get();
       if (row !== undefined) return row;
-      // What was recovered of a damaged database may lack it: the journal is then gone through from its beginning.
+      // A recovered database may lack this row. The journal is then read from its beginning.
       db.exec('INSERT INTO journal (id, filled) VALUES (lower(hex(randomblob(8))), 0)');
       return { ...(selectOwner.get() as { of: string; filled: number }), isMade: true };
     },
-    /** All of the log is in the database file, on the disk. False: somebody reads it just now. */
+    /** Moves the whole WAL into the database file on the disk. False: somebody is reading it right now. */
     isCheckpointed: (): boolean => checkpoint.get()?.busy === 0,
     isNew: (): boolean => countRows.get()?.n === 0,
     setOwner: (ownerId: string) => void updateOwner.run(ownerId),
-    /** Within a transaction, which writes something in any case. */
+    /** Must run within a transaction. It always writes something. */
     add(records: readonly OutboxRecord[]): void {
       for (const { entries } of records) {
         for (const { persona, kept: saved, newest, at, events, known } of entries) {
@@ -286,7 +291,7 @@ function countChars(entries: readonly JournalEntry[]): number {
   return chars;
 }
 
-/** Consecutive entries, cut into records that are filled in at once without a stop to notice. */
+/** Splits consecutive entries into records that are small enough to be filled in without a noticeable stop. */
 function toRecords(entries: readonly JournalEntry[]): readonly (readonly JournalEntry[])[] {
   if (entries.length === 1) return [entries];
   const records: JournalEntry[][] = [];
@@ -313,7 +318,7 @@ function formatSum(text: string | Uint8Array): string {
 
 const NEWLINE = 10;
 
-/** The whole records of a journal. What stands behind the last newline was being written when its writer ended. */
+/** Parses the whole records of a journal. Bytes after the last newline belong to an unfinished write and are ignored. */
 function parseRecords(bytes: Buffer): { readonly records: readonly OutboxRecord[]; readonly damaged: number } {
   const records: OutboxRecord[] = [];
   let damaged = 0;
@@ -331,6 +336,6 @@ function tryTo(run: () => void): void {
   try {
     run();
   } catch {
-    // The failure before it is the one to tell; what is in the file is as durable as it was.
+    // The earlier failure is the one to report. The content of the file is as durable as before.
   }
 }

@@ -2,8 +2,8 @@ import type { KnownItem, KnownSet, PersonaId } from '../../model/index.ts';
 import type { Database } from '../../state/index.ts';
 
 /**
- * What is remembered of a set is stored thing by thing beside what else a watch wants remembered: so one message costs one
- * row and not the whole box. This is what a take changed of it. Keys in `drop` go first.
+ * The changes that one `take` makes to the known items of a set. The items are stored one per row, beside the other
+ * saved state of a watcher. So one message costs one row and not the whole set. Keys in `drop` are applied first.
  */
 export interface KnownChange {
   readonly drop: readonly string[];
@@ -17,14 +17,17 @@ type Rest = readonly [
   changes: KnownItem['changes'],
   vanished: KnownItem['vanished'],
   extra: KnownItem['extra'],
-  /** It is not there any more, and is remembered all the same. */
+  /** The item is no longer present, but is still stored. */
   gone?: true,
 ];
 
-/** What of a set is stored thing by thing. */
+/** The parts of a set that are stored item by item. */
 export type StoredSet = Pick<KnownSet, 'keys' | 'gone'>;
 
-/** Null: nothing. What stays is mostly the same object in the same order, which is what makes it cheap. */
+/**
+ * Finds the changes between two sets; null when there are none. It is fast because most items are the same object in
+ * the same order.
+ */
 export function findChange(before: StoredSet, after: StoredSet): KnownChange | null {
   const drop: string[] = [];
   const put: KnownRow[] = [];
@@ -57,7 +60,7 @@ function toRow({ key, seq, mark, changes, vanished, extra }: KnownItem) {
   return [key, seq, mark, changes, vanished, extra] as const;
 }
 
-/** About as many as its JSON has. */
+/** Estimates the number of characters of its JSON. */
 export function countKnownChars({ drop, put }: KnownChange): number {
   let chars = 0;
   for (const key of drop) chars += key.length;
@@ -65,7 +68,7 @@ export function countKnownChars({ drop, put }: KnownChange): number {
   return chars;
 }
 
-/** The table. A key is stored as its JSON, which has a form for text of every kind. */
+/** Opens the table of known items. A key is stored as JSON, which can represent any text. */
 export function openKnownTable(db: Database) {
   const drop = db.prepare('DELETE FROM known WHERE persona = ? AND key = ?');
   const put = db.prepare(
@@ -78,10 +81,10 @@ export function openKnownTable(db: Database) {
       const items = ofOne.all(persona).map(fromRow);
       const keys = items.flatMap(({ known, isGone }) => (isGone ? [] : [known]));
       const gone = items.flatMap(({ known, isGone }) => (isGone ? [known] : []));
-      gone.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)); // about in the order in which they went
+      gone.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)); // roughly the order in which they vanished
       return gone.length === 0 ? { keys } : { keys, gone };
     },
-    /** Within a transaction. */
+    /** Must run within a transaction. */
     apply(persona: PersonaId, change: KnownChange): void {
       for (const key of change.drop) drop.run(persona, JSON.stringify(key));
       for (const [key, ...rest] of change.put) put.run(persona, JSON.stringify(key), JSON.stringify(rest));

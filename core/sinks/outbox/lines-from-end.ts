@@ -1,13 +1,13 @@
 import type { Files } from '../../ports/index.ts';
 
 const NEWLINE = 10;
-/** Most ends are read with the first; the second is for what is behind it. */
+/** The first chunk is enough for most files. The second size is for everything before it. */
 const FIRST_CHUNK = 4096;
 const CHUNK = 65_536;
 
 /**
- * A file from its end: first what stands behind the last newline (empty in a whole file), then each whole line without
- * its newline, newest first. Reads no further back than it is asked to.
+ * Reads a file from its end. Yields first the bytes after the last newline (empty in a whole file), then each whole
+ * line without its newline, newest first. It reads no further back than the caller asks.
  */
 export function* readPiecesFromEnd(files: Files, fd: number, size: number): Iterable<Buffer> {
   let unread = size;

@@ -18,42 +18,51 @@ export interface OutboxOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly clocks: Clocks;
-  /** Where the event files are; created 0700. */
+  /** The directory of the event files, created with mode 0700. */
   readonly directory: string;
-  /** The file of what was just taken, absolute; see `Journal`. */
+  /** The absolute path of the journal file; see `OutboxJournal`. */
   readonly journal: string;
-  /** A persona's event file lacks events because of this; null: it has them all again. The events themselves are safe. */
+  /** Called with a fault when the event file of a persona lacks events, and with null when it has them all. No event is lost. */
   readonly onBehind: (persona: PersonaId, fault: Fault | null) => void;
   readonly rotation?: Rotation;
   readonly retention?: Retention;
-  /** The time by which a row is too old; absent: the wall clock. */
+  /** Returns the time that decides the age of a row; absent: the wall clock. */
   readonly retentionNow?: () => number;
-  /** When the takes of one turn are committed; see `createGroupCommit`. */
+  /** When the batches of one turn are committed; see `createGroupCommit`. */
   readonly later?: CommitSchedule;
 }
 
 /**
- * Where every watch of the tray process hands its events over: a journal and the tables behind it, where
- * they stand as one with what the watch wants remembered. Takes of one turn share a flush; then the event files are written from it, then the followers told, then
- * the takes resolve. An event of mail that the outbox has already is taken again without being stored or told again. Under
- * the key `known` what a watch wants remembered may hold a `KnownSet`, of which only what changed is written.
+ * The sink of every watcher in the tray process: a journal, and tables that store events together with the saved state.
+ * Batches of one turn share a flush. Then the event files are written, the listeners are called, and the `take` calls
+ * resolve. An event of mail that is already stored is acknowledged without being stored or delivered again. If the
+ * saved state has a `KnownSet` under the key `known`, only its changes are written.
  */
 export interface Outbox<Saved extends object> extends OutboxReader, Disposable {
-  /** The one sink of this persona. Its `open` repairs the persona's event file. `stem` names the file. */
+  /** Returns the only sink of this persona. Its `open` repairs the event file of the persona. `stem` names the file. */
   sinkFor(persona: PersonaId, stem: string): Sink<Saved>;
-  /** What the watch wanted remembered with its last take, null before the first. @throws Fault `database` */
+  /**
+   * Returns the state that the last batch of the watcher saved; null before the first.
+   * @throws Fault `database`
+   */
   readSaved(persona: PersonaId): Saved | null;
-  /** The same for all personas in one query. @throws Fault `database` */
+  /**
+   * Returns the saved states of all personas with one query.
+   * @throws Fault `database`
+   */
   readAllSaved(): ReadonlyMap<PersonaId, Saved>;
-  /** Personas of whom the event file knew more than the database when this opened: the store went back. */
+  /** Personas whose event file had events that the database lacked at opening, because the database went back in time. */
   readonly behind: readonly BehindPersona[];
-  /** The highest id of a mail that was told, by persona. */
+  /** Returns the highest delivered message id per persona. */
   getNewestIds(): ReadonlyMap<PersonaId, number>;
-  /** Says an event that no watch offers, without moving what a watch remembers. @throws Fault */
+  /**
+   * Adds an event that no watcher offers. The saved state of the watcher does not change.
+   * @throws Fault
+   */
   addEvent(persona: PersonaId, stem: string, event: Event): void;
   /**
-   * Calls `listener` with what was just committed, in order of `seq`. To replay and then go on live, subscribe first and
-   * leave out of the replay's end, or of the live beginning, what the other has: both carry `seq`.
+   * Calls `listener` with the rows that were just committed, in order of `seq`. To replay and then continue live,
+   * subscribe first and drop the rows that both parts have, by their `seq`.
    */
   onDelivered(listener: (rows: readonly OutboxRow[]) => void): Disposable;
 }
@@ -66,13 +75,13 @@ interface Take {
   readonly persona: PersonaId;
   readonly events: readonly BatchEvent[];
   readonly saved: string;
-  /** All that is remembered of a set, null for a log. */
+  /** All known items of a set; null for a log. */
   readonly known: StoredSet | null;
 }
 
 interface BatchEvent {
   readonly id: string;
-  /** The id of the mail, or of the one that changed; null for any other event. */
+  /** The id of the new or changed message; null for any other event. */
   readonly messageId: number | null;
   readonly isMail: boolean;
   readonly line: string;
@@ -109,16 +118,16 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
   const things = openKnownTable(db);
   const isStored = db.prepare('SELECT 1 FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
   const group = createGroupCommit(commitGroup, options.later);
-  /** The highest id that was told, by persona: mail above it is new without looking. */
+  /** The highest delivered message id per persona. Mail above it is new without a query. */
   const newest = new Map(newestOfAll.all().map((row) => [row.persona, row.newest]));
-  /** What the tables have of sets, or will have once they are filled. */
+  /** The known items that the tables have, or will have once they are filled. */
   const stored = new Map<PersonaId, StoredSet>();
   let lastSeq = reader.newest()?.seq ?? 0;
   let closed = false;
-  /** How the group of takes that gathers now is stamped: the clocks are read once for all of it. */
+  /** Stamps the events of the group that is being collected. The clocks are read once per group. */
   let stamp: ((event: Event) => string) | null = null;
 
-  /** The answers to takes, whatever happens to them. */
+  /** Commits the batches and returns one ack per batch. */
   function commitGroup(takes: readonly Take[]): readonly Ack[] {
     stamp = null;
     try {
@@ -143,7 +152,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
     if (fresh.length > 0) for (const listener of listeners) notify(listener.tell, fresh);
   }
 
-  /** What of these takes is to be stored: everything but mail that was told already. */
+  /** Collects what to store of these batches: everything but mail that was already delivered. */
   function toEntries(takes: readonly Take[]) {
     const at = Math.floor(clock.now());
     const entries: JournalEntry[] = [];
@@ -199,7 +208,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
     try {
       listener(fresh);
     } catch (error) {
-      // The events are committed: a listener's mistake must not make the watch offer them again.
+      // The events are committed, so a failing listener must not make the watcher offer them again.
       disk.log.error('a follower of the outbox failed', { error: String(error) });
     }
   }
@@ -236,7 +245,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
     ...reader,
     sinkFor: (persona, stem) => ({
       savesState: true,
-      // A mark is never older than the events it belongs to, so there is nothing the watch would have to leave out.
+      // A checkpoint is never older than its events, so the watcher has nothing to leave out.
       open: async () => {
         publisher.adopt(persona, stem);
         return { ...EMPTY_TAIL, newest: newest.get(persona) ?? 0 };
@@ -277,7 +286,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
     },
   };
 
-  /** Null: it is known what was told, and no watch remembers anything yet. */
+  /** Returns null when no watcher has saved a state, although delivered ids may be known. */
   function parseSaved(persona: PersonaId, { kept: text, sum }: { kept: string; sum: number | null }): Saved | null {
     if (text === NOTHING_SAVED) return null;
     if (sum !== null && sum !== computeSavedSum(persona, text)) {

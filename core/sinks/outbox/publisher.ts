@@ -13,20 +13,22 @@ export interface PublisherOptions {
   readonly directory: string;
   readonly rotation: Rotation;
   readonly syncer: Syncer;
-  /** A persona's file lacks events because of this; null: it has them all again. */
+  /** Called with a fault when the file of a persona lacks events, and with null when it has them all. */
   readonly onBehind: (persona: PersonaId, fault: Fault | null) => void;
 }
 
 /**
- * The follower that writes `events.<stem>.ndjson` from the outbox. What is committed is safe, so a file that refuses is
- * never an error of who hands over: the file is behind, is tried again with every new event and on a schedule of its own,
- * and gets what it lacks in order. Where a file stands is read from the file itself whenever it is not known for sure:
- * at first use, and after any failure.
+ * Writes `events.<stem>.ndjson` from the outbox. Committed events are safe, so a file that refuses is never an error of
+ * the caller. The file is then behind: it is tried again with every new event and on its own schedule, and gets the
+ * missing events in order. The position of a file is read from the file itself at first use and after any failure.
  */
 export interface Publisher extends Disposable {
-  /** Names the persona's file, and brings it up to date if a former process could not. @throws Fault `usage` when the name is taken. */
+  /**
+   * Names the file of the persona and brings it up to date if a former process could not.
+   * @throws Fault `usage` when the name is taken.
+   */
   adopt(persona: PersonaId, stem: string): void;
-  /** Appends what was just committed, in this order. Never throws. */
+  /** Appends the rows that were just committed, in this order. Never throws. */
   publish(rows: readonly OutboxRow[]): void;
 }
 
@@ -38,14 +40,14 @@ interface PublishedFile {
   readonly persona: PersonaId;
   readonly path: string;
   readonly file: PersonaEventFile;
-  /** The newest committed row. */
+  /** The `seq` of the newest committed row. */
   stored: number;
-  /** The row the file ends with; null: look at the file. */
+  /** The `seq` of the last row in the file; null: unknown, read the file. */
   written: number | null;
   behind: { readonly fault: Fault; readonly attempts: number; readonly retry: Disposable } | null;
 }
 
-/** Bytes appended at once when a file catches up. */
+/** The maximum number of bytes per append while a file catches up. */
 const BATCH = 256 * 1024;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 30_000;
@@ -54,7 +56,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const { rows, disk, clock, directory, rotation, syncer, onBehind } = options;
   const publishedFiles = new Map<PersonaId, PublishedFile>();
   const stems = new Map<string, PersonaId>();
-  /** How many files are behind for the same cause: a full disk is said once, not once a persona. */
+  /** How many files are behind for the same cause, so that a full disk is reported once and not once per persona. */
   const causes = new Map<string, number>();
   let directoryChecked = false;
 
@@ -68,12 +70,12 @@ export function createPublisher(options: PublisherOptions): Publisher {
     if (to.written !== null) syncer.changed(to.persona, to.file, to.written);
   }
 
-  /** Appends everything the file lacks. */
+  /** Appends everything that the file lacks. */
   function catchUp(to: PublishedFile): void {
     let completing = 0;
     for (let repairs = 0; ; ) {
       if (to.written === null) {
-        // Whoever keeps changing the file meanwhile is not raced against for ever.
+        // If somebody else keeps changing the file, the publisher gives up after three repairs.
         if (repairs === 3) throw createUnsteadyFault(to);
         repairs += 1;
         completing = mend(to);
@@ -86,14 +88,16 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   /**
-   * Finds out where the file stands. A torn last line that is the beginning of the very next event is left to be
-   * completed, so that a reader who saw the beginning sees that line whole; its length is returned. Any other is cut off.
+   * Finds the position of the file. A torn last line may be the beginning of the very next event. Then it stays and is
+   * completed, so that a reader who saw the beginning sees the whole line; its length is returned. Any other torn line
+   * is cut off.
    */
   function mend(to: PublishedFile): number {
     const findSeq = (line: string): number | null => rows.findSeq(to.persona, line);
     const { last, torn } = to.file.readEnding(findSeq);
     let written = last.is === 'known' ? last.seq : rows.readProgress(to.persona).published;
-    // Killed within a rotation, or emptied by its reader: what was on the disk already is not repeated.
+    // The process was killed during a rotation, or a reader emptied the file. Events that were on the disk are not
+    // repeated.
     if (last.is === 'empty') written = Math.max(written, to.file.readArchivedSeq(findSeq) ?? 0);
     to.written = written;
     if (torn.length === 0) return 0;
@@ -107,7 +111,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     return new Fault('unwritable', `${to.path} is written to by somebody else`, toScope(to));
   }
 
-  /** Runs `write` and keeps the books of failure. */
+  /** Runs `write` and records success or failure. */
   function attempt(to: PublishedFile, write: () => void): void {
     try {
       if (!directoryChecked) ensurePrivateDir(disk, directory);

@@ -5,11 +5,11 @@ import { type Database, type Disk, openForRead, runTransaction, toIoFault, toSte
 import { computeEventSum } from './checksums.ts';
 import { readPiecesFromEnd } from './lines-from-end.ts';
 
-/** A persona whose event file holds events that the tables do not. */
+/** A persona whose event file holds events that the tables lack. */
 export interface BehindPersona {
   readonly persona: PersonaId;
   readonly stem: string;
-  /** How many events were taken over from the file. */
+  /** How many events were copied from the file into the tables. */
   readonly events: number;
   /** The newest event that the tables had before; null for none. */
   readonly after: string | null;
@@ -19,7 +19,7 @@ export interface ReconcileOptions {
   readonly db: Database;
   readonly disk: Disk;
   readonly directory: string;
-  /** Records of the journal are missing before those that it holds: every file is compared as a whole. */
+  /** The journal lacks records before its first, so every file is compared completely. */
   readonly hasGap: boolean;
 }
 
@@ -27,11 +27,11 @@ const NAME = /^events\.(.+)\.ndjson$/;
 const ARCHIVE = /^\.(\d+)$/;
 
 /**
- * Compares the end of each event file with the tables, and takes over what the tables lack. Everything was durable here
- * before it stood in a file, so a line that is unknown here proves that the store went back: a backup was restored, or the
- * database was lost or damaged. Mail that was told once is then known as told, and its id is not given again.
+ * Compares the end of each event file with the tables and copies what the tables lack. Events are durable in the outbox
+ * before they reach a file. An unknown line therefore proves that the store went back in time: a backup was restored,
+ * or the database was lost or damaged. After the copy, delivered mail counts as delivered and its id is not used again.
  *
- * Costs the last line of each file, and one statement.
+ * Costs one read of the last line per file, and one statement.
  *
  * @throws Fault `database`
  */
@@ -55,7 +55,7 @@ interface FileLine {
   readonly event: Event;
 }
 
-/** By stem: the paths of an event file and its archives, the newest first. */
+/** Returns the paths of each event file and its archives by stem, newest first. */
 function findFiles(disk: Disk, directory: string): ReadonlyMap<string, readonly string[]> {
   const names = readNames(disk, directory);
   const byStem = new Map<string, string[]>();
@@ -89,7 +89,7 @@ function findLastLine(disk: Disk, files: readonly string[]): FileLine | null {
   return null;
 }
 
-/** Whole lines that are events, the newest first. What cannot be read has none: its writer says what is wrong with it. */
+/** Yields the whole lines that are events, newest first. Yields nothing for an unreadable file; its writer reports the fault. */
 function* readLinesFromEnd(disk: Disk, path: string): Iterable<FileLine> {
   let opened: ReturnType<typeof openForRead>;
   try {
@@ -113,8 +113,8 @@ function* readLinesFromEnd(disk: Disk, path: string): Iterable<FileLine> {
 }
 
 /**
- * Rows of a persona stand in the order of its file. So all from the first line on that is unknown get new numbers, in that
- * order, and behind them what no file has yet. Null: nothing is unknown.
+ * The rows of a persona have the order of its file. So every line from the first unknown line on gets a new number, in
+ * that order, followed by the rows that no file has yet. Null: no line is unknown.
  */
 function takeOver(
   { db, disk }: ReconcileOptions,
@@ -127,7 +127,7 @@ function takeOver(
     .filter(({ event }) => event.persona === persona)
     .reverse();
   const known = lines.map((line) => tables.findSeq(persona, line));
-  // What stands before the first line that is known was deleted after its time.
+  // Lines before the first known line were deleted from the tables because of their age.
   const oldest = Math.max(
     0,
     known.findIndex((seq) => seq !== null),

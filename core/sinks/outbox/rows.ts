@@ -6,40 +6,39 @@ import { OUTBOX_SCHEMA } from './schema.ts';
 
 /** One committed event. */
 export interface OutboxRow {
-  /** Rises over all personas; the order in which events were taken. */
+  /** Rises across all personas, in the order in which events were taken. */
   readonly seq: number;
   readonly persona: PersonaId;
   readonly eventId: string;
-  /** The event's JSON, one physical line without its newline. */
+  /** The event as JSON: one line without its newline. */
   readonly line: string;
 }
 
 export type OutboxReplay =
   | { readonly is: 'rows'; readonly rows: readonly OutboxRow[] }
-  /** No event has this id, or it is older than what is kept: how much was missed cannot be said. */
+  /** No event has this id, or it is no longer kept. How much was missed is unknown. */
   | { readonly is: 'unknown-id' };
 
 /**
- * What was told so far, for followers that have a position of their own. In another process than the one that takes, what
- * was taken in the last second may be missing.
+ * Reads the delivered events, for followers that have their own position. In a process other than the tray process, the
+ * events of the last second may be missing.
  */
 export interface OutboxReader {
-  /** The oldest `limit` events after the one with this id, or of all that are kept; of one persona or of all. */
+  /** Returns the oldest `limit` events after the event with this id, or of all kept events. `persona` null: of all personas. */
   since(persona: PersonaId | null, afterEventId: string | null, limit: number): OutboxReplay;
-  /** The same by position: how a long replay goes on. */
+  /** Does the same by position, to continue a long replay. */
   after(persona: PersonaId | null, seq: number, limit: number): readonly OutboxRow[];
   lastEventId(persona: PersonaId): string | null;
-  /** The newest `limit` events of mail, oldest first. */
+  /** Returns the newest `limit` events of mail, oldest first. */
   lastMail(persona: PersonaId, limit: number): readonly Event[];
-  /** The newest `limit` events, oldest first; of one persona or of all. */
+  /** Returns the newest `limit` events, oldest first. `persona` null: of all personas. */
   latest(persona: PersonaId | null, limit: number): readonly OutboxRow[];
-  /** The event taken last, of all personas: where a follower begins that wants only what comes. */
+  /** Returns the last event of all personas, where a follower begins that wants only future events. */
   newest(): OutboxRow | null;
 }
 
 /**
- * `fill` brings the tables up to date before they are read; who only reads has none.
- *
+ * Opens the reader. `fill` brings the tables up to date before they are read; a process that only reads omits it.
  * @throws Fault `database`; so does each of its methods.
  */
 export function openOutboxReader(db: Database, fill: () => void = () => {}): OutboxReader {
@@ -104,29 +103,32 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
   };
 }
 
-/** An event that is not what it was when it was taken is told as damaged. */
+/** Converts a row. An event that changed since it was taken is delivered as damaged. */
 function toRow(row: SummedRow): OutboxRow {
   const { seq, persona, eventId } = row;
   return { seq, persona, eventId, line: isWholeRow(row) ? row.line : formatDamagedLine(row) };
 }
 
-/** What the publisher reads and writes: which lines a file lacks, and which it is known to have. */
+/** What the publisher reads and writes: the lines that a file lacks, and the lines that it has. */
 export interface PublishedRows {
-  /** The newest row of the persona, 0 without any; and how far its file is known to be on the disk. */
+  /** Returns the newest row of the persona (0 without any), and the last row that is on the disk in its file. */
   readProgress(persona: PersonaId): { readonly stored: number; readonly published: number };
-  /** The next rows after `seq`, one at least if there is one, and not much more than `bytes` of lines. */
+  /** Returns the rows after `seq`: at least one if there is one, and not much more than `bytes` of lines. */
   next(persona: PersonaId, seq: number, bytes: number): readonly OutboxRow[];
-  /** Which row this line of a file is; null when it is no event of the persona, or no longer kept. */
+  /** Returns the `seq` of this line; null when it is no event of the persona, or no longer kept. */
   findSeq(persona: PersonaId, line: string): number | null;
-  /** Runs `work`, which says what is published and may go, in one transaction. */
+  /** Runs `work` in one transaction. `work` calls `setPublished` and `prune`. */
   runInTransaction(work: () => void): void;
-  /** Within `settle`. */
+  /** Must run within `runInTransaction`. */
   setPublished(persona: PersonaId, seq: number): void;
-  /** Within `settle`. Deletes what is published, made before `olderThan` and not among the newest `keep` of the persona. */
+  /**
+   * Must run within `runInTransaction`. Deletes the rows that are published, older than `olderThan` and not among the
+   * newest `minRows` of the persona.
+   */
   prune(persona: PersonaId, olderThan: number, minRows: number): void;
 }
 
-/** `fill` brings the tables up to date before they are read. */
+/** Opens the rows. `fill` brings the tables up to date before they are read. */
 export function openPublishedRows(db: Database, fill: () => void): PublishedRows {
   const stored = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1');
   const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
@@ -134,7 +136,7 @@ export function openPublishedRows(db: Database, fill: () => void): PublishedRows
     'SELECT seq, persona, event_id AS eventId, line, sum FROM outbox WHERE persona = ? AND seq > ? ORDER BY seq',
   );
   const mail = db.prepare<{ seq: number }>('SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
-  // Ids of other events can come again, for instance when a watch is opened anew, so there the whole line decides.
+  // Other events can repeat an id, for example when a watcher is reopened, so the whole line decides.
   const other = db.prepare<{ seq: number }>(
     'SELECT seq FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 0 AND line = ? ORDER BY seq DESC LIMIT 1',
   );

@@ -1,11 +1,15 @@
 /**
- * The tables of the outbox. `journal` is one row: the name of this database, and the last record of the journal file
- * that is in the tables (see `Journal`). `line` is the event exactly as it stands in the persona's file, without the newline. Each row
- * is in one of the two indices on `event_id`: mail is unique (the same message has the same id for ever), other events
- * are looked up only. `watches.kept` is what a watch wants remembered; `watches.published` is the last `seq` of which its
- * file is known to be on the disk; `watches.newest` the highest id of a mail, or of a change to one, that was told; `known` what is remembered of the
- * things of a set (see `KnownChange`). `seq` is counted by the one
- * process that takes, on from the newest row, which is never deleted: so no number comes again.
+ * The tables of the outbox.
+ *
+ * `journal` has one row: the id of this database, and the last record of the journal file that is in the tables (see
+ * `OutboxJournal`). `outbox.line` is the event exactly as in the file of the persona, without the newline. Each row is
+ * in one of the two indices on `event_id`. Mail is unique, because the same message always has the same id. Other
+ * events are only looked up.
+ *
+ * `watches.kept` is the saved state of a watcher. `watches.published` is the last `seq` that is on the disk in its
+ * file. `watches.newest` is the highest message id in any event, of a new message or of a changed one. `known` holds
+ * the known items of a set (see `KnownChange`). The one process that takes events counts `seq` on from the newest row.
+ * That row is never deleted, so no number repeats.
  */
 export const OUTBOX_SCHEMA: readonly string[] = [
   `
@@ -46,7 +50,7 @@ export const OUTBOX_SCHEMA: readonly string[] = [
     PRIMARY KEY (persona, key)
   ) STRICT, WITHOUT ROWID;
   `,
-  // The checksum of an event, and of what a watch wants remembered; see `computeEventSum`.
+  // The checksums of an event and of a saved state; see `computeEventSum`.
   `
   ALTER TABLE outbox ADD COLUMN sum INTEGER;
   ALTER TABLE watches ADD COLUMN sum INTEGER;

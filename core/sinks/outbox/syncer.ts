@@ -5,9 +5,9 @@ import type { PersonaEventFile } from './event-file.ts';
 import type { PublishedRows } from './rows.ts';
 
 export interface Retention {
-  /** Published events stay at least this long, in milliseconds. */
+  /** Published events are kept for at least this long, in milliseconds. */
   readonly keepMs: number;
-  /** And at least this many of each persona. */
+  /** At least this many events of each persona are kept. */
   readonly keepRows: number;
 }
 
@@ -17,29 +17,29 @@ export interface SyncerOptions {
   readonly clock: Clock;
   readonly directory: string;
   readonly retention: Retention;
-  /** The time by which a row is too old; absent: the wall clock. */
+  /** Returns the time that decides the age of a row; absent: the wall clock. */
   readonly retentionNow?: () => number;
 }
 
 /**
- * Makes appended lines durable half a minute later, off the path of an event: the outbox has them already. Only what is
- * on the disk counts as published and may leave the outbox. Works through many files in small slices, since each flush
- * stops the process for a moment.
+ * Makes appended lines durable half a minute later, off the path of an event, because the outbox already has them. Only
+ * lines on the disk count as published and may leave the outbox. Many files are flushed in small slices, since each
+ * flush stops the process for a moment.
  */
 export interface Syncer extends Disposable {
-  /** Lines up to this row are in the file, though perhaps not on the disk. */
+  /** Records that lines up to this row are in the file, though perhaps not on the disk. */
   changed(persona: PersonaId, file: PersonaEventFile, seq: number): void;
-  /** A file was created or renamed, which is durable only once its directory is. */
+  /** Records that a file was created or renamed, which is durable only once its directory is synced. */
   namesChanged(): void;
 }
 
-/** From the first change to the flush. */
+/** Milliseconds from the first change to the flush. */
 const SYNC_AFTER_MS = 30_000;
 const FILES_A_SLICE = 2;
 const BETWEEN_SLICES_MS = 20;
-/** What closing may take; files left over are repaired by looking at them at the next start. */
+/** The time limit for closing, in milliseconds. The next start repairs the files that are left over. */
 const CLOSING_MS = 100;
-/** Appends of a persona between two looks at what may be deleted. */
+/** How many appends of a persona pass between two attempts to prune. */
 const PRUNE_EVERY = 256;
 
 interface UnsyncedFile {
@@ -100,7 +100,7 @@ export function createSyncer(options: SyncerOptions): Syncer {
       });
       warned = false;
     } catch (error) {
-      // Nothing is lost: the files are looked at again at the next start, or after the next change.
+      // Nothing is lost: the files are synced at the next start, or after the next change.
       warn(error);
     }
   }
