@@ -4,14 +4,14 @@ import { type AddressActivity, mergeActivity, NO_ACTIVITY } from './address-acti
 /** What was observed of the personas of a hive. Times are wall clock. */
 export interface HiveActivity {
   readonly published: Instant;
-  /** After this nobody publishes any more: what did not happen since is not observed. */
+  /** After this many milliseconds the report is stale: nobody publishes any more, and a later silence is not observed. */
   readonly staleAfterMs: number;
   readonly since: Instant;
-  /** Of every watched inbox, every message after this one was seen; null: not yet of all. */
+  /** Every message after this one was seen in every watched inbox; null: this is not true of all inboxes yet. */
   readonly floor: number | null;
-  /** Every watched inbox was looked at when this message was known; null: some are blind. */
+  /** Every watched inbox was polled when this message was known; null: some inboxes are blind. */
   readonly upTo: number | null;
-  /** Inboxes that vouch for nothing now, and why, as words after the name. */
+  /** Inboxes that cannot prove a silence now, and why, as words after the name. */
   readonly blind: ReadonlyMap<string, string>;
   readonly personas: ReadonlyMap<string, PersonaActivity>;
 }
@@ -20,20 +20,20 @@ export interface PersonaActivity extends AddressActivity {
   readonly watched: boolean;
 }
 
-/** As it is published. */
+/** The activity as it is published. */
 export interface ActivityReport extends HiveActivity {
-  /** Of which hive, JSON, as a saved position names its inbox (Kijito contract d); null: it does not say. */
+  /** The hive as JSON, in the form in which a saved position names its inbox (Kijito contract d); null: unknown. */
   readonly identity: unknown;
 }
 
-/** Personas in one report. */
+/** The maximum number of personas in one report. */
 const MOST = 5000;
-/** Blind inboxes in one report. */
+/** The maximum number of blind inboxes in one report. */
 const MOST_BLIND = 100;
 
 /**
- * What this process and an earlier one saw of the same hive: what was seen once stays seen. How far was watched is only
- * what this process knows.
+ * Merges what this process and an earlier one observed of the same hive. An observation stays valid. The watched range
+ * is only what this process knows.
  */
 export function mergeEarlier(now: HiveActivity, earlier: ReadonlyMap<string, AddressActivity>): HiveActivity {
   const personas = new Map(now.personas);
@@ -68,18 +68,18 @@ export function formatActivityReport(report: ActivityReport): string {
   })}\n`;
 }
 
-/** Who is watched comes first, and then whoever was seen last. */
+/** Ranks watched personas first, then the persona that was seen last. */
 function computeRank({ watched, sent, read }: PersonaActivity): number {
   return watched ? Number.MAX_VALUE : Math.max(sent?.at ?? 0, read?.at ?? 0);
 }
 
-/** @returns null when it is no whole report: a file that cannot be read says nothing of anybody */
+/** @returns null when the text is no whole report, because an unreadable file proves nothing about anybody */
 export function parseActivityReport(text: string): ActivityReport | null {
   let value: unknown;
   try {
     value = parseJson(text);
   } catch {
-    return null; // torn or foreign: an answer here, not a failure
+    return null; // a torn or foreign file is a valid answer here, not a failure
   }
   if (!isRecord(value) || value.schema !== 1 || !isRecord(value.personas)) return null;
   const blind = parseBlind(value.blind);
@@ -112,7 +112,7 @@ export function parseActivityReport(text: string): ActivityReport | null {
   };
 }
 
-/** Null: malformed. An older report says nothing of it. */
+/** Null: malformed. An older report has no such field. */
 function parseBlind(value: unknown = {}): ReadonlyMap<string, string> | null {
   if (!isRecord(value)) return null;
   const blind = new Map<string, string>();

@@ -1,17 +1,20 @@
 import type { Instant } from '../model/index.ts';
 import type { DirectoryMember, PersonaDirectory } from '../sources/index.ts';
 
-/** What was observed of one address, exactly as it is spelled: `Ada` and `ada` are two inboxes (Kijito contract, trap 43). Times are wall clock. */
+/**
+ * What was observed of one address, exactly as spelled: `Ada` and `ada` are two inboxes (Kijito contract, trap 43).
+ * Times are wall clock.
+ */
 export interface AddressActivity {
-  /** The newest message that names it as the sender. */
+  /** The newest message that names this address as its sender. */
   readonly sent: { readonly id: number; readonly at: Instant } | null;
-  /** Its unread count went down: somebody read mail there, when `after` was the newest message known. */
+  /** The unread count went down, so somebody read mail there, while `after` was the newest known message. */
   readonly read: { readonly after: number; readonly at: Instant } | null;
 }
 
 export const NO_ACTIVITY: AddressActivity = { sent: null, read: null };
 
-/** What two watches saw of one address. Of the same message, whoever saw it first knows when. */
+/** Merges what two watchers saw of one address. For the same message, the earlier time counts. */
 export function mergeActivity(a: AddressActivity, b: AddressActivity): AddressActivity {
   return { sent: findLater(a.sent, b.sent, (sent) => sent.id), read: findLater(a.read, b.read, (read) => read.after) };
 }
@@ -25,18 +28,18 @@ function findLater<T extends { readonly at: Instant }>(
   return id(a) > id(b) || (id(a) === id(b) && a.at <= b.at) ? a : b;
 }
 
-/** What the directory and our own eyes say of who reads an inbox. */
+/** Who reads an inbox, according to the directory and to our own observations. */
 export type ReaderKind =
-  /** A member that somebody works as, as far as is known. */
+  /** A member that somebody works as, as far as we know. */
   | 'member'
-  /** Nobody is meant to look here now: retired, collected in another way, or it was read once and owns nothing. */
+  /** Nobody is expected to read here now: the member is retired, collected in another way, or was read once and owns nothing. */
   | 'dormant'
-  /** Nothing says that anybody ever looked. */
+  /** There is no sign that anybody ever read here. */
   | 'none'
-  /** It is not in the directory. */
+  /** The address is not in the directory. */
   | 'unlisted';
 
-/** An unknown memory count is no answer, and no answer is never "nobody" (Kijito contract, trap 48). */
+/** An unknown memory count is no answer, and no answer never means "nobody" (Kijito contract, trap 48). */
 export function classifyReader(address: string, directory: PersonaDirectory, activity: AddressActivity): ReaderKind {
   const member = directory.byAddress.get(address);
   if (member?.retired || member?.writeOnly) return 'dormant';

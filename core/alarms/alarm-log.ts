@@ -8,11 +8,11 @@ import type { Judgement } from './judge.ts';
 import { findSince } from './raised-alarms.ts';
 
 /**
- * The second channel of the alarms of a hive: whatever is so stands here once, whether or not anybody takes the event, and
- * once more when it comes again (Kijito contract, traps 10 and 45).
+ * Logs the alarms of a hive as a second path: each is logged once, whether or not a sink accepts the event, and again
+ * when it comes back (Kijito contract, traps 10 and 45).
  */
 export interface AlarmLog {
-  /** What is so at `at`, monotonic. */
+  /** Logs the judgement at `at`, monotonic. */
   say(
     now: Judgement,
     state: AlarmState,
@@ -29,7 +29,7 @@ export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): A
   const muted = createTroubleLog(log);
   let blindSince: ReadonlyMap<string, number> = new Map();
 
-  /** A silence that cannot be observed is no alarm, and that it cannot for long is told instead. */
+  /** A silence that cannot be observed raises no alarm. If this lasts long, it is logged instead. */
   function sayMuted({ unobserved }: Judgement, blind: ReadonlyMap<string, Blindness>, at: number): void {
     blindSince = new Map([...blind.keys()].map((name) => [name, blindSince.get(name) ?? at]));
     const long = new Map(
@@ -66,8 +66,8 @@ export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): A
 }
 
 /**
- * Writes of each name once, until it is over: it is so since another time, or where no time is known, it is not among the
- * names any more.
+ * Writes each name once, until it is over: the name has another start time, or, without a known time, it is no longer
+ * among the names.
  */
 function createOnceEach() {
   let logged: ReadonlyMap<string, number | null> = new Map();

@@ -1,32 +1,32 @@
 import { type AddressActivity, NO_ACTIVITY } from './address-activity.ts';
 
-/** What the alarms of one hive obey. Times of this room are monotonic milliseconds. */
+/** The settings of the alarms of one hive. Times in this folder are monotonic milliseconds. */
 export interface AlarmRules {
   readonly stranded: boolean;
   readonly urgent: boolean;
-  /** Two answers closer than half of this are one poll. */
+  /** Two answers closer than half of this count as one poll. */
   readonly pollMs: number;
-  /** Senders whose mail makes no event, as `foldName` has them: of these it is never seen that they send. */
+  /** Senders whose mail makes no event, in the form that `foldName` returns. Their sending is never observed. */
   readonly suppressed: ReadonlySet<string>;
 }
 
-/** Polls that mail lies unread before it is called stranded: whoever is about to read it has had the time. */
+/** The number of polls for which mail lies unread before it counts as stranded, so that a reader has time to read it. */
 export const STRANDED_POLLS = 3;
-/** Polls in a row of observed silence over urgent mail. */
+/** The number of consecutive polls of observed silence over urgent mail. */
 export const URGENT_POLLS = 5;
-/** As many addresses are remembered; those that were observed last. */
+/** The maximum number of addresses that are kept; the most recently observed ones stay. */
 export const MAX_OBSERVED = 5000;
 
 /** An inbox with unread mail. */
 export interface UnreadInbox {
   readonly unread: number;
   readonly urgent: number;
-  /** When its mail was seen first, and polls since. */
+  /** When its mail was first seen, and the number of polls since. */
   readonly since: number;
   readonly polls: number;
   /** Since when there is urgent mail and its reader did nothing, as far as was seen; null: there is none. */
   readonly urgentSince: number | null;
-  /** The same as it was observed in one go; null: not now. */
+  /** The uninterrupted part of that silence that was observed; null: none now. */
   readonly silence: { readonly since: number; readonly polls: number } | null;
 }
 
@@ -34,9 +34,9 @@ export interface UnreadInbox {
 export interface AlarmState {
   readonly held: ReadonlyMap<string, UnreadInbox>;
   readonly observed: ReadonlyMap<string, AddressActivity>;
-  /** When the last answer that counted as a poll came; null: none yet. */
+  /** When the last answer that counted as a poll arrived; null: none yet. */
   readonly polledAt: number | null;
-  /** Names that somebody was told of and that are not over, and since when that was so which was told. */
+  /** Names whose alarm was delivered and is not over, with the time since when the reported state holds. */
   readonly raised: { readonly stranded: ReadonlyMap<string, number>; readonly urgent: ReadonlyMap<string, number> };
 }
 

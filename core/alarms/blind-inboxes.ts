@@ -1,6 +1,6 @@
 import type { PersonaId } from '../model/index.ts';
 
-/** Why nothing can be said of what lies in an inbox; reads after its name. */
+/** Why the content of an inbox is unknown. The words follow the name of the inbox. */
 export type Blindness =
   | 'was not read'
   | 'has mail that could not be had'
@@ -10,16 +10,15 @@ export type Blindness =
 /** What is known of a watched inbox. */
 export interface WatchedInbox {
   readonly persona: { readonly id: PersonaId; readonly address: string };
-  /** Null: everything of its last look was had, and taken, if it is not being told just now. */
+  /** Null here and in `retryAt`: its last poll was complete and acknowledged, unless it is being delivered right now. */
   readonly walkAt: number | null;
   readonly retryAt: number | null;
   readonly isDelivering: boolean;
 }
 
 /**
- * The inboxes that vouch for nothing now, by address. Whoever is silent may have written there: with one of these no
- * silence of the hive is observed (Kijito contract, trap 50).
- *
+ * Finds the inboxes that cannot prove a silence now, by address. A silent persona may have written there, so with one
+ * such inbox no silence of the hive is observed (Kijito contract, trap 50).
  * @param members every address in the directory
  */
 export function findBlind(
@@ -37,10 +36,10 @@ export function findBlind(
   return blind;
 }
 
-/** Inboxes in one line of words. */
+/** The maximum number of inboxes that one line names. */
 const MOST_NAMED = 3;
 
-/** As a person reads it: `cy was not read, di is not watched, and 4 more like these`. */
+/** Formats the inboxes for a person: `cy was not read, di is not watched, and 4 more like these`. */
 export function formatBlind(blind: ReadonlyMap<string, string>): string {
   const named = [...blind].slice(0, MOST_NAMED).map(([name, why]) => `${name} ${why}`);
   const unnamedCount = blind.size - named.length;

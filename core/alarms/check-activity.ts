@@ -2,18 +2,18 @@ import { formatIso, type Instant } from '../model/index.ts';
 import type { ActivityReport, PersonaActivity } from './activity-report.ts';
 import { formatBlind } from './blind-inboxes.ts';
 
-/** Active, silent in a span that was watched, or not observable: never one for the other (Kijito contract c). */
+/** Active, silent in a watched span, or not observable. These are never confused (Kijito contract c). */
 export type ActivityVerdict = { readonly is: 'active' | 'silent' | 'unobservable'; readonly words: string };
 
 export interface ActivityQuestion {
   readonly persona: string;
-  /** Active: it did something after this message. */
+  /** The persona is active if it did something after this message. */
   readonly sinceId: number;
-  /** How often the asker has waited already, for the words only; null: it does not say. */
+  /** How often the asker has already waited, for the words only; null: unknown. */
   readonly waits: number | null;
 }
 
-/** What a report says of one persona. It says what was seen, never why (Kijito contract, trap 50). */
+/** Checks what a report shows of one persona. It states what was seen, never why (Kijito contract, trap 50). */
 export function checkActivity(report: ActivityReport, question: ActivityQuestion, now: Instant): ActivityVerdict {
   const { persona, sinceId } = question;
   const observed = report.personas.get(persona);
@@ -35,11 +35,11 @@ export function checkActivity(report: ActivityReport, question: ActivityQuestion
   };
 }
 
-/** Why silence cannot be told from what is there; null: it can. */
+/** Returns why silence cannot be derived from the report; null: it can. */
 function findObstacle(report: ActivityReport, observed: PersonaActivity, sinceId: number, now: Instant): string | null {
   const { floor, upTo, published, staleAfterMs, blind } = report;
   if (!observed.watched) return 'its inbox is not watched';
-  // The distance: a wall clock that was set back makes no report fresh.
+  // The absolute distance counts, so that a wall clock that was set back makes no report fresh.
   if (Math.abs(now - published) > staleAfterMs) return `the report is of ${formatIso(published)}: nobody watches now`;
   if (floor !== null && floor > sinceId) return `what came before message ${floor} was not watched`;
   if (blind.size > 0) return `it may have written where nobody looks now: ${formatBlind(blind)}`;

@@ -1,25 +1,25 @@
 /**
- * How much of a hive was seen: mail that a persona sends lies in the inbox of somebody else, so "it sent nothing" is as
- * good as the inbox that was looked at least.
+ * How much of a hive was seen. Mail that a persona sends lies in the inbox of somebody else, so "it sent nothing" is
+ * only as reliable as the inbox that was polled least recently.
  */
 export interface Coverage {
   addInbox(persona: string): void;
-  /** Its first look found the position: what comes after it is told. */
+  /** Records the position that the first poll found. Everything after it is delivered. */
   setCursor(persona: string, cursor: number): void;
   markPolled(persona: string): void;
   markFailed(persona: string): void;
   /**
-   * Now, at `at`, `newest` is known, and every look that was under way the last time is back. So those that come back from
-   * now on began after that last time.
+   * Ends a round at `at`, when `newest` is the newest known message and every poll of the last round is back. So polls
+   * that return from now on began after the last round.
    */
   endRound(at: number, newest: number): void;
-  /** Inboxes whose last look failed, or that were not looked at yet. */
+  /** Inboxes whose last poll failed, or that were not polled yet. */
   readonly unread: ReadonlySet<string>;
-  /** Since when every inbox was looked at, monotonic; null: some are unread. */
+  /** Since when every inbox has been polled, monotonic; null: some were not. */
   readonly since: number | null;
-  /** Every inbox was looked at when this message was known; null likewise. */
+  /** Every inbox was polled when this message was known; null: some were not. */
   readonly upTo: number | null;
-  /** Of every inbox, every message after this one was told; null: some have no position yet. */
+  /** In every inbox, every message after this one was delivered; null: some have no position yet. */
   readonly floor: number | null;
 }
 
@@ -33,9 +33,9 @@ const BEFORE_ANY: Sight = { at: Number.NEGATIVE_INFINITY, newest: 0 };
 export function createCoverage(): Coverage {
   const inboxes = new Map<string, { cursor: number | null; sight: Sight | null }>();
   let rest = BEFORE_ANY;
-  /** The one before: what comes back now began after it. */
+  /** The round before. Polls that return now began after it. */
   let begunAfter = BEFORE_ANY;
-  /** The least of all; null as soon as one has none. */
+  /** Returns the least number of all inboxes; null as soon as one has none. */
   const findLeast = (getNumber: (sight: Sight) => number): number | null => {
     let leastNumber: number | null = null;
     for (const { sight } of inboxes.values()) {

@@ -13,9 +13,9 @@ import { observe, type PolledCounts, type SentMessage } from './observe.ts';
 import { type HiveAlarm, type HiveAlarmKind, isNews, latchAlarm, releaseAlarms, toAlarms } from './raised-alarms.ts';
 import { findRecipients } from './route.ts';
 
-/** A watch that can be told an alarm; a Watcher is one. */
+/** A watcher that can deliver an alarm; a `Watcher` is one. */
 export interface AlarmTarget extends WatchedInbox {
-  /** False: it was not taken, or cannot be now. */
+  /** Returns false when the alarm was refused or cannot be delivered now. */
   deliverAlarm(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
 }
 
@@ -24,23 +24,23 @@ export interface HiveAlarmsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly rules: AlarmRules;
-  /** A report older than this is nobody's any more. */
+  /** A report older than this many milliseconds is stale. */
   readonly staleAfterMs: number;
 }
 
-/** What concerns a whole hive: mail nobody looks for, urgent mail nobody answers, and what its personas were seen to do. */
+/** The alarms of a whole hive: mail that nobody reads, urgent mail that nobody answers, and what its personas were seen to do. */
 export interface HiveAlarms {
   addWatcher(watcher: AlarmTarget): void;
-  /** Hears what every watch of the hive has to say. */
+  /** Takes the facts of every watcher of the hive. */
   put(fact: Fact): void;
-  /** Nobody watched for a while: no silence goes on over it. */
+  /** Records an interruption, which ends every observed silence. */
   noteInterruption(): void;
-  /** What the pending list said on a tick, null for no answer. Tells what is to be told; rejects never. */
+  /** Takes the counts of each tick's pending list, or null for no answer, and delivers the alarms that are due. Never rejects. */
   hearPendingList(levels: PendingCounts | null, abort: AbortSignal): Promise<void>;
   activity(): HiveActivity;
 }
 
-/** The directory is asked again no more often than this for the sake of an alarm. */
+/** The directory is not asked again for an alarm more often than once per this many milliseconds. */
 const DIRECTORY_LEAST_MS = 5000;
 
 export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
@@ -49,13 +49,13 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
   const coverage = createCoverage();
   const began = clock.now();
   let state = NOTHING_OBSERVED;
-  /** The newest message of each sender that `state` does not know of yet. */
+  /** The newest message of each sender that is not in `state` yet. */
   const sent = new Map<string, SentMessage>();
   let newest = 0;
-  /** At the last tick: what was read since was read after it. */
+  /** The newest message at the last tick. Mail that was read since then was read after it. */
   let newestBefore = 0;
   let directoryRequestedAt = Number.NEGATIVE_INFINITY;
-  /** Who did not take the alarm that others were told of. */
+  /** The recipients that did not accept the alarm although others did. */
   const owed: Record<HiveAlarmKind, Set<string>> = { stranded: new Set(), urgent: new Set() };
   const alarmLog = createAlarmLog(source.id, log, rules);
 
@@ -71,7 +71,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     }
   }
 
-  /** What was sent since the last time, all at once: a storm has a fact for each inbox. */
+  /** Adds all senders since the last time at once, because a storm has one fact per inbox. */
   function hearSenders(): void {
     if (sent.size === 0) return;
     state = observe(state, { at: clock.monotonic(), is: 'sent', messages: [...sent.values()] }, rules);
@@ -113,7 +113,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     for (const kind of ['stranded', 'urgent'] as const) if (state.raised[kind].size === 0) owed[kind].clear();
   }
 
-  /** The directory, asked again for inboxes that cannot be judged by an older one. */
+  /** Returns the directory, asked again for inboxes that an older directory cannot judge. */
   async function refreshDirectory(abort: AbortSignal): Promise<PersonaDirectory | null> {
     const at = clock.monotonic();
     if (at - directoryRequestedAt < Math.max(DIRECTORY_LEAST_MS, rules.pollMs)) return getDirectory();
@@ -121,7 +121,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     try {
       await source.personas(abort);
     } catch {
-      // Not known now: nothing is claimed of those inboxes, and the rescan of the directory says what is wrong with it.
+      // Unknown now: nothing is claimed about those inboxes, and the rescan of the directory reports its fault.
     }
     return getDirectory();
   }
@@ -134,7 +134,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
       ),
     );
     const left = takes.flat();
-    if (left.length === to.length) return; // nobody: it is raised again on the next tick
+    if (left.length === to.length) return; // nobody accepted it: it is raised again on the next tick
     state = latchAlarm(state, alarm);
     owed[alarm.kind] = new Set(left);
   }
@@ -172,7 +172,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
         personas.set(address, { watched: isWatched, ...getActivity(state, address) });
       }
       const blind = findBlindNow();
-      const isWhole = blind.size === 0 && getDirectory() !== null; // else some inbox is not watched at all
+      const isWhole = blind.size === 0 && getDirectory() !== null; // otherwise some inbox is not watched at all
       return {
         published: clock.now(),
         staleAfterMs: options.staleAfterMs,

@@ -3,13 +3,13 @@ import type { PersonaDirectory } from '../sources/index.ts';
 import { classifyReader } from './address-activity.ts';
 import { type AlarmRules, type AlarmState, getActivity, STRANDED_POLLS, URGENT_POLLS } from './alarm-state.ts';
 
-/** What is so right now, whoever was told of it. Lists are sorted. */
+/** What is true right now, whether or not it was delivered. Lists are sorted. */
 export interface Judgement {
   readonly stranded: readonly string[];
   readonly dormant: readonly string[];
   readonly urgent: readonly string[];
   readonly urgentWriteOnly: readonly string[];
-  /** Those that hold urgent mail, but whose silence is not observed: some inbox was not looked at since. */
+  /** Inboxes with urgent mail whose silence is not observed, because some inbox was not polled since. */
   readonly unobserved: readonly string[];
   /** Some inbox can only be judged by a directory that is newer than its mail. */
   readonly wantsDirectory: boolean;
@@ -25,9 +25,11 @@ const NOTHING: Judgement = {
 };
 
 /**
- * @param roll null: who is a member is not known, so nothing is claimed
- * @param covered since when every watched inbox was looked at and told, monotonic; null: some were not, so that mail
- *   which a persona sent may be unseen, and its silence is not observable (Kijito contract, trap 50)
+ * Judges the inboxes of a hive.
+ *
+ * @param directory null: the members are unknown, so nothing is claimed
+ * @param covered since when every watched inbox was polled and delivered, monotonic; null: some were not, so that mail
+ * which a persona sent may be unseen, and its silence is not observable (Kijito contract, trap 50)
  */
 export function judge(
   state: AlarmState,

@@ -3,10 +3,11 @@ import { type AddressActivity, NO_ACTIVITY } from './address-activity.ts';
 import { type AlarmRules, type AlarmState, MAX_OBSERVED, type UnreadInbox } from './alarm-state.ts';
 
 /**
- * What happens to a hive. `at` is monotonic, `wall` the same for a person. `polled`: one answer of the pending list; an address that is absent has no
- * unread mail, and `newest` is the newest message that was known at the poll before. `sent`: messages were told, so their
- * senders did something. `unobserved`: the list did not answer, or nobody watched; what comes next is no part of the same
- * silence.
+ * One observation of a hive. `at` is monotonic, and `wall` is the same moment for a person.
+ *
+ * `polled`: one answer of the pending list. An absent address has no unread mail, and `newest` is the newest message
+ * that was known at the poll before. `sent`: messages were delivered, so their senders did something. `unobserved`: the
+ * list did not answer, or nobody watched, so what follows is not part of the same silence.
  */
 export type Observation = { readonly at: number } & (
   | {
@@ -19,7 +20,7 @@ export type Observation = { readonly at: number } & (
   | { readonly is: 'unobserved' }
 );
 
-/** A message that was told, and when: monotonic, and for a person. */
+/** A delivered message and when it was delivered: monotonic, and for a person. */
 export interface SentMessage {
   readonly from: string;
   readonly id: number;
@@ -33,7 +34,7 @@ export interface PolledCounts {
   readonly urgent: number | null;
 }
 
-/** One observation more. Pure. */
+/** Adds one observation. Pure. */
 export function observe(state: AlarmState, seeing: Observation, rules: AlarmRules): AlarmState {
   switch (seeing.is) {
     case 'sent':
@@ -54,7 +55,7 @@ function applySent(state: AlarmState, messages: readonly SentMessage[]): AlarmSt
   const observed = new Map(state.observed);
   for (const { from, id, at, wall } of messages) {
     const before = observed.get(from) ?? NO_ACTIVITY;
-    if (before.sent !== null && before.sent.id >= id) continue; // told once more
+    if (before.sent !== null && before.sent.id >= id) continue; // delivered once more
     const own = held.get(from);
     if (own !== undefined && own.urgentSince !== null)
       held.set(from, { ...own, urgentSince: at, silence: own.silence && beginSilence(own.urgent, at, 0) });
@@ -106,7 +107,7 @@ function toUnreadInbox(
   return { unread, urgent, since: before.since, polls: before.polls + polls, urgentSince, silence };
 }
 
-/** A silence that begins now, with a poll or between two, if there is anything urgent to be silent about. */
+/** Begins a silence, with a poll or between two, if there is anything urgent to be silent about. */
 function beginSilence(urgent: number, at: number, polls: 0 | 1): UnreadInbox['silence'] {
   return urgent === 0 ? null : { since: at, polls };
 }
@@ -115,7 +116,7 @@ function breakSilence(held: UnreadInbox): UnreadInbox {
   return { ...held, silence: null };
 }
 
-/** What was observed last stands last, so that the first to be forgotten is the one nothing was heard of for longest. */
+/** Keeps the most recent observation last, so that the oldest one is dropped first. */
 function remember(observed: Map<string, AddressActivity>, address: string, now: AddressActivity): void {
   observed.delete(address);
   observed.set(address, now);

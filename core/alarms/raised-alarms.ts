@@ -2,25 +2,25 @@ import type { HiveAlarmEvent } from '../events/index.ts';
 import type { AlarmState } from './alarm-state.ts';
 import type { Judgement } from './judge.ts';
 
-/** The two alarms of a hive, each on its own (Kijito contract, trap 49). */
+/** The two alarms of a hive, which are independent (Kijito contract, trap 49). */
 export type HiveAlarmKind = keyof AlarmState['raised'];
 
-/** What is to be told. `names`: all that it is about. */
+/** An alarm that is to be delivered. `names`: everyone it is about. */
 export interface HiveAlarm {
   readonly kind: HiveAlarmKind;
   readonly names: readonly string[];
   readonly event: HiveAlarmEvent;
 }
 
-/** Since when that is so which an alarm of this kind says of a name; null: it is not. */
+/** Returns since when the state that this kind of alarm reports holds for a name; null: it does not hold. */
 export function findSince({ held }: AlarmState, kind: HiveAlarmKind, name: string): number | null {
   const own = held.get(name);
   return (kind === 'stranded' ? own?.since : own?.urgentSince) ?? null;
 }
 
 /**
- * Forgets what is over, so that it is told again when it comes again (Kijito contract, trap 47). A silence that cannot be
- * observed for a while is not over.
+ * Drops alarms that are over, so that they are delivered again when they come back (Kijito contract, trap 47). A
+ * silence that cannot be observed for a while is not over.
  */
 export function releaseAlarms(state: AlarmState, now: Judgement): AlarmState {
   const { stranded, urgent } = state.raised;
@@ -31,12 +31,12 @@ export function releaseAlarms(state: AlarmState, now: Judgement): AlarmState {
   return { ...state, raised };
 }
 
-/** It says something that nobody was told of yet. */
+/** Returns whether the alarm names somebody whose alarm was not delivered yet. */
 export function isNews(state: AlarmState, { kind, names }: HiveAlarm): boolean {
   return names.some((name) => !state.raised[kind].has(name));
 }
 
-/** Whatever is so now, told or not. One alarm sums up all of its kind: several at once are no storm. */
+/** Builds the alarms of everything that is true now, delivered or not. One alarm sums up all names of its kind. */
 export function toAlarms({ stranded, dormant, urgent, urgentWriteOnly }: Judgement): readonly HiveAlarm[] {
   const alarms: HiveAlarm[] = [];
   if (stranded.length > 0) {
@@ -52,7 +52,7 @@ export function toAlarms({ stranded, dormant, urgent, urgentWriteOnly }: Judgeme
   return alarms;
 }
 
-/** Somebody was told: only now is it raised (Kijito contract, trap 10). */
+/** Marks the alarm as raised, which happens only after it was delivered (Kijito contract, trap 10). */
 export function latchAlarm(state: AlarmState, { kind, names }: HiveAlarm): AlarmState {
   const since = names.map((name) => [name, findSince(state, kind, name) ?? 0] as const);
   return { ...state, raised: { ...state.raised, [kind]: new Map([...state.raised[kind], ...since]) } };

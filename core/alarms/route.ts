@@ -3,9 +3,9 @@ import { classifyReader } from './address-activity.ts';
 import { type AlarmState, getActivity } from './alarm-state.ts';
 
 /**
- * Who is to be told of an alarm of the hive: members that somebody seems to read. If that leaves nobody, every member of
- * the directory; if there is none either, everybody who is watched: an alarm is never told to nobody (Kijito contract,
- * trap 46).
+ * Finds who should get an alarm of the hive: members that somebody seems to read. If there are none, every listed
+ * member that is not stranded; if there are none either, everybody who is watched. An alarm always has a recipient
+ * (Kijito contract, trap 46).
  */
 export function findRecipients(
   watched: readonly string[],

@@ -6,9 +6,9 @@ import { areSameDecisions, isSameLocal } from './open-decisions.ts';
 import type { ProjectView } from './snapshot.ts';
 
 /**
- * Whether two states look the same to a person: everything but how fresh the numbers are and how often a failing look
- * has failed. A quiet tick thus changes nothing, and no surface repaints. Cells that were not touched are one object in
- * both states, so comparing costs one pointer a persona.
+ * Returns whether two states look the same to a person. It ignores the age of the numbers and how often a failing poll
+ * has failed, so a quiet tick changes nothing and no surface repaints. Unchanged cells are the same object in both
+ * states, so the comparison costs one pointer per persona.
  */
 export function isSameBoard(a: BoardState, b: BoardState): boolean {
   return (
@@ -86,7 +86,7 @@ function isSameUntil(a: Until, b: Until): boolean {
   return a.is === b.is && (a.is !== 'at' || b.is !== 'at' || a.at === b.at);
 }
 
-/** Time alone ends a mute: the picture changes although no cell did. */
+/** Time alone ends a mute, so the snapshot changes although no cell did. */
 function hasMuteEnded(a: BoardState, b: BoardState): boolean {
   const hasEnded = (until: Until): boolean => until.is === 'at' && until.at > a.now && until.at <= b.now;
   return hasEnded(b.paused) || hasEnded(b.quiet) || b.muted.values().some(hasEnded);

@@ -7,20 +7,21 @@ import type { Snapshot } from './snapshot.ts';
 import { toSnapshot } from './to-snapshot.ts';
 
 /**
- * The board of one process. `put` tells fact listeners at once and in order; facts are folded in when somebody looks, or
- * at the end of the turn, all together. A fact put by a listener waits for its turn, so every listener sees all facts in
- * one order. `changes` listeners are told once for all facts of a turn, and only when the picture changed. Two calls of
- * `snapshot` without a fact between them give the same object.
+ * Creates the board of one process. `put` calls the fact listeners at once and in order. Facts are folded in together,
+ * when somebody asks for a snapshot or at the end of the turn. A fact that a listener puts waits for its turn, so every
+ * listener gets all facts in the same order. `changes` listeners are called once for all facts of a turn, and only when
+ * the board changed. Two calls of `snapshot` without a fact between them return the same object.
  *
- * `later` ends the turn: by default with the microtask, which is too soon where 1,000 looks come back one by one.
+ * `later` schedules the end of the turn. The default is a microtask, which is too soon where 1,000 polls return one by
+ * one.
  */
 export function createBoard(log: Log = silentLog, later: (run: () => void) => void = queueMicrotask): Board {
   let state: BoardState = EMPTY_BOARD;
-  /** Put, but not yet in `state`. */
+  /** Facts that were put but are not yet in `state`. */
   let news: Fact[] = [];
   let rev = 0;
   let snapshot: Snapshot | null = null;
-  /** What `rev` stands for, and what the `changes` listeners saw last. */
+  /** The state that `rev` counts. `announced` is the `rev` that the `changes` listeners got last. */
   let counted = EMPTY_BOARD;
   let announced = 0;
   let due = false;
@@ -31,7 +32,7 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
 
   const tell = <T extends unknown[]>(listeners: Set<(...args: T) => void>, ...args: T): void => {
     for (const listener of [...listeners]) {
-      if (!listeners.has(listener)) continue; // disposed by one before it
+      if (!listeners.has(listener)) continue; // disposed by an earlier listener
       try {
         listener(...args);
       } catch (error) {
@@ -56,7 +57,7 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
   const finishTurn = (): void => {
     due = false;
     foldPending();
-    if (rev === announced) return; // a quiet tick ends here, without a snapshot being made
+    if (rev === announced) return; // a quiet tick ends here, without a new snapshot
     announced = rev;
     if (onChange.size > 0) tell(onChange, board.snapshot());
   };

@@ -1,20 +1,20 @@
 import type { ErrorClass, Fsm, Taxonomy } from '../link/index.ts';
 import type { Instant } from '../model/index.ts';
 
-/** What a persona daemon says of itself, beside how many signals wait (persona daemon, contract 4). */
+/** What a persona daemon reports about itself, beside the number of waiting signals (persona daemon, contract 4). */
 export interface DaemonView {
   readonly surface: string;
   readonly project: string;
   readonly fsm: Fsm;
   readonly taxonomy: Taxonomy;
-  /** Its surface is away: it cannot ring. */
+  /** The surface of the daemon is away, so the daemon cannot ring. */
   readonly isDegraded: boolean;
-  /** When something was fetched last, else when the daemon began. */
+  /** When something was last fetched, or else when the daemon began. */
   readonly drainedAt: Instant;
   readonly lastError: ErrorClass | null;
 }
 
-/** A daemon says an age: what comes of it and its own clock differs by so much from look to look. */
+/** A daemon reports an age, so the computed time varies by up to this many milliseconds between polls. */
 const SAME_MS = 2000;
 
 export function isSameDaemon(a: DaemonView | null, b: DaemonView | null): boolean {

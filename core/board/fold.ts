@@ -17,19 +17,19 @@ import { addMessages } from './message-preview.ts';
 import type { OpenDecision } from './open-decisions.ts';
 import type { DatedValue, PersonaView, ProjectView } from './snapshot.ts';
 
-/** Something is wrong since then. */
+/** A fault and when it began. */
 export interface Trouble {
   readonly fault: Fault;
   readonly since: Instant;
 }
 
-/** One persona on the board: what is shown, and what the next fact about it needs. */
+/** One persona on the board: what is shown, and what the next fact needs. */
 export interface PersonaCell {
   readonly view: PersonaView;
   readonly staleAfterMs: number;
-  /** Its numbers are those of another persona too. */
+  /** Another persona counts the same messages. */
   readonly isEcho: boolean;
-  /** Why it is failing or down. */
+  /** Why the persona is failing or down. */
   readonly failed: Trouble | null;
   /** Why its events wait. */
   readonly held: Trouble | null;
@@ -37,28 +37,28 @@ export interface PersonaCell {
   readonly behind: Trouble | null;
 }
 
-/** One source on the board. `answered`: it has said who is there. */
+/** One source on the board. `answered`: the source has listed its personas. */
 export interface SourceCell {
   readonly id: SourceId;
-  /** Empty until the source has said where it is. */
+  /** Empty until the source has reported its address. */
   readonly address: string;
   readonly answered: boolean;
   readonly trouble: Trouble | null;
 }
 
 /**
- * Everything the board remembers. Cells are sorted by id in plain code-unit order, so a fact finds its cell by binary
- * search and a snapshot needs no sorting; changing one cell copies one array of pointers and nothing else.
+ * The whole state of the board. Cells are sorted by id in plain code-unit order, so a fact finds its cell by binary
+ * search and a snapshot needs no sorting. Changing one cell copies one array of pointers and nothing else.
  */
 export interface BoardState {
   readonly personas: readonly PersonaCell[];
   readonly sources: readonly SourceCell[];
   readonly projects: readonly ProjectView[];
-  /** By key: what is wrong with this machine, and with no persona alone. */
+  /** By key: the problems of this machine that concern no single persona. */
   readonly machine: ReadonlyMap<string, Trouble>;
-  /** Also of personas that have not joined, so that the order of facts at start does not matter. */
+  /** Also holds personas that have not joined, so that the order of facts at start does not matter. */
   readonly muted: ReadonlyMap<PersonaId, Until>;
-  /** As with mutes. */
+  /** Also holds personas that have not joined, as with mutes. */
   readonly hidden: ReadonlySet<PersonaId>;
   readonly decisions: readonly OpenDecision[];
   readonly paused: Until;
@@ -67,7 +67,7 @@ export interface BoardState {
   readonly autostart: boolean | null;
   readonly tray: string;
   readonly notifications: string;
-  /** The time of the latest fact: the board's own idea of now, so that equal facts make equal boards. */
+  /** The time of the latest fact. The board uses it as the current time, so that equal facts make equal boards. */
   readonly now: Instant;
 }
 
@@ -91,9 +91,9 @@ export const EMPTY_BOARD: BoardState = {
 };
 
 /**
- * The board after some more facts, in their order. Pure: the state before stays as it was, and the facts of a storm cost
- * one copy of the list, not one each. The order of facts is the truth, not their times, so that a clock set back freezes
- * nothing. A fact about a persona that has not joined, or has left, changes nothing but the mute that will await it.
+ * Returns the board after more facts, in their order. Pure: the state before stays unchanged, and a storm of facts
+ * costs one copy of the list. The order of facts decides, not their times, so that a clock set back freezes nothing. A
+ * fact about a persona that has not joined, or has left, changes nothing but its stored mute.
  */
 export function fold(before: BoardState, facts: readonly Fact[]): BoardState {
   const draft: BoardDraft = { ...before, personas: [...before.personas] };
@@ -104,7 +104,7 @@ export function fold(before: BoardState, facts: readonly Fact[]): BoardState {
   return draft;
 }
 
-/** A board that is ours alone while facts are folded into it. Cells are never changed in place. */
+/** A private copy of the board while facts are folded into it. Cells are never changed in place. */
 type BoardDraft = { -readonly [K in keyof BoardState]: BoardState[K] } & { personas: PersonaCell[] };
 
 function apply(draft: BoardDraft, fact: Fact): void {
@@ -184,7 +184,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
   }
 }
 
-/** Trouble that goes on keeps its beginning. */
+/** A problem that continues keeps its beginning. */
 function updateMachine(
   before: BoardState['machine'],
   { key, fault, at }: Extract<Fact, { is: 'machine' }>,
@@ -199,7 +199,7 @@ function toTrouble(fault: Fault, at: Instant, before: Trouble | null): Trouble {
   return { fault, since: before?.since ?? at };
 }
 
-/** Where `id` is in a list sorted by id, or where it would have to be put. */
+/** Returns the index of `id` in a list sorted by id, or where to insert it. */
 export function findPlace<T>(
   list: readonly T[],
   id: string,
@@ -220,7 +220,7 @@ export function findPlace<T>(
 const getPersonaId = (cell: PersonaCell): PersonaId => cell.view.id;
 const getSourceId = (cell: SourceCell): SourceId => cell.id;
 
-/** The cell of a persona, or null when it has not joined. */
+/** Returns the cell of a persona, or null when it has not joined. */
 export function findCell(state: BoardState, id: PersonaId): PersonaCell | null {
   const { index, found } = findPlace(state.personas, id, getPersonaId);
   return found ? (state.personas[index] ?? null) : null;
@@ -248,7 +248,7 @@ function removePersona(draft: BoardDraft, id: PersonaId): void {
   if (found) draft.personas.splice(index, 1);
 }
 
-/** A persona that joins again (a new label, another file) keeps what is known of its inbox. */
+/** A persona that joins again (with a new label or another file) keeps what is known of its inbox. */
 function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): void {
   const named = {
     stem: fact.stem,
@@ -334,27 +334,25 @@ function applyFailed(cell: PersonaCell, fact: Extract<Fact, { is: 'failed' }>): 
   };
 }
 
-/** What is the same stays the same, to the second. */
+/** Keeps the cell if the daemon report is the same, within two seconds. */
 function withDaemon(cell: PersonaCell, daemon: DaemonView | null): PersonaCell {
   return isSameDaemon(cell.view.daemon, daemon) ? cell : { ...cell, view: { ...cell.view, daemon } };
 }
 
-/** A standing that stays keeps its beginning: a hiccup below the threshold does not restart "UP since". */
+/** An unchanged health label keeps its beginning, so a failure below the threshold does not restart "UP since". */
 function findSince(view: PersonaView, health: Health, at: Instant): Instant | null {
   if (toHealthLabel(view.health) === toHealthLabel(health)) return view.since;
   return health.is === 'up' || health.is === 'down' ? health.since : at;
 }
 
-/** Events wait at the sink, or behind it at the file; a person is told of either. */
+/** Events wait at the sink, or behind it at the event file. The board shows either reason. */
 function setHeldReason(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'behind'>>): PersonaCell {
   const next = { ...cell, ...now };
   const trouble = next.held ?? next.behind;
   return { ...next, view: { ...cell.view, held: trouble?.fault.explain() ?? null } };
 }
 
-/**
- * Whatever the sink took, it takes again: nothing is held any more, also when there was nothing to take.
- */
+/** Nothing is held any more after an ack, even when the batch was empty. */
 function applyDelivered(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
   const last = fact.events.at(-1);
   const mail = fact.events.findLast(isMail);
@@ -368,7 +366,7 @@ function applyDelivered(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>):
   return setHeldReason({ ...cell, view }, { held: null });
 }
 
-/** Before this run's own news: what was told since stays in front. */
+/** Fills in messages from before this run. Messages that this run delivered stay in front. */
 function applyRecalled(cell: PersonaCell, fact: Extract<Fact, { is: 'recalled' }>): PersonaCell {
   if (!fact.events.some(isMail) || cell.view.latestMessages.length > 0) return cell;
   return {
@@ -377,7 +375,7 @@ function applyRecalled(cell: PersonaCell, fact: Extract<Fact, { is: 'recalled' }
   };
 }
 
-/** When the newest message was written. A sender's clock may be ahead: no message is newer than the moment it was delivered. */
+/** Returns when the newest message was written. A sender's clock may be ahead, so the time of delivery is the upper limit. */
 function findNewestMail(events: readonly Event[], before: Instant | null): Instant | null {
   let newest = before;
   for (const event of events) {

@@ -3,19 +3,19 @@ import { type Event, isMail } from '../events/index.ts';
 /** One message as a surface lists it. `from` and `text` are untrusted. */
 export interface MessagePreview {
   readonly id: number;
-  /** Empty where its source does not say; so is `created`. */
+  /** Empty where the source does not give it, like `created`. */
   readonly from: string;
   readonly created: string;
-  /** Cut; null where content is left out. */
+  /** Shortened; null where content is left out. */
   readonly text: string | null;
 }
 
-/** So many of a persona are kept. */
+/** The number of messages that are kept per persona. */
 const MOST = 5;
 const FROM_CHARS = 100;
 const TEXT_CHARS = 300;
 
-/** The newest messages after these events were told, newest first. */
+/** Returns the newest messages after these events were delivered, newest first. */
 export function addMessages(before: readonly MessagePreview[], events: readonly Event[]): readonly MessagePreview[] {
   const messages = [...before];
   for (const event of events) {

@@ -1,42 +1,42 @@
 import type { Instant, PersonaId } from '../model/index.ts';
 
-/** A question that an agent asks of a person and nobody answered yet (inbox and gates, contract 6). */
+/** A question of an agent to a person that nobody has answered yet (inbox and gates, contract 6). */
 export interface OpenDecision {
   readonly id: number;
-  /** Who asks. It need not be on the board: asking takes no mail. */
+  /** The persona that asks. It need not be on the board, because asking needs no mail. */
   readonly persona: PersonaId;
   readonly prompt: string;
-  /** What one has to know to answer. */
+  /** What a person has to know to answer. */
   readonly context: string | null;
   readonly options: readonly { readonly id: string; readonly short: string; readonly label: string }[];
-  /** Text alone is an answer; else it is guidance, and the question is asked once more. */
+  /** True: a text alone is an answer. False: a text is guidance, and the question is asked again. */
   readonly freeText: boolean;
-  /** The id of the option that holds when nobody answers in time. */
+  /** The id of the option that applies when nobody answers in time. */
   readonly fallback: string | null;
   readonly urgency: 'low' | 'normal' | 'high';
   /** The agent waits for the answer. */
   readonly blocking: boolean;
   readonly created: Instant;
-  /** Nobody can answer from then on; null: never. */
+  /** When the decision can no longer be answered; null: never. */
   readonly expires: Instant | null;
 }
 
-/** A gate that somebody registered, or that an open decision holds, and that is not satisfied (contract 4). */
+/** A gate that is not satisfied. Somebody registered it, or an open decision holds it (contract 4). */
 export interface OpenGate {
   readonly id: string;
-  /** The event of the harness at which it stands. */
+  /** The harness event that the gate belongs to. */
   readonly hook: string;
   /** `strict` blocks, `soft` warns. */
   readonly mode: 'strict' | 'soft';
   readonly description: string;
 }
 
-/** How many of each priority, 0 first; `MOST_COUNTED` stands for as many or more. */
+/** The counts per priority, 0 first. `MOST_COUNTED` stands for that many or more. */
 export type ByPriority = readonly [number, number, number, number, number];
 
-/** What only the hive of this machine knows of its personas. */
+/** What only the local hive knows of its personas. */
 export interface LocalView {
-  /** Unread, by priority. */
+  /** Unread messages per priority. */
   readonly pending: ByPriority;
   readonly gates: readonly OpenGate[];
 }
@@ -58,7 +58,7 @@ export function isSameLocal(a: LocalView | null, b: LocalView | null): boolean {
   );
 }
 
-/** What was asked never changes, so that the ids tell; but for whether somebody waits, and as whom the board knows who asks. */
+/** A question never changes, so equal ids are enough. Only `blocking` and the persona it is shown under can change. */
 export function areSameDecisions(a: readonly OpenDecision[], b: readonly OpenDecision[]): boolean {
   if (a === b) return true;
   return (
@@ -70,7 +70,7 @@ export function areSameDecisions(a: readonly OpenDecision[], b: readonly OpenDec
   );
 }
 
-/** It is to be answered soon: it says so, or an agent stands still until then. */
+/** Returns whether a person should answer soon: the decision is urgent, or its agent is waiting. */
 export function isPressing({ urgency, blocking }: Pick<OpenDecision, 'urgency' | 'blocking'>): boolean {
   return urgency === 'high' || blocking;
 }

@@ -4,7 +4,7 @@ import type { Until } from './fact.ts';
 import type { MessagePreview } from './message-preview.ts';
 import type { LocalView, OpenDecision } from './open-decisions.ts';
 
-/** A value that says when it was seen and from when on it is old. */
+/** A value with the time it was seen and the time from which it is stale. */
 export interface DatedValue<T> {
   readonly value: T;
   /** Null: never seen. */
@@ -20,7 +20,7 @@ export interface PersonaView {
   readonly health: Health;
   /** The last fault's message and next step while failing or down, else null. */
   readonly reason: string | null;
-  /** When the present standing began. */
+  /** When the current health began. */
   readonly since: Instant | null;
   readonly agentState: AgentState;
   readonly unread: DatedValue<Count>;
@@ -28,23 +28,23 @@ export interface PersonaView {
   readonly cursor: number | null;
   readonly lastEventId: string | null;
   readonly lastMailAt: Instant | null;
-  /** Events wait for the sink to take them. */
+  /** Why events wait for the sink; null: none wait. */
   readonly held: string | null;
   readonly muted: Until;
-  /** Left out of totals and causes, and of what a person looks at. */
+  /** The persona is left out of totals and causes, and of what a person sees. */
   readonly hidden: boolean;
-  /** The newest messages its agent was told of, newest first. */
+  /** The newest messages that were delivered to its agent, newest first. */
   readonly latestMessages: readonly MessagePreview[];
-  /** Null: its inbox is not of this machine. */
+  /** Null: its inbox is not on this machine. */
   readonly local: LocalView | null;
-  /** Null: it is no persona daemon, or one that does not answer. */
+  /** Null: the persona is no persona daemon, or its daemon does not answer. */
   readonly daemon: DaemonView | null;
   /** Its messages can be marked as read from here. */
   readonly canMarkRead: boolean;
   readonly eventsFile: string | null;
 }
 
-/** One outage as a person thinks of it: everything that is down for the same reason. */
+/** One outage as a person sees it: everything that is down for the same reason. */
 export interface CauseView {
   readonly key: string;
   readonly scope: 'persona' | 'source' | 'machine';
@@ -63,13 +63,13 @@ export interface HiveView {
 /** A project with a board of its own. */
 export interface ProjectView {
   readonly source: SourceId;
-  /** The persona that stands for its board. */
+  /** The persona that represents its board. */
   readonly board: PersonaId;
-  /** Differs when what is to be shown of it differs. */
+  /** Differs when the project has something else to show. */
   readonly rev: string;
 }
 
-/** The board at one moment. `rev` rises with every change of what it shows, and only then. */
+/** The board at one moment. `rev` rises with every visible change, and only then. */
 export interface Snapshot {
   readonly rev: number;
   /** By id, in plain code-unit order. */
@@ -78,9 +78,9 @@ export interface Snapshot {
   readonly hives: readonly HiveView[];
   /** By source, in plain code-unit order. */
   readonly projects: readonly ProjectView[];
-  /** What agents ask of people and nobody answered yet, oldest first; not those of hidden personas. */
+  /** The open decisions, oldest first, without those of hidden personas. */
   readonly decisions: readonly OpenDecision[];
-  /** Of all that are not hidden. `unread` and `urgent` count what two personas show once. */
+  /** Totals over all personas that are not hidden. `unread` and `urgent` count messages once that two personas show. */
   readonly totals: {
     readonly unread: Count;
     readonly urgent: Count;
@@ -90,11 +90,11 @@ export interface Snapshot {
   };
   /** "Pause notifications". */
   readonly paused: Until;
-  /** Quiet hours are kept. */
+  /** Quiet hours are enabled. */
   readonly quietHours: boolean;
-  /** It is a quiet hour until then. */
+  /** When the current quiet hour ends. */
   readonly quiet: Until;
-  /** Start at login; null: it cannot be told here. */
+  /** Start at login; null: unknown here. */
   readonly autostart: boolean | null;
   readonly tray: string;
   readonly notifications: string;

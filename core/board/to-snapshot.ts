@@ -3,7 +3,7 @@ import type { Until } from './fact.ts';
 import type { BoardState, PersonaCell, SourceCell, Trouble } from './fold.ts';
 import type { CauseView, HiveView, PersonaView, Snapshot } from './snapshot.ts';
 
-/** The board in its printable form. Pure; a mute that has run out by `now` is shown as none. */
+/** Converts the board to a snapshot. Pure; a mute that has run out by `now` is shown as none. */
 export function toSnapshot(state: BoardState, now: Instant, rev: number): Snapshot {
   const personas = state.personas.map((cell) => endMute(cell.view, now));
   const shownPersonas = personas.filter((persona) => !persona.hidden);
@@ -48,8 +48,9 @@ function endMute(view: PersonaView, now: Instant): PersonaView {
 }
 
 /**
- * One cause for all that fails under one key: personas that are down, events that wait, and a source that cannot even
- * say who is there. The oldest trouble names it, a source's own before a persona's. Oldest cause first.
+ * Groups everything that fails under one key into one cause: personas that are down, events that wait, and a source
+ * that cannot list its personas. The oldest fault names the cause, and a fault of the source comes before one of a
+ * persona. The oldest cause comes first.
  */
 function findCauses(state: BoardState): CauseView[] {
   const causes = new Map<string, { view: Omit<CauseView, 'personas'>; personas: string[] }>();
@@ -94,7 +95,7 @@ function toHiveViews(state: BoardState): HiveView[] {
   return state.sources.map((source) => toHiveView(source, sums.get(source.id) ?? { up: false, down: null }));
 }
 
-/** A hive is as good as its best inbox: one that is read proves that the server answers, whatever a list of names says. */
+/** A hive is as healthy as its best inbox: one healthy poll proves that the server answers, even if the directory fails. */
 function toHiveView(source: SourceCell, sum: { up: boolean; down: PersonaCell | null }): HiveView {
   const base = { source: source.id, address: source.address };
   const reason = source.trouble?.fault.explain() ?? null;

@@ -1,6 +1,6 @@
 import { FAULTS, type Fault, type FaultCode } from '../model/index.ts';
 
-/** Faults whose message may quote what somebody else wrote, with our own words instead: history is open to all on loopback. */
+/** Our own words for faults whose message may quote foreign text, because every local user can read the history on loopback. */
 const OWN_WORDS: Partial<Record<FaultCode, string>> = {
   'not-json': 'the answer is not JSON',
   'exec-failed': 'the command failed',
@@ -9,7 +9,7 @@ const OWN_WORDS: Partial<Record<FaultCode, string>> = {
 
 const LONGEST = 500;
 
-/** Why an alert was raised, and the next step: one line, and no text of mail. */
+/** Formats why an alert was raised, and the next step, as one line without text of mail. */
 export function formatAlertMessage(fault: Fault): string {
   const own = OWN_WORDS[fault.code];
   const text = own === undefined ? fault.explain() : `${own}: ${FAULTS[fault.code].next}`;

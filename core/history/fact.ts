@@ -1,12 +1,12 @@
 import type { Count, Fault, Health, Instant, PersonaId, SourceId } from '../model/index.ts';
 
-/** Something became true of one persona. */
+/** One thing that became true of one persona. */
 interface PersonaFact {
   readonly at: Instant;
   readonly persona: PersonaId;
 }
 
-/** What became true, as far as the history is made from it: every fact of the board fits. */
+/** The facts that the history is made from. Every fact of the board fits. */
 export type HistoryFact =
   | ({ readonly is: 'joined' | 'left' | 'told' } & PersonaFact)
   | ({ readonly is: 'looked'; readonly health: Health; readonly unread: Count; readonly urgent: Count } & PersonaFact)
@@ -15,7 +15,7 @@ export type HistoryFact =
   | ({ readonly is: 'held'; readonly fault: Fault } & PersonaFact)
   | ({ readonly is: 'published'; readonly fault: Fault | null } & PersonaFact)
   | { readonly is: 'source'; readonly at: Instant; readonly source: SourceId; readonly fault: Fault | null }
-  /** Nothing that history keeps. Named one by one, so that a new kind of fact asks which it is. */
+  /** Facts that the history does not store. They are named one by one, so that a new kind of fact needs a decision. */
   | {
       readonly is: 'recalled' | 'muted' | 'hidden' | 'quiet' | 'autostart' | 'gap' | 'surface' | 'local' | 'asked';
       readonly at: Instant;

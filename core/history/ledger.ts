@@ -2,7 +2,7 @@ import type { Fault, Instant, PersonaId, Scope } from '../model/index.ts';
 import { formatAlertMessage } from './alert-message.ts';
 import type { HistoryFact } from './fact.ts';
 
-/** One trouble of one persona (it is down, its events are held, its file is behind) or of one source. */
+/** One problem of one persona (it is down, its events are held, its file is behind) or of one source. */
 export interface OutageMember {
   readonly why: 'failed' | 'held' | 'behind' | 'source';
   readonly name: string;
@@ -10,51 +10,57 @@ export interface OutageMember {
 
 /** One outage under one cause. */
 export interface Outage {
-  /** In the database; null until it is there. */
+  /** The id in the database; null until the outage is saved. */
   id: number | null;
   readonly key: string;
   readonly scope: Scope['is'];
   readonly message: string;
   readonly since: Instant;
   until: Instant | null;
-  /** Who is in it now. */
+  /** The members that are in the outage now. */
   readonly open: Set<string>;
-  /** Who came into it or went out since it was saved, and is in it now or not. */
+  /** The members that entered or left since the last save, and whether they are in the outage now. */
   readonly changed: Map<string, OutageMember & { readonly isOpen: boolean }>;
 }
 
-/** An outage that the database says is open, with the members that were still in it. */
+/** An outage that is open in the database, with the members that were still in it. */
 export type InheritedOutage = Pick<Outage, 'key' | 'scope' | 'message' | 'since'> & {
   readonly id: number;
   readonly open: readonly OutageMember[];
 };
 
 /**
- * Turns facts into outages: one opens with the first trouble under a key and closes with the end of its last, the same
- * troubles that make the board's causes. In memory only; who saves says so.
+ * Turns facts into outages. An outage opens with the first fault under a key and closes with the end of its last. The
+ * board makes its causes from the same faults. The ledger is in memory only; the caller saves it and calls `saved`.
  */
 export interface OutageLedger {
   hear(fact: HistoryFact, at: Instant): void;
-  /** At the start: what was open when the record ended, at `seen`. It goes on until this run hears of it, or settles it. */
+  /**
+   * Takes over the outages that were open when the last record ended. They continue until this run gets a fact about
+   * them, or ends them.
+   */
   inherit(outages: readonly InheritedOutage[], lastSeen: Instant): void;
-  /** Ends what was inherited and nobody spoke of: where it was seen last. `waits`: the persona is watched, and may still say. */
+  /**
+   * Ends inherited outages that got no fact, at the time they were last seen. `waits`: the persona is watched and may
+   * still get one.
+   */
   endUnheard(waits: (persona: PersonaId) => boolean): void;
-  /** What the database lacks, in order. */
+  /** The outages that the database lacks, in order. */
   readonly unsaved: Iterable<Outage>;
   readonly waiting: number;
   saved(): void;
-  /** The database is another one: it lacks everything that is open or was not saved. */
+  /** Marks everything that is open or unsaved as missing in the database, because the database is a new one. */
   startAnew(): void;
 }
 
-/** Closed outages that wait for a database that cannot be written; the oldest go. */
+/** The maximum number of closed outages that wait for a database that cannot be written. The oldest are dropped. */
 const MOST_UNSAVED = 1000;
 
 export function createOutageLedger(): OutageLedger {
   const open = new Map<string, Outage>();
-  /** Under which key each member is in trouble; null: it is known to be in none. */
+  /** The key under which each member has a problem; null: it is known to have none. */
   const verdicts = new Map<string, string | null>();
-  /** Inherited members that nothing was heard of yet, and when they were seen last. */
+  /** Inherited members without a fact so far, and when they were last seen. */
   const unheard = new Map<
     string,
     { readonly member: OutageMember; readonly key: string; readonly lastSeen: Instant }
@@ -97,7 +103,7 @@ export function createOutageLedger(): OutageLedger {
     }
     touch(outage, { ...member, isOpen: false });
   };
-  /** Says in which trouble a member is now; null: in none. */
+  /** Records which problem a member has now; null: none. */
   const judge = (member: OutageMember, fault: Fault | null, at: Instant, since: Instant = at): void => {
     const id = toMemberId(member);
     const before = verdicts.get(id) ?? unheard.get(id)?.key ?? null;
@@ -105,7 +111,7 @@ export function createOutageLedger(): OutageLedger {
     unheard.delete(id);
     verdicts.set(id, key);
     if (before === key) return;
-    // into the new one first, so that an outage never closes and opens again within one fact
+    // into the new outage first, so that an outage never closes and opens again within one fact
     if (fault !== null) add(member, fault, since);
     if (before !== null) remove(member, before, at);
   };
@@ -116,7 +122,7 @@ export function createOutageLedger(): OutageLedger {
         case 'looked':
           return judge({ why: 'failed', name: fact.persona }, null, at);
         case 'failed':
-          // below the threshold nothing is decided, neither for the outage of before nor against it
+          // below the threshold nothing is decided, neither for the previous outage nor against it
           if (fact.health.is !== 'down') return;
           return judge({ why: 'failed', name: fact.persona }, fact.fault, at, Math.min(fact.health.since, at));
         case 'held':

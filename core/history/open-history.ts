@@ -9,32 +9,32 @@ import type { HistoryStore } from './store.ts';
 import { createTimeline } from './timeline.ts';
 
 export interface HistoryOptions {
-  /** Of the database; its directory is private. */
+  /** The path of the database; its directory is private. */
   readonly path: string;
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;
-  /** What is older is deleted. */
+  /** Older history is deleted. */
   readonly keepDays: number;
-  /** The time by which history is too old; absent: the wall clock. */
+  /** Returns the time that decides the age of history; absent: the wall clock. */
   readonly retentionNow?: () => Instant;
 }
 
-/** What changed gathers so long before it is written, all in one transaction. */
+/** Changes are collected for this many milliseconds and then written in one transaction. */
 const GATHER_MS = 3000;
-/** So often it is written that somebody is here, also when nothing changed. Far below `AWAY_MS`. */
+/** How often a sign of life is written, even when nothing changed. Far below `AWAY_MS`. */
 const BEAT_MS = 60_000;
-/** So many points are written at once. */
+/** The number of waiting points that starts a write at once. */
 const MOST_WAITING = 5000;
-/** An outage of the run before of which nobody has spoken by then is over. */
+/** An outage of the previous run without a fact after this time, in milliseconds, is over. */
 const UNHEARD_ENDS_MS = 600_000;
 const DAY_MS = 86_400_000;
 const SCOPE: Scope = { is: 'machine', key: 'history' };
 
 /**
- * The history of this process. It never keeps Hivebar from running: a file that cannot be used is set aside, and where
- * nothing can be written (a full disk) that is said once, levels are not kept, outages wait, and each beat tries again.
- * Time that nobody watched is unknown: between two runs, asleep, and while nothing could be written.
+ * Opens the history of this process. It never stops Hivebar from running. An unusable file is moved aside. If nothing
+ * can be written (a full disk), that is logged once, levels are lost, outages wait, and each beat tries again. Time
+ * that nobody watched is unknown: between two runs, during sleep, and while nothing could be written.
  */
 export function openHistory({
   path,
@@ -48,11 +48,11 @@ export function openHistory({
   const timeline = createTimeline();
   const ledger = createOutageLedger();
   let opened: OpenHistoryStore | null = null;
-  /** Of the file that is open: somebody may delete it. */
+  /** The inode of the open file, because somebody may delete the file. */
   let inode: number | null = null;
-  /** Why nothing can be written now; null: it can. */
+  /** Why nothing can be written now; null: writing works. */
   let trouble: Fault | null = null;
-  /** The record ended, or the clock moved: the next write begins with what is unknown. */
+  /** The record ended or the clock moved, so the next write begins with an unknown state. */
   let resumes = true;
   let hasEndedUnheard = false;
   const openedAt = clock.monotonic();
@@ -61,7 +61,7 @@ export function openHistory({
   let closed = false;
   const reader = createSlotReader();
 
-  /** Time now. Where it did not pass as it should, that is written first. */
+  /** Returns the current time. If the clock jumped or nobody watched, that is written first. */
   function now(): Instant {
     const moment = glance();
     if (moment.is !== 'steady') {
@@ -86,14 +86,14 @@ export function openHistory({
     });
   }
 
-  /** Works on the store, if there is one; no failure of it leaves. */
+  /** Runs `work` on the store. A failure is handled here and not thrown. */
   function attempt(work: (store: HistoryStore) => void): void {
     try {
       work(requireStore());
       if (trouble !== null) log.info('the history is kept again');
       trouble = null;
     } catch (error) {
-      timeline.take(); // not kept in memory: they could grow without end
+      timeline.take(); // the points are dropped, because they could grow without end
       resumes = true;
       fail(error);
     }
@@ -108,7 +108,7 @@ export function openHistory({
     }
   }
 
-  /** The next write goes to a new file, with all that this process knows. */
+  /** Moves the file away. The next write goes to a new file, with everything that this process knows. */
   function discard(moveAway: () => void): void {
     opened?.[Symbol.dispose]();
     opened = null;
@@ -121,7 +121,7 @@ export function openHistory({
     }
   }
 
-  /** @throws Fault when there can be no store now */
+  /** @throws Fault when no store can be opened now */
   function requireStore(): HistoryStore {
     if (closed) throw new Fault('database', 'the history is closed', SCOPE);
     if (opened !== null) return opened.store;
@@ -131,7 +131,7 @@ export function openHistory({
     const lastSeen = store.getLastSeen();
     if (lastSeen !== null) {
       if (!started) ledger.inherit(store.openAlerts(), lastSeen);
-      else store.closeAlerts(lastSeen); // found late: this run knows what is open
+      else store.closeAlerts(lastSeen); // opened late: this run knows what is open
     }
     reader.startAnew();
     return store;

@@ -8,14 +8,14 @@ export interface OpenHistoryStore extends Disposable {
   readonly store: HistoryStore;
 }
 
-/** How long a write waits for another process that holds the file, in milliseconds: history is never worth a stop. */
+/** How long a write waits for another process that holds the file, in milliseconds. History is never worth a longer stop. */
 const BUSY_MS = 50;
 
 /**
- * Opens the history at `path`. What is there and is no history that can be used goes out of the way to `PATH.set-aside`,
- * in place of one that was put there before, and an empty one is made: it is derived, so nothing is lost that was truth.
+ * Opens the history at `path`. An unusable file is moved to `PATH.set-aside`, replaces an earlier one there, and an
+ * empty history is created. History is derived, so no truth is lost.
  *
- * @throws Fault `database` or `no-space` when there can be none now
+ * @throws Fault `database` or `no-space` when no history can be opened now
  */
 export function openHistoryStore(path: string, files: Files, log: Log): OpenHistoryStore {
   try {
@@ -27,16 +27,16 @@ export function openHistoryStore(path: string, files: Files, log: Log): OpenHist
   }
 }
 
-/** Whether the fault is of the file itself, so that only another file helps: not a full disk, not a lock. */
+/** Returns whether the file itself is at fault, so that only a new file helps. A full disk or a lock is not such a fault. */
 export function isUnusable(error: unknown): error is Fault {
   return error instanceof Fault && error.code === 'database' && !PASSES.has(getSqliteCode(error.cause) ?? -1);
 }
 
-/** @throws Fault `database` when it cannot be moved */
+/** @throws Fault `database` when the file cannot be moved */
 export function setFileAside(path: string, files: Files, log: Log, why: Fault): void {
   const to = `${path}.set-aside`;
   try {
-    if (files.lstat(path) === null) throw why; // so nothing stands in the way, and a new one fails as well
+    if (files.lstat(path) === null) throw why; // no file is in the way, so a new one would fail as well
     files.rename(path, to);
     for (const beside of ['-wal', '-shm']) move(files, `${path}${beside}`, `${to}${beside}`);
   } catch (error) {
@@ -49,7 +49,7 @@ export function setFileAside(path: string, files: Files, log: Log, why: Fault): 
 
 function move(files: Files, from: string, to: string): void {
   if (files.lstat(from) !== null) files.rename(from, to);
-  else if (files.lstat(to) !== null) files.unlink(to); // of a file that was set aside before
+  else if (files.lstat(to) !== null) files.unlink(to); // belongs to a file that was set aside before
 }
 
 function open(path: string): OpenHistoryStore {
@@ -64,7 +64,7 @@ function open(path: string): OpenHistoryStore {
   }
 }
 
-/** @throws Fault `database` for a database of something else */
+/** @throws Fault `database` when the database belongs to another program */
 function claim(db: Database): void {
   const id = db.prepare<{ application_id: number }>('PRAGMA application_id').get()?.application_id;
   if (id === APPLICATION_ID) return;
@@ -75,7 +75,10 @@ function claim(db: Database): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
-/** SQLite's codes for troubles that pass, or that a new file would have too: perm, busy, locked, nomem, readonly, ioerr, full, cantopen. */
+/**
+ * SQLite's codes for faults that pass, or that a new file would have too: perm, busy, locked, nomem, readonly, ioerr,
+ * full, cantopen.
+ */
 const PASSES: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 13, 14]);
 
 function getSqliteCode(cause: unknown): number | null {

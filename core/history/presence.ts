@@ -1,19 +1,19 @@
 import type { Instant } from '../model/index.ts';
 
-/** A glance at the wall clock, in whole milliseconds that rise. */
+/** A reading of the wall clock, in whole milliseconds that rise. */
 export type Glance =
   | { readonly is: 'steady'; readonly at: Instant }
-  /** Nobody looked for long: the machine slept, the process hung, or the clock was set forward. */
+  /** There was no reading for long: the machine slept, the process hung, or the clock was set forward. */
   | { readonly is: 'away'; readonly last: Instant; readonly at: Instant }
   /** The clock was set back. */
   | { readonly is: 'back'; readonly last: Instant; readonly at: Instant };
 
-/** Without a glance for longer, the time between is unwatched. */
+/** Milliseconds without a reading after which the time between counts as unwatched. */
 export const AWAY_MS = 150_000;
-/** A clock that is steered steps back by less; time stands still for so long. */
+/** A clock that is adjusted steps back by less than this, in milliseconds. Meanwhile the time stands still. */
 const STEERED_MS = 1000;
 
-/** Tells time that was lived through from time that was not. Someone must glance more often than every `AWAY_MS`. */
+/** Distinguishes watched from unwatched time. The caller must read it more often than every `AWAY_MS`. */
 export function createPresence(now: () => Instant): () => Glance {
   let last = Math.floor(now());
   return () => {

@@ -1,8 +1,10 @@
 /**
- * The tables of the history. A point holds from its `at` (milliseconds) until the persona's next one; `state` is an index
- * of `STATES`, null is not known. `record` is one row: until when somebody was there to write (`seen`), and the highest
- * `at` of a point (`high`): over `seen` where a clock was set back, and then what is written anew replaces what stood
- * there. A member of an alert is one trouble of one persona or source; `is_open`: it is still in that trouble.
+ * The tables of the history.
+ *
+ * A point is valid from its `at` (milliseconds) until the next point of the persona; `state` is an index of `STATES`,
+ * and null means not known. `record` has one row: `seen` is the last time somebody was there to write, and `high` the
+ * highest `at` of a point. `high` is above `seen` after a clock was set back; then new points replace the old ones. A
+ * member of an alert is one problem of one persona or source; `is_open`: the problem continues.
  */
 export const HISTORY_SCHEMA: readonly string[] = [
   `

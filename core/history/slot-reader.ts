@@ -4,10 +4,10 @@ import type { HistoryState } from './point.ts';
 import { createBlankSlots, type Grid, hasKnown, joinSlots, toSlots } from './slots.ts';
 import type { HistoryStore } from './store.ts';
 
-/** Makes answers from the tables, and remembers the slots that are over. */
+/** Builds answers from the tables, and caches the slots that are over. */
 export interface SlotReader {
   overview(store: HistoryStore, present: Iterable<PersonaId>, hours: number, at: Instant): Overview;
-  /** `present`: it is watched now, even if nothing is known of it yet. */
+  /** `present`: the persona is watched now, even if nothing is known of it yet. */
   findPersona(
     store: HistoryStore,
     present: boolean,
@@ -15,26 +15,26 @@ export interface SlotReader {
     hours: number,
     at: Instant,
   ): PersonaHistory | null;
-  /** The past has changed: by a new file, or a clock that moved. */
+  /** Clears the cache, because the past has changed: there is a new file, or the clock moved. */
   startAnew(): void;
 }
 
 const HOUR_MS = 3_600_000;
-/** More points than this are folded into `THIN_SLOTS`. */
+/** More points than this are reduced to `THIN_SLOTS`. */
 const MOST_POINTS = 1000;
 const THIN_SLOTS = 500;
-/** Lengths of time whose slots are remembered; whoever asks for many is served, but not remembered. */
+/** The number of slot lengths that are cached. Others are answered without a cache. */
 const MOST_REMEMBERED = 4;
 
 export function createSlotReader(): SlotReader {
-  /** By length of a slot: those that were over when last asked. */
+  /** By slot length: the slots that were over at the last request. */
   const over = new Map<number, { readonly grid: Grid; readonly slots: ReadonlyMap<PersonaId, SlotHistory> }>();
 
   const readSlots = (store: HistoryStore, grid: Grid, before: Instant): Map<PersonaId, SlotHistory> => {
     const from = grid.first * grid.slotMs;
     return toSlots(grid, store.readValues(from), store.points(from, before));
   };
-  /** Of slots that are over: only those that ended since the last question are read. */
+  /** Returns the slots that are over. Only those that ended since the last request are read. */
   const readPastSlots = (store: HistoryStore, grid: Grid): ReadonlyMap<PersonaId, SlotHistory> => {
     const { slotMs, first, end } = grid;
     const known = over.get(slotMs);
@@ -95,7 +95,7 @@ interface HistoryMoment {
   readonly state: HistoryState;
 }
 
-/** Moments in order, the first at the beginning, as steps of the number and spans of the state. */
+/** Turns moments in order, the first at the beginning, into steps of the number and spans of the state. */
 function toPersonaHistory(moments: readonly HistoryMoment[], to: Instant): PersonaHistory {
   const from = moments[0]?.at ?? to;
   const points: [Instant, number | null][] = [];

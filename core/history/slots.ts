@@ -2,7 +2,7 @@ import type { PersonaId } from '../model/index.ts';
 import type { SlotHistory } from './history.ts';
 import { type DrawnPoint, type HistoryState, NOTHING_KNOWN, type PointValues, STATES } from './point.ts';
 
-/** Slots of one length side by side, from `first` (counted from 1970 on) up to but not including `end`. */
+/** Adjacent slots of one length, from `first` (counted from 1970) up to but not including `end`. */
 export interface Grid {
   readonly slotMs: number;
   readonly first: number;
@@ -10,8 +10,8 @@ export interface Grid {
 }
 
 /**
- * Folds points into slots. `carried` is the picture of each persona as the grid begins; `points` are those within it,
- * in order of time for each persona.
+ * Folds points into slots. `carried` has the values of each persona at the beginning of the grid. `points` are those
+ * within the grid, in order of time per persona.
  */
 export function toSlots(
   grid: Grid,
@@ -42,9 +42,9 @@ class SlotRow {
   readonly #grid: Grid;
   readonly #unread: (number | null)[] = [];
   readonly #states: HistoryState[] = [];
-  /** What holds where the filling stands, which is at the beginning of a slot or within it. */
+  /** The values at the current position, which is at the beginning of a slot or within it. */
   #now: Omit<PointValues, 'urgent'>;
-  /** Of the slot that is being filled; null while nothing held in it but `#now`, from its beginning. */
+  /** The slot that is being filled; null while only `#now` has applied in it, from its beginning. */
   #slot: { unread: number | null; state: HistoryState } | null = null;
 
   constructor(grid: Grid, carried: Omit<PointValues, 'urgent'>) {
@@ -56,7 +56,7 @@ class SlotRow {
     const { slotMs, first } = this.#grid;
     const slot = Math.floor(point.at / slotMs) - first;
     while (this.#unread.length < slot) this.#close();
-    // at the very beginning of a slot nothing was carried into it
+    // a point at the very beginning of a slot leaves nothing carried into it
     if (this.#slot === null && point.at % slotMs !== 0)
       this.#slot = { unread: this.#now.unread, state: this.#now.state };
     this.#slot =
@@ -83,7 +83,7 @@ function findWorse(a: HistoryState, b: HistoryState): HistoryState {
   return STATES.indexOf(a) > STATES.indexOf(b) ? a : b;
 }
 
-/** Two stretches of slots, the second right after the first, without those before `first` of a grid that begins at `begin`. */
+/** Joins two ranges of slots, the second right after the first, and drops the slots before `first`. */
 export function joinSlots(
   left: ReadonlyMap<PersonaId, SlotHistory>,
   leftGrid: Grid,
@@ -105,12 +105,12 @@ export function joinSlots(
   return joinedSlots;
 }
 
-/** So many slots of which nothing is known. */
+/** Creates slots of which nothing is known. */
 export function createBlankSlots(slots: number): SlotHistory {
   return { unread: Array<null>(slots).fill(null), states: Array<HistoryState>(slots).fill('unknown') };
 }
 
-/** Whether anything is known in any slot. */
+/** Returns whether anything is known in any slot. */
 export function hasKnown({ unread, states }: SlotHistory): boolean {
   return states.some((state) => state !== 'unknown') || unread.some((n) => n !== null);
 }

@@ -5,37 +5,41 @@ import type { InheritedOutage, Outage, OutageMember } from './ledger.ts';
 import { type DrawnPoint, type Point, type PointValues, STATES } from './point.ts';
 import { HISTORY_SCHEMA } from './schema.ts';
 
-/** The tables. Every method throws a Fault `database` or `no-space` as the database does. */
+/** The tables of the history. Every method throws a Fault `database` or `no-space` as the database does. */
 export interface HistoryStore {
-  /** Until when somebody was there to write; null: never. */
+  /** Returns the last time somebody was there to write; null: never. */
   getLastSeen(): Instant | null;
-  /** The clock was set back, and what stands behind `seen` is of the time before: the next write replaces it up to its `at`. */
+  /**
+   * Returns true when the clock was set back and points later than `seen` remain. The next write replaces them up to
+   * its `at`.
+   */
   isClockBehind(): boolean;
-  /** What is open, with the members that are still in it. */
+  /** Returns the open alerts, with the members that are still in them. */
   openAlerts(): readonly InheritedOutage[];
-  /** What is open ended at `at`. */
+  /** Ends all open alerts at `at`. */
   closeAlerts(at: Instant): void;
   /**
-   * Writes begin again at `at`, and nothing is known of the time since `seen`. An `at` before it means that the clock was
-   * set back: from there on nothing is known either, and what stands there is replaced as it is lived through again.
+   * Begins to write again at `at`. Nothing is known of the time since `seen`. An `at` before `seen` means that the
+   * clock was set back. Then nothing is known from `at` on, and the points there are replaced as that time passes
+   * again.
    */
   resume(at: Instant): void;
-  /** Writes in one transaction what came about until `at`; `first` runs within it, before. */
+  /** Writes everything up to `at` in one transaction; `first` runs within it, before the rest. */
   write(points: readonly Point[], outages: Iterable<Outage>, at: Instant, first?: () => void): void;
-  /** Every persona whose picture at `at` is known, with it. */
+  /** Returns the values of every persona whose values at `at` are known. */
   readValues(at: Instant): Map<PersonaId, PointValues>;
-  /** Points with `from` <= `at` < `before`, in order of time for each persona. */
+  /** Yields the points with `from` <= `at` < `before`, in order of time per persona. */
   points(from: Instant, before: Instant): Iterable<DrawnPoint>;
-  /** Of one persona; null when nothing is known of one with this id. */
+  /** Returns one persona; null when nothing is known of this id. */
   findPersona(persona: PersonaId): StoredPersona | null;
   alerts(limit: number): readonly Alert[];
-  /** Deletes a small piece of what ended before `cutoff`. */
+  /** Deletes a small part of what ended before `cutoff`. */
   prune(cutoff: Instant): void;
 }
 
 export interface StoredPersona {
   readValues(at: Instant): PointValues;
-  /** `limit` points at most with `from` <= `at` < `before`, in order of time. */
+  /** Returns at most `limit` points with `from` <= `at` < `before`, in order of time. */
   points(from: Instant, before: Instant, limit: number): readonly Point[];
 }
 
@@ -47,20 +51,20 @@ interface PointRow {
   readonly state: number;
 }
 
-/** Rows that one prune deletes, and personas it looks at. */
+/** The number of rows that one prune deletes, and of personas it visits. */
 const PIECE_ROWS = 500;
 const PIECE_PERSONAS = 50;
-/** An answer with alerts names about so many personas at most. */
+/** The approximate maximum number of personas that an answer with alerts names. */
 const MOST_NAMES = 20_000;
 
-/** @throws Fault `database` when the tables are of a newer Hivebar, or are no such tables. */
+/** @throws Fault `database` when the tables are of a newer Hivebar, or are no history tables. */
 export function createHistoryStore(db: Database): HistoryStore {
   migrate(db, 'history', HISTORY_SCHEMA);
   const numbers = new Map<PersonaId, number>();
   for (const { id, n } of db.prepare<{ id: string; n: number }>('SELECT id, n FROM personas').iterate()) {
     numbers.set(id, n);
   }
-  /** Numbered in a transaction that may be undone. */
+  /** Personas that were numbered in a transaction that may be undone. */
   const unsure = new Set<PersonaId>();
   let record = db.prepare<{ seen: number; high: number }>('SELECT seen, high FROM record').get() ?? null;
 
@@ -78,12 +82,12 @@ export function createHistoryStore(db: Database): HistoryStore {
       'SELECT at, unread, urgent, state FROM points WHERE persona = ? AND at <= ? ORDER BY at DESC LIMIT 1',
     ),
     replace: db.prepare('DELETE FROM points WHERE persona = ? AND at > ? AND at <= ?'),
-    // CROSS JOIN: persona by persona, each by its key
+    // CROSS JOIN: goes persona by persona, each by its key
     pictures: db.prepare<PointRow>(
       `SELECT ${columns} FROM personas p CROSS JOIN points q ON q.persona = p.n
          AND q.at = (SELECT max(r.at) FROM points r WHERE r.persona = p.n AND r.at <= ?)`,
     ),
-    // one row a persona: to hand over a row costs more than to read ten
+    // one row per persona, because returning a row costs more than reading ten
     lists: db.prepare<{ ats: string | null; unread: string; states: string }>(
       `SELECT group_concat(at) AS ats, group_concat(ifnull(unread, 'null')) AS unread, group_concat(state) AS states
          FROM (SELECT at, unread, state FROM points WHERE persona = ? AND at >= ? AND at < ? ORDER BY at)`,
@@ -132,7 +136,7 @@ export function createHistoryStore(db: Database): HistoryStore {
   const put = (n: number, at: Instant, { unread, urgent, state }: PointValues): void => {
     sql.point.run(n, at, unread, urgent, STATES.indexOf(state));
   };
-  /** Where the clock was set back: what stands up to `at` was of the time before. */
+  /** Deletes the points up to `at` that a clock set back has left from before. */
   const removeReplaced = (from: Instant, at: Instant): void => {
     if (record === null || record.high <= from) return;
     for (const n of numbers.values()) sql.replace.run(n, from, at);
@@ -150,7 +154,7 @@ export function createHistoryStore(db: Database): HistoryStore {
     sql.setRecord.run(next.seen, next.high);
     record = next;
   };
-  /** All or nothing, also of what is held in memory. */
+  /** Runs `work` in a transaction and also restores the state in memory if it fails. */
   const runAtOnce = (work: () => void): void => {
     const before = record;
     try {
@@ -246,14 +250,14 @@ export function createHistoryStore(db: Database): HistoryStore {
         for (let remaining = Math.min(PIECE_PERSONAS, entries.length); remaining > 0 && rows > 0; remaining -= 1) {
           const [id, n] = entries[pruned % entries.length] as [PersonaId, number];
           pruned = (pruned + 1) % entries.length;
-          // the last point before the cutoff stays: it holds beyond it
+          // the last point before the cutoff stays, because it is still valid after it
           const to = sql.pruneTo.get(n, cutoff, rows)?.at ?? null;
           if (to === null) continue;
           rows -= sql.prune.run(n, to).changes;
           const last = sql.last.get(n, cutoff);
           if (last === undefined || sql.newest.get(n)?.at !== to) continue;
           if (last.state !== 0 || last.unread !== null || last.urgent !== null) continue;
-          sql.pruneEnd.run(n, last.at); // gone, and nothing was heard of it since
+          sql.pruneEnd.run(n, last.at); // the persona is gone, and there was no fact about it since
           sql.unname.run(n);
           removedPersonas.push(id);
         }
@@ -277,7 +281,7 @@ function toPoint(row: PointRow): Point {
   };
 }
 
-/** Numbers and `null`, as SQLite writes them one after the other. */
+/** Parses numbers and `null`, as SQLite's `group_concat` joins them. */
 function parseList<T extends number | null>(list: string): readonly T[] {
   return JSON.parse(`[${list}]`) as T[];
 }

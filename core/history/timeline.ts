@@ -2,26 +2,26 @@ import type { Instant, PersonaId } from '../model/index.ts';
 import type { HistoryFact } from './fact.ts';
 import { isSameValues, NOTHING_KNOWN, type Point, type PointValues, toHistoryState, toNumber } from './point.ts';
 
-/** Turns facts into points: one when a persona's picture changes, none while it stays. In memory only. */
+/** Turns facts into points: one when the values of a persona change, none otherwise. In memory only. */
 export interface Timeline {
   hear(fact: HistoryFact, at: Instant): void;
   has(persona: PersonaId): boolean;
   readonly personas: Iterable<PersonaId>;
-  /** Points that nobody took yet. */
+  /** The number of points that are not taken yet. */
   readonly waiting: number;
   take(): readonly Point[];
-  /** Every picture as a point at `at`, instead of the points that wait: for a record that knows nothing of them. */
+  /** Returns the values of every persona as a point at `at`, instead of the waiting points, for a record that lacks them. */
   takeAll(at: Instant): readonly Point[];
-  /** Time passed unwatched: no picture is known any more until the persona's next fact. */
+  /** Marks all values as unknown until the next fact of each persona, because time passed unwatched. */
   forget(): void;
 }
 
 interface Track {
-  /** What the facts say. */
+  /** The values according to the facts. */
   values: PointValues;
-  /** Something was heard since time passed unwatched. */
+  /** There was a fact since time passed unwatched. */
   heard: boolean;
-  /** The last point. */
+  /** The values of the last point. */
   last: PointValues;
 }
 
@@ -62,7 +62,7 @@ export function createTimeline(): Timeline {
           break;
         case 'failed': {
           const state = toHistoryState(fact.health);
-          // once, not with each failure: what the pending list says of it meanwhile is news again
+          // only at the first failure, because later counts of the pending list are new again
           const levelsGo = state === 'down' && before.state !== 'down';
           track.values = levelsGo ? { ...NOTHING_KNOWN, state } : { ...before, state };
           break;
