@@ -1,10 +1,10 @@
 /**
- * Characters that a reader cannot see, or that move or hide what stands beside them: controls, format characters such as
- * bidirectional overrides and zero-width spaces, fillers, variation selectors, line and paragraph separators.
+ * Characters that a reader cannot see, or that move or hide the characters beside them: controls, format characters
+ * such as bidirectional overrides and zero-width spaces, fillers, variation selectors, line and paragraph separators.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
-/** Most names. They are fit as they stand. */
+/** Matches most names, which need no change. */
 const PLAIN = /^[ -~]*$/;
 
 /** Scripts whose letters change their shape beside a joiner or a non-joiner. */
@@ -12,9 +12,9 @@ const JOINING =
   /[\p{scx=Arabic}\p{scx=Syriac}\p{scx=Nko}\p{scx=Mongolian}\p{scx=Mandaic}\p{scx=Adlam}\p{scx=Hanifi_Rohingya}\p{scx=Devanagari}\p{scx=Bengali}\p{scx=Gurmukhi}\p{scx=Gujarati}\p{scx=Oriya}\p{scx=Tamil}\p{scx=Telugu}\p{scx=Kannada}\p{scx=Malayalam}\p{scx=Sinhala}\p{scx=Khmer}\p{scx=Myanmar}\p{scx=Tibetan}]/u;
 
 /**
- * Text of others as one line in which every character can be seen: a control or invisible character is shown by its number
- * (`ada\u200b`), so two names that look alike are the same name. Joiners that shape a letter or an emoji stay as they are.
- * Every surface shows names this way: page, menu, banner, terminal, metrics.
+ * Formats foreign text as one line in which every character is visible. A control or invisible character is shown by
+ * its number (`ada\u200b`), so two names that look alike are the same name. Joiners that shape a letter or an emoji
+ * stay. Every surface shows names this way: page, menu, banner, terminal, metrics.
  */
 export function displayName(name: string): string {
   if (PLAIN.test(name)) return name;
@@ -24,31 +24,31 @@ export function displayName(name: string): string {
   );
 }
 
-/** A text of several lines: as `displayName`, and line ends and tabs stay. */
+/** Formats a text of several lines like `displayName`, but keeps line ends and tabs. */
 export function displayText(text: string): string {
   return text.replace(/[^\r\n\t]+/g, displayName);
 }
 
-/** A preview of a text on one line: white space, line ends included, is one blank; the rest as `displayName`. */
+/** Formats a preview on one line: white space, line ends included, becomes one blank; the rest is as in `displayName`. */
 export function displayLine(text: string): string {
   return displayName(text.replace(/\s+/gu, ' ').trim());
 }
 
-/** A text without what a reader cannot see, where there is no room for numbers: banners and menu rows. */
+/** Removes what a reader cannot see, for places without room for numbers: banners and menu rows. */
 export function stripUnseen(text: string): string {
   if (PLAIN.test(text)) return text;
   const whole = text.toWellFormed();
   return whole.replace(UNSEEN, (char, at: number) => (isShapingCharacter(char, whole, at) ? char : ''));
 }
 
-/** The same JSON value, in which no character is raw that a terminal acts on or a reader cannot see. */
+/** Returns the same JSON value, with every character escaped that a terminal acts on or a reader cannot see. */
 export function displayJson(json: string): string {
   return json.replace(UNSEEN, (char, at: number) =>
     char === '\n' || char === '\t' || char === '\r' || isShapingCharacter(char, json, at) ? char : escapeUnits(char),
   );
 }
 
-/** Whether an invisible character shapes the visible ones beside it, as a joiner in Persian or in a family of emoji. */
+/** Returns whether an invisible character shapes its neighbours, as a joiner in Persian or in a family of emoji does. */
 function isShapingCharacter(char: string, text: string, at: number): boolean {
   const before = findPreviousCharacter(text, at);
   const after = findNextCharacter(text, at + char.length);
@@ -71,7 +71,7 @@ function isShapingCharacter(char: string, text: string, at: number): boolean {
 const isJoiningLetter = (char: string): boolean => JOINING.test(char);
 const isEmojiPart = (char: string): boolean => /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u.test(char);
 
-/** The flags of England, Scotland and Wales are a black flag and invisible letters. */
+/** Returns whether the character is part of the flag of England, Scotland or Wales: a black flag and invisible letters. */
 function isFlagTag(text: string, at: number): boolean {
   const start = Math.max(0, at - 14);
   const flags = /\u{1f3f4}[\u{e0061}-\u{e007a}]{2,6}\u{e007f}/gu;
@@ -93,7 +93,7 @@ function escapeCharacter(char: string): string {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
 }
 
-/** JSON knows no `\u{...}`: a pair of UTF-16 units instead. */
+/** Escapes as UTF-16 units, because JSON has no `\u{...}`. */
 function escapeUnits(char: string): string {
   return Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
     '',

@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Hours up to two days, so that "yesterday" is still said in hours. */
+/** Hours are used up to two days, so that "yesterday" is still shown in hours. */
 const UNITS = [
   { ms: DAY, name: 'd', from: 2 * DAY },
   { ms: HOUR, name: 'h', from: HOUR },
@@ -12,7 +12,7 @@ const UNITS = [
 ] as const;
 
 /**
- * How every surface prints a duration: `45 s`, `59 min`, `3 h`, `2 d`. Whole units, rounded down.
+ * Formats a duration as every surface prints it: `45 s`, `59 min`, `3 h`, `2 d`. Whole units, rounded down.
  * @param ms milliseconds; a negative duration is `0 s`
  */
 export function formatDuration(ms: number): string {
@@ -20,7 +20,7 @@ export function formatDuration(ms: number): string {
   return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
 }
 
-/** In how many milliseconds `formatDuration` prints something else. Never later than that. */
+/** Returns in how many milliseconds, at the latest, `formatDuration` prints something else. */
 export function computeMsUntilDurationChanges(ms: number): number {
   const { ms: unit } = findUnit(ms);
   const next = (Math.floor(ms / unit) + 1) * unit;

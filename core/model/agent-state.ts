@@ -1,4 +1,4 @@
-/** What may be said of a citizen of a garden (garden contract 7). */
+/** What a source may report about a citizen of a garden (garden contract 7). */
 export type CitizenReason =
   | 'no-drain'
   | 'not-armed'
@@ -7,7 +7,7 @@ export type CitizenReason =
   | 'owner-uncertain'
   | 'identity-mismatch';
 
-/** What may be said of how a project's numbers came to be (brainclaw contract 9). */
+/** What a source may report about how the numbers of a project were obtained (brainclaw contract 9). */
 export type ProjectReason =
   | 'journal-off'
   | 'incomplete'
@@ -16,29 +16,29 @@ export type ProjectReason =
   | 'seeded'
   | `skipped=${number}`;
 
-/** What may be said of a persona daemon (persona daemon, contract 5). */
+/** What a source may report about a persona daemon (persona daemon, contract 5). */
 export type DaemonReason =
-  /** Its process ended because somebody wanted it, and nobody starts it. */
+  /** Somebody ended its process on purpose, and nobody restarts it. */
   | 'paused'
-  /** Its stream to the upstream is away, so that what it counted last may be old. */
+  /** Its stream to the upstream is broken, so its last counts may be old. */
   | 'upstream-unreachable'
-  /** It asks the upstream what is pending. */
+  /** It is asking the upstream what is pending. */
   | 'reconciling'
   | 'heartbeat-late'
-  /** It lives and rings, and nothing is fetched. */
+  /** It lives and rings, but nothing is fetched. */
   | 'drain-stalled'
   | 'surface-unavailable'
-  /** It gave up: its configuration, its token or its shim is no good. */
+  /** It gave up, because its configuration, its token or its shim is unusable. */
   | 'daemon-failed';
 
 /**
- * What an answer says about the inbox's reader, or about itself. Shown, never an `alert`. The Kijito contract says nothing
- * of it: `not-reported`.
+ * What an answer reports about the reader of the inbox, or about the answer itself. It is shown and never raises an
+ * `alert`. The Kijito contract reports nothing: `not-reported`.
  */
 export type AgentStateReason = 'not-reported' | CitizenReason | ProjectReason | DaemonReason;
 
 export type AgentState =
-  /** `why`: it lives, and all the same something is to be said of it. */
+  /** `why`: a remark about a reader that lives. */
   | { readonly is: 'live'; readonly why?: AgentStateReason }
   | { readonly is: 'unknown' | 'stalled' | 'gone'; readonly why: AgentStateReason };
 

@@ -1,4 +1,4 @@
-/** A number that says how well it is known. "Don't know" is never a number. */
+/** A number together with how well it is known. Unknown is never a number. */
 export type Count = { readonly is: 'exact' | 'atLeast'; readonly n: number } | { readonly is: 'unknown' };
 
 export const UNKNOWN: Count = { is: 'unknown' };
@@ -11,7 +11,7 @@ export function isSameCount(a: Count, b: Count): boolean {
   return a.is === b.is && (a.is === 'unknown' || (b.is !== 'unknown' && a.n === b.n));
 }
 
-/** Adds counts; an unknown part makes the sum a lower bound, and only unknown parts make it unknown. */
+/** Adds counts. An unknown part makes the sum a lower bound; only unknown parts make it unknown. */
 export function addCounts(counts: Iterable<Count>): Count {
   let n = 0;
   let known = 0;

@@ -1,6 +1,6 @@
 /**
- * Everything that can go wrong, with what to do next. One table: code, docs and exit codes derive from it.
- * `next` is the step a person should take; `exit` is what a command ends with when the fault is fatal to it.
+ * The table of everything that can go wrong. Code, docs and exit codes derive from it. `next` is the step a person
+ * should take; `exit` is the exit code of a command for which the fault is fatal.
  */
 export const FAULTS = {
   refused: { next: 'check that the server is running at that address' },
@@ -53,10 +53,10 @@ export const FAULTS = {
 
 export type FaultCode = keyof typeof FAULTS;
 
-/** What one banner would be about: a persona's own trouble, a whole source's, or the machine's. */
+/** What a fault is about: one persona, a whole source, or the machine. */
 export interface Scope {
   readonly is: 'persona' | 'source' | 'machine';
-  /** Names the cause: all faults with one key are one outage to a person. */
+  /** Names the cause. All faults with the same key are one outage to a person. */
   readonly key: string;
 }
 
@@ -78,7 +78,7 @@ export class Fault extends Error {
   }
 }
 
-/** Any thrown value as a Fault, so that no failure leaves a loop unexplained. */
+/** Converts any thrown value to a Fault, so that no failure leaves a loop unexplained. */
 export function toFault(error: unknown, scope: Scope): Fault {
   if (error instanceof Fault) return error;
   const removed = toRemovedFolderFault(error);
@@ -87,7 +87,10 @@ export function toFault(error: unknown, scope: Scope): Fault {
   return new Fault('internal', text, scope, { cause: error });
 }
 
-/** What is relative to a folder that somebody removed can be found by nobody: no fault of ours. Null for any other error. */
+/**
+ * Returns the fault for a current folder that was removed, because relative paths cannot be resolved then. Null for any
+ * other error.
+ */
 export function toRemovedFolderFault(error: unknown): Fault | null {
   if (!(error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')) return null;
   const words = 'the current folder was removed: change into one that is there, or give absolute paths';

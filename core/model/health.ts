@@ -1,7 +1,7 @@
 import type { FaultCode } from './fault.ts';
 import type { Instant } from './instant.ts';
 
-/** Can this inbox be read? Only going down and coming back is an edge; a sub-threshold failure is `failing`. */
+/** Whether an inbox can be polled. Only going down and coming back is an edge; a failure below the threshold is `failing`. */
 export type Health =
   | { readonly is: 'unseen' }
   | { readonly is: 'up'; readonly since: Instant }
@@ -10,7 +10,7 @@ export type Health =
 
 export type HealthLabel = 'UP' | 'DOWN' | 'PENDING';
 
-/** The word every surface shows. Failing below the threshold is still UP (Kijito spec 7.1). */
+/** Returns the word that every surface shows. Failing below the threshold is still UP (Kijito spec 7.1). */
 export function toHealthLabel(health: Health): HealthLabel {
   switch (health.is) {
     case 'unseen':

@@ -1,5 +1,8 @@
-/** One addressable agent identity with an inbox, unique in Hivebar; it names the persona's files. */
+/** One addressable agent identity with an inbox. The id is unique in Hivebar and names the persona's files. */
 export type PersonaId = string;
 
-/** One configured inbox system, for example `kijito` or `local`; also a prefix of its personas' ids unless it is the primary hive. */
+/**
+ * One configured inbox system, such as `kijito` or `local`. It also prefixes the ids of its personas, except for the
+ * primary hive.
+ */
 export type SourceId = string;

@@ -4,11 +4,12 @@ export type Instant = number;
 const DAY = 86_400_000;
 
 /**
- * The UTC form that every event carries: `2026-06-20T10:00:00.123000+00:00`, always six decimals.
- * Pure arithmetic (proleptic Gregorian calendar), so that the core needs no wall clock to print one.
+ * Formats an instant in the UTC form of every event: `2026-06-20T10:00:00.123000+00:00`, always with six decimals. It
+ * is pure arithmetic (proleptic Gregorian calendar), so that the core needs no wall clock to print a time.
  */
 export function formatIso(at: Instant): string {
-  const micros = Math.round(at * 1000); // the nearest: a double holds today's microseconds only to about a quarter
+  // Rounds to the nearest, because a double holds today's microseconds only to about a quarter.
+  const micros = Math.round(at * 1000);
   const days = Math.floor(micros / (DAY * 1000));
   const rest = micros - days * DAY * 1000;
   const { year, month, day } = toCalendarDate(days);
@@ -20,7 +21,7 @@ export function formatIso(at: Instant): string {
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{6})\+00:00$/;
 
-/** The instant of a text that `formatIso` made; null for any other. */
+/** Parses a text that `formatIso` made; null for any other text. */
 export function parseIso(text: string): Instant | null {
   const match = ISO.exec(text);
   if (match === null) return null;
@@ -30,7 +31,7 @@ export function parseIso(text: string): Instant | null {
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:Z|([+-])(\d\d):?(\d\d))?$/i;
 
-/** The instant of an ISO 8601 timestamp as sources write it; without an offset it is UTC. Null for any other text. */
+/** Parses an ISO 8601 timestamp as sources write it. Without an offset it is UTC. Null for any other text. */
 export function parseTimestamp(text: string): Instant | null {
   const match = TIMESTAMP.exec(text.trim());
   if (match === null) return null;
@@ -41,7 +42,7 @@ export function parseTimestamp(text: string): Instant | null {
   return Number.isFinite(at) ? at : null;
 }
 
-/** Days since 1970-01-01 to a calendar date; eras of 400 years of 146,097 days, years that begin in March. */
+/** Converts days since 1970-01-01 to a calendar date, with eras of 400 years (146,097 days) and years that begin in March. */
 function toCalendarDate(days: number): { year: number; month: number; day: number } {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);

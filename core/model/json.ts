@@ -1,27 +1,27 @@
-/** What JSON from outside may be. */
+/** The limits for JSON that comes from outside. */
 export interface JsonLimits {
-  /** Of the text, in characters. */
+  /** The maximum length of the text, in characters. */
   readonly chars: number;
-  /** Lists and objects inside each other. */
+  /** The maximum nesting of lists and objects. */
   readonly depth: number;
-  /** Lists, objects, their entries and fields, all together. */
+  /** The maximum number of lists, objects, entries and fields, all together. */
   readonly values: number;
 }
 
-/** Parsing what keeps these takes some milliseconds. */
+/** Parsing a text within these limits takes some milliseconds. */
 export const JSON_LIMITS: JsonLimits = { chars: 8 * 1024 * 1024, depth: 64, values: 50_000 };
 
-/** For what a process reads for itself alone, and for a file of the same user that grows with its work. */
+/** The limits for data that a process reads only for itself, and for a file of the same user that grows with its work. */
 export const LARGE_JSON: JsonLimits = { chars: 256 * 1024 * 1024, depth: 1000, values: 10_000_000 };
 
-/** A text is refused before it is parsed. It is a SyntaxError, so whoever takes broken JSON for what it is takes this too. */
+/** A text was refused before it was parsed. It is a SyntaxError, so that code which handles broken JSON handles it too. */
 export class JsonRefusal extends SyntaxError {
   override readonly name = 'JsonRefusal';
 }
 
 /**
- * `JSON.parse` for everything that others wrote. Six megabytes of brackets take it seconds, during which nothing else
- * happens; looking over the characters takes a hundredth of that, and stops at the first one too many.
+ * Parses JSON that others wrote. Without limits, six megabytes of brackets take `JSON.parse` seconds, during which
+ * nothing else runs. Checking the characters takes a hundredth of that and stops at the first limit.
  * @throws SyntaxError, a JsonRefusal where a limit is exceeded
  */
 export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
@@ -31,7 +31,10 @@ export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): unkno
 
 const [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = Array.from('",[]{}', (sign) => sign.charCodeAt(0));
 
-/** Whether `parseJson` would parse the text; not whether it is JSON. @throws JsonRefusal */
+/**
+ * Checks whether the text is within the limits of `parseJson`, not whether it is JSON.
+ * @throws JsonRefusal
+ */
 export function checkJson(text: string, { chars, depth: deepest, values: most }: JsonLimits = JSON_LIMITS): void {
   if (text.length > chars) throw new JsonRefusal(`it has ${text.length} characters, and ${chars} are read`);
   if (text.length <= most && hasFewOpeners(text, deepest)) return;
@@ -41,7 +44,7 @@ export function checkJson(text: string, { chars, depth: deepest, values: most }:
     const sign = text.charCodeAt(at);
     if (sign === QUOTE) {
       at = findStringEnd(text, at);
-      if (at === -1) return; // no JSON, and cheap to find out
+      if (at === -1) return; // the text is not JSON, and that is cheap to find out
     } else if (sign === COMMA) {
       values += 1;
     } else if (sign === OPEN_LIST || sign === OPEN) {
@@ -56,8 +59,8 @@ export function checkJson(text: string, { chars, depth: deepest, values: most }:
 }
 
 /**
- * Whether a text cannot be nested deeper than this, whatever of it is text. Most records are done with it, at a fraction of
- * what it takes to look at each character.
+ * Returns true when the text has too few brackets to exceed the depth, even if none is inside a string. This check is
+ * enough for most texts and far cheaper than checking each character.
  */
 function hasFewOpeners(text: string, most: number): boolean {
   let count = 0;
@@ -70,7 +73,7 @@ function hasFewOpeners(text: string, most: number): boolean {
   return true;
 }
 
-/** The index of the quote that ends the string which begins at `start`; -1: none does. */
+/** Returns the index of the quote that ends the string beginning at `start`; -1: there is none. */
 export function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

@@ -1,37 +1,37 @@
-/** Names of events that tell of what came for a persona: a message, or work of a project (brainclaw contract 9). Each of them is mail. */
+/** The events that report something new for a persona: a message, or work of a project (brainclaw contract 9). All are mail. */
 export type MailName = 'new' | 'handoff' | 'assigned' | 'action';
 
-/** Names of events that tell of a change; none of them wakes an agent. */
+/** The events that report a change. None of them wakes an agent. */
 export type ChangeName = 'delivered' | 'read' | 'gone' | 'cleared' | 'acked';
 
-/** What only one source knows: further keys of its event lines. */
+/** Further keys of event lines that only one source knows. */
 export type Extra = Readonly<Record<string, string | number | boolean | null>>;
 
-/** One thing of a set, as it is remembered. Plain data, since a key may be any text at all. */
+/** One known item of a set. It is plain data, since a key may be any text. */
 export interface KnownItem {
   readonly key: string;
-  /** The `id` of its events; null: none of it is told, now and later. */
+  /** The `id` of its events; null: the item never makes events. */
   readonly seq: number | null;
-  /** As it was when it was told last. */
+  /** The fingerprint of the item when it was last delivered. */
   readonly mark: string;
-  /** How many of its changes were told. */
+  /** How many of its changes were delivered. */
   readonly changes: number;
-  /** The event when it is not there any more, and its further keys, as they were with `mark`. */
+  /** The event to deliver when the item vanishes, and its further keys, both as of `mark`. */
   readonly vanished: ChangeName | null;
   readonly extra: Extra;
 }
 
-/** What a set was when it was told last. */
+/** The known items of a set, as last delivered. */
 export interface KnownSet {
-  /** Names the set; another one is another set. */
+  /** Names the set. A different epoch is a different set. */
   readonly epoch: string;
-  /** The `seq` of the next thing that appears, from 1 on; it never goes back. */
+  /** The `seq` of the next new item, from 1 on. It never goes back. */
   readonly next: number;
-  /** Each key once. */
+  /** The items; each key occurs once. */
   readonly keys: readonly KnownItem[];
   /**
-   * Things that were told, are not there any more, and keep their `seq` should they come back. The one that went last stands
-   * last, and a key is never in `keys` too. Absent for none.
+   * Delivered items that vanished. They keep their `seq` in case they come back. The last one that vanished stands
+   * last, and no key is also in `keys`. Absent for none.
    */
   readonly gone?: readonly KnownItem[];
 }

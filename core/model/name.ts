@@ -1,9 +1,12 @@
-/** What two spellings of one name share: case-blind and in one Unicode form. Only to compare, never to show or store. */
+/**
+ * Returns a form that all spellings of a name share: lower case and one Unicode form. Use it to compare, never to show
+ * or store.
+ */
 export function foldName(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/** Do two names mean one persona? Mail to oneself in another spelling is still that. */
+/** Returns whether two names mean the same persona. Mail to oneself in another spelling is still mail to oneself. */
 export function isSameName(a: string, b: string): boolean {
   return a === b || foldName(a) === foldName(b);
 }

@@ -1,10 +1,10 @@
 /**
- * What the ids of personas begin with that belong to a source beside the primary hive; a further hive has its name and a
- * hyphen. The only list of them: the sources make their ids from it, the names that a hive may not have are these, and a
- * hook knows by it whose mail comes with an event file.
+ * The prefixes of persona ids from sources other than the primary hive. A further hive uses its name and a hyphen. This
+ * is the only list: sources make their ids from it, hives may not use these names, and a hook uses it to find the
+ * source of an event file.
  */
 export const SOURCE_PREFIXES = {
-  /** The local hive, where another one is the primary. */
+  /** The local hive, when another hive is the primary hive. */
   local: 'local-',
   garden: 'garden-',
   brainclaw: 'bc-',

@@ -1,10 +1,10 @@
-/** Whole numbers from `from` to `to`, both included. */
+/** The whole numbers from `from` to `to`, both included. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** The same numbers as few spans, ascending, none touching the next. */
+/** Returns the same numbers as few spans as possible, ascending, none touching the next. */
 export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   const result: { from: number; to: number }[] = [];
   for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
@@ -15,7 +15,7 @@ export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   return result;
 }
 
-/** The span that holds a number; `spans` as `merged` gives them. */
+/** Finds the span that holds a number. `spans` must be in the form that `mergeSpans` returns. */
 export function findSpan(spans: readonly Span[], n: number): Span | null {
   let low = 0;
   let high = spans.length;

@@ -1,6 +1,6 @@
 /**
- * What kind of place an IP address is. `invalid` is no address at all, or one with a zone (`fe80::1%eth0`): nothing
- * admits it. Ranges follow the IANA special-purpose registries; site-local `fec0::/10` counts as private.
+ * The kind of an IP address. `invalid`: not an address, or one with a zone (`fe80::1%eth0`); no policy allows it.
+ * Ranges follow the IANA special-purpose registries; site-local `fec0::/10` counts as private.
  */
 export type AddressClass =
   | 'public'
@@ -51,8 +51,8 @@ const IPV6: readonly AddressRange[] = [
 ];
 
 /**
- * Where an IPv6 address carries the IPv4 address it really leads to: the offset of its four bytes, and whether they
- * are inverted. Longest prefix first.
+ * Where an IPv6 address contains the IPv4 address it leads to: the offset of its four bytes, and whether they are
+ * inverted. The longest prefix comes first.
  */
 const CARRIERS: readonly {
   readonly prefix: readonly number[];
@@ -63,8 +63,8 @@ const CARRIERS: readonly {
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0], bits: 96, at: [{ offset: 12 }] }, // translated, RFC 2765
   { prefix: [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], bits: 96, at: [{ offset: 12 }] }, // NAT64
   { prefix: [0, 0x64, 0xff, 0x9b, 0, 1, 0, 0, 0, 0, 0, 0], bits: 96, at: [{ offset: 12 }] }, // NAT64, local use
-  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], bits: 96, at: [{ offset: 12 }] }, // compatible; :: and ::1 are told before
-  { prefix: [0x20, 0x01, 0, 0], bits: 32, at: [{ offset: 4 }, { offset: 12, inverted: true }] }, // Teredo: its server, its client
+  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], bits: 96, at: [{ offset: 12 }] }, // compatible; :: and ::1 are handled before
+  { prefix: [0x20, 0x01, 0, 0], bits: 32, at: [{ offset: 4 }, { offset: 12, inverted: true }] }, // Teredo: server, then client
   { prefix: [0x20, 0x02], bits: 16, at: [{ offset: 2 }] }, // 6to4
 ];
 
@@ -74,9 +74,9 @@ interface CarriedAddress {
 }
 
 /**
- * The class of an IP literal, without brackets. An address that carries an IPv4 address has the class of that one, so
- * that no spelling of 127.0.0.1 passes as public (Kijito contract f, loopback-and-files 2). Fails closed: what is not
- * understood is `invalid`, what no registry hands out is `reserved`.
+ * Returns the class of an IP literal without brackets. An address that contains an IPv4 address has the class of that
+ * one, so that no spelling of 127.0.0.1 passes as public (Kijito contract f, loopback-and-files 2). It fails closed:
+ * unparsable text is `invalid`, and space that no registry assigns is `reserved`.
  */
 export function classifyAddress(address: string): AddressClass {
   const bytes = parseAddressBytes(address);
@@ -98,7 +98,7 @@ function classifyIPv6(bytes: Uint8Array): AddressClass {
   return classes.find((is) => is !== 'public') ?? 'public';
 }
 
-/** The first range that holds the bytes; IPv4 outside every range is public, IPv6 outside every range is not. */
+/** Finds the first range that holds the bytes. Outside every range, IPv4 is public and IPv6 is not. */
 function findClass(ranges: readonly AddressRange[], bytes: Uint8Array): AddressClass {
   const range = ranges.find(([prefix, bits]) => isPrefixedWith(bytes, prefix, bits));
   return range?.[2] ?? (ranges === IPV4 ? 'public' : 'reserved');
@@ -118,8 +118,8 @@ function isIPv4Text(address: string): boolean {
 }
 
 /**
- * The 16 bytes of an IP literal, IPv4 as `::ffff:a.b.c.d`; null when it is none. Strict: four plain decimal numbers, or
- * the text forms of RFC 4291. Shorthands such as `127.1` and `0x7f000001` are the URL parser's to resolve.
+ * Parses an IP literal into 16 bytes, IPv4 as `::ffff:a.b.c.d`; null when it is none. It is strict: four plain decimal
+ * numbers, or the text forms of RFC 4291. The URL parser resolves shorthands such as `127.1` and `0x7f000001`.
  */
 export function parseAddressBytes(address: string): Uint8Array | null {
   if (isIPv4Text(address)) {
@@ -136,7 +136,7 @@ export function parseAddressBytes(address: string): Uint8Array | null {
   return Uint8Array.of(...head, ...new Array<number>(missing).fill(0), ...tail);
 }
 
-/** `7f00:1` as bytes; the last group may be a dotted IPv4 address where it ends the whole literal. */
+/** Parses groups such as `7f00:1` into bytes. The last group may be a dotted IPv4 address if it ends the whole literal. */
 function parseGroups(text: string, isEnd: boolean): number[] | null {
   if (text === '') return [];
   const groups = text.split(':');

@@ -20,47 +20,50 @@ import {
 } from './policy.ts';
 import { createTunnels } from './tunnel.node.ts';
 
-/** All addresses of a host name, in the order they should be tried. Rejects when there is none. */
+/** Returns all addresses of a host name, in the order to try them. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 export interface HttpOptions {
-  /** Any URL of the target; its scheme, host and port are where every request goes. */
+  /** Any URL of the target. Every request goes to its scheme, host and port. */
   readonly url: string;
   readonly policy: AddressPolicy;
-  /** What a failure is about. */
+  /** The scope of every fault. */
   readonly scope: Scope;
-  /** A named agent: the hosted service refuses library defaults (Kijito contract a). */
+  /** The `User-Agent` header. It must name a program, because the hosted service refuses library defaults (Kijito contract a). */
   readonly userAgent: string;
-  /** Sent with every request; null for none. One that may change is asked for another when it is refused. */
+  /** Sent with every request; null: none. When credentials that may change are refused, they are asked for a new header. */
   readonly credential: Header | Credentials | null;
-  /** Every request goes through this one, and its name, not the target's, is resolved here. Default: none, whatever the environment says. */
+  /**
+   * The proxy of every request. Then its name is resolved here, not that of the target. Default: none; the environment
+   * is ignored.
+   */
   readonly proxy?: string;
-  /** For one whole request, from name look-up to the last byte. Default 5000. */
+  /** The limit for one whole request, from the name look-up to the last byte, in milliseconds. Default 5000. */
   readonly deadlineMs?: number;
-  /** Default 16 MiB. */
+  /** The limit for the body, in bytes. Default 16 MiB. */
   readonly maxBytes?: number;
   /** Default: the resolver of the system. */
   readonly resolve?: Resolve;
 }
 
-/** GET requests to one target. Closing it ends its connections, and requests under way, at once. */
+/** Makes GET requests to one target. Closing the client ends its connections and requests at once. */
 export interface HttpClient extends AsyncDisposable {
   /**
    * @param path path and query of the target
-   * @throws Fault for everything that is not a whole 2xx answer, and for credentials that are not there; `signal.reason`
-   *   as soon as the signal aborts
+   * @throws Fault for everything but a whole 2xx answer, and for missing credentials; `signal.reason` as soon as the
+   * signal aborts
    */
   get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<HttpResponse>;
   /**
-   * Drops every connection and look-up; requests under way fail with `broken`, later ones connect anew. For when the
-   * machine slept: a connection may be dead without anybody having said so.
+   * Drops every connection and look-up. Requests under way fail with `broken`; later ones connect again. Use it after
+   * the machine slept, when a connection may be dead without notice.
    */
   reset(): void;
 }
 
 const require = createRequire(import.meta.url);
 
-/** Loaded with the first client: a process that watches only its own hive does not carry these 10 MiB. */
+/** Loaded with the first client, so that a process with only the local hive does not carry these 10 MiB. */
 function loadUndici(): { readonly Pool: typeof UndiciPool; readonly buildConnector: typeof BuildConnector } {
   return {
     Pool: require('undici/lib/dispatcher/pool.js'),
@@ -70,22 +73,22 @@ function loadUndici(): { readonly Pool: typeof UndiciPool; readonly buildConnect
 
 const DEADLINE_MS = 5000;
 const MAX_BYTES = 16 * 1024 * 1024;
-/** How long one of several addresses may take before the next is tried. */
+/** Milliseconds that one of several addresses may take before the next is tried. */
 const ATTEMPT_MS = 1000;
 
 /**
- * A client of one target. Each connection goes to addresses checked in the same breath, so nothing can change between
- * check and use; redirects are never followed, and proxy variables of the environment are not read (Kijito contract f,
- * D7, D11, D24). A connection that is lost is made anew from a new look-up.
- * @throws Fault `bad-url`, `blocked` or `usage` for what is known to be wrong without asking anybody
+ * Creates a client of one target. Each connection uses the addresses that were just checked, so nothing can change
+ * between check and use. Redirects are never followed, and proxy variables of the environment are not read (Kijito
+ * contract f, D7, D11, D24). A lost connection is made again after a new look-up.
+ * @throws Fault `bad-url`, `blocked` or `usage` for anything that is known to be wrong without a request
  */
 export function createHttpClient(options: HttpOptions): HttpClient {
   const target = parseTarget(options.url, options.policy, options.scope);
   const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES, scope, userAgent, credential } = options;
   const credentials = toCredentials(credential);
   const common = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'identity' };
-  // Not limited in number: who asks limits how much it asks at once, and a request that waits for a connection behind
-  // hanging ones would fail with them.
+  // The number of connections is not limited, because callers limit their requests. A request that waits behind hanging
+  // connections would fail with them.
   const { Pool, buildConnector } = loadUndici();
   const proxy = options.proxy === undefined ? null : parseProxy(options.proxy, target, scope);
   const names = createGuardedLookup(proxy ?? target, scope, options.resolve ?? resolveBySystem);
@@ -111,7 +114,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
       allowH2: false,
     });
   let pool = open();
-  /** Until their connections are closed. */
+  /** Pools that are still closing their connections. */
   const dropped = new Set<Promise<void>>();
   const close = (): Promise<void> => {
     const closing = pool.destroy();
@@ -178,24 +181,24 @@ function isRefusal(error: unknown): error is Fault {
   return error instanceof Fault && error.code === 'unauthorized';
 }
 
-/** With the token that was refused, so that a person knows which file to look at. */
+/** Names the refused token, so that a person knows which file to check. */
 function withToken(fault: Fault, { about }: Credentials): Fault {
   return new Fault(fault.code, `${fault.message} to ${about}`, fault.scope, { cause: fault });
 }
 
 interface GuardedLookup {
   readonly lookup: LookupFunction;
-  /** A whole answer came: from now on the target is held to the class it came from. */
+  /** A whole answer arrived, so from now on the target is limited to the address class that answered. */
   answered(): void;
-  /** Nobody further waits for the resolution under way. What answered once stays the class. */
+  /** New requests do not wait for the resolution under way. An address class that has answered stays. */
   forget(): void;
 }
 
 /**
- * The look-up of every connection that is made by name: resolve, check all addresses, connect to no other. Requests that
- * ask at the same moment share one resolution. (A literal never comes here: `parseTarget` has checked it.) A class holds
- * only when somebody answered from there: the network of a hotel says an address of its own for every name until one has
- * logged in, and would shut out the real one for as long as the process lives.
+ * The look-up of every connection by name: it resolves the name, checks all addresses and allows no other. Requests at
+ * the same moment share one resolution. (`parseTarget` has already checked literals.) An address class is fixed only
+ * after it has answered. A hotel network returns its own address for every name until the login, and would otherwise
+ * block the real one for the life of the process.
  */
 function createGuardedLookup(target: HttpTarget, scope: Scope, resolve: Resolve): GuardedLookup {
   let admission: Admission = target.admission;

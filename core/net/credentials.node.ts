@@ -4,7 +4,7 @@ import type { Clock, Log } from '../ports/index.ts';
 import { type Credentials, type Header, toTokenHeader } from './credentials.ts';
 
 export interface CredentialSources {
-  /** `--token-file`; wins over the variable. */
+  /** `--token-file`; takes precedence over the variable. */
   readonly tokenFile: string | null;
   /** The value of `KIJITOMON_TOKEN`, if it is set. */
   readonly tokenVariable: string | undefined;
@@ -15,9 +15,9 @@ export interface CredentialSources {
 const LONGEST = 64 * 1024;
 
 /**
- * The header to send, or null when no token is configured. A token file that others may read, or that somebody else
- * owns, is used and warned of (Kijito contract D22).
- * @throws Fault `unreadable` when the file cannot be read or holds no token; `usage` when no header can carry it
+ * Returns the header to send, or null when no token is configured. A token file that others may read, or that another
+ * user owns, is used with a warning (Kijito contract D22).
+ * @throws Fault `unreadable` when the file cannot be read or holds no token; `usage` when no header can carry the token
  */
 export function readCredential(from: CredentialSources, log: Log): Header | null {
   const scope: Scope = { is: 'machine', key: 'token' };
@@ -28,22 +28,22 @@ export function readCredential(from: CredentialSources, log: Log): Header | null
 
 export interface TokenFile {
   readonly path: string;
-  /** What a file that cannot be used is about: the hive, and never the whole machine. */
+  /** The scope of a fault of this file: the hive, and never the whole machine. */
   readonly scope: Scope;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
   /** Null for `Authorization: Bearer`. */
   readonly authHeader?: string | null;
-  /** What was read already, so that the file is not read again before it is refused. */
+  /** The header that was already read, so that the file is read again only after a refusal. */
   readonly held?: Header;
 }
 
-/** The file is looked at no more often than this, however many requests are refused. */
+/** The file is read at most once per this many milliseconds, however many requests are refused. */
 const REREAD_MS = 1000;
 
 /**
- * The token of a file that may come later, and may be replaced: it is read with the first request, after that only when
- * there is none or the hive refused it, and at most once a second. What is doubtful about the file is warned of once.
+ * The token of a file that may appear later or be replaced. It is read with the first request. Later it is read only
+ * when there is no token or the hive refused it, and at most once per second. Each flaw of the file is logged once.
  */
 export function createTokenFileCredentials({
   path,
@@ -113,7 +113,7 @@ function readToken(path: string, warn: (flaw: string) => void, scope: Scope): st
   return token;
 }
 
-/** What makes a secret of this file doubtful. Windows keeps access lists instead of modes: nothing is said there. */
+/** Finds what makes the file unsafe for a secret. Windows has access lists instead of modes, so nothing is checked there. */
 function findFlaws(stat: Stats): string[] {
   const me = process.getuid?.();
   if (me === undefined) return [];

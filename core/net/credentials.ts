@@ -1,22 +1,25 @@
 import { Fault, type Scope } from '../model/index.ts';
 
-/** A header that carries a token. Never logged. */
+/** A header that carries a token. It is never logged. */
 export interface Header {
   readonly name: string;
   readonly value: string;
 }
 
-/** What a target is asked with; may change while it is asked. */
+/** The credentials for a target. They may change during a run. */
 export interface Credentials {
-  /** For a message: which token it is. Never the token. */
+  /** Names the token in messages. Never the token itself. */
   readonly about: string;
-  /** To send now. @throws Fault `unreadable` or `usage` while there is none to send */
+  /**
+   * Returns the header to send now.
+   * @throws Fault `unreadable` or `usage` while there is none to send
+   */
   header(): Header | null;
-  /** Told which header was refused. True: there is another one now, and it is worth asking again with. */
+  /** Called with the header that was refused. True: there is a new header, so the request is worth repeating. */
   refresh(refused: Header | null): boolean;
 }
 
-/** One header, or none, for ever. */
+/** Creates credentials that always return the same header, or none. */
 export function createFixedCredentials(header: Header | null): Credentials {
   return {
     about: header === null ? 'a request without a token' : 'the token',
@@ -25,7 +28,7 @@ export function createFixedCredentials(header: Header | null): Credentials {
   };
 }
 
-/** Headers that frame or route a request: a token under such a name would change what is sent, not who sends it. */
+/** Headers that frame or route a request. A token under such a name would change the request itself. */
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -42,8 +45,8 @@ const FRAMING_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * `Authorization: Bearer TOKEN`, or with a header name of the user's own `NAME: TOKEN` (Kijito contract a).
- * @throws Fault `usage` when the name or the token cannot stand in a header; the token is never in the message
+ * Returns `Authorization: Bearer TOKEN`, or `NAME: TOKEN` with a header name that the user chose (Kijito contract a).
+ * @throws Fault `usage` when the name or the token cannot be in a header; the message never contains the token
  */
 export function toTokenHeader(token: string, authHeader: string | null, scope: Scope): Header {
   if (!/^[\x20-\x7e\x80-\xff]+$/.test(token)) {

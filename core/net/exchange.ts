@@ -2,7 +2,7 @@ import { Fault } from '../model/index.ts';
 import { type RequestContext, toNetworkFault, toStatusFault } from './failure.ts';
 import { formatUrl } from './format-url.ts';
 
-/** Names in lower case. */
+/** Header names are in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** A whole 2xx answer. */
@@ -12,17 +12,17 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
-/** What undici hears of an exchange that was settled already; nobody else does. */
+/** The reason given to undici when an exchange is already settled. No other code sees it. */
 const CUT = new Error('the exchange is settled');
 
-/** What undici hands to a handler, as far as it is used here. */
+/** The part of undici's controller that is used here. */
 interface UndiciController {
   abort(reason: Error): void;
 }
 
 /**
- * One request from dispatch to its whole answer: an undici dispatch handler that settles exactly once. Whoever settles
- * it first (answer, failure, deadline, abort) wins; a connection that is still busy with it is then cut.
+ * One request, from dispatch to its whole answer, as an undici dispatch handler that settles exactly once. The first of
+ * answer, failure, deadline and abort wins. A connection that is still busy with the request is then closed.
  */
 export class HttpExchange {
   readonly answer: Promise<HttpResponse>;
@@ -38,7 +38,7 @@ export class HttpExchange {
   #chunks: Buffer[] = [];
   #size = 0;
 
-  /** `settled` is called once, just before the answer is there or refused; `answered` only for a whole answer. */
+  /** `onSettled` is called once, just before the answer resolves or rejects; `onAnswered` only for a whole answer. */
   constructor(about: RequestContext, maxBytes: number, onSettled: () => void, onAnswered: () => void) {
     this.#about = about;
     this.#maxBytes = maxBytes;
@@ -49,7 +49,7 @@ export class HttpExchange {
     this.#settle = { resolve, reject };
   }
 
-  /** Rejects the answer with `why` and cuts the connection, also one that is yet to be made. */
+  /** Rejects the answer with `why` and closes the connection, even one that is not open yet. */
   cut(why: unknown): void {
     if (!this.#begin()) return;
     this.#chunks = [];
@@ -91,7 +91,7 @@ export class HttpExchange {
     this.#settle.reject(toNetworkFault(error, this.#about));
   }
 
-  /** True for the one who settles it. */
+  /** Returns true for the first caller only, which settles the exchange. */
   #begin(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;

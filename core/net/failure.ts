@@ -1,13 +1,13 @@
 import { Fault, type FaultCode, type Scope } from '../model/index.ts';
 import { formatUrl } from './format-url.ts';
 
-/** Where a request was going, for the messages of its faults. */
+/** The target of a request, for the messages of its faults. */
 export interface RequestContext {
   readonly url: URL;
   readonly scope: Scope;
 }
 
-/** Codes of node and undici, by what they mean to a watcher. */
+/** The error codes of node and undici, with the fault that each becomes. */
 const CODES: readonly (readonly [pattern: RegExp, code: FaultCode, what: string])[] = [
   [/^ECONNREFUSED$/, 'refused', 'connection refused'],
   [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EACCES|EPERM)$/, 'refused', 'host not reachable'],
@@ -25,7 +25,7 @@ const CODES: readonly (readonly [pattern: RegExp, code: FaultCode, what: string]
   ],
 ];
 
-/** Any failure below HTTP as a Fault: a watcher never ends over one (Kijito contract D1). */
+/** Converts any failure below HTTP to a Fault, because a watcher never ends over one (Kijito contract D1). */
 export function toNetworkFault(error: unknown, about: RequestContext): Fault {
   if (error instanceof Fault) return error;
   const failure = findCodes(error).flatMap((code) => {
@@ -40,7 +40,7 @@ export function toNetworkFault(error: unknown, about: RequestContext): Fault {
   return new Fault('broken', `${url}: ${text}`, about.scope, { cause: error });
 }
 
-/** The codes (else names) an error carries, its own first, then those of the attempts it sums up and of its cause. */
+/** Returns the codes (or names) of an error: its own first, then those of its combined attempts and of its cause. */
 function findCodes(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
   const own = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
@@ -48,7 +48,7 @@ function findCodes(error: unknown): string[] {
   return [own, ...attempts, ...findCodes(error.cause)];
 }
 
-/** Null for a 2xx answer with a body; else what the status means (Kijito contract a, health rule). */
+/** Returns null for a 2xx answer with a body, else the fault for the status (Kijito contract a, health rule). */
 export function toStatusFault(status: number, location: string | null, about: RequestContext): Fault | null {
   const url = formatUrl(about.url);
   const createFault = (code: FaultCode, problem: string): Fault => new Fault(code, `${url}: ${problem}`, about.scope);

@@ -1,7 +1,7 @@
-/** Query keys of the Kijito contract: none of their values is a secret. */
+/** The query keys of the Kijito contract, whose values are no secrets. */
 const PLAIN: ReadonlySet<string> = new Set(['persona', 'mark_read', 'before_id', 'limit', 'wait', 'cursor']);
 
-/** A URL as messages may show it: no user name, no fragment, and the values of unknown query keys hidden. */
+/** Formats a URL for messages: without user name and fragment, and with the values of unknown query keys hidden. */
 export function formatUrl(url: URL): string {
   const query = [...url.searchParams].map(
     ([key, value]) => `${encodeURIComponent(key)}=${PLAIN.has(key) ? encodeURIComponent(value) : '***'}`,

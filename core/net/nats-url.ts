@@ -1,21 +1,22 @@
 import { Fault, type Scope } from '../model/index.ts';
 import { AS_WRITTEN, type HttpTarget, parseTarget } from './policy.ts';
 
-/** A checked address of a NATS server. It has a class as written, as a hive has. */
+/** A checked address of a NATS server. It is limited to the address class as written, like a hive. */
 export interface NatsTarget {
   readonly target: HttpTarget;
   readonly port: number;
-  /** Only with a trusted certificate for the host. */
+  /** True: only with a trusted certificate for the host. */
   readonly tls: boolean;
-  /** As messages may show it. */
+  /** The address as messages may show it. */
   readonly display: string;
 }
 
 const PORT = 4222;
 
 /**
- * Checks `nats://HOST[:PORT]` or, with TLS, `tls://HOST[:PORT]`, without any look-up.
- * @throws Fault `bad-nats-url` for anything else, also with a user name or token in it, `blocked` for an address no server has
+ * Checks `nats://HOST[:PORT]` or, with TLS, `tls://HOST[:PORT]`, without a look-up.
+ * @throws Fault `bad-nats-url` for anything else, including a user name or token; `blocked` for an address no server
+ * has
  */
 export function parseNatsTarget(text: string, scope: Scope): NatsTarget {
   const match = /^(nats|tls):\/\/([^/?#\s]+)\/?$/.exec(text);
@@ -31,13 +32,13 @@ export function parseNatsTarget(text: string, scope: Scope): NatsTarget {
   }
   const tls = scheme === 'tls';
   const portText = /:(\d{1,5})$/.exec(place)?.[1];
-  // With a port always: the URL parser leaves out the one of its scheme.
+  // Always with a port, because the URL parser drops the default port of its scheme.
   const target = parseHost(`http://${portText === undefined ? `${place}:${PORT}` : place}`, text, scope);
   const port = portText === undefined ? PORT : Number(portText);
   return { target, port, tls, display: `${scheme}://${target.url.hostname}:${port}` };
 }
 
-/** The rules for the host of a hive hold here too; what is said of it is of this kind of URL. */
+/** Applies the host rules of a hive. Only the fault names this kind of URL. */
 function parseHost(url: string, text: string, scope: Scope): NatsTarget['target'] {
   try {
     return parseTarget(url, AS_WRITTEN, scope);
@@ -50,6 +51,6 @@ function parseHost(url: string, text: string, scope: Scope): NatsTarget['target'
 }
 
 function formatQuoted(text: string): string {
-  // What stands before an @ may be a secret.
+  // The text before an @ may be a secret.
   return JSON.stringify(text.replace(/\/\/[^/]*@/, '//***@').slice(0, 200));
 }

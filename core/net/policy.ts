@@ -2,12 +2,12 @@ import { Fault, type Scope } from '../model/index.ts';
 import { type AddressClass, classifyAddress, parseAddressBytes } from './address.ts';
 
 /**
- * Where a target may lie.
- * - `only`: a `--url`. Public always; loopback and private each by a flag of their own, and neither opens the other.
- *   Link-local (169.254.169.254, the metadata service of clouds, is one), shared and reserved space have no flag.
- *   Here the reference monitor differs: its `--allow-private` opens loopback and link-local too (Kijito contract f, D14).
- * - `as-written`: a `--hive`. The class of what the user wrote, of a name the class it first answered from, for the life
- *   of the process; neither DNS nor a redirect moves a hive to another class.
+ * Where a target may be.
+ * - `only`: a `--url`. Public is always allowed; loopback and private each need their own flag, and neither allows the
+ *   other. Link-local (such as 169.254.169.254, the metadata service of clouds), shared and reserved space have no flag.
+ *   The reference monitor differs: its `--allow-private` allows loopback and link-local too (Kijito contract f, D14).
+ * - `as-written`: a `--hive`. Allowed is the class that the user wrote; for a name, the class that first answered, for
+ *   the life of the process. Neither DNS nor a redirect moves a hive to another class.
  */
 export type AddressPolicy =
   | { readonly is: 'only'; readonly classes: ReadonlySet<AddressClass> }
@@ -22,15 +22,15 @@ export function createPublicPolicy(allowed: { readonly loopback: boolean; readon
   return { is: 'only', classes };
 }
 
-/** Never a target, whatever was written: no server has such an address. */
+/** Classes that are never a target, whatever was written, because no server has such an address. */
 const NEVER: ReadonlySet<AddressClass> = new Set(['multicast', 'unspecified', 'reserved', 'documentation', 'invalid']);
 
-/** What a connection may lead to now. `first-seen`: a name that nobody answered for yet; one class at a time. */
+/** What a connection may lead to now. `first-seen`: no address of the name has answered yet; one class at a time. */
 export type Admission =
   | { readonly is: 'classes'; readonly of: ReadonlySet<AddressClass> }
   | { readonly is: 'first-seen' };
 
-/** Who is addressed. `local` is localhost, which needs no resolver: both families are tried (RFC 6761). */
+/** The kind of host. `local` is localhost, which needs no resolver: both families are tried (RFC 6761). */
 export type Host =
   | { readonly is: 'literal'; readonly address: string }
   | { readonly is: 'local' }
@@ -38,7 +38,7 @@ export type Host =
 
 export const LOCAL_ADDRESSES: readonly string[] = ['127.0.0.1', '::1'];
 
-/** A checked URL: http or https, no user name in it, and no literal address of a class the policy refuses. */
+/** A checked URL: http or https, without a user name, and without a literal address of a class that the policy refuses. */
 export interface HttpTarget {
   readonly url: URL;
   readonly host: Host;
@@ -46,8 +46,8 @@ export interface HttpTarget {
 }
 
 /**
- * Checks what the user wrote, without any look-up.
- * @throws Fault `bad-url` when it is no http(s) URL or carries a user name or password; `blocked` for a refused literal
+ * Checks what the user wrote, without a look-up.
+ * @throws Fault `bad-url` when it is no http(s) URL or has a user name or password; `blocked` for a refused literal
  */
 export function parseTarget(text: string, policy: AddressPolicy, scope: Scope): HttpTarget {
   const url = URL.parse(text);
@@ -66,10 +66,10 @@ export function parseTarget(text: string, policy: AddressPolicy, scope: Scope): 
 }
 
 /**
- * Checks the address of a proxy, without any look-up. It has a class as written, as a hive has; what the hive's own name
- * resolves to is then the proxy's to say.
- * @throws Fault `bad-url` or `blocked` as for a hive, `usage` when it has a path, or the hive is on this machine: at a proxy
- *   that address would be another machine
+ * Checks the address of a proxy, without a look-up. The proxy is limited to its class as written, like a hive. The
+ * proxy then resolves the name of the hive.
+ * @throws Fault `bad-url` or `blocked` as for a hive; `usage` when it has a path or the hive is on this machine,
+ * because that address would mean the proxy's own machine
  */
 export function parseProxy(text: string, hive: HttpTarget, scope: Scope): HttpTarget {
   const proxy = parseTarget(text, AS_WRITTEN, scope);
@@ -107,8 +107,8 @@ function admitOnly(is: AddressClass): Admission & { readonly is: 'classes' } {
 }
 
 /**
- * Checks every address a host resolved to: one that is refused refuses them all, so that a name cannot hide an inner
- * address behind a public one. Returns what the next resolution is held to.
+ * Checks every address of a host. One refused address refuses them all, so that a name cannot hide an inner address
+ * behind a public one. Returns the admission for the next resolution.
  * @throws Fault `blocked` naming host, address and class; `dns` when there is no address at all
  */
 export function admit(admission: Admission, host: string, addresses: readonly string[], scope: Scope): Admission {

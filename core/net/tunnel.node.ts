@@ -8,29 +8,29 @@ import { formatUrl } from './format-url.ts';
 import type { HttpTarget } from './policy.ts';
 
 export interface TunnelOptions {
-  /** Where requests go in the end; plain http too, so that no proxy is handed a request, and a token with it. */
+  /** The final target of the requests. Plain http is tunnelled too, so that no proxy gets a request and its token. */
   readonly target: HttpTarget;
   readonly proxy: HttpTarget;
   readonly scope: Scope;
   readonly userAgent: string;
-  /** Of the proxy's own name. */
+  /** The look-up of the proxy's own name. */
   readonly lookup: LookupFunction;
-  /** Makes TLS of a tunnel that is open. */
+  /** Starts TLS in an open tunnel. */
   readonly secure: buildConnector.connector;
-  /** For the whole of connection and CONNECT. */
+  /** The limit for connecting and CONNECT together, in milliseconds. */
   readonly timeoutMs: number;
   readonly attemptMs: number;
 }
 
-/** Connections through a proxy: a connector for undici, and a way to drop those that are being made. */
+/** Connections through a proxy: a connector for undici, and a way to drop connections that are being opened. */
 export interface Tunnels {
   readonly connect: buildConnector.connector;
   drop(): void;
 }
 
 /**
- * Opens each connection by CONNECT. undici's own ProxyAgent is not used: it hands plain http to the proxy as a request,
- * token and all, puts no limit on the answer to CONNECT, and loads two more dispatchers and a SOCKS client.
+ * Opens each connection with CONNECT. undici's own ProxyAgent is not used: it sends plain http to the proxy as a
+ * request with the token, does not limit the answer to CONNECT, and loads two more dispatchers and a SOCKS client.
  */
 export function createTunnels(options: TunnelOptions): Tunnels {
   const { target, proxy, scope, secure, timeoutMs } = options;
@@ -40,7 +40,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
   const underWay = new Set<ClientRequest>();
 
   function open(done: (socket: Socket | Fault) => void): void {
-    // Loaded by who has a proxy: most have none.
+    // Loaded only when there is a proxy, because most users have none.
     const { request: ask } = process.getBuiltinModule(proxy.url.protocol === 'https:' ? 'node:https' : 'node:http');
     const requestOptions = {
       method: 'CONNECT',
@@ -48,7 +48,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       port: proxy.url.port || (proxy.url.protocol === 'https:' ? 443 : 80),
       path: authority,
       headers: { host: authority, 'user-agent': options.userAgent },
-      agent: false, // the global one reads proxy variables when it is told to
+      agent: false, // the global agent may read proxy variables
       lookup: options.lookup,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: options.attemptMs,

@@ -1,4 +1,4 @@
-// Only the pool is loaded: undici's own entry also loads fetch, WebSocket, mocks and caches (12 MiB resident).
+// Only the pool is loaded. undici's own entry also loads fetch, WebSocket, mocks and caches (12 MiB resident).
 declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';
   export default Pool;

@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts';
 
-/** Node fires a timer that is set for longer at once. */
+/** The longest delay of a Node timer. Node fires a longer one at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export const realClock: Clock = {
   now: () => Date.now(),
-  // Not `performance`: to load it is 1 ms of the start of a hook.
+  // `performance` is not used, because loading it would take 1 ms of the start of a hook.
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
@@ -23,8 +23,8 @@ export const realClock: Clock = {
 };
 
 /**
- * `setTimeout` for any span: one timer after the other, each no longer than Node can wait. Keeps the process alive, unless `made`
- * says otherwise of each.
+ * Works like `setTimeout` for any time span, with one timer after the other, each no longer than Node allows. It keeps
+ * the process alive, unless `onTimer` changes that for each timer.
  */
 export function startTimer(
   ms: number,

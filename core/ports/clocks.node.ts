@@ -7,25 +7,25 @@ interface ClockId {
 }
 
 /**
- * Which clock has which meaning. The names of Darwin say the opposite of those of Linux: its CLOCK_MONOTONIC counts the sleep
- * too but is set with the wall clock, so the raw ones are read (trap 66). Windows has no clock of this call.
+ * The platform's clock for each meaning. Darwin uses the names of Linux for the opposite meanings: its CLOCK_MONOTONIC
+ * also counts sleep, but is set with the wall clock, so the raw clocks are read (trap 66). Windows has no such clocks.
  */
 const BY_MEANING: { readonly [os in NodeJS.Platform]?: { readonly monotonic: ClockId; readonly boottime: ClockId } } = {
   linux: { monotonic: { src: 'CLOCK_MONOTONIC', id: 1 }, boottime: { src: 'CLOCK_BOOTTIME', id: 7 } },
   darwin: { monotonic: { src: 'CLOCK_UPTIME_RAW', id: 8 }, boottime: { src: 'CLOCK_MONOTONIC_RAW', id: 4 } },
 };
 
-/** Whole seconds and nanoseconds of a clock, null when the machine does not have it. */
+/** Returns whole seconds and nanoseconds of a clock; null when the machine does not have it. */
 export type GetTime = (id: number) => readonly [seconds: number, nanos: number] | null;
 
-/** What the clocks are read with. `getTime` answers null while there is no way to the call. */
+/** The calls that read the clocks. `getTime` returns null while the C library cannot be called. */
 export interface ClockCalls {
   now(): number;
   hrtime(): readonly [seconds: number, nanos: number];
   getTime(): GetTime | null;
 }
 
-/** The clocks of a platform. Node's own clock is known to be CLOCK_MONOTONIC on Linux only. */
+/** Creates the clocks of a platform. Only on Linux is Node's own clock known to be CLOCK_MONOTONIC. */
 export function createClocks(os: NodeJS.Platform, { now, hrtime, getTime }: ClockCalls): Clocks {
   const clocks = BY_MEANING[os];
   if (clocks === undefined) return { read: () => ({ wall: now(), monotonic: null, boottime: null }) };
@@ -48,7 +48,7 @@ function toTick({ src }: ClockId, time: readonly [number, number] | null): Tick 
 
 let getTime: GetTime | null | undefined;
 
-/** clock_gettime(2) where the process can call C already; null where it cannot (any more). */
+/** Returns clock_gettime(2) where the process can already call C; null where it cannot. */
 function findClockGetTime(): GetTime | null {
   const koffi = findLoadedKoffi();
   if (koffi === null) return null;
@@ -61,15 +61,15 @@ function findClockGetTime(): GetTime | null {
         return call(id, time) === 0 ? [time.sec, time.nsec] : null;
       };
     } catch {
-      getTime = null; // a C library without it: the clocks are left out, as on a platform that has none
+      getTime = null; // the C library lacks it: the clocks are left out, as on a platform without them
     }
   }
   return getTime;
 }
 
 /**
- * The clocks of this machine. Those that need a call into the C library are there only once another part of the process needed
- * it (the lock of a state file or of the tray process): loading it costs more than a start may.
+ * The clocks of this machine. Clocks that need the C library exist only after another part of the process has loaded it
+ * (the lock of a state file or of the tray process), because loading it would make the start too slow.
  */
 export const realClocks: Clocks = createClocks(process.platform, {
   now: () => Date.now(),

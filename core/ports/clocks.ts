@@ -1,23 +1,23 @@
 import type { Instant } from '../model/index.ts';
 
-/** What one clock said. */
+/** One reading of one clock. */
 export interface Tick {
-  /** Since some moment of its own, with microseconds. */
+  /** Seconds since a moment that the clock defines, with microseconds. */
   readonly seconds: number;
   /** The platform's name of the clock that was really read, e.g. `CLOCK_BOOTTIME`. */
   readonly src: string;
 }
 
-/** All clocks of the machine, read one right after the other. Null: this machine has no such clock, or it cannot be asked. */
+/** All clocks of the machine, read directly after each other. Null: the machine has no such clock, or it cannot be read. */
 export interface ClockReading {
   readonly wall: Instant;
-  /** Stands still while the machine sleeps. */
+  /** Stops while the machine sleeps. */
   readonly monotonic: Tick | null;
-  /** Goes on while the machine sleeps, and is read last: so it is never behind `monotonic` on a machine whose clocks are sound. */
+  /** Continues while the machine sleeps. It is read last, so it is never behind `monotonic` on a machine with sound clocks. */
   readonly boottime: Tick | null;
 }
 
-/** The clocks by what they mean, for a time that others compare (Kijito contract b). To time something use `Clock`. */
+/** The clocks by their meaning, for times that others compare (Kijito contract b). Use `Clock` to measure a time. */
 export interface Clocks {
   read(): ClockReading;
 }

@@ -26,7 +26,7 @@ function toStat(s: fs.Stats): Stat {
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
 
-/** Holds this thread up. For waits of some milliseconds in what must be synchronous. */
+/** Blocks this thread for `ms` milliseconds. For short waits in code that must be synchronous. */
 export function pause(ms: number): void {
   Atomics.wait(cell, 0, 0, ms);
 }
@@ -37,7 +37,7 @@ const RENAME_CALLS = {
   pause,
 };
 
-/** `realFiles.rename` where nothing may be held up. */
+/** Renames as `realFiles.rename` does, but without blocking the thread. */
 export function renameAsync(from: string, to: string): Promise<void> {
   const calls = {
     ...RENAME_CALLS,
@@ -47,7 +47,7 @@ export function renameAsync(from: string, to: string): Promise<void> {
   return renamePatientlyAsync(calls, process.platform === 'win32', from, to);
 }
 
-/** Repeats what writes a file through a library of others, as `realFiles.rename` repeats a rename. */
+/** Repeats code of a library that writes a file, as `realFiles.rename` repeats a rename. */
 export function repeatPatiently(run: () => void): void {
   repeatWhileBusy(RENAME_CALLS, process.platform === 'win32', run);
 }
@@ -58,7 +58,7 @@ const DIRECTORY_CALLS = {
     try {
       return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     } catch {
-      return false; // not to be looked at: what is made there says why
+      return false; // it cannot be examined: creating something in it reports the cause
     }
   },
 };

@@ -1,4 +1,4 @@
-/** What a path or descriptor is, as far as Hivebar asks. */
+/** What Hivebar needs to know about a path or descriptor. */
 export interface Stat {
   readonly kind: 'file' | 'directory' | 'symlink' | 'other';
   readonly size: number;
@@ -7,19 +7,19 @@ export interface Stat {
   readonly uid: number;
   readonly dev: number;
   readonly ino: number;
-  /** When it, its content or its name last changed, as the disk has it. */
+  /** When the file, its content or its name last changed, according to the disk. */
   readonly ctimeMs: number;
 }
 
 /**
- * The file system calls Hivebar makes, one to one and synchronous, so that a test can tear or fail each of them.
- * Each throws what node:fs throws (`code` = ENOSPC, EACCES, ELOOP ...).
+ * The file system calls of Hivebar, one to one and synchronous, so that a test can interrupt or fail each of them. Each
+ * throws what node:fs throws (`code` = ENOSPC, EACCES, ELOOP ...).
  */
 export interface Files {
-  /** `flags` from `O`; always pass O.NOFOLLOW | O.NONBLOCK for files others could have placed. */
+  /** `flags` come from `O`. Always pass O.NOFOLLOW | O.NONBLOCK for files that others could have placed. */
   open(path: string, flags: number, mode: number): number;
   read(fd: number, into: Uint8Array, position: number): number;
-  /** One write call; returns the bytes written, which may be fewer. */
+  /** Makes one write call and returns the bytes written, which may be fewer. */
   write(fd: number, bytes: Uint8Array): number;
   fstat(fd: number): Stat;
   fchmod(fd: number, mode: number): void;
@@ -28,17 +28,17 @@ export interface Files {
   fdatasync(fd: number): void;
   close(fd: number): void;
   rename(from: string, to: string): void;
-  /** A second name for a file; EEXIST when `to` is there, whatever it is. */
+  /** Adds a second name for a file. Throws EEXIST when `to` exists, whatever it is. */
   link(from: string, to: string): void;
   unlink(path: string): void;
-  /** `mode` for every directory it creates; existing ones are left as they are. */
+  /** `mode` applies to every directory it creates; existing ones stay unchanged. */
   mkdirAll(path: string, mode: number): void;
   readdir(path: string): string[];
-  /** Does not follow a symlink; null when nothing is there. */
+  /** Does not follow a symlink; null when the path does not exist. */
   lstat(path: string): Stat | null;
 }
 
-/** The open flags of the platform; a flag the platform lacks is 0. */
+/** The open flags of the platform. A flag that the platform lacks is 0. */
 export interface OpenFlags {
   readonly RDONLY: number;
   readonly WRONLY: number;

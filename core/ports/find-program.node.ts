@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { completeProgramPath, findProgramWith, type Variables } from './find-program.ts';
 
-/** The absolute path of the program `name` on this machine, or null: see `findProgramWith`. */
+/** Returns the absolute path of the program `name` on this machine, or null: see `findProgramWith`. */
 export function findProgram(
   name: string,
   env: Variables,
@@ -11,7 +11,7 @@ export function findProgram(
   return findProgramWith(isProgram, name, env, platform, beside);
 }
 
-/** The file of a program that somebody gave: a path as it is, a name from PATH. Null: there is no such name on PATH. */
+/** Resolves a program that somebody named: a path stays, a name is looked up on PATH. Null: the name is not on PATH. */
 export function resolveProgram(program: string, env: Variables, platform: NodeJS.Platform): string | null {
   if (!/[\\/]/.test(program)) return findProgram(program, env, platform);
   return completeProgramPath(isProgram, program, env, platform);
@@ -20,9 +20,9 @@ export function resolveProgram(program: string, env: Variables, platform: NodeJS
 export function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
-    // What the Microsoft Store puts on PATH is a link that only the system can follow.
+    // The Microsoft Store puts links on PATH that only the system can follow.
     return process.platform === 'win32' ? !lstatSync(file).isDirectory() : statSync(file).isFile();
   } catch {
-    return false; // not there, or not for us: the answer, not a failure
+    return false; // missing, or not accessible: that is an answer, not a failure
   }
 }

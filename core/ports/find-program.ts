@@ -2,12 +2,12 @@ import { posix, win32 } from 'node:path';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What Windows starts itself or through cmd.exe. PATHEXT names more, for example `.js`: those are documents. */
+/** The extensions that Windows can start itself or through cmd.exe. PATHEXT also lists documents, for example `.js`. */
 const STARTABLE: readonly string[] = ['.com', '.exe', '.bat', '.cmd'];
 
 /**
- * The value of an environment variable. Windows ignores the case of the name: `process.env` does too, but its copy holds `Path` and
- * answers nothing for `PATH`.
+ * Returns the value of an environment variable. Windows ignores the case of the name. `process.env` does too, but a
+ * copy of it holds `Path` and has nothing for `PATH`.
  */
 export function readVariable(env: Variables, name: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'win32' || env[name] !== undefined) return env[name];
@@ -17,11 +17,12 @@ export function readVariable(env: Variables, name: string, platform: NodeJS.Plat
 }
 
 /**
- * The absolute path of the program `name`, or null: the only look-up on PATH in Hivebar. Folders that are empty or relative are
- * skipped, because they mean the current folder, and anybody may have put a file there. On Windows a file counts only with an
- * extension that can be started, in the order of PATHEXT: beside `codex.cmd` npm leaves a `codex` that is a script for sh.
+ * Returns the absolute path of the program `name`, or null. This is the only PATH look-up in Hivebar. Empty and
+ * relative folders are skipped, because they mean the current folder, where anybody may have put a file. On Windows a
+ * file needs an extension that can be started, in the order of PATHEXT: npm puts a script for sh named `codex` beside
+ * `codex.cmd`.
  *
- * @param beside further absolute folders, for what the short PATH of a login session leaves out
+ * @param beside further absolute folders that the short PATH of a login session lacks
  */
 export function findProgramWith(
   isProgram: (file: string) => boolean,
@@ -45,7 +46,10 @@ export function findProgramWith(
   }
 }
 
-/** The file that a path to a program means: on Windows its extension may be left out. Where nothing is found, the path as it is. */
+/**
+ * Returns the file that a program path means. On Windows the extension may be missing. If no file is found, the path is
+ * returned.
+ */
 export function completeProgramPath(
   isProgram: (file: string) => boolean,
   file: string,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { killTreeWith } from './kill-tree.ts';
 
-/** Ends a child of this process with everything that it started: see `killTreeWith`. */
+/** Ends a child of this process and everything that it started: see `killTreeWith`. */
 export function killTree(child: ChildProcess, signal: NodeJS.Signals): void {
   const { platform, env } = process;
   killTreeWith({ platform, env, signal: process.kill, run }, child, signal);

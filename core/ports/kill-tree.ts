@@ -1,7 +1,7 @@
 import type { Variables } from './find-program.ts';
 import { toSystem32Path } from './windows-command.ts';
 
-/** A child that we started. */
+/** A child process that Hivebar started. */
 export interface Child {
   readonly pid?: number | undefined;
   readonly exitCode: number | null;
@@ -12,22 +12,26 @@ export interface Child {
 export interface KillCalls {
   readonly platform: NodeJS.Platform;
   readonly env: Variables;
-  /** Sends a signal to a process, or with a negative pid to a group. @throws when there is none */
+  /**
+   * Sends a signal to a process, or with a negative pid to a group.
+   * @throws when there is none
+   */
   signal(pid: number, signal: NodeJS.Signals): void;
-  /** Runs a program; `ended` learns whether it could do what it was asked. */
+  /** Runs a program; `ended` gets whether it succeeded. */
   run(file: string, args: readonly string[], ended: (isDone: boolean) => void): void;
 }
 
 /**
- * Ends a child with everything that it started: on POSIX its process group, which must be its own (`detached`); on Windows, which has
- * no groups that can be ended, the tree below its pid. There a child that has ended is left alone: its pid may be somebody else's.
+ * Ends a child and everything that it started. On POSIX it ends the process group, which must be the child's own
+ * (`detached`). Windows has no such groups, so it ends the tree below the pid. A child that has already ended is left
+ * alone there, because its pid may belong to another process.
  */
 export function killTreeWith(calls: KillCalls, child: Child, signal: NodeJS.Signals): void {
   const { pid } = child;
   if (pid === undefined) return;
   if (calls.platform === 'win32') {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    // Not the child first: without it nothing would lead to what it started.
+    // The child is not killed first, because without it nothing would lead to its own children.
     calls.run(toSystem32Path('taskkill.exe', calls.env), ['/T', '/F', '/PID', String(pid)], (isDone) => {
       if (!isDone) child.kill(signal);
     });

@@ -1,4 +1,4 @@
-/** Where the program says what it does. One line a call; `about` are the values it names. */
+/** The log of the program. One line per call; `about` has the values that the line names. */
 export interface Log {
   info(line: string, about?: Record<string, unknown>): void;
   warn(line: string, about?: Record<string, unknown>): void;

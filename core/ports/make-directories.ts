@@ -1,18 +1,18 @@
 import { dirname } from 'node:path';
 
-/** What directories are made with. Each throws what node:fs throws. */
+/** The calls that create directories. Each throws what node:fs throws. */
 export interface DirectoryCalls {
   mkdir(path: string, mode: number): void;
-  /** Follows symlinks; false for what is not there or cannot be looked at. */
+  /** Follows symlinks; false for a path that is missing or cannot be examined. */
   isDirectory(path: string): boolean;
 }
 
 /**
- * Makes a directory and those above it that are missing. Not by the recursive call of Node, which repeats itself for ever where
- * the system says "no such file" of a directory whose parent is there: below `/proc` (oven-sh/bun#40600 is the same).
+ * Creates a directory and its missing parents. Node's recursive call is not used: it loops for ever where the system
+ * reports "no such file" for a directory whose parent exists, as below `/proc` (oven-sh/bun#40600 is the same bug).
  *
- * @param mode of every directory it makes; existing ones are left as they are
- * @throws what the system says of the first one that cannot be made
+ * @param mode for every directory it creates; existing ones stay unchanged
+ * @throws the error of the first directory that cannot be created
  */
 export function makeDirectories(calls: DirectoryCalls, path: string, mode: number): void {
   if (calls.isDirectory(path)) return;
@@ -21,6 +21,6 @@ export function makeDirectories(calls: DirectoryCalls, path: string, mode: numbe
   try {
     calls.mkdir(path, mode);
   } catch (error) {
-    if (!calls.isDirectory(path)) throw error; // else somebody else was faster
+    if (!calls.isDirectory(path)) throw error; // otherwise another process was faster
   }
 }

@@ -1,4 +1,4 @@
 export interface Random {
-  /** `bytes` random bytes as lower-case hex. */
+  /** Returns `bytes` random bytes as lower-case hex. */
   hex(bytes: number): string;
 }

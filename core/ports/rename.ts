@@ -1,26 +1,27 @@
-/** What waiting is made of. */
+/** The calls that a wait needs. */
 export interface WaitCalls {
   /** Milliseconds that never go backwards. */
   monotonic(): number;
-  /** Holds this thread up. */
+  /** Blocks this thread. */
   pause(ms: number): void;
 }
 
-/** What a patient rename is made of. */
+/** The calls that a patient rename needs. */
 export interface RenameCalls extends WaitCalls {
   rename(from: string, to: string): void;
 }
 
-/** How long a rename is repeated. */
+/** How long a rename is repeated, in milliseconds. */
 export const RENAME_WITHIN_MS = 2000;
-/** A reader is done within a moment; a virus scanner takes longer. */
+/** The first pause is short, because a reader is done quickly. A virus scanner takes longer. */
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 const BUSY: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 
 /**
- * Windows refuses to rename onto a file that somebody has open. Who reads a file of Hivebar is done in a moment, so the rename is
- * repeated for two seconds. Elsewhere these codes mean what they say, and the first one is thrown.
+ * Renames a file, and on Windows repeats that for two seconds. Windows refuses to rename onto a file that somebody has
+ * open, and readers of Hivebar's files are done quickly. On other systems these codes are real failures, and the first
+ * is thrown.
  *
  * @throws what the last rename threw
  */
@@ -28,7 +29,10 @@ export function renamePatiently(calls: RenameCalls, isWindows: boolean, from: st
   repeatWhileBusy(calls, isWindows, () => calls.rename(from, to));
 }
 
-/** The same for a call that ends with a rename. @throws what its last run threw */
+/**
+ * Repeats a call that ends with a rename in the same way.
+ * @throws what its last run threw
+ */
 export function repeatWhileBusy(calls: WaitCalls, isWindows: boolean, run: () => void): void {
   const until = calls.monotonic() + RENAME_WITHIN_MS;
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
@@ -43,7 +47,7 @@ export function repeatWhileBusy(calls: WaitCalls, isWindows: boolean, run: () =>
   }
 }
 
-/** A patient rename where nothing may be held up. */
+/** Renames patiently without blocking the thread. */
 export async function renamePatientlyAsync(
   calls: {
     rename(from: string, to: string): Promise<void>;

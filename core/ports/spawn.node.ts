@@ -13,7 +13,7 @@ export const realSpawn: Spawn = {
     try {
       return await waitForEnd(startChild(command), command, signal);
     } catch (error) {
-      // What cannot be an argument or a variable is refused before there is a process.
+      // Node refuses an invalid argument or variable before there is a process.
       return { is: 'not-started', why: error instanceof Error ? error.message : String(error) };
     }
   },
@@ -52,10 +52,10 @@ function waitForEnd(child: ChildProcess, { input, timeoutMs }: ChildCommand, sig
       child.stderr?.destroy(); // a grandchild may still hold the pipe open
     };
     signal.addEventListener('abort', killAll, { once: true });
-    child.stdin?.on('error', () => {}); // it does not read: how it ends is what counts
+    child.stdin?.on('error', () => {}); // the child may not read its stdin; only how it ends counts
     child.stdin?.end(input);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      stderr = (stderr + text).slice(-MAX_STDERR_CHARS); // the end is where programs say what was wrong
+      stderr = (stderr + text).slice(-MAX_STDERR_CHARS); // keeps the end, where programs report what was wrong
     });
     child.on('error', (error) => {
       cleanUp();

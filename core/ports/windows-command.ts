@@ -1,19 +1,19 @@
 import { win32 } from 'node:path';
 import { readVariable, type Variables } from './find-program.ts';
 
-/** What to give to `spawn` of Node. */
+/** The arguments for Node's `spawn`. */
 export interface Invocation {
   readonly file: string;
   readonly args: readonly string[];
-  /** The arguments are parts of a command line already: Node joins them with spaces and quotes nothing. Windows only. */
+  /** The arguments are already parts of a command line: Node joins them with spaces and quotes nothing. Windows only. */
   readonly windowsVerbatimArguments: boolean;
 }
 
 /**
- * How a program is started. Windows starts batch files (`.cmd`, `.bat`, such as everything that npm installs) through cmd.exe only,
- * and Node refuses them (EINVAL). So they get a command line in which each word stands in quotes.
+ * Returns how to start a program. Windows starts batch files (`.cmd`, `.bat`, such as everything that npm installs)
+ * only through cmd.exe, and Node refuses them (EINVAL). So they get a command line with every word in quotes.
  *
- * @throws Error for a word that cmd.exe would not pass on as it is: it names the word and what to do instead
+ * @throws Error for a word that cmd.exe would change: the message names the word and what to do instead
  */
 export function toInvocation(
   file: string,
@@ -27,14 +27,14 @@ export function toInvocation(
 }
 
 /**
- * A command line for cmd.exe, as it is: `/s` takes away the outer quotes, which are ours, and nothing else.
+ * Passes a command line to cmd.exe unchanged: `/s` removes only the outer quotes, which this function adds.
  * @param delayed whether cmd.exe replaces `!NAME!`, which it does after it has parsed the line
  */
 export function runByCmd(line: string, env: Variables, delayed: '/v:on' | '/v:off'): Invocation {
   return { file: findCmd(env), args: ['/d', delayed, '/s', '/c', `"${line}"`], windowsVerbatimArguments: true };
 }
 
-/** By its absolute path: nothing is looked for in the current folder. */
+/** Returns the absolute path of cmd.exe, so that nothing is looked up in the current folder. */
 function findCmd(env: Variables): string {
   const named = readVariable(env, 'ComSpec', 'win32');
   return named !== undefined && win32.isAbsolute(named) ? named : toSystem32Path('cmd.exe', env);
@@ -44,7 +44,7 @@ export function toSystem32Path(program: string, env: Variables): string {
   return win32.join(readVariable(env, 'SystemRoot', 'win32') ?? 'C:\\Windows', 'System32', program);
 }
 
-/** In quotes cmd.exe takes everything as it is but these: a quote ends them, `%NAME%` is replaced, a line ends the command. */
+/** In quotes, cmd.exe changes only these: a quote ends the quotes, `%NAME%` is replaced, a line break ends the command. */
 const UNQUOTABLE = /["%\r\n\0]/;
 
 function quoteForBatch(word: string, file: string): string {

@@ -1,23 +1,26 @@
 import type { Clock } from '../ports/index.ts';
 import type { Service } from './service.ts';
 
-/** A service that does the same again and again. */
+/** A service that repeats its round. */
 export interface PeriodicService extends Service {
-  /** Ends the present wait: the next round begins as soon as the one that runs is over. */
+  /** Ends the current wait, so that the next round begins as soon as the running one is over. */
   wake(): void;
 }
 
 export interface PeriodicOptions {
   readonly name: string;
-  /** Milliseconds from the end of a round to the next one; asked after each round where it is a function. */
+  /** Milliseconds from the end of a round to the next one. A function is called after each round. */
   readonly ms: number | (() => number);
-  /** Milliseconds to the first round; 0, the default: it is run at once, in the turn in which the service is started. */
+  /** Milliseconds to the first round. 0, the default, runs it at once, in the turn in which the service is started. */
   readonly firstMs?: number;
   readonly round: (signal: AbortSignal) => void | Promise<void>;
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
-/** Runs `round`, and again `ms` after each time it ended. A round that throws ends the service, for its supervisor to mend. */
+/**
+ * Creates a service that runs `round`, and again `ms` after each end. A round that throws ends the service; its
+ * supervisor restarts it.
+ */
 export function every({ name, ms, firstMs = 0, round, clock }: PeriodicOptions): PeriodicService {
   let wait = new AbortController();
   return {

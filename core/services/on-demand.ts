@@ -3,15 +3,15 @@ import type { PeriodicService } from './every.ts';
 
 export interface OnDemandOptions {
   readonly name: string;
-  /** Milliseconds from the first wake to its round; what comes meanwhile is the same round. */
+  /** Milliseconds from the first wake to its round. Further wakes in that time belong to the same round. */
   readonly gatherMs: number;
   readonly round: (signal: AbortSignal) => void | Promise<void>;
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
 /**
- * Runs `round` when it was woken, and once after each start. A wake during a round leads to one more. A round that throws ends the
- * service, for its supervisor to mend.
+ * Creates a service that runs `round` after a wake, and once after each start. A wake during a round leads to one more
+ * round. A round that throws ends the service; its supervisor restarts it.
  */
 export function onDemand({ name, gatherMs, round, clock }: OnDemandOptions): PeriodicService {
   let woken = Promise.withResolvers<void>();

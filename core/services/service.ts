@@ -1,10 +1,11 @@
-/** Background work of a program: it has a name, and it is started and stopped by a supervisor. */
+/** A background task with a name. A supervisor starts and stops it. */
 export interface Service {
-  /** What the log and the board call it, in plain words: `gate cleanup`, `store copy`. */
+  /** The name in the log and on the board, in plain words: `gate cleanup`, `store copy`. */
   readonly name: string;
   /**
-   * Works until `signal` aborts, and has let go of everything it holds when it resolves. One that resolves earlier has nothing left to
-   * do. @throws anything: the supervisor says so and runs it again
+   * Works until `signal` aborts, and has released everything when it resolves. If it resolves earlier, it has nothing
+   * left to do.
+   * @throws anything: the supervisor reports the error and runs the service again
    */
   run(signal: AbortSignal): Promise<void>;
 }

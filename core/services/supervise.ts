@@ -5,13 +5,16 @@ import type { Service } from './service.ts';
 export interface SupervisorOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** A service failed, or null: it works again. Called once per cause and once per recovery. */
+  /** Called with a fault once per cause when a service fails, and with null once per recovery. */
   readonly report: (service: string, fault: Fault | null) => void;
 }
 
-/** Runs services, each for itself: one that fails is run again, and takes no other with it. */
+/** Runs services independently. A service that fails is run again and does not affect the others. */
 export interface Supervisor extends AsyncDisposable {
-  /** Starts a service, in this turn; after the supervisor was disposed, nothing. Disposing the result stops this service alone. */
+  /**
+   * Starts a service in this turn. Does nothing after the supervisor was disposed. Disposing the result stops this
+   * service alone.
+   */
   add(service: Service): AsyncDisposable;
   /** Stops all services, and resolves when each has ended. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -19,12 +22,13 @@ export interface Supervisor extends AsyncDisposable {
 
 const FIRST_RESTART_MS = 1000;
 const LAST_RESTART_MS = 60_000;
-/** A service that ran so long without a failure works again. */
+/** A service that ran for this many milliseconds without a failure has recovered. */
 const SOUND_AFTER_MS = 60_000;
 
 /**
- * A supervisor without services. A service that throws is run again after 1 s, then 2 s, 4 s and so on up to a minute; after a minute
- * without a failure it begins with 1 s. The log has one warning per cause: the same message is not repeated before the service worked again.
+ * Creates a supervisor without services. A service that throws is run again after 1 s, then 2 s, 4 s and so on up to a
+ * minute. After a minute without a failure the wait is 1 s again. The log has one warning per cause: the same message
+ * is not repeated until the service has recovered.
  */
 export function supervise(options: SupervisorOptions): Supervisor {
   const stop = new AbortController();
@@ -75,7 +79,7 @@ async function runAgainAndAgain(
       await run(stop);
       return;
     } catch (error) {
-      if (stop.aborted) return; // what it says of its own end helps nobody
+      if (stop.aborted) return; // an error after the stop is of no use to anybody
       if (clock.monotonic() - startedAt >= SOUND_AFTER_MS) restartMs = FIRST_RESTART_MS;
       const fault = toFault(error, { is: 'machine', key: `service:${name}` });
       if (fault.message !== cause) {
@@ -97,7 +101,7 @@ async function runAgainAndAgain(
   }
 }
 
-/** What is no expected failure is logged with its stack. */
+/** Logs an unexpected error with its stack. */
 function toDetails(error: unknown): Record<string, unknown> | undefined {
   return error instanceof Error && error.name !== 'Fault' ? { error } : undefined;
 }
