@@ -1,5 +1,5 @@
 /**
- * How much of a hive was seen. Mail that a persona sends lies in the inbox of somebody else, so "it sent nothing" is
+ * How much of a hive was seen. Mail that a persona sends lies in the inbox of somebody else. So "it sent nothing" is
  * only as reliable as the inbox that was polled least recently.
  */
 export interface Coverage {

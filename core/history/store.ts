@@ -136,7 +136,7 @@ export function createHistoryStore(db: Database): HistoryStore {
   const put = (n: number, at: Instant, { unread, urgent, state }: PointValues): void => {
     sql.point.run(n, at, unread, urgent, STATES.indexOf(state));
   };
-  /** Deletes the points up to `at` that a clock set back has left from before. */
+  /** Deletes the points up to `at` that were written before the clock was set back. */
   const removeReplaced = (from: Instant, at: Instant): void => {
     if (record === null || record.high <= from) return;
     for (const n of numbers.values()) sql.replace.run(n, from, at);

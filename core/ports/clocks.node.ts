@@ -68,8 +68,8 @@ function findClockGetTime(): GetTime | null {
 }
 
 /**
- * The clocks of this machine. Clocks that need the C library exist only after another part of the process has loaded it
- * (the lock of a state file or of the tray process), because loading it would make the start too slow.
+ * The clocks of this machine. Some need the C library, which is loaded by the lock of a state file or of the tray
+ * process. Those clocks exist only after that, because loading the library would make the start too slow.
  */
 export const realClocks: Clocks = createClocks(process.platform, {
   now: () => Date.now(),

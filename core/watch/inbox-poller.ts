@@ -13,7 +13,7 @@ export interface InboxPollerOptions {
   readonly clock: Clock;
   readonly put: (fact: Fact) => void;
   readonly intervalMs: number;
-  /** Every inbox is polled at least once per this many skipped ticks. */
+  /** An inbox is polled at the latest after this many skipped ticks. */
   readonly resyncEvery: number;
   /** The maximum number of concurrent polls. */
   readonly pollsAtOnce: number;

@@ -13,7 +13,7 @@ export interface Interruption {
   readonly at: Instant;
   /** How long the interruption was, in milliseconds. If the clock was set back: by how much. */
   readonly ms: number;
-  /** The end of the grace time. A failure before it is a consequence of the interruption. */
+  /** The end of the grace time. Events delivered before it arrived during the interruption. */
   readonly until: Instant;
 }
 

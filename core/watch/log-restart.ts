@@ -38,7 +38,7 @@ export function restartLog(
   };
 }
 
-/** Once the log has reached the cursor, ids below the cursor are expected no more. */
+/** Once the log has reached a cursor that was seeded ahead, ids below the cursor mean another log again. */
 export function passAhead(state: WatcherState, { max }: LogEvidence): WatcherState {
   const isReached = state.isAhead && state.checkpoint.is === 'at' && max >= state.checkpoint.id;
   return isReached ? { ...state, isAhead: false } : state;

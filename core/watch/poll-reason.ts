@@ -22,10 +22,12 @@ export type CountsChange = 'unknown' | 'changed' | 'doubtful' | 'same';
 export type PollReason = 'arm' | 'failing' | 'retry' | 'fallback' | 'changed' | 'doubt' | 'floor' | 'asked';
 
 /**
- * Returns why this tick polls the inbox of a persona, or null to skip the inbox (Kijito spec 9 and 14.2). The reasons
- * are: to arm, to retry a failure, to offer held events again, no answer of the pending list, counts that changed or
- * may hide a change, and an overdue poll, so that a wrong count can only add latency. An answered hold makes early
- * ticks. They do not poll a failing inbox again, because a short outage would then be reported as a long one.
+ * Returns why this tick polls the inbox of a persona, or null to skip the inbox (Kijito spec 9 and 14.2).
+ *
+ * The inbox is polled to arm, while it fails, to offer held events again, and without an answer of the pending list. It
+ * is also polled when its counts changed or may hide a change. An overdue inbox is polled in any case, so that a wrong
+ * count can only add latency. An answered hold makes early ticks. They do not poll a failing inbox again, because a
+ * short outage would then be reported as a long one.
  */
 export function findPollReason(pace: Pace, counts: CountsChange, at: Instant, isRequested: boolean): PollReason | null {
   const early = !pace.healthy && pace.recent;

@@ -75,7 +75,7 @@ export interface OutboxJournalOptions {
   readonly path: string;
 }
 
-/** Milliseconds from a write to the tables, unless they are read before. Long enough to combine many writes. */
+/** Milliseconds between an append and the write to the tables, unless they are read before. It combines many appends. */
 const FILL_AFTER_MS = 500;
 /** Milliseconds between two parts of a fill, so that a long fill does not block other work. */
 const BETWEEN_PARTS_MS = 5;
