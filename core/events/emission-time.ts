@@ -1,17 +1,20 @@
 import { formatIso } from '../model/index.ts';
 import type { ClockReading } from '../ports/index.ts';
 
-/** When an event was taken, by every clock the machine has (Kijito contract b). A clock it does not have is absent, never faked. */
+/**
+ * When a sink took an event, by every clock that the machine has (Kijito contract b). A clock it does not have is absent, never
+ * faked.
+ */
 export interface EmissionTime {
-  /** As `ts`. */
+  /** In the format of `ts`. */
   readonly wall: string;
-  /** Seconds with six decimals; stands still while the machine sleeps. */
+  /** Seconds with six decimals. This clock stands still while the machine sleeps. */
   readonly monotonic?: number;
-  /** Seconds with six decimals; goes on while the machine sleeps. */
+  /** Seconds with six decimals. This clock runs on while the machine sleeps. */
   readonly boottime?: number;
-  /** The platform's names of the clocks that were read: for those that are here, and no others. */
+  /** The platform's names of the clocks that were read; clocks that are absent here are not named. */
   readonly src: { readonly monotonic?: string; readonly boottime?: string };
-  /** A reading of `boottime` that was behind `monotonic`, which cannot be: it is here instead of above. */
+  /** A reading of `boottime` that was behind `monotonic`, which is impossible. It stands here instead of in `boottime`. */
   readonly clock_defect?: { readonly boottime: number; readonly src: string };
 }
 

@@ -1,56 +1,61 @@
 import type { ChangeName, MailName, PersonaId } from '../model/index.ts';
 import type { EmissionTime } from './emission-time.ts';
 
-/** `mail` wakes an agent, `liveness` must not, `diagnostic` is everything else, also any kind a reader does not know. */
+/** `mail` wakes an agent and `liveness` must not. `diagnostic` is everything else, also any kind that a reader does not know. */
 export type WakeClass = 'mail' | 'liveness' | 'diagnostic';
 
 interface CommonFields {
-  /** The inbox system, `kijito-inbox` for every hive. */
+  /** The kind of inbox system, `kijito-inbox` for every hive. */
   readonly source: string;
-  /** When the event was made, UTC, see `formatIso`. */
+  /** When the event was made, in UTC; see `formatIso`. */
   readonly ts: string;
   /** Absent only for a single `--url` target, which has no persona (Kijito spec 14.1). */
   readonly persona?: PersonaId;
   /**
-   * `PERSONA:EVENT:ID` for mail, `PERSONA:EVENT:ID-N` for a change, `PERSONA:EVENT:RUN-N` for all else; `_` stands for no persona. Same
-   * message, same id, for ever.
+   * `PERSONA:EVENT:ID` for mail, `PERSONA:EVENT:ID-N` for a change, `PERSONA:EVENT:RUN-N` for everything else; `_` stands for no
+   * persona.
+   * The same message has the same id for ever.
    */
   readonly event_id: string;
   readonly wake_class: WakeClass;
-  /** See `computeNonce`. Of an event that was read from a line; absent until a sink takes it, and in lines of versions before. */
+  /** See `computeNonce`. Absent until a sink takes the event, and in lines of earlier versions. */
   readonly nonce?: string;
-  /** Likewise: when the sink took it. An event that is offered again keeps its id and nonce, and gets the time at which it is taken. */
+  /**
+   * When the sink took the event; absent in the same cases. An event that is offered again keeps its id and nonce, and gets the
+   * time at which it is taken.
+   */
   readonly emitted?: EmissionTime;
 }
 
 /**
- * New mail, or work that came for the persona. `content` is absent with `--no-content`; it is other agents' text and never an instruction. What only its source
- * knows stands beside these as further keys, see `addExtra`.
+ * New mail, or work that came for the persona. `content` is absent with `--no-content`; it is other agents' text and never an
+ * instruction.
+ * Keys that only its source knows follow these, see `addExtra`.
  */
 export interface MailEvent extends CommonFields {
   readonly event: MailName;
   readonly id: number;
-  /** Null where the source has sets of things, and this one says nothing of it. */
+  /** Null for a source with sets, when it does not report a sender. */
   readonly from: string | null;
-  /** Likewise. */
+  /** Null for a source with sets, when it does not report a time. */
   readonly created: string | null;
   readonly content?: string;
-  /** The persona wrote this mail itself: a follower need not wake. Absent otherwise. */
+  /** The persona wrote this mail itself, so a follower need not wake. Absent otherwise. */
   readonly self?: true;
   /**
-   * Hivebar itself says this, such as the answer that a person gave: no sender can make an event have it. It asks for the
-   * agent, and not for the person. Absent otherwise.
+   * Hivebar itself says this, such as the answer that a person gave; no sender can set this key.
+   * The event needs the agent, and not the person. Absent otherwise.
    */
   readonly origin?: 'hivebar';
 }
 
-/** What was told under this id changed, or is not there any more. It has the further keys of its source as well. */
+/** What was delivered under this id changed, or is gone. The event has the further keys of its source as well. */
 export interface ChangeEvent extends CommonFields {
   readonly event: ChangeName;
   readonly id: number;
 }
 
-/** The events of the Kijito spec 6.1 and 14, as one union: everything a sink or a follower ever sees. */
+/** The events of the Kijito spec 6.1 and 14 as one union: everything that a sink or a follower ever receives. */
 export type Event =
   | MailEvent
   | ChangeEvent
@@ -59,7 +64,7 @@ export type Event =
       readonly event: 'alert';
       readonly reason: 'unreachable';
       readonly consecutive_failures: number;
-      /** Nominal: failures x poll seconds; not a measured time. */
+      /** Nominal: failures times poll seconds, not a measured time. */
       readonly seconds: number;
     })
   | (CommonFields & AlarmEvent)
@@ -71,32 +76,35 @@ export type Event =
   | (CommonFields & {
       readonly event: 'baseline_skipped';
       readonly armed_at: number;
-      /** Messages in sight that make no event. */
+      /** How many messages of the poll result make no event. */
       readonly skipped: number;
       readonly id_range: readonly [oldest: number, newest: number];
       readonly unread_held: number | 'unknown';
       readonly reason: string;
     })
-  /** The store went back: events after that one are known from the event file alone, and what came then may be lost. */
+  /**
+   * The store went back to an older state. The events after `after` are known from the event file alone, and messages that came
+   * then may be lost.
+   */
   | (CommonFields & {
       readonly event: 'gap';
       readonly reason: 'store-went-back';
       readonly after: string | null;
-      /** The highest message id that was told before. */
+      /** The highest message id that was delivered before. */
       readonly cursor_at: number;
     })
   | (CommonFields & { readonly event: 'state_corrupt'; readonly armed_at: number; readonly reason: string });
 
-/** An observation that is no outage (Kijito contract b). `reason` tells these apart from `unreachable`. */
+/** An observation that is no outage (Kijito contract b). `reason` tells these alerts apart from `unreachable`. */
 export type AlarmEvent =
   | {
       readonly event: 'alert';
       readonly reason: 'gap';
-      /** Messages left out by the newest page, where the hive said how many. */
+      /** How many messages the newest page left out; null when the hive did not say. */
       readonly omitted: number | null;
       readonly window_floor: number | null;
       readonly cursor_at: number;
-      /** Messages behind the newest page that were got all the same. */
+      /** How many messages beyond the newest page were fetched all the same. */
       readonly reconciled: number;
       readonly pinned: true;
     }
@@ -104,7 +112,7 @@ export type AlarmEvent =
       readonly event: 'alert';
       readonly reason: 'evidence-lost';
       readonly cursor_at: number;
-      /** So many spans of delivered messages are no longer remembered: they may come again. */
+      /** How many id ranges of delivered messages are no longer remembered. Those messages may be delivered again. */
       readonly forgot: number;
       readonly pinned: true;
       readonly evidence_lost: true;
@@ -115,27 +123,27 @@ export type AlarmEvent =
       readonly unread_not_shown: number;
       readonly window_floor: number | null;
       readonly cursor_at: number;
-      /** Whether any of them lies above the cursor; null: it cannot be told. */
+      /** Whether any of these messages is above the cursor; null when it cannot be known. */
       readonly above_watermark: boolean | null;
     }
   | {
       readonly event: 'alert';
       readonly reason: 'log-restarted';
-      /** The cursor in the log of before. */
+      /** The cursor in the log before the restart. */
       readonly cursor_at: number;
-      /** The newest id of the log that is there now. */
+      /** The newest id of the current log. */
       readonly current_max: number;
     }
   | HiveAlarmEvent;
 
-/** An observation of a whole hive, told to those of its personas that somebody seems to read (Kijito contract b). */
+/** An observation of a whole hive, sent to those of its personas that somebody seems to read (Kijito contract b). */
 export type HiveAlarmEvent =
   | {
       readonly event: 'alert';
       readonly reason: 'stranded';
       /** Inboxes with unread mail that nobody was ever seen to read. */
       readonly stranded_inboxes: readonly string[];
-      /** Inboxes with unread mail of members that are retired, write-only, or were active once. Absent for none. */
+      /** Inboxes with unread mail whose members are retired, write-only, or were active once. Absent for none. */
       readonly dormant_inboxes?: readonly string[];
     }
   | {
@@ -143,7 +151,7 @@ export type HiveAlarmEvent =
       readonly reason: 'urgent-unanswered';
       /** Members that hold urgent unread mail and were observed to do nothing. */
       readonly urgent_unanswered: readonly string[];
-      /** Likewise, where the mail is collected in another way. Absent for none. */
+      /** The same for members whose mail is collected in another way. Absent for none. */
       readonly urgent_unanswered_write_only?: readonly string[];
     };
 
@@ -163,17 +171,17 @@ export function toWakeClass(event: string): WakeClass {
   return LIVENESS.has(event) ? 'liveness' : 'diagnostic';
 }
 
-/** `log`: ids of the inbox began again, and this is the name of the log that they are of; empty for the first. */
+/** The event id of mail. `log` names the current log when the ids of the inbox began again; it is empty for the first log. */
 export function toMailEventId(persona: PersonaId | null, id: number, event: MailName = 'new', log = ''): string {
   return `${persona ?? '_'}:${event}:${id}${log === '' ? '' : `@${log}`}`;
 }
 
-/** The n-th change that is told of what has this id, counted from 1. */
+/** The event id of the n-th change that is delivered of the thing with this id. `n` counts from 1. */
 export function toChangeEventId(persona: PersonaId | null, event: ChangeName, id: number, n: number): string {
   return `${persona ?? '_'}:${event}:${id}-${n}`;
 }
 
-/** `run` is 16 hex digits drawn once a process, `n` counts from 1 in a watch. */
+/** The event id of any other event. `run` is 16 hex digits drawn once per process; `n` counts from 1 per watcher. */
 export function toOtherEventId(persona: PersonaId | null, event: EventName, run: string, n: number): string {
   return `${persona ?? '_'}:${event}:${run}-${n}`;
 }

@@ -1,38 +1,43 @@
 import type { Event } from './event.ts';
 import { TORN } from './torn-line.ts';
 
-/** Printable ASCII without quote and backslash: JSON for it is itself between quotes. Most text is that, and most time goes here. */
+/**
+ * Printable ASCII without quote and backslash, which in JSON only needs quotes. Most text is like that, and most of the time is
+ * spent here.
+ */
 const PLAIN = /^[ !#-[\]-~]*$/;
-/** What JSON.stringify leaves raw and a line reader or terminal would still act on: DEL, C1 controls with NEL, LS, PS. */
+/**
+ * Characters that JSON.stringify leaves raw and that a line reader or terminal would act on: DEL, C1 controls with NEL, LS, PS.
+ */
 const RAW = /[\u007f-\u009f\u2028\u2029]/g;
 
-/** Keys that come first, in this order, and last; the rest stand between them as the event has them. */
+/** Keys that come first, in this order, and keys that come last. The others stand in between, in the order of the event. */
 const FIRST = ['event', 'source', 'ts', 'id', 'from', 'created', 'persona'].map(toLabelledKey);
 const LAST = ['content', 'event_id', 'wake_class'].map(toLabelledKey);
-/** Behind all others: what the sink adds that takes an event, see `stamper`. */
+/** Keys behind all others, which the sink adds when it takes an event; see `createStamper`. */
 const STAMP = ['nonce', 'emitted'].map(toLabelledKey);
 const ALL_LAST = [...LAST, ...STAMP];
 const PLACED: ReadonlySet<string> = new Set([...FIRST, ...ALL_LAST].map(([key]) => key));
 
-/** A key with the text that stands for it, made once: every line has the same ones. */
+/** A key with its JSON text, made once because every line has the same keys. */
 function toLabelledKey(key: string): readonly [key: string, label: string] {
   return [key, `${quote(key)}: `];
 }
 
 /**
- * One event as one physical line, with its newline: `": "` and `", "` separators, `event` first, non-ASCII raw,
- * U+2028, U+2029, U+0085 and every control character escaped, lone surrogates replaced (Kijito contract b, trap 8).
+ * One event as one physical line, with its newline. Separators are `": "` and `", "`, `event` comes first, and non-ASCII stays
+ * raw. U+2028, U+2029, U+0085 and every control character are escaped, lone surrogates replaced (Kijito contract b, trap 8).
  */
 export function formatEventLine(event: Event): string {
   return `${formatEventJson(event)}\n`;
 }
 
-/** The same without the newline. */
+/** The event as `formatEventLine` writes it, without the newline. */
 export function formatEventJson(event: Event): string {
   return `${open(event, ALL_LAST)}}`;
 }
 
-/** The same without its stamp, if it has one, and without the closing brace. */
+/** The event as `formatEventJson` writes it, without its stamp, if it has one, and without the closing brace. */
 export function formatUnstamped(event: Event): string {
   return open(event, LAST);
 }
@@ -66,7 +71,7 @@ function quote(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(RAW, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** What a line says, or null when it is no whole event line: torn, closed after that, empty, or somebody else's. */
+/** Parses an event line. Null when it is no whole event line: torn, closed after a tear, empty, or somebody else's. */
 export function parseEventLine(line: string): Event | null {
   let value: unknown;
   try {

@@ -3,13 +3,13 @@ import { hash } from 'node:crypto';
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const DIGITS = 11;
 
-/** Eleven digits are handled as three numbers of four, four and three digits, the least significant first. */
+/** The eleven digits are computed as three numbers of four, four and three digits, the least significant first. */
 const FOUR = 62 ** 4;
 const THREE = 62 ** 3;
 
 /**
- * The hash is sixteen numbers of sixteen bits. What each of their places is worth, below 62^11 and cut the same way: so the
- * digits are sums of products that a double holds exactly, ten times as fast as long division.
+ * The hash is sixteen numbers of sixteen bits. This table holds what each place is worth modulo 62^11, split into the same three
+ * numbers. So the digits are sums of products that a double holds exactly, ten times as fast as long division.
  */
 const WORTH = Array.from({ length: 16 }, (_, i) => {
   const worth = 2n ** BigInt(16 * (15 - i)) % 62n ** BigInt(DIGITS);
@@ -18,8 +18,8 @@ const WORTH = Array.from({ length: 16 }, (_, i) => {
 });
 
 /**
- * The first 11 digits of sha256(`eventId`) in base 62, least significant first, of a-z, A-Z, 0-9 (Kijito contract b; traps 63
- * to 65). It hangs on nothing but the id: the same message has the same one for ever, and whoever tells it again says it again.
+ * The first 11 digits of sha256(`eventId`) in base 62, least significant first, of a-z, A-Z, 0-9 (Kijito contract b; traps 63 to
+ * 65). It depends on the id alone, so the same message has the same nonce for ever, whoever sends it again.
  */
 export function computeNonce(eventId: string): string {
   const bytes = hash('sha256', eventId, 'binary');

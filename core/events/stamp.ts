@@ -5,8 +5,9 @@ import { formatJson, formatUnstamped } from './line.ts';
 import { computeNonce } from './nonce.ts';
 
 /**
- * Makes the text of events (without a newline) that are taken now: each with its `nonce`, and all with when that was. Only the
- * sink that takes an event does this, once; wherever the event is written again, that text is (Kijito contract b).
+ * Returns a function that formats events which are taken now, without a newline. Each gets its `nonce`, and all get the same
+ * `emitted` time.
+ * Only the sink that takes an event calls this, once. Every later copy of the event has the same text (Kijito contract b).
  */
 export function createStamper(reading: ClockReading): (event: Event) => string {
   const emitted = formatJson(toEmissionTime(reading));

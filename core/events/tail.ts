@@ -7,9 +7,10 @@ const NEWLINE = 0x0a;
 const CHUNK = 64 * 1024;
 
 /**
- * The events at the end of an event file, oldest first: every whole line that lies in its last `maxBytes`, and at least the
- * last one however long it is. Lines that are no events are left out, and so is a last line without its newline: nobody
- * acknowledged it. A missing file has none.
+ * The events at the end of an event file, oldest first: every whole line in its last `maxBytes`, and at least the last line,
+ * however long it is.
+ * Lines that are no events are left out, and so is a last line without a newline, since nobody acknowledged it. A missing file
+ * has no events.
  *
  * @throws what `files.open` throws for a path that cannot be read, a symlink included.
  */
@@ -33,24 +34,25 @@ function readTailOfFile(files: Files, fd: number, maxBytes: number, path: string
   if (kind !== 'file') throw new Error(`${path} is not a regular file`);
   const end = findEndOfLines(files, fd, size);
   if (end === 0) return [];
-  // From the byte before the window, so that a line that begins exactly with the window counts as whole.
+  // The search begins one byte before the window, so that a line that begins exactly with the window counts as whole.
   const inside = findStartOfLine(files, fd, Math.max(0, end - maxBytes), end);
   const start = inside < end ? inside : findEndOfLines(files, fd, end - 1);
   const text = Buffer.from(readRange(files, fd, start, end)).toString('utf8');
   return text.split('\n').flatMap((line) => parseEventLine(line) ?? []);
 }
 
-/** More than this is no line of ours. */
+/** A longer fragment is no line of ours. */
 const LONGEST_TORN = 16 * 1024 * 1024;
 
 /**
- * Mends what a crash, a full disk or a power cut left behind the last whole line. Whole lines are never touched, and after it
- * the file is empty or ends with a newline, so that the next line stands on its own (field report S11). `fd` must be open for
- * reading and appending. Returns by how many bytes the file grew; less than 0: so many were cut.
+ * Repairs what a crash, a full disk or a power cut left behind the last whole line. Whole lines are never changed. Afterwards the
+ * file is empty or ends with a newline, so that the next line is separate (field report S11).
+ * `fd` must be open for reading and appending. Returns by how many bytes the file grew; a negative number is how many were cut.
  *
- * The beginning of a line is closed (`findClosing`). A follower has read it by then: were it cut, `tail -F` would begin the
- * file anew, or put the next line behind what it has and lose both. What cannot be closed (a run of NUL bytes, somebody
- * else's text) is cut: to close it with a newline would leave it for every strict reader to stumble over.
+ * The beginning of a line is completed (`findClosing`), because a follower has read it by then. If it were cut, `tail -F` would
+ * read the file from the start, or append the next line to the fragment and lose both.
+ * What cannot be completed (a run of NUL bytes, somebody else's text) is cut: with a newline behind it, every strict reader would
+ * fail on it.
  */
 export function repairTail(files: Files, fd: number): number {
   const { size } = files.fstat(fd);
@@ -80,7 +82,7 @@ function findEndOfLines(files: Files, fd: number, size: number): number {
   return 0;
 }
 
-/** The offset of the first line that begins at `from` or behind it; `end` when none does. */
+/** The offset of the first line that begins at or after `from`; `end` when none does. */
 function findStartOfLine(files: Files, fd: number, from: number, end: number): number {
   if (from === 0) return 0;
   for (let start = from - 1; start < end; start += CHUNK) {
@@ -90,13 +92,13 @@ function findStartOfLine(files: Files, fd: number, from: number, end: number): n
   return end;
 }
 
-/** The bytes from `start` up to `end`, fewer where the file ends before. */
+/** The bytes from `start` up to `end`, or fewer when the file ends before. */
 export function readRange(files: Files, fd: number, start: number, end: number): Uint8Array {
   const bytes = new Uint8Array(end - start);
   let done = 0;
   while (done < bytes.length) {
     const got = files.read(fd, bytes.subarray(done), start + done);
-    if (got === 0) break; // it became shorter under our hands
+    if (got === 0) break; // the file was truncated during the read
     done += got;
   }
   return bytes.subarray(0, done);

@@ -1,17 +1,17 @@
 /** The event name of a line that was broken off. */
 export const TORN = 'torn';
-/** Of two keys of one name JSON's readers take the last. */
+/** When two keys are equal, JSON readers take the last one. */
 const END = `, "event": "${TORN}"}\n`;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** What may be missing of a number, a word or a member; the first that makes JSON of it is taken. */
+/** What may be missing of a number, a word or a member. The first entry that makes valid JSON is used. */
 const MISSING = ['', ': 0', '0', 'e', 'ue', 'rue', 'se', 'lse', 'alse', 'l', 'll', 'ull', '"": 0'];
 
 /**
- * The bytes that make a whole line of JSON out of the beginning of one, newline included: an object whose `event` is `torn`,
- * or, where only the newline is missing, the very line that it was to be. Null when it is not the beginning of an object, or
- * of nothing that JSON knows.
+ * The bytes that turn the beginning of a line into a whole line of JSON, newline included. The result is an object whose `event`
+ * is `torn`, or, when only the newline is missing, the original line.
+ * Null when the fragment is not the beginning of an object, or of no valid JSON.
  */
 export function findClosing(fragment: Uint8Array): Uint8Array | null {
   const { text, open, inString } = scanFragment(fragment);
@@ -27,9 +27,9 @@ export function findClosing(fragment: Uint8Array): Uint8Array | null {
 }
 
 interface FragmentScan {
-  /** As it reads once its last character is whole. */
+  /** The fragment once its last character is complete. */
   readonly text: string;
-  /** What closes each object and array that is open, the outermost first. */
+  /** The closing signs of each open object and array, the outermost first. */
   readonly open: readonly string[];
   readonly inString: boolean;
 }
@@ -48,13 +48,13 @@ function scanFragment(fragment: Uint8Array): FragmentScan {
   return { text: Buffer.concat([fragment, findRestOfCharacter(fragment)]).toString('utf8'), open, inString };
 }
 
-/** A string may break off in an escape, or between the two halves of one. */
+/** A string may break off among the digits of an escape, or right after a backslash. */
 function findStringEnds(text: string): readonly string[] {
   const digits = /\\u([0-9a-fA-F]{0,3})$/.exec(text)?.[1];
   return ['"', '\\"', ...(digits === undefined ? [] : [`${'0'.repeat(4 - digits.length)}"`])];
 }
 
-/** The bytes that are missing of the last character of UTF-8, any that are valid there. */
+/** The bytes that are missing of the last UTF-8 character; any valid ones will do. */
 function findRestOfCharacter(fragment: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, fragment.length); back += 1) {
     const byte = fragment[fragment.length - back] ?? 0;
@@ -62,7 +62,7 @@ function findRestOfCharacter(fragment: Uint8Array): Uint8Array {
     if (byte < 0xc0) continue;
     const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
     const rest = new Uint8Array(Math.max(0, length - back)).fill(0x80);
-    // Right behind these two, 0x80 would be another spelling of a shorter character.
+    // Directly after these two bytes, 0x80 would be an overlong spelling of a shorter character.
     if (back === 1 && (byte === 0xe0 || byte === 0xf0)) rest[0] = byte === 0xe0 ? 0xa0 : 0x90;
     return rest;
   }
@@ -74,6 +74,6 @@ function isJson(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    return false; // the next one may fit
+    return false; // the next candidate may be valid
   }
 }

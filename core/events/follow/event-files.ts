@@ -2,17 +2,17 @@ import { basename, dirname, join } from 'node:path';
 import { Fault } from '../../model/index.ts';
 import { type Files, O } from '../../ports/index.ts';
 
-/** Which file it is, whatever its name is now. True for as long as it is open: later its number may be given away. */
+/** Identifies a file whatever its name is. Valid while the file is open: later the system may reuse its number. */
 export interface FileId {
   readonly dev: number;
   readonly ino: number;
 }
 
-/** One open file of a rotated sequence. */
+/** One open file of an event file and its archives. */
 export interface OpenEventFile {
   readonly fd: number;
   readonly id: FileId;
-  /** The live file, which grows, or an archive, which does not. */
+  /** `live` is the file that grows; `archive` is one that does not. */
   readonly is: 'live' | 'archive';
 }
 
@@ -21,10 +21,10 @@ const ATTEMPTS = 100;
 export const isSameFile = (a: FileId, b: FileId): boolean => a.dev === b.dev && a.ino === b.ino;
 
 /**
- * Opens an event file and its archives, oldest first: `.5` ... `.1`, then the live one, as far as they are there. The names
- * are looked at again once all are open, so that a rotation in between leaves none out and opens none twice. The caller
- * closes them.
- * @throws what the file system says, and Fault `unreadable` when a name leads to anything but a file
+ * Opens an event file and its archives, oldest first: `.5` ... `.1`, then the live file, as far as they exist. The names are read
+ * again once all files are open, so that a rotation in between neither leaves out a file nor opens one twice.
+ * The caller closes the files.
+ * @throws what the file system throws, and Fault `unreadable` when a name is not a regular file
  */
 export function openEventFiles(files: Files, path: string): readonly OpenEventFile[] {
   for (let attempt = 1; ; attempt += 1) {
@@ -46,7 +46,7 @@ export function openEventFiles(files: Files, path: string): readonly OpenEventFi
   }
 }
 
-/** Which file has the name now; null: none. */
+/** Which file has the name now; null for none. */
 export function findFileId(files: Files, path: string): FileId | null {
   return files.lstat(path);
 }

@@ -1,12 +1,12 @@
 import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** What no notice came for is looked at so often: network disks give none. */
+/** How often the file is checked without a change notice: network disks send none. */
 const CHECK_EVERY_MS = 1000;
 
 /**
- * Calls `look` when a file or one of its archives may have changed: at once where the system tells, and every second. Keeps
- * the process alive until it is disposed.
+ * Calls `onChange` when a file or one of its archives may have changed: at once when the system reports it, and every second.
+ * Keeps the process alive until it is disposed.
  */
 export function watchFile(path: string, onChange: () => void): Disposable {
   const directory = dirname(path);
@@ -17,7 +17,7 @@ export function watchFile(path: string, onChange: () => void): Disposable {
     watched?.watcher.close();
     watched = null;
   };
-  /** The directory may not be there yet, or be another one under the same name. */
+  /** The directory may not exist yet, or be another one under the same name. */
   const renew = (): void => {
     const stat = lstatSync(directory, { throwIfNoEntry: false });
     if (stat?.ino === watched?.ino) return;
@@ -27,10 +27,10 @@ export function watchFile(path: string, onChange: () => void): Disposable {
       const watcher = watch(directory, (_, changed) => {
         if (changed === null || changed.startsWith(name)) onChange();
       });
-      watcher.on('error', unwatch); // the timer looks all the same, and watches again
+      watcher.on('error', unwatch); // the timer checks all the same, and watches again
       watched = { watcher, ino: stat.ino };
     } catch {
-      // No watches left, or none on this disk: the timer looks.
+      // No watches are left, or this disk has none: the timer checks the file.
     }
   };
 

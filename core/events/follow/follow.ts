@@ -1,7 +1,9 @@
 import { watchFile } from './file-changes.node.ts';
 import type { EventFollower, FollowResult } from './follower.ts';
 
-/** Everything a follower finds in a file, now and as it comes, until `signal` aborts. @throws as `next` of the follower */
+/**
+ * Yields everything that a follower finds in a file, now and later, until `signal` aborts. @throws like `next` of the follower
+ */
 export async function* follow(
   follower: EventFollower,
   path: string,

@@ -9,52 +9,52 @@ import { type EventLinePosition, type FollowStartPoint, findOldestId, findStart 
 import { readWholeLines } from './whole-lines.ts';
 
 export interface FollowedLine {
-  /** The line as it stands in the file, without its newline. */
+  /** The line as it is in the file, without its newline. */
   readonly text: string;
   readonly event: Event;
-  /** Where it ends: what to go on from after a restart. */
+  /** Where the line ends: the position from which to continue after a restart. */
   readonly place: EventLinePosition;
 }
 
-/** What comes next. */
+/** The result of one read. */
 export type FollowResult =
-  /** `foreign` lines are no events, and left out. */
+  /** `foreign` counts lines that are no events. They are left out. */
   | { readonly is: 'lines'; readonly lines: readonly FollowedLine[]; readonly foreign: number }
-  /** More files were rotated away than are kept: after that event, some may be missing before the next. */
+  /** More files were rotated away than are kept. Events between `after` and the next one may be missing. */
   | { readonly is: 'gap'; readonly after: string | null }
-  /** Nothing, for now. */
+  /** There are no more events for now. */
   | { readonly is: 'end' };
 
 export interface EventFollower extends Disposable {
   /**
-   * The next whole lines that were not handed over yet, some hundred kilobytes at a time.
-   * @throws what the file system says, and Fault `unreadable`
+   * The next whole lines that were not returned yet, some hundred kilobytes per call.
+   * @throws what the file system throws, and Fault `unreadable`
    */
   next(): FollowResult;
 }
 
 export type FollowerOpening =
   | { readonly is: 'open'; readonly follower: EventFollower; readonly isEmpty: boolean }
-  /** The event to begin after is not kept. */
+  /** The event to begin after is no longer kept. */
   | { readonly is: 'unknown'; readonly oldest: string | null };
 
 const BATCH = 256 * 1024;
-/** So many files that were read stay open, to know them again whatever their names are. */
+/** How many files that were read stay open, so that they are recognised whatever their names are. */
 const ANCHORS = 8;
-/** Enough of a line's end to hold its event id. */
+/** The length of a line's end that is compared, long enough to hold its event id. */
 const SAMPLE = 1024;
 
 /**
- * Reads an event file and its archives as one sequence of events, each once and in order (docs/CONTRACT.md, 2). A file
- * that is renamed or deleted while it is read is read to its end by its descriptor. A file that became shorter, or has
- * other content, is read again from its beginning, and an event that was handed over is not handed over again.
- * @throws as `next` does
+ * Reads an event file and its archives as one sequence of events, each once and in order (docs/CONTRACT.md, 2).
+ * A file that is renamed or deleted meanwhile is read to its end through its descriptor. A file that became shorter, or has other
+ * content, is read again from its beginning. Events that were returned are not returned again.
+ * @throws like `next`
  */
 export function openFollower(files: Files, path: string, from: FollowStartPoint): FollowerOpening {
   const handedOver = createRecentIds();
   const first = openEventFiles(files, path);
   let queue: readonly OpenEventFile[] = [];
-  /** Read, the newest last. Open, so that no other file can have their numbers. */
+  /** Files that were read, the newest last. They stay open, so that no other file can get their numbers. */
   let read: readonly OpenEventFile[] = [];
   let reading: { readonly file: OpenEventFile; offset: number; sample: Uint8Array } | null = null;
   let lastId: string | null = null;
@@ -82,7 +82,7 @@ export function openFollower(files: Files, path: string, from: FollowStartPoint)
   const startFile = first[at];
   if (startFile !== undefined) beginFile(startFile, start.spot.offset);
 
-  /** The next lines of the file that is read, and whether any were passed. */
+  /** The next lines of the current file, and whether any bytes were read. */
   function readLines(): { readonly lines: FollowedLine[]; readonly foreign: number; readonly passed: boolean } {
     const lines: FollowedLine[] = [];
     let foreign = 0;
@@ -114,7 +114,7 @@ export function openFollower(files: Files, path: string, from: FollowStartPoint)
     read = readFiles.slice(-ANCHORS);
   }
 
-  /** Looks for the files that come after those that were read. */
+  /** Finds the files that come after those that were read. */
   function findUnreadFiles(): { readonly mayLack: boolean } {
     const listed = openEventFiles(files, path);
     const known = reading === null ? read : [...read, reading.file];
@@ -137,7 +137,7 @@ export function openFollower(files: Files, path: string, from: FollowStartPoint)
         beginFile(file, 0);
       }
       const isComplete = queue.length > 0 || !isLive();
-      // Looked at before the last read: what a writer put in before the file was renamed is read now.
+      // This is checked before the last read: lines that a writer appended before the file was renamed are read now.
       const { lines, foreign, passed } = readLines();
       if (lines.length > 0 || foreign > 0) return { is: 'lines', lines, foreign };
       if (passed) continue;
@@ -172,7 +172,7 @@ function readSample(files: Files, fd: number, offset: number): Uint8Array {
   return readRange(files, fd, Math.max(0, offset - SAMPLE), offset);
 }
 
-/** False when the file was cut, or cut and written anew: what stands before the offset is not what was read. */
+/** False when the file was truncated, or truncated and written anew: the bytes before the offset are not what was read. */
 function isUnchanged(
   files: Files,
   fd: number,

@@ -1,13 +1,13 @@
-/** The newest event ids that were handed over, a bounded number of them. */
+/** The newest event ids that were returned, in bounded number. */
 export interface RecentIds {
   has(id: string): boolean;
   add(id: string): void;
 }
 
-/** How many are known at least, once there were as many: more than five archives of mail have lines at the default size. */
+/** How many ids are remembered at least, once there were as many. At the default size, five archives of mail have fewer lines. */
 const KNOWN = 1 << 17;
 
-/** Two halves, of which the older is forgotten as a whole: no order is kept, and a look-up is two at most. */
+/** Keeps two halves and forgets the older one as a whole. So no order is stored, and a look-up tests two sets at most. */
 export function createRecentIds(known: number = KNOWN): RecentIds {
   let newer = new Set<string>();
   let older: ReadonlySet<string> = new Set();

@@ -3,18 +3,18 @@ import { parseEventLine } from '../line.ts';
 import { type FileId, isSameFile, type OpenEventFile } from './event-files.ts';
 import { readWholeLines } from './whole-lines.ts';
 
-/** Where a whole line ends. */
+/** The end of a whole line. */
 export interface EventLinePosition extends FileId {
   readonly offset: number;
 }
 
-/** Where to begin. */
+/** Where a follower begins. */
 export type FollowStartPoint =
-  /** With everything that is kept. */
+  /** With the oldest event that is kept. */
   | { readonly is: 'oldest' }
-  /** With the last so many events. */
+  /** With this many events before the end. */
   | { readonly is: 'last'; readonly events: number }
-  /** After that one; `place` is where it was, if that is known. */
+  /** After this event. `place` is its position, if known. */
   | { readonly is: 'after'; readonly eventId: string; readonly place: EventLinePosition | null };
 
 /** The beginning of a line in a sequence of open files. */
@@ -24,10 +24,10 @@ export interface Spot {
 }
 
 const OLDEST: Spot = { index: 0, offset: 0 };
-/** So much before the beginning is looked at for what may come a second time behind it. */
+/** How many bytes before the start are searched for events that may occur again after it. */
 const BEFORE_BYTES = 4 * 1024 * 1024;
 
-/** Where to begin, and the ids of events that stand shortly before; null when the event to begin after is not there. */
+/** Where to begin, and the ids of events shortly before; null when the event to begin after is not found. */
 export function findStart(
   files: Files,
   listed: readonly OpenEventFile[],
@@ -39,7 +39,7 @@ export function findStart(
   return { spot, before: [...readIdsBetween(files, listed, begin, spot)].map(({ id }) => id) };
 }
 
-/** The oldest event that is kept, null when there is none. */
+/** The oldest event that is kept; null when there is none. */
 export function findOldestId(files: Files, listed: readonly OpenEventFile[]): string | null {
   for (const { id } of readIdsBetween(files, listed, OLDEST, findEnd(files, listed))) return id;
   return null;
@@ -59,7 +59,7 @@ function findSpot(files: Files, listed: readonly OpenEventFile[], from: FollowSt
   }
 }
 
-/** The place itself, when the event still ends there. */
+/** The saved position itself, when the event still ends there. */
 function findAtPlace(
   files: Files,
   listed: readonly OpenEventFile[],
@@ -75,7 +75,10 @@ function findAtPlace(
   return last?.id === eventId && last.behind.index === index && last.behind.offset === place.offset ? spot : null;
 }
 
-/** Behind the first of that id: what was written twice is left out when it comes, but what lies between is not. */
+/**
+ * The spot behind the first event with this id. Later duplicates are skipped when they are read, but the events in between are
+ * not.
+ */
 function findBehind(files: Files, listed: readonly OpenEventFile[], eventId: string): Spot | null {
   for (const event of readIdsBetween(files, listed, OLDEST, findEnd(files, listed))) {
     if (event.id === eventId) return event.behind;
@@ -118,7 +121,7 @@ function* readIdsBetween(
   }
 }
 
-/** The beginning of a line some `bytes` before a spot, or of the sequence. */
+/** The beginning of a line about `bytes` before a spot, or of the sequence. */
 function findLineBefore(files: Files, listed: readonly OpenEventFile[], { index, offset }: Spot, bytes: number): Spot {
   let at = offset - bytes;
   let fileIndex = index;
@@ -128,7 +131,7 @@ function findLineBefore(files: Files, listed: readonly OpenEventFile[], { index,
   }
   const file = listed[fileIndex];
   if (at <= 0 || file === undefined) return { index: Math.max(0, fileIndex), offset: 0 };
-  // The line that lies across is left out: what begins behind its end is the beginning of a line.
+  // The line that crosses this offset is left out: the next line begins behind its end.
   for (const { end } of readWholeLines(files, file.fd, at)) return { index: fileIndex, offset: end };
   return { index: fileIndex, offset: readSize(files, file) };
 }

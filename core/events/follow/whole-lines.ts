@@ -5,15 +5,15 @@ const NEWLINE = 0x0a;
 const CHUNK = 64 * 1024;
 
 export interface WholeLine {
-  /** Without its newline. */
+  /** The line without its newline. */
   readonly text: string;
   /** The offset behind its newline. */
   readonly end: number;
 }
 
 /**
- * The whole lines of an open file from `from` on, which must be the beginning of a line; up to `to` where it is given.
- * What stands behind the last newline is no line yet: its writer may complete it, or cut it off and write another.
+ * Yields the whole lines of an open file from `from` on, which must be the beginning of a line, and up to `to` if given.
+ * Bytes behind the last newline are no line yet: the writer may complete them, or cut them off and write others.
  */
 export function* readWholeLines(
   files: Files,
