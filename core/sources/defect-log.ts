@@ -1,25 +1,25 @@
 import type { Log } from '../ports/index.ts';
 
-/** What is wrong with one file of a store. */
+/** A problem with one file of a store. */
 export interface StoreDefect {
-  /** Where, as a person finds it in the store. */
+  /** The file's name, so that a person can find it in the store. */
   readonly filename: string;
   readonly message: string;
 }
 
-/** What is wrong in a store and about nobody's mail: said once each, and once more when it is mended. */
+/** Logs problems of a store that concern nobody's mail. Each is logged once, and once more when it is fixed. */
 export interface DefectLog {
-  /** Everything that is wrong now with one part of the store. */
+  /** Replaces everything that is wrong with one part of the store. */
   report(part: string, defects: readonly StoreDefect[]): void;
-  /** Every line, sorted. */
+  /** All current problems, one line per problem, sorted. */
   readonly lines: readonly string[];
 }
 
-/** Of one part at one time. */
+/** The most lines that one report logs. */
 const MOST_LINES = 20;
 const NO_LINES: ReadonlySet<string> = new Set();
 
-/** @param kind of the store, which is also the command that examines it */
+/** @param kind of the store; it is also the name of the command that examines the store */
 export function createDefectLog(log: Log, kind: string): DefectLog {
   const parts = new Map<string, ReadonlySet<string>>();
   return {

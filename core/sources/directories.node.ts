@@ -3,30 +3,32 @@ import type { Clock } from '../ports/index.ts';
 
 export interface DirectoriesOptions {
   readonly clock: Clock;
-  /** Nothing is watched, as on a disk that tells nothing: it is looked at every 10 s. */
+  /** Watches nothing and checks the directories every 10 s, as on a disk that sends no change notices. */
   readonly statOnly: boolean;
 }
 
-/** Notices of what changes in directories. Nothing in them is touched. */
+/** Reports changes in directories. It never modifies them. */
 export interface Directories extends Disposable {
   /**
-   * From now on, whether it is there yet or not. What stands there now is no change.
-   * @param tell the name in it that may have changed, null for any; `change`: where it stands, else it came, went or was renamed
-   * @param sweep what the timer looks at: `always`, whether another directory stands there now; `deaf`, only what no notice comes of
+   * Watches a directory from now on, whether it exists yet or not. Its current content is not reported as a change.
+   * @param tell gets the name in the directory that may have changed, null for any. `event` is `change` when a file was modified,
+   * `rename` when it was created, deleted or renamed
+   * @param sweep what the timer checks: `always` also finds another directory under the same name; `deaf` checks the directory
+   * only while it has no change notices
    */
   add(path: string, tell: (name: string | null, event: string) => void, sweep: 'always' | 'deaf'): DirectoryWatch;
 }
 
-/** One of them. Disposed, it is not watched any more. */
+/** One watched directory. Disposing it stops the watching. */
 export interface DirectoryWatch extends Disposable {
-  /** Looks at what stands under the name, watches that, and tells when it is something else than before. */
+  /** Checks which directory has the name now, watches that one, and calls `tell` when it is another one than before. */
   renew(): void;
 }
 
-/** What no notice came for is looked at so often (garden contract 7, brainclaw contract 9). */
+/** How often a directory without change notices is checked (garden contract 7, brainclaw contract 9). */
 const SWEEP_EVERY_MS = 10_000;
 
-/** A directory that is not there, or cannot be watched, is asked for every 10 s. */
+/** Watches directories. One that does not exist or cannot be watched is checked every 10 s. */
 export function watchDirectories({ clock, statOnly }: DirectoriesOptions): Directories {
   const entries = new Set<WatchedDirectory>();
   let isOver = false;
@@ -60,17 +62,18 @@ export function watchDirectories({ clock, statOnly }: DirectoriesOptions): Direc
       const watcher = watch(entry.path, { persistent: false }, (event, name) => entry.tell(name, event));
       watcher.on('error', () => {
         watcher.close();
-        if (entry.watcher === watcher) entry.watcher = null; // the timer looks, and watches again
+        if (entry.watcher === watcher) entry.watcher = null; // the timer checks the directory, and watches it again
       });
       return watcher;
     } catch {
-      return null; // no watches left, or none on this disk: the timer looks
+      return null; // No watches are left, or this disk has none: the timer checks the directory.
     }
   }
 
   let timer = clock.after(SWEEP_EVERY_MS, sweep);
   function sweep(): void {
-    for (const entry of [...entries]) if (entry.sweep === 'always' || entry.watcher === null) renew(entry); // of the others every poll looks
+    // Every poll checks the other directories.
+    for (const entry of [...entries]) if (entry.sweep === 'always' || entry.watcher === null) renew(entry);
     timer = clock.after(SWEEP_EVERY_MS, sweep);
   }
 
@@ -97,7 +100,7 @@ export function watchDirectories({ clock, statOnly }: DirectoriesOptions): Direc
   };
 }
 
-/** What stands under a name: '' for nothing, or nothing that can be looked at. */
+/** The identity of the directory under a name: '' when nothing is there, or when it cannot be read. */
 function readInode(path: string): { readonly ino: string; readonly stamp: string } {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });

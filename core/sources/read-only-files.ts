@@ -1,7 +1,7 @@
 import { Fault, type SourceId } from '../model/index.ts';
 import { type Files, O } from '../ports/index.ts';
 
-/** A disk on which nothing can be changed: all that a source which only watches may have of it. */
+/** The file access of a source that only watches. Every call that would change something throws a Fault. */
 export function toReadOnlyFiles(files: Files, source: SourceId): Files {
   const refuse = (): never => {
     throw new Fault('internal', 'a watched store is never written', { is: 'source', key: source });

@@ -1,50 +1,53 @@
 import type { AgentState, Count, Instant, KnownSet, PersonaId, SourceId, Span } from '../model/index.ts';
 import type { SetEvidence } from './set.ts';
 
-/** One inbox as its source announces it. */
+/** One inbox as its source lists it. */
 export interface Persona {
   /** Unique in Hivebar: the bare name for the primary hive, else prefixed with the source. */
   readonly id: PersonaId;
-  /** The name as the source spells it; goes back to the source unchanged. */
+  /** The name as the source spells it. It is sent back to the source unchanged. */
   readonly address: string;
-  /** What a person reads. */
+  /** The name that a person reads. */
   readonly label: string;
-  /** What it counts lies in another persona's inbox here, and is counted with that. Absent: it does not. */
+  /** True when the same mail lies in another persona's inbox in Hivebar, and is counted there. Absent: false. */
   readonly isEcho?: boolean;
 }
 
 /**
- * How far a watch has handed over. A log's is a cursor: every row up to and with `id` was handed over. `done`: of what lies
- * above it, as `merged` gives spans, every row of these too; absent for none. A set's is what was told of it.
+ * How far a watcher has delivered. For a log it is a cursor: every message up to and including `id` was delivered.
+ * `done` names the id ranges above the cursor whose messages were delivered too, in the form that `mergeSpans` returns; absent
+ * for none.
+ * For a set it is what is known of its things.
  */
 export type Checkpoint =
   | { readonly is: 'unset' }
   | { readonly is: 'at'; readonly id: number; readonly done?: readonly Span[] }
   | ({ readonly is: 'known' } & KnownSet);
 
-/** What a look says of the messages themselves. */
+/** What a poll result says about the messages themselves. */
 export type Evidence = LogEvidence | SetEvidence | LevelEvidence;
 
-/** Nothing but how many there are: no message is ever told, and no position is kept (daemon). */
+/** Counts only: no message is ever delivered, and no position is stored (daemon). */
 export interface LevelEvidence {
   readonly is: 'level';
 }
 
-/** One message, trimmed at the edge: `content` is already cut and cleaned, null when content was not asked for. */
+/** One message as its source hands it on: `content` is already cut and cleaned, and null when content was not requested. */
 export interface Message {
   readonly id: number;
   readonly from: string;
   readonly created: string;
   readonly content: string | null;
   readonly read: boolean;
-  /** Hivebar itself says this to the agent: only the hive of this machine can prove that. Absent otherwise. */
+  /** Hivebar itself says this to the agent, which only the local hive can prove. Absent otherwise. */
   readonly origin?: 'hivebar';
 }
 
 /**
- * `log`: rows with rising ids, ascending, each id once; `max` is the largest id the inbox has, 0 when empty. Holds every
- * row above the mark it was asked from, except what the mark says is done and what lies in the hole; it may hold older
- * ones. Asked from an unset mark it holds the newest rows, as many as the source gives at once.
+ * `log`: messages with rising ids, ascending, each id once. `max` is the largest id in the inbox, 0 when it is empty.
+ * It holds every message above the checkpoint it was polled from, except what is `done` in the checkpoint and what lies in the
+ * gap. It may hold older messages too.
+ * Polled from an unset checkpoint, it holds the newest messages, as many as the source returns at once.
  */
 export interface LogEvidence {
   readonly is: 'log';
@@ -52,32 +55,32 @@ export interface LogEvidence {
   readonly max: number;
   /** Absent: nothing is missing. */
   readonly gap?: Gap;
-  /** What the newest rows leave out, as the source says. Absent: it says nothing of it. */
+  /** What is not among the newest messages, if the source reports it. Absent: the source does not report it. */
   readonly hidden?: HiddenMessages;
 }
 
-/** Somewhere above the mark there are, or may be, rows that could not be had (Kijito contract, traps 14 to 21). */
+/** Messages above the cursor that exist or may exist and could not be fetched (Kijito contract, traps 14 to 21). */
 export interface Gap {
-  /** Why, for a person. */
+  /** The reason, for a person. */
   readonly why: string;
-  /** Of what lies above the mark, every row of these spans is in the look, as `merged` gives them. */
+  /** Id ranges above the cursor that this poll result covers completely, in the form that `mergeSpans` returns. */
   readonly spans: readonly Span[];
-  /** Rows that the newest page left out, where it says how many. */
+  /** How many messages the newest page left out; null when it does not say. */
   readonly omitted: number | null;
-  /** The oldest of the newest rows; null: there were none. */
+  /** The smallest id among the newest messages; null when there were none. */
   readonly floor: number | null;
-  /** Rows above the mark that were had beyond the newest page. */
+  /** How many messages above the cursor were fetched beyond the newest page. */
   readonly walked: number;
 }
 
 export interface HiddenMessages {
-  /** Unread rows that are not among the newest. */
+  /** Unread messages that are not among the newest. */
   readonly unread: number;
-  /** The oldest of the newest rows; null: there are none. */
+  /** The smallest id among the newest messages; null when there are none. */
   readonly floor: number | null;
 }
 
-/** One peek. It never consumes: looking twice gives the same. */
+/** The answer to one poll. A poll consumes nothing, so a second one returns the same. */
 export interface PollResult {
   readonly at: Instant;
   readonly unread: Count;
@@ -91,11 +94,11 @@ export interface UnreadCounts {
   readonly urgent: Count;
 }
 
-/** Counts of a whole source in one answer. A persona that is absent has none unread. */
+/** Counts of a whole source in one answer. A persona that is absent has no unread messages. */
 export interface PendingCounts {
   readonly at: Instant;
-  readonly byAddress: ReadonlyMap<string, UnreadCounts>; // by address
-  /** Opaque; given back to `hold`. Null when the server does not long-poll. */
+  readonly byAddress: ReadonlyMap<string, UnreadCounts>; // keyed by address
+  /** Opaque; passed back to `hold`. Null when the server does not long-poll. */
   readonly cursor: string | null;
 }
 
@@ -104,28 +107,28 @@ export interface PendingCountsReader {
   once(signal: AbortSignal): Promise<PendingCounts>;
   /** Waits up to `ms` for a change after `cursor`. */
   hold?(cursor: string, ms: number, signal: AbortSignal): Promise<PendingCounts>;
-  /** Nothing but the list tells of a change, and counts that are as before may hide one: a message read, another one come. */
+  /** True when only this list reports changes, and equal counts may hide one: one message was read and another arrived. */
   readonly hidesChanges?: boolean;
 }
 
-/** Messages of one inbox: these, every one, or every one up to an id. */
+/** Messages of one inbox: these ids, all of them, or all up to an id. */
 export type MarkReadSelection = readonly number[] | 'all' | { readonly upTo: number };
 
-/** What a directory says of one of its members. */
+/** What a directory says about one of its members. */
 export interface DirectoryMember {
-  /** Memories it owns; null: the directory does not say. */
+  /** How many memories it owns; null when the directory does not say. */
   readonly memories: number | null;
   /** Nobody works under this name any more, or the name is reserved. */
   readonly retired: boolean;
-  /** What is sent to it is collected in another way, so that it lies unread here by design. */
+  /** Its mail is collected in another way, so it stays unread here by design. */
   readonly writeOnly: boolean;
-  /** Messages it ever got, and how many of them nobody read; null: not said. */
+  /** How many messages it ever received, and how many of them are unread; null when the directory does not say. */
   readonly mail: { readonly total: number; readonly unread: number } | null;
 }
 
-/** A directory as it was answered. */
+/** One answer of a directory. */
 export interface PersonaDirectory {
-  /** When the question was asked, monotonic. */
+  /** When the request was made, on the monotonic clock. */
   readonly requestedAt: number;
   /** By address, in the source's own spelling. */
   readonly byAddress: ReadonlyMap<string, DirectoryMember>;
@@ -134,36 +137,41 @@ export interface PersonaDirectory {
 /** An adapter to one inbox system. */
 export interface Source extends AsyncDisposable {
   readonly id: SourceId;
-  /** What goes into the event key `source`. */
+  /** The value of the event key `source`. */
   readonly kind: string;
-  /** Every persona with an inbox here. @throws Fault, never an empty list for "don't know". */
+  /** Every persona with an inbox in this source. @throws Fault, and never returns an empty list for "don't know" */
   personas(signal: AbortSignal): Promise<readonly Persona[]>;
   /**
-   * At once where the inbox is in this process: of a thousand looks then each is done before the next begins, and leaves
-   * nothing to keep meanwhile.
+   * Returns at once when the inbox is in this process. Then each of a thousand polls ends before the next begins, and nothing has
+   * to be kept in between.
    *
-   * @throws Fault, or rejects with it; never an empty answer for "don't know".
+   * @throws Fault, or rejects with it; never returns an empty result for "don't know"
    */
   poll(persona: Persona, from: Checkpoint, signal: AbortSignal): PollResult | Promise<PollResult>;
-  /** What the last answer to `personas` says of each; null before the first. It asks nothing. Presence is the capability. */
+  /**
+   * What the last answer to `personas` says about each persona; null before the first. Makes no request. Presence is the
+   * capability.
+   */
   directory?(): PersonaDirectory | null;
   /** Presence is the capability. */
   readonly pending?: PendingCountsReader;
   /**
-   * Marks messages as read: the one act of a source, done only because a person asked for it.
-   * Returns how many were marked. Presence is the capability.
+   * Marks messages as read. It is the only action of a source, and runs only because a person requested it.
+   * Returns how many messages were marked. Presence is the capability.
    */
   markRead?(persona: Persona, which: MarkReadSelection): number;
   /**
-   * Drops every connection: after a sleep they may be dead, and nothing says so. What is under way on them fails, so it is
-   * aborted before. Presence is the capability.
+   * Drops every connection: after a sleep they may be dead without any notice. Requests on them fail, so the caller aborts those
+   * first.
+   * Presence is the capability.
    */
   reset?(): void;
   /**
-   * As of the last look at it: it is not in the source any more, and is let go once what became of its mail is told.
-   * Presence is the capability: members of other sources are only added.
+   * True when the last poll did not find the persona in the source any more. It is dropped once the changes of its mail are
+   * delivered.
+   * Presence is the capability; without it, personas are only ever added.
    */
   isGone?(persona: Persona): boolean;
-  /** Calls `wake` when something may have changed, without waiting for a tick. Presence is the capability. */
+  /** Calls `wake` when something may have changed, so that nobody waits for the next tick. Presence is the capability. */
   hints?(wake: (address: string) => void): Disposable;
 }

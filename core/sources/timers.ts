@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/index.ts';
 
-/** One timer for each thing that is to be done: asked for again meanwhile, the sooner of both. */
+/** One timer per key. When a key is scheduled again, the earlier of the two times counts. */
 export interface Timers extends Disposable {
   schedule(ms: number, key: string, run: () => void): void;
 }

@@ -1,17 +1,17 @@
 import type { DaemonStatus } from '../../link/index.ts';
 import type { AgentState, Instant } from '../../model/index.ts';
 
-/** Something waits at the upstream, and nothing is fetched (persona daemon, contract 6). */
+/** A daemon is stalled when signals wait at the upstream for this long and nobody fetches them (persona daemon, contract 6). */
 export const STALLED_AFTER_MS = 600_000;
-/** A heartbeat that is older is none: the upstream asks for one much more often. */
+/** An older heartbeat counts as missing: the upstream asks for one much more often. */
 const HEARTBEAT_LATE_S = 120;
 
-/** Since when something waits without a pause, as far as it was seen: `never`, nothing was seen yet. */
+/** Since when signals wait without a pause, as far as polls saw it. `never`: there was no poll yet. */
 export type Waits = { readonly is: 'never' | 'empty' } | { readonly is: 'since'; readonly at: Instant };
 
 /**
- * A drain may be long ago because nothing came: what arrives then is not stalled at once. Of what waited before the first
- * look only the age of the drain is known, and it counts alone.
+ * The last drain may be long ago only because nothing came; signals that arrive then are not stalled at once.
+ * For signals that waited before the first poll, only the age of the drain is known, so that age alone counts.
  */
 export function updateWaits(before: Waits, { pending }: Pick<DaemonStatus, 'pending'>, at: Instant): Waits {
   if (!pending.fresh) return before;
@@ -20,7 +20,7 @@ export function updateWaits(before: Waits, { pending }: Pick<DaemonStatus, 'pend
   return { is: 'since', at: before.is === 'never' ? Number.NEGATIVE_INFINITY : at };
 }
 
-/** What a daemon says of itself, as the board shows a reader. That it answers at all is reach, and none of this. */
+/** Turns a daemon's status into the agent state. Whether the daemon answers at all is health and not decided here. */
 export function toAgentState(
   status: DaemonStatus,
   waits: Waits,

@@ -1,4 +1,4 @@
-/** Whether this process is there; one that is another user's is. */
+/** True when a process with this id runs, also under another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

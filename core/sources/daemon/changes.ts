@@ -4,23 +4,23 @@ import type { Clock } from '../../ports/index.ts';
 import { type DirectoryWatch, watchDirectories } from '../directories.node.ts';
 
 export interface DaemonListener {
-  /** What is installed may be another. */
+  /** The set of installed daemons, or the configuration of one, may have changed. */
   installed(): void;
-  /** The process may have come, gone, or be another. */
+  /** The process may have started or ended, or may be another one. */
   process(name: string): void;
-  /** It exported its numbers. */
+  /** The daemon exported its metrics. */
   exported(name: string): void;
 }
 
-/** Notices of what changes with the daemons. Nothing of theirs is touched. */
+/** Reports changes of the daemons. It modifies none of their files. */
 export interface DaemonChanges extends Disposable {
-  /** These from now on, and no others. Null: what is installed there cannot be read, so that it has no process to watch. */
+  /** Watches exactly these daemons from now on. Null: the configuration cannot be read, so no process is known to watch. */
   follow(daemons: ReadonlyMap<string, DaemonWatchPlaces | null>): void;
 }
 
 type DaemonWatchPlaces = Pick<DaemonPlaces, 'runtime' | 'socket' | 'token' | 'metrics'>;
 
-/** Watches where daemons are installed, what is installed there, and the runtime directory of each. */
+/** Watches the directory of installed daemons, each configuration in it, and the runtime directory of each daemon. */
 export function watchDaemons(dir: string, clock: Clock, listener: DaemonListener): DaemonChanges {
   const directories = watchDirectories({ clock, statOnly: false });
   const followed = new Map<string, { readonly runtime: string | null; readonly stack: DisposableStack }>();
@@ -48,7 +48,7 @@ export function watchDaemons(dir: string, clock: Clock, listener: DaemonListener
     return stack;
   }
 
-  /** A process makes its directory when it begins. */
+  /** A process creates its runtime directory when it starts. */
   function watchParent(parent: string): void {
     if (parents.has(parent)) return;
     parents.add(parent);

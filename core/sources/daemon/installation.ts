@@ -3,10 +3,10 @@ import { type DaemonConfig, readDaemonConfig, toJoinedName } from '../../link/in
 import { Fault, toFault } from '../../model/index.ts';
 import { type Disk, getErrno } from '../../state/index.ts';
 
-/** The shape of a joined name; anything else in that directory is no daemon. */
+/** The shape of a joined name. Other entries of that directory are no daemons. */
 const NAME = /^[a-z0-9-]{3,65}$/;
 
-/** Directories under which a daemon is installed, or is about to be. @throws Fault `unreadable` */
+/** The names of directories in which a daemon is installed, or is about to be. @throws Fault `unreadable` */
 export function listInstalledNames(disk: Disk, dir: string, source: string): readonly string[] {
   try {
     return disk.files.readdir(dir).filter((name) => NAME.test(name));
@@ -17,7 +17,7 @@ export function listInstalledNames(disk: Disk, dir: string, source: string): rea
   }
 }
 
-/** Null: none is installed under this name. @throws Fault `daemon-config` or `unreadable` */
+/** The configuration of an installed daemon; null when none has this name. @throws Fault `daemon-config` or `unreadable` */
 export function readInstalled(disk: Disk, dir: string, name: string): DaemonConfig | null {
   const config = join(dir, name, 'daemon.json');
   const read = readDaemonConfig(disk, { config });

@@ -11,9 +11,9 @@ import {
   toLabelValue,
 } from './metrics.ts';
 
-/** Twenty-four series of one daemon have about 5 KB. */
+/** The twenty-four series of one daemon take about 5 KB. */
 const MOST_BYTES = 64 * 1024;
-/** A file is written every 10 s: one that is older was left behind (persona daemon, contract 6). */
+/** A daemon writes its file every 10 s, so an older file was left behind (persona daemon, contract 6). */
 const OLD_AFTER_MS = 30_000;
 
 export interface MetricsReaderOptions {
@@ -24,15 +24,15 @@ export interface MetricsReaderOptions {
   readonly log: Log;
 }
 
-/** What daemons export into their files. */
+/** Reads the metrics that daemons export into files. */
 export interface MetricsReader {
-  /** Of one daemon: what its file holds, or that it is not up. */
+  /** What the file of one daemon holds, or `daemon_up 0` when the daemon is not up. */
   read(config: DaemonConfig, places: DaemonPlaces): DaemonExport;
   forget(name: string): void;
 }
 
 export function createMetricsReader({ machineId, isAlive, disk, clock, log }: MetricsReaderOptions): MetricsReader {
-  /** As it was heard of last, by name. */
+  /** The labels of each daemon's last export, by name. */
   const labels = new Map<string, DaemonLabels>();
   const refused = new Map<string, string>();
 
@@ -57,7 +57,7 @@ export function createMetricsReader({ machineId, isAlive, disk, clock, log }: Me
     return isOld || hasEnded(pid) ? null : parsed.exported;
   }
 
-  /** Its process has put its name away, or was killed. To try its lock could keep another from starting. */
+  /** True when the process removed its pid file, or was killed. Trying its lock could keep another process from starting. */
   function hasEnded(path: string): boolean {
     const bytes = readPrivate(disk, path, 32);
     const pid = Number(bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim());

@@ -1,6 +1,9 @@
 import { ERROR_CLASSES } from '../../link/index.ts';
 
-/** Whom a series is about: these four and no other label, but for the class of an error (persona daemon, contract 6). */
+/**
+ * The daemon that a series is about. A series has these four labels and only one more, the class of an error (persona daemon,
+ * contract 6).
+ */
 export interface DaemonLabels {
   readonly tenant_id: string;
   readonly agent_identity: string;
@@ -22,12 +25,12 @@ export interface DaemonMetric {
   readonly samples: readonly DaemonExportSample[];
 }
 
-/** What one daemon exported, by the name of the metric. */
+/** What one daemon exported, by metric name. */
 export type DaemonExport = ReadonlyMap<string, readonly DaemonExportSample[]>;
 
 const LABELS = ['agent_identity', 'agent_surface', 'machine_id', 'tenant_id'] as const;
 const UP = 'daemon_up';
-/** The six, in the order of the contract. */
+/** The six metrics, in the order of the contract. */
 const METRICS = [
   { name: UP, isByClass: false, help: '1: the process of the daemon is healthy; 0: it is gone.' },
   { name: 'daemon_heartbeat_age_seconds', isByClass: false, help: 'Age of the last heartbeat the daemon sent.' },
@@ -44,15 +47,16 @@ const METRICS = [
   },
 ] as const;
 
-/** A label's value in whole, so that nothing in it need be escaped. */
+/** The whole value of a label. It allows nothing that needs escaping. */
 const VALUE = '[A-Za-z0-9._-]{1,64}';
 const SAMPLE = new RegExp(`^([a-z_]+)\\{((?:[a-z_]+="${VALUE}",?)+)\\} (\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?)$`);
 const LABEL = new RegExp(`([a-z_]+)="(${VALUE})"`, 'g');
 const CLASSES: ReadonlySet<string> = new Set(ERROR_CLASSES);
 
 /**
- * The text exposition of one daemon. Strictly: six names, four labels, all ten classes of two of them, each series once, and
- * of nobody else than `of`. What is anything else is refused as a whole, with the reason.
+ * Parses the text exposition of one daemon. It must hold exactly the six metrics with the four labels, each series once, and all
+ * ten error classes of two of them.
+ * It must be about the `expected` daemon. Anything else is refused as a whole, with the reason.
  */
 export function parseExport(
   text: string,
@@ -89,13 +93,13 @@ export function parseExport(
   return { is: 'good', exported: samples };
 }
 
-/** A dead process cannot say so: all that is known of it is that it is not up. */
+/** The export of a dead process, which cannot report: it says only that the daemon is not up. */
 export function createGoneExport(labels: DaemonLabels): DaemonExport {
   const { tenant_id, agent_identity, agent_surface, machine_id } = labels;
   return new Map([[UP, [{ labels: { tenant_id, agent_identity, agent_surface, machine_id }, value: 0 }]]]);
 }
 
-/** The labels under which a daemon was heard of last, so that its series goes on under the same. */
+/** The labels of an export, under which the series of this daemon continues when its process is gone. */
 export function findLabels(exported: DaemonExport): DaemonLabels | null {
   const labels = exported.get(UP)?.[0]?.labels;
   if (labels === undefined) return null;
@@ -103,7 +107,7 @@ export function findLabels(exported: DaemonExport): DaemonLabels | null {
   return { tenant_id, agent_identity, agent_surface, machine_id };
 }
 
-/** Differs when another number waits, or an error came: what of an export changes with time alone is no news. */
+/** A key that changes when another number of signals waits, or an error came. Values that change with time alone do not count. */
 export function toChangeKey(exported: DaemonExport): string {
   const getValues = (name: ExportMetricName): readonly number[] => (exported.get(name) ?? []).map(({ value }) => value);
   return [
@@ -113,12 +117,12 @@ export function toChangeKey(exported: DaemonExport): string {
   ].join(' ');
 }
 
-/** Of any text, a value that a label may have. */
+/** Turns any text into a valid label value. */
 export function toLabelValue(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 64) || '_';
 }
 
-/** All daemons in one exposition. A metric of nobody is left out. */
+/** Joins the exports of all daemons into one exposition. A metric without samples is left out. */
 export function mergeExports(exports: readonly DaemonExport[]): readonly DaemonMetric[] {
   return METRICS.map(({ name, help }) => ({
     ...{ name, help },

@@ -18,52 +18,52 @@ import { type DaemonMetric, mergeExports, toChangeKey } from './metrics.ts';
 import { createMetricsReader, type MetricsReaderOptions } from './metrics-reader.ts';
 
 export interface DaemonSourceOptions extends MetricsReaderOptions {
-  /** Where daemons are installed. */
+  /** The directory in which daemons are installed. */
   readonly daemons: string;
   readonly findPlaces: (daemon: DaemonName) => DaemonPlaces;
-  /** Over the control socket. @throws Fault `daemon-gone` when nobody answers there */
+  /** Asks for the status over the control socket. @throws Fault `daemon-gone` when nobody answers on the socket */
   readonly ask: (places: DaemonPlaces, signal: AbortSignal) => Promise<DaemonStatus>;
-  /** What a daemon said when it was looked at; null: it did not answer. */
+  /** Called with the status of each poll; null when the daemon did not answer. */
   readonly onStatus: (persona: Persona, status: DaemonStatus | null, at: Instant) => void;
-  /** Calls with the name of whose inbox of the local hive changed. */
+  /** Calls `changed` with the address of each inbox of the local hive that changed. */
   readonly local?: (changed: (address: string) => void) => Disposable;
   readonly stalledAfterMs?: number;
 }
 
 /** The persona daemons of this machine as a source. */
 export interface DaemonSource extends Source {
-  /** A daemon as a persona, also one that is not installed (any more). */
+  /** A daemon as a persona, also when it is not installed, or not any more. */
   named(name: string): Persona;
-  /** What all of them export, in one exposition; a daemon that is gone is there with `daemon_up 0`. */
+  /** The exports of all daemons in one exposition. A daemon that is gone appears with `daemon_up 0`. */
   metrics(): readonly DaemonMetric[];
 }
 
 export const DAEMON_SOURCE: SourceId = 'daemon';
 interface KnownDaemon {
   readonly config: DaemonConfig;
-  /** Differs when it is installed in another way. */
+  /** Its configuration as text. It differs when the daemon is installed in another way. */
   readonly text: string;
 }
 
 const WAKE_AFTER_MS = 20;
-/** Its daemon hears of it as we do, and asks how many wait. */
+/** The daemon hears of the delivery when we do, and then asks how many signals wait. */
 const DELIVERED_AFTER_MS = 100;
-/** A daemon that is connecting is asked again so soon. */
+/** A daemon that is connecting is polled again after this time. */
 const RETRY_MS = 2000;
 const LABEL_CHARS = 80;
 
 /**
- * Each persona daemon as a persona, read over its control socket: how many signals wait for it, and how it does. It has
- * levels and no messages: what waits is fetched by its surface, and told by the hive that it lies in.
+ * A source whose personas are the persona daemons, read over their control sockets: how many signals wait, and the agent state.
+ * It has counts only and no messages. The daemon's surface fetches what waits, and the hive that holds the mail delivers it.
  */
 export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
   const { daemons, findPlaces, ask, onStatus, disk, clock, stalledAfterMs } = options;
   const metricsReader = createMetricsReader(options);
   const labels = new Map<string, string>();
   const waits = new Map<string, Waits>();
-  /** What of its export is worth a look. */
+  /** The change key of each daemon's last export. */
   const lastChangeKeys = new Map<string, string>();
-  /** Who is installed, as of the last look, and how; null: not as it must be. */
+  /** The installed daemons, as of the last listing. Null: the configuration is not valid. */
   const installed = new Map<string, KnownDaemon | null>();
   let wasRead = false;
   let wakes: ((name: string) => void) | null = null;
@@ -74,7 +74,7 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
   const named = (name: string): Persona => ({
     ...{ id: `${SOURCE_PREFIXES.daemon}${name}`, address: name },
     label: labels.get(name) ?? name,
-    isEcho: installed.get(name)?.config.upstream === LOCAL, // its persona of the local hive has the same mail
+    isEcho: installed.get(name)?.config.upstream === LOCAL, // the persona of the local hive has the same mail
   });
 
   function readConfig(name: string): DaemonConfig | null {
@@ -88,12 +88,12 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
     return config;
   }
 
-  /** By name; null for one whose configuration is none, which its look says. */
+  /** Configurations by name; null for one that is not valid, which the poll of that daemon reports. */
   function list(): ReadonlyMap<string, DaemonConfig | null> {
     const configs = new Map<string, DaemonConfig | null>();
     const places = new Map<string, DaemonPlaces | null>();
     for (const name of listInstalledNames(disk, daemons, DAEMON_SOURCE)) {
-      places.set(name, null); // its configuration may be on its way
+      places.set(name, null); // the configuration may still be written
       try {
         const config = readConfig(name);
         if (config === null) continue;
@@ -118,26 +118,26 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
     metricsReader.forget(name);
   }
 
-  /** One that is gone by then is not met anew: what it left behind may still move. */
+  /** Wakes only daemons that are still installed: files that a removed daemon left behind may still change. */
   function wakeSoon(ms: number, name: string): void {
     timers.schedule(ms, name, () => {
       if (installed.has(name)) wakes?.(name);
     });
   }
 
-  /** Who came, who went, and who is installed in another way now. */
+  /** Wakes the daemons that were added or removed, or are installed in another way now. */
   function refreshInstalled(): void {
     const before = new Map(installed);
     try {
       list();
     } catch {
-      for (const name of before.keys()) wakes?.(name); // their looks say what is wrong
+      for (const name of before.keys()) wakes?.(name); // their polls report what is wrong
     }
     for (const [name, known] of installed) if (before.get(name) !== known) wakes?.(name);
     for (const name of before.keys()) if (!installed.has(name)) wakes?.(name);
   }
 
-  /** A daemon writes every 10 s: it is only asked when as many wait as did not before, or something went wrong. */
+  /** A daemon exports every 10 s. It is polled only when another number of signals waits, or an error came. */
   function checkExport(name: string): void {
     const known = installed.get(name) ?? null;
     if (known === null) return;
@@ -172,7 +172,7 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
     const waiting = updateWaits(waits.get(name) ?? { is: 'never' }, status, at);
     waits.set(name, waiting);
     const { pending } = status;
-    // It says so itself only with its next export, if its numbers differ then.
+    // The daemon reports the change only with its next export, and only if its numbers differ then.
     if (!pending.fresh && wakes !== null) wakeSoon(RETRY_MS, name);
     const unread = pending.fresh ? exactly(pending.count) : UNKNOWN;
     return { ...emptyResult, at, unread, agentState: toAgentState(status, waiting, at, stalledAfterMs) };
@@ -193,7 +193,7 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
       });
       changes.follow(watched);
       const local = options.local?.(onDelivered) ?? null;
-      timers.schedule(WAKE_AFTER_MS, 'installed', refreshInstalled); // what came since they were listed
+      timers.schedule(WAKE_AFTER_MS, 'installed', refreshInstalled); // what was installed since the personas were listed
       return {
         [Symbol.dispose]() {
           wakes = null;
@@ -209,7 +209,7 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
       try {
         list();
       } catch {
-        // what cannot be listed is on the board; who was there is scraped as before
+        // The board shows what cannot be listed; the known daemons are exported as before.
       }
       return mergeExports(
         [...installed.values()].flatMap((known) =>
@@ -221,7 +221,7 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
   };
 }
 
-/** `<identity> · <project>`: a project may be a path, of which its folder says enough; it is cleaned and cut. */
+/** `<identity> · <project>`. A project may be a path, of which the last folder says enough. The folder is cleaned and cut. */
 function formatLabel({ identity, project }: DaemonConfig): string {
   const folder = project.split(/[/\\]/).findLast((part) => part !== '') ?? project;
   const cleanFolder = folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');

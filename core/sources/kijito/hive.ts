@@ -1,12 +1,12 @@
 import { Fault, type Scope } from '../../model/index.ts';
 
-/** Where a hive is asked. `single` is a `--url`: one inbox, no directory, no pending list. */
+/** The URLs of a hive. `single` is a `--url`: one inbox, without directory and pending list. */
 export type Hive =
   | { readonly is: 'hive'; readonly personas: URL; readonly pending: URL; inbox(address: string): URL }
   | { readonly is: 'single'; inbox(address: string): URL };
 
 /**
- * The addresses of the hive at `base`, which may have a path of its own (Kijito contract a).
+ * The URLs of the hive at `base`, which may have a path (Kijito contract a).
  * @throws Fault `bad-url` when it is no URL, or has a query or a fragment
  */
 export function parseHiveUrl(base: string, scope: Scope): Hive {
@@ -33,7 +33,7 @@ export function parseHiveUrl(base: string, scope: Scope): Hive {
 }
 
 /**
- * The one inbox of a `--url`. Whatever the user wrote, it is asked with `mark_read=false`: looking never consumes.
+ * The one inbox of a `--url`. Requests always say `mark_read=false`, whatever the user wrote, because polls never consume.
  * @throws Fault `bad-url` when it is no URL
  */
 export function parseInboxUrl(text: string, scope: Scope): Hive {

@@ -19,7 +19,7 @@ import {
   walkBack,
 } from './read/index.ts';
 
-/** How bytes are fetched; `createHttpClient` of core/net is one. */
+/** Fetches bytes over HTTP. `createHttpClient` of core/net creates one. */
 export interface Fetcher extends AsyncDisposable {
   get(
     path: string,
@@ -32,38 +32,41 @@ export interface Fetcher extends AsyncDisposable {
 
 export interface HttpHiveOptions {
   readonly hive: Hive;
-  /** Owned: closed with the client. */
+  /** Owned by the client, which closes it. */
   readonly fetcher: Fetcher;
   readonly clock: Clock;
-  /** Code points of content a row keeps; null: none at all (`--no-content`). */
+  /** How many code points of content a message keeps; null keeps none (`--no-content`). */
   readonly contentChars: number | null;
-  /** Asks the pending list for a cursor, so that it can be held later. Off: it is asked plainly, as rev 6 does. */
+  /**
+   * Whether the pending list is asked for a cursor, so that it can be held later. Without it the request is the plain one of rev
+   * 6.
+   */
   readonly longPoll: boolean;
-  /** Of a fault that concerns the whole hive. */
+  /** The scope of a fault that concerns the whole hive. */
   readonly scope: Scope;
-  /** Hears of entries of the hive's lists that cannot be read. */
+  /** Logs entries of the hive's lists that cannot be read. */
   readonly log: Log;
 }
 
-/** Beyond the hold itself, for a server that answers at its last moment (Kijito contract a). */
+/** Time beyond the hold itself, for a server that answers at the last moment (Kijito contract a). */
 const HOLD_GRACE_MS = 10_000;
 
 /**
- * `wait` of a request that is meant to come back at once. It is not stated whether a server holds a first request that
- * has no cursor; this is the most it can cost.
+ * `wait` of a request that should return at once. The contract does not say whether a server holds a first request without a
+ * cursor; this is the most it can cost.
  */
 const SHORTEST_WAIT_S = 1;
 
-/** What the newest page of an inbox was, so that the same bytes need not be parsed again. */
+/** The newest page of an inbox, so that the same bytes need not be parsed again. */
 interface NewestPage {
   readonly fingerprint: Uint8Array;
   readonly window: HiveWindow;
 }
 
-/** Answers up to this size are kept as they are, which is quicker to compare than any digest. */
+/** Answers up to this size are kept whole, which is quicker to compare than a digest. */
 const COMPARED_WHOLE_BYTES = 16 * 1024;
 
-/** What to know a body again by. A large one is digested on another thread: that takes milliseconds. */
+/** A digest by which to recognise a body. It is computed on another thread, since a large body takes milliseconds. */
 async function computeFingerprint(body: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>));
 }
@@ -73,7 +76,7 @@ export function createHttpHive(options: HttpHiveOptions): HiveClient {
   const { hive, fetcher, clock, contentChars, scope, log } = options;
   const newestPages = new Map<string, NewestPage>();
   let sendsWindows = false;
-  /** The last pending list: of a thousand personas most seconds bring the same bytes. */
+  /** The last pending list. Even with a thousand personas, most requests return the same bytes. */
   let lastPending: { readonly body: Uint8Array; readonly levels: PendingCounts } | null = null;
 
   const fetchUrl = (url: URL, signal: AbortSignal, deadlineMs?: number): Promise<{ readonly body: Uint8Array }> =>
@@ -119,9 +122,9 @@ export function createHttpHive(options: HttpHiveOptions): HiveClient {
     };
     const newest = await readPage(body, reading);
     const newestWindow = toWindow(newest);
-    // An empty page that has older rows says nothing of what is above a cursor, however often it comes.
+    // An empty page that says older messages exist proves nothing about messages above a cursor, however often it comes.
     if (newest.messages.length === 0 && newest.older.is !== 'whole') newestPages.delete(address);
-    else newestPages.set(address, { fingerprint: Uint8Array.from(fingerprint), window: newestWindow }); // a copy: it is a piece of something larger
+    else newestPages.set(address, { fingerprint: Uint8Array.from(fingerprint), window: newestWindow }); // a copy: the bytes are part of a larger buffer
     if (after === null) return { ...newestWindow, messages: await toNewestMessages(newest, contentChars, turn) };
     const toOlderUrl = (before: number): URL => {
       const page = hive.inbox(address);

@@ -8,9 +8,9 @@ export type InboxIdentity = readonly [
 ];
 
 /**
- * The canonical identity of an inbox URL, before any DNS (Kijito spec 7.3, contract d). Scheme and host in lower case,
- * the port filled in, no slash at the end of the path, query pairs sorted by code point, `mark_read`, user name and
- * fragment left out. It equals itself after a JSON round trip.
+ * The canonical identity of an inbox URL, before any DNS (Kijito spec 7.3, contract d). Scheme and host are in lower case and the
+ * port is filled in. The path has no slash at its end, and query pairs are sorted by code point.
+ * `mark_read`, user name and fragment are left out. The identity survives a JSON round trip.
  */
 export function toInboxIdentity(url: URL): InboxIdentity {
   const query = [...url.searchParams].filter(([key]) => key !== 'mark_read').sort(compareByCodePoint);
@@ -23,7 +23,7 @@ export function toInboxIdentity(url: URL): InboxIdentity {
   ];
 }
 
-/** UTF-8 sorts as code points do; UTF-16, which `<` compares, does not. */
+/** UTF-8 bytes sort as code points do; UTF-16 units, which `<` compares, do not. */
 function compareByCodePoint(a: readonly [string, string], b: readonly [string, string]): number {
   return Buffer.compare(Buffer.from(a[0]), Buffer.from(b[0])) || Buffer.compare(Buffer.from(a[1]), Buffer.from(b[1]));
 }
@@ -32,7 +32,7 @@ export function formatIdentity(identity: InboxIdentity): string {
   return JSON.stringify(identity);
 }
 
-/** `saved` is whatever a state file held. */
+/** `saved` is the value from a state file, of any shape. */
 export function isSameIdentity(identity: InboxIdentity, saved: unknown): boolean {
   return JSON.stringify(saved) === formatIdentity(identity);
 }

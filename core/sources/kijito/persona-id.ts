@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { PersonaId } from '../../model/index.ts';
 
 /**
- * The id of a persona: `prefix` and its name. A bare name that begins with a prefix `reserved` for other sources gets a
- * hash, so that no hive can pass its persona off as another source's.
+ * The id of a persona: `prefix` and the name. A bare name that begins with a prefix `reserved` for other sources gets a hash, so
+ * that no hive can pass its persona off as another source's.
  */
 export function toPersonaId(address: string, prefix: string, reserved: readonly string[]): PersonaId {
   if (prefix !== '') return prefix + address;

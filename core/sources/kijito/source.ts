@@ -6,19 +6,19 @@ import { toPersonaId } from './persona-id.ts';
 
 export interface KijitoOptions {
   readonly id: SourceId;
-  /** Owned: closed with the source. */
+  /** Owned by the source, which closes it. */
   readonly client: HiveClient;
   readonly clock: Clock;
   readonly members: Members;
 }
 
-/** Who is watched: those of the hive's directory, or the one inbox of a `--url`. */
+/** The watched personas: those of the hive's directory, or the one inbox of a `--url`. */
 export type Members =
   | {
       readonly is: 'directory';
-      /** Before each name; empty for the primary hive. */
+      /** Added in front of each name; empty for the primary hive. */
       readonly prefix: string;
-      /** Prefixes of other sources, which a bare name may not begin with. */
+      /** Prefixes of other sources. A bare name must not begin with one. */
       readonly reserved: readonly string[];
     }
   | { readonly is: 'single'; readonly persona: Persona };
@@ -26,14 +26,14 @@ export type Members =
 /** The event key `source` of every hive, local or not. */
 export const KIJITO_KIND = 'kijito-inbox';
 
-/** A persona of the directory as Hivebar names it. */
+/** The persona of a directory entry, with the id that Hivebar gives it. */
 export function toKijitoPersona(address: string, members: Members & { readonly is: 'directory' }): Persona {
   return { id: toPersonaId(address, members.prefix, members.reserved), address, label: address };
 }
 
 const NOTHING_REPORTED: DirectoryMember = { memories: null, retired: false, writeOnly: false, mail: null };
 
-/** A hive as a source: a log of rows with rising ids, read without consuming (Kijito spec 5 and 9). */
+/** A hive as a source: a log of messages with rising ids, read without consuming (Kijito spec 5 and 9). */
 export function createKijitoSource({ id, client, clock, members }: KijitoOptions): Source {
   let directory: PersonaDirectory | null = null;
   const personas = async (signal: AbortSignal): Promise<readonly Persona[]> => {

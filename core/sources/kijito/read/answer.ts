@@ -11,9 +11,9 @@ import {
 import { parseJsonInParts } from './json-parts.ts';
 import type { YieldTurn } from './turns.ts';
 
-/** One answer of a hive on its way from bytes to meaning. `from` names it in messages. */
+/** One answer of a hive while it is parsed. */
 export interface AnswerReading {
-  /** For the message of a fault, and made only for one. */
+  /** Names the answer in the message of a fault. It is called only for a fault. */
   from(): string;
   readonly scope: Scope;
 }
@@ -22,14 +22,14 @@ export function createAnswerFault(reading: AnswerReading, code: FaultCode, detai
   return new Fault(code, `${reading.from()}: ${detail}`, reading.scope);
 }
 
-/** The whole envelope and its `result`. */
+/** The parsed envelope and its `result`. */
 export interface HiveAnswer {
   readonly envelope: Readonly<Record<string, unknown>>;
   readonly result: readonly unknown[];
 }
 
 /**
- * What the bytes of an answer are. A byte-order mark is accepted (Kijito contract D20).
+ * Parses the bytes of an answer. A byte-order mark is accepted (Kijito contract D20).
  * @throws Fault `not-json`, or `shape` when it is no object with a list `result`
  */
 export function parseAnswer(body: Uint8Array, reading: AnswerReading): HiveAnswer {
@@ -40,12 +40,12 @@ export function parseAnswer(body: Uint8Array, reading: AnswerReading): HiveAnswe
   }
 }
 
-/** An answer with more is parsed in parts. */
+/** A larger answer is parsed in parts. */
 const AT_ONCE: JsonLimits = { ...JSON_LIMITS, chars: 256 * 1024, values: 10_000 };
 
 /**
- * The same; a large one in parts, between which everybody else has a turn. What would take long to parse is left out, so
- * that no hive holds up another.
+ * Like `parseAnswer`, but parses a large answer in parts and yields to other work in between. Parts that would take long to parse
+ * are left out, so that no hive holds up another.
  */
 export async function parseAnswerInTurns(
   body: Uint8Array,
@@ -65,7 +65,7 @@ function isWithin(text: string, limits: JsonLimits): boolean {
     checkJson(text, limits);
     return true;
   } catch {
-    return false; // it is read another way, which has limits of its own
+    return false; // the other way of parsing has limits of its own
   }
 }
 
@@ -85,7 +85,7 @@ function checkAnswer(envelope: unknown, reading: AnswerReading): HiveAnswer {
 
 function toJsonFault(error: unknown, body: Uint8Array, reading: AnswerReading): unknown {
   if (!(error instanceof SyntaxError)) return error;
-  // Its length and not its text: what was cut off may be mail, and a fault is shown to who may not read mail.
+  // The message says the length and not the text: the text may be mail, and people who may not read mail can see faults.
   const why = error instanceof JsonRefusal ? `not read, since ${error.message}` : 'not JSON';
   const message = `${reading.from()}: the answer of ${body.length} bytes is ${why}`;
   return new Fault('not-json', message, reading.scope, { cause: error });
@@ -95,12 +95,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `true`, `2.5` and `"7"` are no numbers of anything (Kijito contract, trap 23). */
+/** `true`, `2.5` and `"7"` are no counts (Kijito contract, trap 23). */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** What a value is, for messages: never the value itself, which may be long and is not ours. */
+/** The kind of a value, for messages. The value itself may be long and is foreign text, so it is never shown. */
 export function describeKind(value: unknown): string {
   if (value === undefined) return 'absent';
   if (value === null) return 'null';

@@ -1,16 +1,16 @@
 import type { Log } from '../../../ports/index.ts';
 
-/** Hears of an entry of a list that cannot be read; the entries beside it count as ever. */
+/** Reports an entry of a list that cannot be read. The other entries count as usual. */
 export type DefectReporter = (index: number, detail: string) => void;
 
 export const ignoreDefect: DefectReporter = () => {};
 
-/** Entries that one line names. */
+/** How many entries one log line names. */
 const MOST_NAMED = 3;
 
-/** Says which entries of a list cannot be read: when they change, and when all can be read again. */
+/** Logs which entries of a list cannot be read: when they change, and when all can be read again. */
 export interface ListDefects {
-  /** Reads one answer; what `read` reports is said, unless it was said of the answer before. */
+  /** Reads one answer and logs what `read` reports, unless the answer before had the same defects. */
   collect<T>(read: (report: DefectReporter) => T): T;
 }
 

@@ -3,11 +3,11 @@ import { type AnswerReading, createAnswerFault, describeKind, type HiveAnswer, i
 import { type DefectReporter, ignoreDefect } from './defects.ts';
 
 /**
- * One answer of `GET /api/personas`: the names as the server spells them, in its order, with what it says of each. Names
- * are case-sensitive there, so `Ada` and `ada` are two; a name that comes twice is one (Kijito contract a, trap 43). A
- * field that is absent or of another type is not said; `projects[].count` is never summed, since it leaves memories out.
- * An entry without a name is a defect, and the others count.
- * @throws Fault `shape` when no entry has a name: nobody to watch is no answer
+ * Parses one answer of `GET /api/personas`: the names in the server's spelling and order, with what it says about each. Names are
+ * case-sensitive, so `Ada` and `ada` are two; a repeated name counts once (Kijito contract a, trap 43).
+ * A field that is absent or of another type counts as not reported. `projects[].count` is never summed, since it leaves memories
+ * out. An entry without a name is a defect, and the others count.
+ * @throws Fault `shape` when no entry has a name: a directory without personas is no answer
  */
 export function parseDirectory(
   { result }: HiveAnswer,

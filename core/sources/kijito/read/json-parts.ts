@@ -2,22 +2,21 @@ import { findStringEnd, JSON_LIMITS, JsonRefusal, parseJson } from '../../../mod
 import { UNREADABLE } from '../../text.ts';
 import type { YieldTurn } from './turns.ts';
 
-/** Characters that are parsed in one turn of the event loop. */
+/** How many characters are parsed in one turn of the event loop. */
 const PART_CHARS = 64 * 1024;
-/** A list or object inside a row or the envelope is left out when it has more characters, */
+/** A list or object inside a message or the envelope is left out when it has more characters than this. */
 const MOST_CHARS = 64 * 1024;
-/** or when its row or envelope has more values with it. */
+/** It is also left out when its message or envelope would exceed this many values with it. */
 const MOST_VALUES = 10_000;
-/** Entries of the list, and keys of the envelope. */
+/** The most entries of the list, and the most keys of the envelope. */
 const MOST_ENTRIES = 100_000;
 
 /**
- * What `JSON.parse` gives for an object, or throws; but the elements of its list `result` are parsed in parts, between
- * which everybody else has a turn. A text that is not cut here, since it is no such object or a key is in doubt, is parsed
- * as a whole, within the limits of all JSON from outside.
+ * Parses an object as `JSON.parse` does, but the elements of its list `result` in parts, and yields to other work in between. A
+ * text without exactly one such list, or with a doubtful key, is parsed as a whole, within the limits of all JSON from outside.
  *
- * A list or object that would take long to parse is not parsed, and does not keep its neighbours from being read: a field
- * of a row is a placeholder in its place, a field of the envelope and a row of too many fields are null.
+ * A list or object that would take long to parse is left out, and its neighbours are read all the same. A field of a message
+ * becomes a placeholder; a field of the envelope, and a message with too many fields, become null.
  * @throws SyntaxError
  */
 export async function parseJsonInParts(text: string, turn: YieldTurn, chars = PART_CHARS): Promise<unknown> {
@@ -35,18 +34,18 @@ export async function parseJsonInParts(text: string, turn: YieldTurn, chars = PA
     for (const value of part) elements.push(value);
     at = end + 1;
   }
-  // Without its elements the list is empty, and the rest of the text means what it meant.
+  // Without its elements the list is empty, and the rest of the text keeps its meaning.
   return { ...JSON.parse(head + read(to, text.length)), result: elements };
 }
 
-/** Text that is not parsed, and the JSON that stands for it. */
+/** A part of the text that is not parsed, and the JSON that replaces it. */
 interface JsonCut {
   readonly from: number;
   readonly to: number;
   readonly by: string;
 }
 
-/** Reads spans of the text, which must come in their order, with what stands for the cuts. */
+/** Returns a function that reads spans of the text, in ascending order, with each cut replaced. */
 function createPieceReader(text: string, cuts: readonly JsonCut[]): (from: number, to: number) => string {
   let next = 0;
   return (from, to) => {
@@ -61,7 +60,7 @@ function createPieceReader(text: string, cuts: readonly JsonCut[]): (from: numbe
   };
 }
 
-/** Where the elements of `result` begin and end, of the commas between them those to part at, and what to leave out. */
+/** Where the elements of `result` begin and end, the commas between elements at which to split, and what to leave out. */
 interface ListLayout {
   readonly from: number;
   readonly to: number;
@@ -73,8 +72,8 @@ const [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = Array.from('",[]{}', 
 const PLACEHOLDER = JSON.stringify(UNREADABLE);
 
 /**
- * Only finds places: what is no JSON is found out by who parses the pieces. Null when the text does not have exactly one
- * list `result`, as far as its own keys can be told from their spelling.
+ * Finds positions only; invalid JSON is noticed when the pieces are parsed. Null when the text does not have exactly one list
+ * `result`, as far as the spelling of its keys shows.
  * @throws JsonRefusal when list or envelope have too many entries
  */
 async function findList(text: string, turn: YieldTurn, chars: number): Promise<ListLayout | null> {
@@ -87,11 +86,11 @@ async function findList(text: string, turn: YieldTurn, chars: number): Promise<L
   let lastTurn = 0;
   let entries = 0;
   let keys = 0;
-  /** Of the row that is read now: where it begins, its fields, and the values in its lists and objects. */
+  /** The current message: where it begins, how many fields it has, and how many values its lists and objects have. */
   let row = { from: 0, fields: 0, values: 0 };
-  /** The same of the envelope. */
+  /** The number of values in lists and objects of the envelope. */
   let envelopeValues = 0;
-  /** The list or object inside a row or the envelope that is read now. */
+  /** The current list or object inside a message or the envelope. */
   let inner: { readonly from: number; readonly depth: number; values: number; isDeep: boolean } | null = null;
 
   for (let at = 0; at < text.length; at += 1) {
@@ -156,7 +155,7 @@ async function findList(text: string, turn: YieldTurn, chars: number): Promise<L
 
 const COLON = /[ \t\n\r]*:[ \t\n\r]*/y;
 
-/** Where the value begins whose key ended before `at`; -1: it was no key. */
+/** Where the value begins whose key ended before `at`; -1 when the string is no key. */
 function findValueStart(text: string, at: number): number {
   COLON.lastIndex = at;
   return COLON.test(text) ? COLON.lastIndex : -1;

@@ -3,8 +3,8 @@ import { cut, formatJson, sanitizeText } from '../../text.ts';
 import type { RawMessage } from './page.ts';
 
 /**
- * A row as far as Hivebar keeps it. `contentChars` cuts the content to so many code points, null leaves it out. A lone
- * surrogate or NUL anywhere would wedge a spawn or a file write later (Kijito contract, trap 8), so both go here.
+ * A raw message reduced to what Hivebar keeps. `contentChars` cuts the content to that many code points; null leaves it out. Lone
+ * surrogates and NUL would break a spawn or a file write later (Kijito contract, trap 8), so they are removed here.
  */
 export function toMessage({ id, fields }: RawMessage, contentChars: number | null): Message {
   return {
@@ -16,7 +16,7 @@ export function toMessage({ id, fields }: RawMessage, contentChars: number | nul
   };
 }
 
-/** Text is itself, nothing is nothing, anything else is its JSON (D18), or a placeholder. */
+/** Text stays as it is, null and undefined become empty, and any other value becomes its JSON (D18), or a placeholder. */
 function cleanText(value: unknown): string {
   const text = typeof value === 'string' ? value : value === null || value === undefined ? '' : formatJson(value);
   return sanitizeText(text);

@@ -2,42 +2,46 @@ import { type Count, exactly, isSameName, UNKNOWN } from '../../../model/index.t
 import { type AnswerReading, createAnswerFault, describeKind, type HiveAnswer, isCount, isRecord } from './answer.ts';
 import { mapInTurns, type YieldTurn } from './turns.ts';
 
-/** A row as it came, its id checked. */
+/** A message as it came, with a checked id. */
 export interface RawMessage {
   readonly id: number;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What a page says of older rows. `whole`: there are none, or the server knows no windows and sends everything (D13).
- * `older`: rows below `before` were withheld. `unsaid`: it cannot be told, or the page contradicts itself, and then
- * neither half of it is believed (Kijito contract, traps 17 to 21).
+ * What a page says about older messages. `whole`: there are none, or the server does not page and sends everything (D13).
+ * `older`: messages below `before` were withheld. `unsaid`: the page does not tell, or contradicts itself, and then neither half
+ * is believed (Kijito contract, traps 17 to 21).
  */
 export type OlderMessages =
   | { readonly is: 'whole' }
   | { readonly is: 'older'; readonly before: number }
   | { readonly is: 'unsaid'; readonly why: string };
 
-/** One healthy page of an inbox: the newest rows below some id, ascending. */
+/** One valid page of an inbox: the newest messages below some id, ascending. */
 export interface HivePage {
   readonly messages: readonly RawMessage[];
-  /** It has fields of a window: this server sends windows, and a page without any is cut (D13). */
+  /** Whether the page has paging fields. Then this server pages, and a later page without those fields was cut (D13). */
   readonly isWindow: boolean;
   readonly older: OlderMessages;
-  /** Unread rows of this page; null when one does not say plainly whether it is. Mail to oneself is never unread. */
+  /**
+   * Unread messages of this page; null when a message does not say plainly whether it is read. Mail to oneself never counts as
+   * unread.
+   */
   readonly unreadHere: number | null;
-  /** Unread rows of the whole inbox, as far as this page, being the newest, can tell. */
+  /** Unread messages of the whole inbox, as far as this page can tell when it is the newest. */
   readonly unread: Count;
-  /** Unread rows that this page, being the newest, leaves out; null: it does not say (trap 28). */
+  /** Unread messages that this page leaves out when it is the newest; null when it does not say (trap 28). */
   readonly hiddenUnread: number | null;
-  /** Rows left out, where it says how many. */
+  /** How many messages were left out; null when the page does not say. */
   readonly omitted: number | null;
 }
 
 /**
- * One answer of `GET /api/inbox` by the health rule (Kijito contract a and l). Rows may come in any order, but no id
- * twice. `owner` is the persona whose inbox it is, empty where that is not known: the pending list does not count a persona's own mail, so neither does this.
- * `sendsWindows`: a page of this server had the fields of one before.
+ * Parses one answer of `GET /api/inbox` by the health rule (Kijito contract a and l). Messages may come in any order, but no id
+ * twice.
+ * `owner` is the persona whose inbox it is, empty when unknown. Like the pending list, this does not count a persona's own mail.
+ * `sendsWindows`: an earlier page of this server had paging fields.
  * @throws Fault `shape`
  */
 export function parsePage(
@@ -71,7 +75,7 @@ const WINDOW_FIELDS = ['truncated', 'size_dropped', 'next_before_id'] as const;
 const WHOLE: OlderMessages = { is: 'whole' };
 
 /**
- * Every element of `result` is an object with an id, a safe integer from 1 on.
+ * Checks that every element of `result` is an object with an id, a safe integer from 1 on.
  * @throws, or rejects with, Fault `shape`
  */
 export function parseRawMessages(
@@ -95,7 +99,7 @@ function parseRawMessage(value: unknown, index: number, reading: AnswerReading):
 
 function parseOlder(envelope: Readonly<Record<string, unknown>>, oldest: number | null): OlderMessages {
   const { truncated, size_dropped: dropped, next_before_id: next } = envelope;
-  // A flag that is neither true nor false, and a count that is none, stand for an omission of unknown size.
+  // A flag that is neither true nor false, or an invalid count, means that an unknown number of messages was withheld.
   const withheld = !isAmong(truncated, [undefined, false]) || !isAmong(dropped, [undefined, 0]);
   const unsaid = (why: string): OlderMessages => ({ is: 'unsaid', why });
   if (next === null) return withheld ? unsaid('it withheld rows, and says that there are none older') : WHOLE;
@@ -111,7 +115,7 @@ function isAmong(value: unknown, values: readonly unknown[]): boolean {
   return values.includes(value);
 }
 
-/** `unread_not_shown` is computed only when something was withheld, so it is used only then. */
+/** The server computes `unread_not_shown` only when it withheld something, so it is used only then. */
 function countUnread(
   envelope: Readonly<Record<string, unknown>>,
   unreadHere: number | null,
@@ -124,8 +128,8 @@ function countUnread(
 }
 
 /**
- * What the server says is unread and not in this page. Of a page that withholds nothing that is none; where it withheld
- * rows and cannot be believed about the rest, 0 says nothing (trap 28).
+ * How many unread messages the server says are not in this page. A page that withholds nothing hides none. When the page withheld
+ * messages and contradicts itself about the rest, 0 proves nothing (trap 28).
  */
 function countHiddenUnread(envelope: Readonly<Record<string, unknown>>, older: OlderMessages): number | null {
   if (older.is === 'whole') return 0;
@@ -134,14 +138,14 @@ function countHiddenUnread(envelope: Readonly<Record<string, unknown>>, older: O
   return older.is === 'unsaid' && hidden === 0 ? null : hidden;
 }
 
-/** `truncated` does not say how many rows the count limit withheld; then `size_dropped` is not all of them. */
+/** `truncated` does not say how many messages the count limit withheld; then `size_dropped` does not cover all of them. */
 function countOmitted({ truncated, size_dropped: dropped }: Readonly<Record<string, unknown>>): number | null {
   return isAmong(truncated, [undefined, false]) && isCount(dropped) ? dropped : null;
 }
 
 function countUnreadAmong(messages: readonly RawMessage[], owner: string): number | null {
   let unread = 0;
-  // Names are compared once each: a window may hold thousands of messages of a few senders.
+  // Each name is compared once: a page may hold thousands of messages from a few senders.
   const own = new Map<unknown, boolean>();
   for (const { fields } of messages) {
     if (typeof fields.read !== 'boolean') return null;

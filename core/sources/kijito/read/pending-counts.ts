@@ -6,9 +6,10 @@ import { type DefectReporter, ignoreDefect } from './defects.ts';
 const UNKNOWN_COUNTS: UnreadCounts = { unread: UNKNOWN, urgent: UNKNOWN };
 
 /**
- * One answer of `GET /api/notify/pending` (Kijito contract a). A persona that is absent has none unread; no `cursor`
- * means that the server does not long-poll. An entry that cannot be read is a defect and no failure: without a name it
- * says nothing of anybody, and with one the counts of that persona are unknown, so its inbox is fetched.
+ * Parses one answer of `GET /api/notify/pending` (Kijito contract a). A persona that is absent has no unread messages. Without
+ * `cursor` the server does not long-poll.
+ * An entry that cannot be read is a defect and no failure. Without a name it says nothing about anybody. With a name, the counts
+ * of that persona are unknown, so its inbox is fetched.
  * @throws Fault `shape` for the answer as a whole, also when no entry has a name
  */
 export function parsePendingCounts(

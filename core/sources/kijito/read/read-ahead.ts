@@ -1,16 +1,16 @@
 import { findSpan, type Span } from '../../../model/index.ts';
 import type { YieldTurn } from './turns.ts';
 
-/** What lies above a cursor and is done: the part of a walk that tells where it has to ask. */
+/** The part of a walk that decides where to ask next. */
 export interface WalkRange {
   readonly after: number;
-  /** Spans above `after` whose rows need not be fetched again, as `merged` gives them. */
+  /** Id ranges above `after` that need not be fetched again, as `mergeSpans` returns them. */
   readonly done: readonly Span[];
 }
 
 /**
- * Where a walk asks when it has every row from `before` on: below whatever is done there. Null when nothing is left above
- * the cursor. `skips`: rows that are done lie between.
+ * Where a walk asks next when it has every message from `before` on: below the adjacent range that is done. Null when nothing is
+ * left above the cursor. `skips`: done messages lie in between.
  */
 export function askBelow(
   before: number,
@@ -22,9 +22,9 @@ export function askBelow(
 }
 
 /**
- * Bodies of older pages, asked for one after the other, at most `most` of them. A body says at its end how the walk goes
- * on; that is taken as a hint and asked for at once, so that the server works while the body is read. Who reads it says
- * where the walk really goes on: a hint that was wrong, of a page that contradicts itself, costs one request.
+ * Returns a function that fetches bodies of older pages one after the other, at most `most` of them. The end of a body says where
+ * the walk continues. That value is used as a hint and requested at once, so that the server works while the body is read.
+ * The reader decides where the walk really continues. A wrong hint, from a page that contradicts itself, costs one request.
  */
 export function readAhead(
   ask: (before: number) => Promise<Uint8Array>,
@@ -37,7 +37,7 @@ export function readAhead(
   const begin = (before: number) => {
     requestCount += 1;
     const body = ask(before);
-    body.catch(() => {}); // told to whoever asks for it, if anybody does
+    body.catch(() => {}); // whoever awaits the body gets the error, if anybody does
     return { before, body };
   };
   return async (before) => {
@@ -45,12 +45,12 @@ export function readAhead(
     const hint = parseContinuation(body);
     const next = hint === null || hint >= before || requestCount >= most ? null : askBelow(hint, range);
     coming = next === null ? null : begin(next.before);
-    await turn(); // the request leaves with the next turn of the event loop, and others have one while much is read
+    await turn(); // the request leaves with the next turn of the event loop, and other work runs before a long body is read
     return body;
   };
 }
 
-/** Enough for the fields after the rows. */
+/** Enough bytes for the fields after the messages. */
 const END_BYTES = 256;
 const CONTINUATION = /"next_before_id"\s*:\s*([1-9]\d{0,14})\s*[,}]/;
 

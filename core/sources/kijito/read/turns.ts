@@ -1,10 +1,10 @@
-/** As many rows as are gone through in one turn of the event loop. */
+/** How many items are processed in one turn of the event loop. */
 const AT_ONCE = 400;
 
-/** Resolves when everybody else has had a turn. */
+/** Resolves when other work has had a turn. */
 export type YieldTurn = () => Promise<void>;
 
-/** At once where they are few; else in parts, between which everybody else has a turn. */
+/** Maps a short list at once, and a long one in parts, between which other work has a turn. */
 export function mapInTurns<A, B>(
   items: readonly A[],
   turn: YieldTurn,

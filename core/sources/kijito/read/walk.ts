@@ -7,12 +7,12 @@ import type { HivePage, RawMessage } from './page.ts';
 import { askBelow, readAhead, type WalkRange } from './read-ahead.ts';
 import { mapInTurns, type YieldTurn } from './turns.ts';
 
-/** Pages one look may ask for. */
+/** How many pages one poll may fetch. */
 export const PAGE_BUDGET = 50;
 
 export interface Walk extends WalkRange {
   readonly contentChars: number | null;
-  /** Fetches the newest rows below an id. */
+  /** Fetches the newest messages below an id. */
   readonly ask: (before: number) => Promise<Uint8Array>;
   readonly read: (body: Uint8Array, before: number) => Promise<HivePage>;
   readonly turn: YieldTurn;
@@ -20,7 +20,7 @@ export interface Walk extends WalkRange {
   readonly signal: AbortSignal;
 }
 
-/** The newest page alone: what there is to say without a cursor. */
+/** The newest page alone, as the window for a poll without a cursor. */
 export function toWindow(page: HivePage): HiveWindow {
   const { unread, hiddenUnread } = page;
   const hidden = hiddenUnread === null ? {} : { hidden: { unread: hiddenUnread, floor: page.messages[0]?.id ?? null } };
@@ -28,10 +28,10 @@ export function toWindow(page: HivePage): HiveWindow {
 }
 
 /**
- * From the newest page back to the cursor: every row above `after` that is not done. Only a page that reaches the cursor,
- * or one that says it is the last, ends the walk; whatever else ends it leaves a hole, and what was had is given all the
- * same (Kijito contract, traps 14 to 21). A look after that goes on below what is done by then, so a hole of any size is
- * closed in the end.
+ * Walks from the newest page back to the cursor and returns every message above `after` that is not done. Only a page that
+ * reaches the cursor, or says it is the last, completes the walk. Any other end leaves a gap, and the messages fetched so far are
+ * returned all the same (Kijito contract, traps 14 to 21).
+ * The next poll continues below what is done by then, so a gap of any size is closed in the end.
  * @throws what the signal aborts with
  */
 export function walkBack(newest: HivePage, walk: Walk): HiveWindow | Promise<HiveWindow> {
@@ -44,9 +44,9 @@ export function walkBack(newest: HivePage, walk: Walk): HiveWindow | Promise<Hiv
 }
 
 async function walkOn(newest: HivePage, walk: Walk): Promise<HiveWindow> {
-  /** What is kept of each page, which itself is let go: bodies of messages may be large. */
+  /** What is kept of each page. The page itself is released, because bodies of messages may be large. */
   const messagesByPage: Message[][] = [];
-  /** The last page until it is trimmed: at the end, or while the next is on its way. */
+  /** The last page until it is trimmed: at the end, or while the next page is fetched. */
   let whole: HivePage | null = newest;
   const trim = async (): Promise<void> => {
     const page = whole;
@@ -91,7 +91,7 @@ async function walkOn(newest: HivePage, walk: Walk): Promise<HiveWindow> {
     if (newestId >= before) return finishWithGap(`asked for rows before ${before}, it holds ${newestId}`);
     pages += 1;
     whole = page;
-    // From its oldest row up to where it was asked from, this page leaves nothing out.
+    // From its oldest message up to the requested id, this page leaves nothing out.
     spans.push(...toSpans(page.messages, walk.after, before - 1));
     unread = unread === null || page.unreadHere === null || skips ? null : unread + page.unreadHere;
   }
@@ -99,7 +99,7 @@ async function walkOn(newest: HivePage, walk: Walk): Promise<HiveWindow> {
   return finishWindow(unread === null ? UNKNOWN : exactly(unread));
 }
 
-/** Ids are whole numbers: nothing lies between the cursor and the id after it. */
+/** Ids are whole numbers, so nothing lies between the cursor and the next id. */
 function hasReached(page: HivePage, after: number): boolean {
   const oldest = page.messages[0]?.id;
   return page.older.is === 'whole' || (oldest !== undefined && oldest <= after + 1);
@@ -119,7 +119,7 @@ function toNewMessages(
   return mapInTurns(newMessages, turn, (message) => toMessage(message, contentChars));
 }
 
-/** The rows of the newest page, for who has no cursor. */
+/** The messages of the newest page, for a caller without a cursor. */
 export function toNewestMessages(
   { messages }: HivePage,
   contentChars: number | null,
