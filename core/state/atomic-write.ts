@@ -7,11 +7,12 @@ import { syncDirectory } from './private-dir.ts';
 import { PRIVATE_FILE, retryWithDirectories } from './safe-open.ts';
 
 /**
- * Replaces a file so that a reader, a kill or a power cut sees the old text or the new, never a mix: temporary file in the
- * same directory, write, fsync, rename, fsync of the directory (Kijito spec 7.3). A failure leaves the old file as it
- * was, except that of the last step, after which the new text is there but may not survive a power cut.
+ * Replaces a file so that a reader, a kill or a power cut sees the old text or the new, never a mix. The steps: temporary file in
+ * the same directory, write, fsync, rename, fsync of the directory (Kijito spec 7.3).
+ * A failure leaves the old file as it was. Only after a failure of the last step is the new text in place, and it may not survive
+ * a power cut.
  *
- * @throws Fault `no-space` or `unwritable`; the temporary file is gone unless removing it failed as well.
+ * @throws Fault `no-space` or `unwritable`; the temporary file is removed, unless that failed as well.
  */
 export function writeAtomically(disk: Disk, random: Random, path: string, content: string | Uint8Array): void {
   const { files } = disk;
@@ -28,10 +29,11 @@ export function writeAtomically(disk: Disk, random: Random, path: string, conten
 }
 
 /**
- * Makes a file that is not there yet, whole from its first moment, and never replaces one: temporary file, write, fsync, a
- * link under the final name, fsync of the directory. False: the name is taken, by whatever, and nothing was changed.
+ * Creates a file that does not exist yet, complete from its first moment, and never replaces one. The steps: temporary file,
+ * write, fsync, link under the final name, fsync of the directory.
+ * Returns false when the name is taken, by anything; then nothing was changed.
  *
- * @throws Fault `no-space` or `unwritable`; the temporary file is gone unless removing it failed as well.
+ * @throws Fault `no-space` or `unwritable`; the temporary file is removed, unless that failed as well.
  */
 export function createAtomically(disk: Disk, random: Random, path: string, text: string): boolean {
   const { files } = disk;
@@ -54,7 +56,7 @@ export function createAtomically(disk: Disk, random: Random, path: string, text:
   return true;
 }
 
-/** The content in a temporary file beside `path`, on the disk, for `place` to put under its name. */
+/** Writes and syncs the content to a temporary file beside `path`. Then `place` puts it under its name. */
 function writeThroughTemp(
   disk: Disk,
   random: Random,
@@ -85,8 +87,8 @@ function writeThroughTemp(
 }
 
 /**
- * Removes the temporary files that a kill left behind for `path` (D25). The caller holds the lock of `path`, so no live
- * writer can own one; those of other files are named differently and not touched. Returns how many went.
+ * Removes the temporary files that a kill left behind for `path` (D25). The caller holds the lock of `path`, so no live writer
+ * can own one. Temporary files of other files have other names and stay. Returns how many were removed.
  */
 export function sweepTemps(disk: Disk, path: string): number {
   const directory = dirname(path);
@@ -99,13 +101,13 @@ export function sweepTemps(disk: Disk, path: string): number {
       swept += 1;
     }
   } catch (error) {
-    // Litter, not a failure: the next start tries again.
+    // A leftover is no failure: the next start tries again.
     if (getErrno(error) !== 'ENOENT') disk.log.warn(toIoFault(error, directory, 'unwritable').message, { path });
   }
   return swept;
 }
 
-/** Names the file the temporary one is for, so that a sweep knows its own. */
+/** The prefix identifies the target file, so that a sweep removes only temporary files of that one. */
 function toTempPrefix(path: string): string {
   return `.kijmon-${createHash('sha256').update(basename(path)).digest('hex').slice(0, 8)}-`;
 }
@@ -123,6 +125,6 @@ function discard(disk: Disk, temp: string): void {
   try {
     disk.files.unlink(temp);
   } catch {
-    // The failure that led here is the one to report; the next start sweeps this file.
+    // The caller reports the failure that led here; the next start removes this file.
   }
 }

@@ -1,15 +1,15 @@
 type Sum = (content: string | Uint8Array) => number;
 
 /**
- * Node's own function comes with its `zlib`, which a start pays with milliseconds: too much for a hook that reads a few messages, nothing
- * for a process that works on. So the first bytes of a process are summed here, and all others there.
+ * Node's own function needs `zlib`, which takes milliseconds to load. That is too much for a hook that reads a few messages, and
+ * nothing for a process that works on. So the first bytes of a process are summed here, and all others by Node.
  */
 const SUMMED_HERE = 64 * 1024;
 
 let summed = 0;
 let native: Sum | null = null;
 
-/** The CRC-32 of bytes, or of a text in UTF-8: the one of zlib, gzip and PNG. */
+/** The CRC-32 of bytes, or of a text in UTF-8, as zlib, gzip and PNG define it. */
 export function crc32(content: string | Uint8Array): number {
   if (native !== null) return native(content);
   summed += content.length;
@@ -21,7 +21,7 @@ export function crc32(content: string | Uint8Array): number {
 const POLYNOMIAL = 0xedb88320;
 let table: Int32Array | null = null;
 
-/** The same by a table of what each byte does. */
+/** Computes the same sum with a lookup table per byte. */
 export function computeByTable(content: string | Uint8Array): number {
   table ??= buildTable();
   const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;

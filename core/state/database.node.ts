@@ -5,12 +5,12 @@ import { Fault } from '../model/index.ts';
 import { realFiles } from '../ports/index.ts';
 import { crc32 } from './crc32.node.ts';
 
-/** What a column holds and a parameter may be. */
+/** The values that a column holds and a parameter takes. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
-/** A compiled statement. `Row` is what its SQL selects, stated beside the SQL and not checked again. */
+/** A compiled statement. `Row` is what its SQL selects; it is declared beside the SQL and not checked. */
 export interface Statement<Row = never> {
-  /** @throws Fault `database` or `no-space`, as every method here. */
+  /** @throws Fault `database` or `no-space`, like every method here. */
   run(...values: SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
@@ -19,13 +19,13 @@ export interface Statement<Row = never> {
 }
 
 /**
- * One connection to `hivebar.sqlite`: WAL, synchronous FULL, so that what was committed survives a power cut. Calls are
- * synchronous. Several processes may hold the file open at once; a writer waits up to 5 s for another's transaction.
+ * One connection to `hivebar.sqlite`, with WAL and synchronous FULL, so that a commit survives a power cut. Calls are
+ * synchronous. Several processes may have the file open; a writer waits up to 5 s for another's transaction.
  */
 export interface Database extends Disposable {
   readonly path: string;
   readonly isTransaction: boolean;
-  /** False: the file was deleted, or another one has its name, so what is written here would be found by nobody. */
+  /** False when the file was deleted or replaced, so that nobody would find what is written here. */
   isInPlace(): boolean;
   exec(sql: string): void;
   prepare<Row = never>(sql: string): Statement<Row>;
@@ -34,9 +34,9 @@ export interface Database extends Disposable {
 /** How long a writer waits for another process, in milliseconds. */
 const BUSY_MS = 5000;
 /**
- * Pages of 4 KiB the write-ahead log may reach before a commit moves them into the database. Four times SQLite's own
- * figure: a commit of 1,000 events fills that at once, and would wait for the move nearly every time. (Smaller pages make
- * the commit of one event a quarter quicker and that of 1,000 slower.)
+ * How many pages of 4 KiB the write-ahead log may reach before a commit moves them into the database. This is four times SQLite's
+ * default: a commit of 1,000 events fills that at once, and would wait for the move nearly every time. (Smaller pages make the
+ * commit of one event a quarter quicker and that of 1,000 slower.)
  */
 const CHECKPOINT_PAGES = 4000;
 /** SQLite's primary result code for a full disk. */
@@ -46,16 +46,16 @@ const SQLITE_BUSY = 5;
 /**
  * Opens the database, and creates it (0600, its directory 0700) when nothing is there. `:memory:` is for tests.
  *
- * @param busyMs how long the opening and each statement may wait for another process
- * @param compiles when statements are: at once, so that tables which are not ours are found as the room of them opens; or
- *   each when it is used, for a program of a few milliseconds, which uses few of those its rooms have
- * @throws Fault `database`: not a regular file of this user, in a directory others may write to, not a database, or
- *   damaged. The file is left where it is: it holds mail, so what becomes of it is for a person to decide.
+ * @param busyMs how long the opening and each statement may wait for another process, in milliseconds
+ * @param compiles `at once` compiles each statement when it is prepared, so that foreign tables are noticed when a room opens its
+ * tables; `when used` is for a program of a few milliseconds, which uses few of its statements
+ * @throws Fault `database` when it is no regular file of this user, in a directory that others may write to, no database, or
+ * damaged. The file stays where it is: it holds mail, so a person decides what happens to it.
  */
 export function openDatabase(path: string, busyMs = BUSY_MS, compiles: 'at once' | 'when used' = 'at once'): Database {
   if (path !== ':memory:') claim(path);
   return runGuarded(path, () => {
-    // Loaded when first used: a headless watch passes through the door of this folder and has no database.
+    // It is loaded at first use: a headless watch imports this folder's index and has no database.
     const sqlite = process.getBuiltinModule('node:sqlite');
     const connection = new sqlite.DatabaseSync(path, { timeout: busyMs, enableForeignKeyConstraints: true });
     try {
@@ -70,7 +70,7 @@ export function openDatabase(path: string, busyMs = BUSY_MS, compiles: 'at once'
 }
 
 /**
- * Runs `work` in one immediate transaction: all of it is committed, or, when it throws, none. Not to be nested.
+ * Runs `work` in one immediate transaction: all of it is committed, or nothing when it throws. Transactions must not be nested.
  *
  * @throws Fault `database` or `no-space`, and whatever `work` throws.
  */
@@ -89,8 +89,8 @@ export function runTransaction<T>(db: Database, work: () => T): T {
 }
 
 /**
- * The same, but the commit reaches the disk with the next one that is flushed. A power cut can take it back, never part
- * of it and never something that was committed before it: for work that is done again when it is found undone.
+ * Like `runTransaction`, but the commit reaches the disk with the next commit that is flushed. A power cut can undo it as a
+ * whole, and never undoes an earlier commit. Use it for work that is repeated when it is found undone.
  */
 export function runLaterTransaction<T>(db: Database, work: () => T): T {
   db.exec('PRAGMA synchronous = NORMAL');
@@ -102,8 +102,8 @@ export function runLaterTransaction<T>(db: Database, work: () => T): T {
 }
 
 /**
- * Brings the tables of one room to the version of this code. `steps[n]` leads from version n to n + 1 and is never
- * changed once released; each room names itself as `owner` and touches no table of another's.
+ * Brings the tables of one room to the version of this code. `steps[n]` leads from version n to n + 1 and never changes once
+ * released. Each room passes its name as `owner` and touches only its own tables.
  *
  * @throws Fault `database` when a newer Hivebar has already taken the tables further than these steps.
  */
@@ -115,7 +115,7 @@ export function migrate(db: Database, owner: string, steps: readonly string[]): 
   done.add(steps);
 }
 
-/** What each connection has seen to; nobody takes tables back to a version before. */
+/** The steps that each connection has completed. Nobody takes tables back to an earlier version. */
 const migratedBy = new WeakMap<Database, Set<readonly string[]>>();
 
 function migrateTables(db: Database, owner: string, steps: readonly string[]): void {
@@ -143,7 +143,7 @@ function migrateTables(db: Database, owner: string, steps: readonly string[]): v
   });
 }
 
-/** In the table of versions: the checksum of what all tables, indices and triggers are, as SQLite has their text. */
+/** The row of the version table that holds the checksum of the SQL text of all tables, indices and triggers. */
 const SCHEMA = '=schema';
 
 function recordSchema(db: Database): void {
@@ -159,7 +159,7 @@ function computeSchemaSum(db: Database): number {
   return crc32(rows.map(({ sql }) => sql).join('\n'));
 }
 
-/** False: somebody or something changed a table, an index or a trigger, so that it does something else than it did. */
+/** False when somebody or something changed a table, an index or a trigger, so that it may behave differently. */
 export function isSchemaWhole(db: Database): boolean {
   const tables = db.prepare<{ n: number }>("SELECT count(*) AS n FROM sqlite_master WHERE name = 'schema_versions'");
   if (tables.get()?.n !== 1) return true;
@@ -197,7 +197,7 @@ function wrapStatement<Row>(compile: () => StatementSync, path: string): Stateme
     compiled ??= compile();
     return compiled;
   };
-  // Written out, and not by `guarded`: they are what a storm of mail does most.
+  // The calls are written out instead of using `runGuarded`, because a burst of mail makes them most often.
   return {
     run(...values) {
       try {
@@ -244,7 +244,7 @@ function runGuarded<T>(path: string, call: () => T): T {
   }
 }
 
-/** What SQLite reports as a Fault that names the file; anything else is a mistake of ours and stays what it is. */
+/** Turns an SQLite error into a Fault that names the file. Any other error is a mistake in our code and stays as it is. */
 function toSqliteFault(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error;
   if (isDamageCode(getPrimaryCode(error))) damageListeners.get(path)?.();
@@ -263,15 +263,17 @@ const SQLITE_NOTADB = 26;
 
 const isDamageCode = (code: number): boolean => code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 
-/** Whether SQLite says that the file is not as it wrote it. */
+/** True when SQLite reports that the file is damaged or no database. */
 export function isDamage({ cause }: Fault): boolean {
   return isSqliteError(cause) && isDamageCode(getPrimaryCode(cause));
 }
 
-/** By path, who is told when a statement meets damage. */
+/** The listener of each path, called when a statement meets damage. */
 const damageListeners = new Map<string, () => void>();
 
-/** Calls `listener` each time a statement of any connection of this process to that file meets damage. One listener per file. */
+/**
+ * Calls `listener` each time a statement of any connection in this process meets damage in that file. A file has one listener.
+ */
 export function listenForDamage(path: string, listener: () => void): void {
   damageListeners.set(path, listener);
 }
@@ -285,7 +287,7 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR' && 'errcode' in error;
 }
 
-/** The low byte; the rest of an extended code says where it happened. */
+/** The low byte. The rest of an extended code says where the error happened. */
 function getPrimaryCode(error: SqliteError): number {
   return error.errcode & 0xff;
 }
@@ -307,9 +309,9 @@ function enterWal(connection: DatabaseSync, path: string, busyMs: number): void 
 }
 
 /**
- * Makes sure that the path is a private file of this user. An existing file is judged by name and not by descriptor:
- * closing a second descriptor of a database file would drop the locks this process holds on it (POSIX record locks), and
- * in a directory only this user can write to nobody can swap the name in between.
+ * Makes sure that the path is a private file of this user. An existing file is checked by name and not by descriptor: closing a
+ * second descriptor of a database file would drop the locks that this process holds on it (POSIX record locks). In a directory
+ * that only this user can write to, nobody can swap the name in between.
  */
 function claim(path: string): void {
   const directory = dirname(path);
@@ -336,7 +338,7 @@ function claim(path: string): void {
   }
 }
 
-/** False when something is there already. */
+/** Returns false when something exists under the name. */
 function create(path: string): boolean {
   const { O_RDWR, O_CREAT, O_EXCL } = fs.constants;
   try {

@@ -3,7 +3,10 @@ import { isAbsolute } from 'node:path';
 import { Fault } from '../model/index.ts';
 import { computeDirs, type Dirs } from './dirs.ts';
 
-/** The directories of this process. Nothing is created; see `ensurePrivateDir`. @throws Fault `usage` as `requireCurrentFolder` and `findOwnHome` do */
+/**
+ * The directories of this process. Creates nothing; see `ensurePrivateDir`. @throws Fault `usage` like `requireCurrentFolder` and
+ * `findOwnHome`
+ */
 export function findOwnDirs(env: NodeJS.ProcessEnv = process.env): Dirs {
   const platform = process.platform === 'darwin' || process.platform === 'win32' ? process.platform : 'linux';
   const homeVariable = env.HIVEBAR_HOME;
@@ -12,8 +15,8 @@ export function findOwnDirs(env: NodeJS.ProcessEnv = process.env): Dirs {
 }
 
 /**
- * The home of this user: what the environment says, when that is an absolute path, else what the system knows. An empty or
- * relative HOME would put state wherever the process happens to stand.
+ * The home directory of this user: the one in the environment when that is an absolute path, otherwise the one the system knows.
+ * An empty or relative HOME would put state into whatever folder the process runs in.
  *
  * @throws Fault `usage` when there is none
  */
@@ -34,18 +37,18 @@ function findSystemHome(): string | null {
   }
 }
 
-/** The folder this process stands in; null when somebody has removed it, as happens to a git worktree under an agent. */
+/** The current folder of this process; null when somebody removed it, as happens to a git worktree under an agent. */
 export function findCurrentFolder(): string | null {
   try {
     return process.cwd();
   } catch {
-    return null; // it was removed under us
+    return null; // it was removed while we ran
   }
 }
 
 /**
- * The same for what cannot do without it.
- * @param what names the relative value, as `HIVEBAR_HOME is x`
+ * The current folder, for a caller that cannot do without it.
+ * @param subject names the relative value, as `HIVEBAR_HOME is x`
  * @throws Fault `usage`
  */
 export function requireCurrentFolder(subject: string): string {

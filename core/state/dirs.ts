@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path';
 
-/** Where Hivebar keeps things. All absolute. */
+/** Where Hivebar stores its files. All paths are absolute. */
 export interface Dirs {
   /** Database, gates, published event files. Never a cache directory: a cleaner would take mail with it. */
   readonly state: string;
@@ -10,25 +10,25 @@ export interface Dirs {
   readonly config: string;
 }
 
-/** What the answer depends on. */
+/** The inputs from which the directories are computed. */
 export interface Surroundings {
   readonly platform: 'linux' | 'darwin' | 'win32';
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
-  /** What a relative HIVEBAR_HOME is relative to. */
+  /** The folder to which a relative HIVEBAR_HOME is relative. */
   readonly cwd: string;
 }
 
 const NAME = 'hivebar';
 
-/** `HIVEBAR_HOME` moves everything; without it each platform's own place for state and for settings. */
+/** `HIVEBAR_HOME` moves everything. Without it each platform's own places for state and for settings are used. */
 export function computeDirs({ platform, env, home, cwd }: Surroundings): Dirs {
   const path = platform === 'win32' ? win32 : posix;
   if (env.HIVEBAR_HOME) {
     const root = path.resolve(cwd, env.HIVEBAR_HOME);
     return { state: root, run: path.join(root, 'run'), config: path.join(root, 'config') };
   }
-  // The base directory specification: a relative value is to be ignored.
+  // The base directory specification says to ignore a relative value.
   const resolveXdg = (name: string, fallback: string): string => {
     const value = env[name];
     return value && path.isAbsolute(value) ? value : path.join(home, fallback);

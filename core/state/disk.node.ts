@@ -1,7 +1,7 @@
 import { type Log, realFiles } from '../ports/index.ts';
 import type { Disk } from './disk.ts';
 
-/** The disk of this machine, as this process's user. */
+/** The disk of this machine, accessed as the user of this process. */
 export function createRealDisk(log: Log): Disk {
   return { files: realFiles, log, uid: process.geteuid?.() ?? null };
 }

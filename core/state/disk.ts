@@ -1,6 +1,6 @@
 import type { Files, Log } from '../ports/index.ts';
 
-/** What every file operation of this folder and of the sinks needs of the machine. */
+/** What the file operations of this folder and of the sinks need from the machine. */
 export interface Disk {
   readonly files: Files;
   readonly log: Log;

@@ -1,26 +1,25 @@
-/** Jobs that arrive together are committed together, with one flush for all of them. */
+/** Commits jobs that arrive together in one commit, with one flush for all of them. */
 export interface GroupCommit<Job, Answer> {
   /** Resolves with the job's answer once its group is committed; rejects with what the commit threw. */
   add(job: Job): Promise<Answer>;
-  /** Commits what has gathered now instead of at the end of the turn. */
+  /** Commits the jobs gathered so far now, instead of at the end of the turn. */
   flush(): void;
 }
 
-/** When a group that gathers is committed: `run` does it. Called with the first job of each group. */
+/** Decides when a gathering group is committed, by calling `run`. It is called with the first job of each group. */
 export type CommitSchedule = (run: () => void, group: { readonly isCrowd: boolean; isFull(): boolean }) => void;
 
-/** Of so many groups the largest says how many may come. */
+/** How many recent groups are remembered. The largest of them is the expected size of the next group. */
 const REMEMBERED = 8;
 
 /**
- * A group forms by itself: the first job of a turn of the event loop is committed at once, and what comes after it gathers
- * until the loop has handled all input that is ready, where the turn ends. So a lone job waits for nobody, and 1,000 at once
- * cost two flushes. After a group of several the next one gathers from its first job on: who comes in a crowd costs one
- * flush a turn and not two. It is full when it has as many as the largest of the last eight.
+ * Groups jobs by their arrival. The first job of a turn of the event loop is committed at once. Later jobs gather until the loop
+ * has handled all ready input, where the turn ends. So a lone job waits for nobody, and 1,000 at once cost two flushes.
+ * After a group of several jobs, the next group gathers from its first job on: a crowd then costs one flush per turn and not two.
+ * A group is full when it is as large as the largest of the last eight.
  *
- * `commit` gets the jobs in order of arrival and gives their answers in that order. When it throws, every job of the
- * group fails with the same error, so check a job before adding it. `later` runs the commit, by default at the end of the
- * turn, as said.
+ * `commit` gets the jobs in order of arrival and returns their answers in that order. When it throws, every job of the group
+ * fails with the same error, so check a job before adding it. `later` schedules the commit; by default as described here.
  */
 export function createGroupCommit<Job, Answer>(
   commit: (jobs: readonly Job[]) => readonly Answer[],
@@ -62,10 +61,11 @@ export function createGroupCommit<Job, Answer>(
 }
 
 /**
- * The first of a turn runs at once, unless it comes in a crowd; each further one after the input events of the turn.
+ * Runs the first commit of a turn at once, unless it belongs to a crowd. Each further one runs after the input events of the
+ * turn.
  *
- * @param patienceMs how long a crowd waits for those who came with it before: whoever has an answer comes again a moment
- *   later, and a commit of half of them costs as much as one of all. 0: not beyond the turn
+ * @param patienceMs how long a crowd waits for the callers that came with it before, in milliseconds. A caller with an answer
+ * comes again a moment later, and a commit of half the crowd costs as much as one of all. 0: not beyond the turn
  */
 export function createCommitSchedule(patienceMs = 0): CommitSchedule {
   let isFirst = true;
@@ -74,7 +74,7 @@ export function createCommitSchedule(patienceMs = 0): CommitSchedule {
       const until = performance.now() + patienceMs;
       const gather = (): void => {
         if (isFull() || performance.now() >= until) run();
-        else setImmediate(gather); // what comes in between is handled: no timer is as short
+        else setImmediate(gather); // input that arrives in between is handled; no timer is this short
       };
       setImmediate(gather);
       return;

@@ -17,14 +17,14 @@ const WORDS: Readonly<Record<string, string>> = {
   EIO: 'the disk reports an input/output error',
 };
 
-/** The `code` of an error of node:fs, '' for anything else. */
+/** The `code` of an error of node:fs; '' for anything else. */
 export function getErrno(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 /**
- * A failed file operation as a Fault that names the path and the reason. A full or read-only disk is one cause for every
- * file in that directory, anything else is about the one file.
+ * Turns a failed file operation into a Fault that names the path and the reason. A full or read-only disk is one cause for all
+ * files in that directory; any other failure concerns the one file.
  */
 export function toIoFault(error: unknown, path: string, is: 'unreadable' | 'unwritable'): Fault {
   if (error instanceof Fault) return error;
@@ -35,7 +35,7 @@ export function toIoFault(error: unknown, path: string, is: 'unreadable' | 'unwr
   return new Fault(full ? 'no-space' : is, `${path}: ${why}`, scope, { cause: error });
 }
 
-/** A path that is refused for what it is, not for what the system said. */
+/** A Fault for a path that is refused because of what it is, not because of a system error. */
 export function createRefusal(path: string, why: string, is: 'unreadable' | 'unwritable'): Fault {
   return new Fault(is, `${path}: ${why}`, { is: 'machine', key: `file:${path}` });
 }

@@ -4,9 +4,9 @@ import { computeShortHash } from './stem.ts';
 const NAME_BYTES = 180; // leaves room for a base name, an extension, `.lock` and an archive number in 255 bytes
 
 /**
- * The state file of each persona: `BASE.json` becomes `BASE.PERSONA.json`, `.json` when the base has no extension, and a base
- * that already ends in `.PERSONA` or is `PERSONA` is used as it is (Kijito contract d). Two personas never get one file:
- * see `distinct`. `kept` are the paths in use, which stay as they are when a persona joins later.
+ * The state file of each persona: `BASE.json` becomes `BASE.PERSONA.json`, with `.json` when the base has no extension. A base
+ * that already ends in `.PERSONA` or is `PERSONA` is used as it is (Kijito contract d).
+ * Two personas never get the same file, see `toDistinctPaths`. `pathsInUse` stay as they are when a persona joins later.
  */
 export function computeStatePaths(
   base: string,
@@ -17,7 +17,9 @@ export function computeStatePaths(
   return toDistinctPaths(personas, pathsInUse, (name) => toStatePath(base, spell(name), spell));
 }
 
-/** The event file of each persona of `--events-file-template`, every `{persona}` in it replaced (Kijito spec 14.3). */
+/**
+ * The event file of each persona: the template of `--events-file-template` with every `{persona}` replaced (Kijito spec 14.3).
+ */
 export function computeEventsPaths(
   template: string,
   personas: Iterable<string>,
@@ -30,7 +32,7 @@ export function computeEventsPaths(
 type PersonaPaths = ReadonlyMap<string, string>;
 const NO_PATHS: PersonaPaths = new Map();
 
-/** How a name is written in a path: as it is, or folded, as the later monitor does (Kijito contract b). */
+/** How a name is written in a path: unchanged, or folded as the later monitor does (Kijito contract b). */
 type Spelling = (name: string) => string;
 const AS_IS: Spelling = (name) => name;
 
@@ -43,9 +45,9 @@ function toStatePath(base: string, name: string, spell: Spelling): string {
 }
 
 /**
- * Where the paths of several personas fall together, also on a disk that is blind to case or to Unicode composition, all of
- * them get a short hash behind the name, except the one that is spelled as the folded name itself and one whose path is
- * in use already (trap 41, D21). So the answer does not depend on the order in which a directory lists them.
+ * Makes paths distinct. When the paths of several personas are equal, also on a disk that ignores case or Unicode composition,
+ * they get a short hash behind the name. The exceptions are the persona spelled like the folded name itself, and one whose path
+ * is in use (trap 41, D21). So the result does not depend on the order in which a directory lists them.
  */
 function toDistinctPaths(
   personas: Iterable<string>,
@@ -76,7 +78,7 @@ function toDistinctPaths(
 /** Characters other than Unicode letters, digits, `.`, `_` and `-` become `_`. */
 function toSafeName(persona: string): string {
   const name = persona.replace(/[^\p{L}\p{N}._-]/gu, '_');
-  if (/^\.*$/.test(name)) return `${name}~${computeShortHash(persona)}`; // no name, or a way out of the folder
+  if (/^\.*$/.test(name)) return `${name}~${computeShortHash(persona)}`; // an empty name, or a way out of the folder
   if (Buffer.byteLength(name) <= NAME_BYTES) return name;
   let cut = '';
   for (const char of name) {
@@ -86,7 +88,9 @@ function toSafeName(persona: string): string {
   return `${cut}~${computeShortHash(persona)}`;
 }
 
-/** What a case-blind, normalising disk makes of a path, or more: folding too much only costs a hash in a name. */
+/**
+ * A path as a disk that ignores case and Unicode form sees it, or folded further: too much folding only costs a hash in a name.
+ */
 function foldPath(path: string): string {
   return path.normalize('NFKD').toUpperCase().toLowerCase().normalize('NFKD');
 }

@@ -6,7 +6,7 @@ import type { Disk } from './disk.ts';
 import { getErrno, toIoFault } from './io-fault.ts';
 import { openForAppend } from './safe-open.ts';
 
-/** Held until it is disposed or the process dies in whatever way; there is nothing stale to clean up. */
+/** A lock that is held until it is disposed or the process ends in any way, so nothing stale is ever left to clean up. */
 export interface Lock extends Disposable {
   /** The sidecar that carries the lock. */
   readonly path: string;
@@ -15,7 +15,7 @@ export interface Lock extends Disposable {
 /** `by` is the descriptor that carries the lock: the given one, or another that the way had to open. */
 export type LockAnswer = { readonly is: 'got'; readonly by: number } | { readonly is: 'held' };
 
-/** Tries to lock an open file, without waiting. @throws Error when the way itself does not work here. */
+/** Tries to lock an open file without waiting. @throws Error when the way itself does not work on this machine. */
 export type LockWay = (fd: number, path: string) => LockAnswer;
 
 const LOCK_EX = 2;
@@ -23,13 +23,13 @@ const LOCK_NB = 4;
 const ATTEMPTS = 3;
 
 /**
- * Takes the one-writer lock of `path`: an exclusive flock(2), not waiting, on the sidecar `PATH.lock`, because the inode of
- * `path` itself changes with every save (Kijito contract d). Python's `fcntl.flock`, Go's and Rust's are the same lock.
+ * Takes the one-writer lock of `path`, without waiting. It is an exclusive flock(2) on the sidecar `PATH.lock`, because the inode
+ * of `path` itself changes with every save (Kijito contract d). Python's `fcntl.flock`, Go's and Rust's are the same lock.
  * The sidecar is private and never deleted.
  *
- * `ways` are tried in this order, and the first that works here decides.
+ * `ways` are tried in this order, and the first that works on this machine decides.
  *
- * @throws Fault `lock-held` when another holder lives, `unwritable` or `no-space` when the sidecar cannot be used; no
+ * @throws Fault `lock-held` when another living process holds it, `unwritable` or `no-space` when the sidecar cannot be used; no
  * descriptor is left open (trap 39).
  */
 export function lockFile(disk: Disk, path: string, ways: readonly LockWay[] = getPlatformWays()): Lock {
@@ -44,7 +44,7 @@ export function lockFile(disk: Disk, path: string, ways: readonly LockWay[] = ge
           key: `lock:${path}`,
         });
       }
-      // Somebody may have replaced the sidecar between open and lock: a lock on a nameless file excludes nobody.
+      // Somebody may have replaced the sidecar between open and lock. A lock on a file without a name excludes nobody.
       const named = disk.files.lstat(sidecar);
       if (named?.ino === stat.ino && named.dev === stat.dev)
         return { path: sidecar, [Symbol.dispose]: createClose(disk, fd, answer.by) };
@@ -58,7 +58,10 @@ export function lockFile(disk: Disk, path: string, ways: readonly LockWay[] = ge
   }
 }
 
-/** Closes each descriptor once, however often it is called: the number may belong to another file by then. */
+/**
+ * Returns a function that closes each descriptor only once, however often it is called: the number may belong to another file by
+ * then.
+ */
 function createClose(disk: Disk, ...fds: readonly number[]): () => void {
   const open = new Set(fds);
   return () => {
@@ -94,7 +97,7 @@ export function getPlatformWays(): readonly LockWay[] {
 
 let flock: ((fd: number, operation: number) => number) | undefined;
 
-/** The system call itself, found in the C library this process already has. */
+/** Calls flock(2) in the C library that this process has already loaded. */
 export function flockByKoffi(fd: number): LockAnswer {
   const { load, errno, os } = loadKoffi();
   flock ??= load(null).func('int flock(int fd, int operation)') as unknown as (fd: number, op: number) => number;
@@ -107,8 +110,8 @@ export function flockByKoffi(fd: number): LockAnswer {
 }
 
 /**
- * Has flock(1) of util-linux lock our open file: the lock belongs to the open file description, so it stays with this process
- * after the child is gone.
+ * Lets flock(1) of util-linux lock our open file. The lock belongs to the open file description, so it stays with this process
+ * after the child has ended.
  */
 export function flockByUtilLinux(fd: number): LockAnswer {
   const { status, error, stderr } = spawnSync('flock', ['-n', '-x', '3'], { stdio: ['ignore', 'ignore', 'pipe', fd] });
@@ -120,7 +123,7 @@ export function flockByUtilLinux(fd: number): LockAnswer {
 
 const O_EXLOCK = 0x20;
 
-/** macOS takes an flock while it opens a file; not verified on a machine. */
+/** Takes the flock while opening the file, which macOS can do; not verified on a machine. */
 function flockByOpenFlag(fd: number, path: string): LockAnswer {
   try {
     const locked = fs.openSync(
@@ -140,7 +143,7 @@ const LOCKFILE_FAIL_IMMEDIATELY = 1;
 const LOCKFILE_EXCLUSIVE_LOCK = 2;
 const ERROR_LOCK_VIOLATION = 33;
 
-/** Windows; not verified on a machine. The handle comes from libuv, whose symbols node.exe exports. */
+/** Locks the file on Windows; not verified on a machine. The handle comes from libuv, whose symbols node.exe exports. */
 function lockFileExByKoffi(fd: number): LockAnswer {
   const { load } = loadKoffi();
   const getOsHandle = load(null).func('void *uv_get_osfhandle(int fd)');

@@ -4,31 +4,31 @@ import { toIoFault } from './io-fault.ts';
 import { getPlatformWays, type LockAnswer, type LockWay, tryWays } from './lock.node.ts';
 import { type OpenedFile, openForAppend, openToChange } from './safe-open.ts';
 
-/** A file that carries its own lock. Disposing it lets go of the lock and closes the descriptor. */
+/** A file that carries its own lock. Disposing it releases the lock and closes the descriptor. */
 export interface LockedFile extends Disposable {
-  /** Reads anywhere, writes at the end. */
+  /** Reads anywhere, and writes at the end. */
   readonly fd: number;
   readonly created: boolean;
 }
 
 export type LockResult =
   | { readonly is: 'got'; readonly file: LockedFile }
-  /** Somebody else had it all the time. */
+  /** Another process held the lock for the whole time. */
   | { readonly is: 'held' }
   | { readonly is: 'missing' };
 
 const ATTEMPTS = 3;
-/** Whoever asks without waiting is in no queue of the kernel, so it must ask often to get in between busy writers. */
+/** A caller that does not wait is in no queue of the kernel, so it must ask often to get the lock between busy writers. */
 const ASK_EVERY_MS = 1;
 
 /**
- * Opens a private file and takes the exclusive flock(2) on the file itself, the lock that Go, Rust and Python writers of it
- * take (inbox and gates, seed "Cross-language flock"). Holds this thread up for `waitMs` at most.
+ * Opens a private file and takes the exclusive flock(2) on the file itself, the lock that its Go, Rust and Python writers take
+ * (inbox and gates, seed "Cross-language flock"). Blocks this thread for `waitMs` milliseconds at most.
  *
- * What was unlinked or replaced between open and lock is opened anew: nobody would find what is written to a file without
+ * A file that was unlinked or replaced between open and lock is opened again: nobody would find what is written to a file without
  * a name.
  *
- * @param how `create` makes the file (0600) and its directories (0700); `existing` leaves what is missing missing
+ * @param how `create` makes the file (0600) and its directories (0700); `existing` creates nothing
  * @throws Fault `unwritable` or `no-space`; no descriptor is left open
  */
 export function openLocked(
@@ -46,7 +46,7 @@ export function openLocked(
     const open = new Set([fd]);
     const close = (): void => {
       for (const descriptor of [...open]) {
-        open.delete(descriptor); // first: it is gone even if closing fails
+        open.delete(descriptor); // first, because the descriptor is closed even when close fails
         disk.files.close(descriptor);
       }
     };

@@ -2,15 +2,15 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Instant } from '../model/index.ts';
 
-/** No writer takes that long; one that was asleep says that it failed. */
+/** No writer takes that long. A writer that was suspended for longer reports a failure. */
 const OLD_MS = 600_000;
 
-/** A temporary file of `writeAtomically`, whichever file it is for. */
+/** Whether this is the name of a temporary file of `writeAtomically`, for any target. */
 export const isTemp = (name: string): boolean => name.startsWith('.kijmon-') && name.endsWith('.tmp');
 
 /**
- * Removes the temporary files that kills left in a directory which several processes write to without a lock: those that
- * nobody has written to for 10 minutes. How many went. Never throws: they are litter and no failure.
+ * Removes temporary files that kills left in a directory to which several processes write without a lock. Files that nobody wrote
+ * to for 10 minutes are removed. Returns how many were removed. Never throws, since leftovers are no failure.
  */
 export function sweepOldTemps(directory: string, now: Instant): number {
   let swept = 0;
@@ -23,7 +23,7 @@ export function sweepOldTemps(directory: string, now: Instant): number {
       swept += 1;
     }
   } catch {
-    // Somebody else sweeps, or may not: the next one tries again.
+    // Another process removes them, or we may not: the next sweep tries again.
   }
   return swept;
 }

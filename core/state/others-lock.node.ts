@@ -4,8 +4,9 @@ import { getErrno, toIoFault } from './io-fault.ts';
 import { flockByKoffi, flockByUtilLinux } from './lock.node.ts';
 
 /**
- * Takes the flock of a lock file that somebody else made, without creating or changing anything: null when its owner holds
- * it now, else to be disposed. What is gone, is no plain file or is on a platform without flock is nobody's.
+ * Takes the flock of a lock file that another program created, without creating or changing anything. Returns null when its owner
+ * holds the lock now; otherwise the caller disposes the result. A lock file that is gone, is no plain file or is on a platform
+ * without flock counts as free.
  *
  * @param sidecar the lock file itself, `STATEFILE.lock`
  * @throws Fault `unreadable`
@@ -30,7 +31,7 @@ export function takeOthersLock({ files }: Disk, sidecar: string): Disposable | n
   }
 }
 
-/** Whether its owner holds this lock file now. @throws Fault `unreadable` */
+/** Whether the owner of this lock file holds it now. @throws Fault `unreadable` */
 export function isLocked(disk: Disk, sidecar: string): boolean {
   using lock = takeOthersLock(disk, sidecar);
   return lock === null;
@@ -40,6 +41,6 @@ function tryFlock(fd: number): boolean {
   try {
     return flockByKoffi(fd).is === 'got';
   } catch {
-    return flockByUtilLinux(fd).is === 'got'; // koffi does not load here; this throws when it does not work either
+    return flockByUtilLinux(fd).is === 'got'; // koffi does not load here; this throws when flock(1) does not work either
   }
 }

@@ -1,36 +1,38 @@
 import { mergeSpans } from '../model/index.ts';
 import type { JsonValue } from './json-value.ts';
 
-/** What a state file holds beside the position, each key only while it is in force (Kijito contract d). */
+/** What a state file holds beside the position. Each key is present only while it applies (Kijito contract d). */
 export interface SavedPin {
-  /** Spans above the cursor that were handed over, `[from, to]`. */
+  /** Id ranges above the cursor whose messages were delivered, `[from, to]`. */
   readonly delivered_above?: readonly (readonly [number, number])[];
-  /** The cursor at which the gap alert was told. */
+  /** The cursor for which the gap alert was delivered. */
   readonly gap_alerted?: number;
-  /** Until the cursor is there, what is held back is not counted and skipped (`replay_capped`). */
+  /** Until the cursor reaches this id, messages that are held back are not counted and skipped (`replay_capped`). */
   readonly pin_release_at?: number;
-  /** Some of what was delivered above the cursor is forgotten, and that was told. */
+  /** Some of the record of what was delivered above the cursor was dropped, and the alert about that was delivered. */
   readonly pin_evidence_intact?: false;
-  /** Why the position had to be given up; not told yet. */
+  /** Why the position had to be given up; its event is not delivered yet. */
   readonly state_corrupt?: string;
-  /** That unread mail is not shown was told. */
+  /** The alert that unread mail is not shown was delivered. */
   readonly unread_hidden?: true;
-  /** That it was born during a run; not told yet. */
+  /** The persona appeared during a run; its event is not delivered yet. */
   readonly persona_added?: true;
-  /** That a baseline passed over unread mail; not told yet. */
+  /** A baseline skipped unread mail; its event is not delivered yet. */
   readonly baseline_skipped?: SavedBaseline;
-  /** The ids of the inbox began again: the name of the log they are of, and up to where what was read in it is old. */
+  /**
+   * Present when the ids of the inbox began again. `name` is the name of the current log; ids up to `read_to` in it count as old.
+   */
   readonly log?: {
     readonly name: string;
     readonly read_to: number;
-    /** The cursor in the log of before and the newest id of this one; not told yet. */
+    /** The cursor in the log before and the newest id of the current one; the alert is not delivered yet. */
     readonly untold?: readonly [cursor: number, max: number];
   };
-  /** An operator said to begin above everything that was there. */
+  /** An operator chose to begin above everything that was in the inbox. */
   readonly seeded_ahead?: true;
 }
 
-/** What the event will say, in its own fields. */
+/** The fields of the event that will be delivered. */
 export interface SavedBaseline {
   readonly armed_at: number;
   readonly skipped: number;
@@ -45,13 +47,15 @@ export type PinRead =
 
 type StateFileKeys = Readonly<Record<string, JsonValue | undefined>>;
 
-/** So many ids are also written one by one, for the Python monitor; of more it is told as forgotten. */
+/**
+ * Up to this many ids are also written one by one, for the Python monitor. Of more than that, it is told that they are forgotten.
+ */
 const MOST_IDS = 1000;
 const UNSAID = 'the position was given up in an earlier run';
 
 /**
- * Reads the keys of a pin, ours and those of the Python monitor. Strictly: `1` is no `true`, and a key that is odd in any
- * way makes the whole file unusable, since what it protected is not known any more (trap 31). null is as absent.
+ * Reads the keys of a pin, ours and those of the Python monitor. Types are strict: `1` is not `true`. Any odd key makes the whole
+ * file unusable, since nobody knows any more what it protected (trap 31). null counts as absent.
  */
 export function readPin(keys: StateFileKeys, cursor: number | null): PinRead {
   const odd = findOddKey(keys);
@@ -64,7 +68,8 @@ export function readPin(keys: StateFileKeys, cursor: number | null): PinRead {
   }
   if (isInteger(keys.gap_alerted)) pin.gap_alerted = keys.gap_alerted;
   if (isInteger(keys.pin_release_at)) pin.pin_release_at = keys.pin_release_at;
-  // A pin of the Python monitor that says no end: nothing is skipped at the start, and what is in sight ends it.
+  // A pin of the Python monitor without an end: nothing is skipped at the start, and the messages in the first poll result end
+  // it.
   else if (keys.pin_forced === true && cursor !== null) pin.pin_release_at = cursor;
   if (keys.pin_evidence_intact === false) pin.pin_evidence_intact = false;
   if (keys.state_corrupt === true || (keys.pin_forced === true && cursor === null))
@@ -76,7 +81,7 @@ export function readPin(keys: StateFileKeys, cursor: number | null): PinRead {
   return { is: 'pin', pin };
 }
 
-/** The keys to write: those of the Python monitor, and ours where it has none. */
+/** The keys to write: those of the Python monitor, and ours where that has none. */
 export function toPinKeys(pin: SavedPin): StateFileKeys {
   const { delivered_above: spans, pin_release_at: release, state_corrupt: why } = pin;
   const ids = spans === undefined ? null : toFewIds(spans);

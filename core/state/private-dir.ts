@@ -4,8 +4,9 @@ import { createRefusal, toIoFault } from './io-fault.ts';
 import { formatOctal, PRIVATE_DIRECTORY } from './safe-open.ts';
 
 /**
- * Makes sure a directory of Hivebar's own is there: 0700 at every level it creates, ours, not a symlink, exactly 0700 itself
- * (tightened and said so), all judged on the open descriptor. Parents that exist are left as they are.
+ * Makes sure that a directory of Hivebar's own exists. Every level that this creates has mode 0700. The directory must be ours
+ * and no symlink, and its own mode is tightened to 0700, with a log line. All checks use the open descriptor. Existing parents
+ * stay as they are.
  *
  * @throws Fault `unwritable` or `no-space`, naming path and reason.
  */
@@ -32,8 +33,8 @@ export function ensurePrivateDir(disk: Disk, path: string): void {
 }
 
 /**
- * Makes the names in a directory durable: a new, renamed or deleted file survives a power cut only after this (Kijito
- * contract j, traps 5 and 6). A platform that opens no directories has no such call.
+ * Makes the names in a directory durable: a new, renamed or deleted file survives a power cut only after this (Kijito contract j,
+ * traps 5 and 6). Does nothing on a platform that cannot open directories.
  */
 export function syncDirectory(disk: Disk, path: string): void {
   if (O.DIRECTORY === 0) return;

@@ -3,8 +3,8 @@ import { toIoFault } from './io-fault.ts';
 import { openForRead } from './safe-open.ts';
 
 /**
- * A small private file as it is, under the checks of `openForRead`; null when nothing is there. Of one that is longer than
- * `most` bytes only so much as shows it: `most + 1` bytes.
+ * The content of a small private file, under the checks of `openForRead`; null when nothing is there. A file longer than `most`
+ * bytes returns its first `most + 1` bytes, by which the caller notices that.
  *
  * @throws Fault `unreadable`
  */
@@ -16,7 +16,7 @@ export function readPrivate(disk: Disk, path: string, most: number): Uint8Array 
     let done = 0;
     while (done < bytes.length) {
       const got = disk.files.read(opened.fd, bytes.subarray(done), done);
-      if (got === 0) break; // it became shorter under our hands; what is there is judged
+      if (got === 0) break; // the file was truncated during the read; the caller judges what remains
       done += got;
     }
     return bytes.subarray(0, done);

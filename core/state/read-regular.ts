@@ -1,12 +1,13 @@
 import { type Files, O } from '../ports/index.ts';
 import { createRefusal, getErrno, toIoFault } from './io-fault.ts';
 
-/** More than any file that is read whole here. */
+/** Larger than any file that is read whole here. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /**
- * A file that a person or another program made, whole; null when nothing is there. Links are followed: where the file is, is its
- * owner's affair. A pipe, a socket or a device is refused before it is read, since a pipe without a writer would never end.
+ * The whole content of a file that a person or another program made; null when nothing is there. Links are followed, since its
+ * owner decides where the file is. A pipe, a socket or a device is refused before it is read: a pipe without a writer would never
+ * end.
  *
  * @throws Fault `unreadable`, also for more than `most` bytes
  */
@@ -31,7 +32,7 @@ export function readRegular(files: Files, path: string, most: number = MOST_BYTE
   }
 }
 
-/** Its size is not believed: files of the system say 0, and one may grow while it is read. */
+/** The reported size is not trusted: files of the system report 0, and a file may grow while it is read. */
 function readBytes(files: Files, fd: number, most: number, path: string): Uint8Array {
   const chunks: Buffer[] = [];
   const chunk = Buffer.allocUnsafe(64 * 1024);
@@ -44,13 +45,13 @@ function readBytes(files: Files, fd: number, most: number, path: string): Uint8A
   }
 }
 
-/** The same as a text of UTF-8; what is none becomes U+FFFD. @throws Fault `unreadable` */
+/** The content of such a file as UTF-8 text. Invalid bytes become U+FFFD. @throws Fault `unreadable` */
 export function readText(files: Files, path: string, most?: number): string | null {
   const bytes = readRegular(files, path, most);
   return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-/** Where bytes stop being UTF-8; null when all of them are. */
+/** Where the first byte is that is not valid UTF-8; null when all bytes are valid. */
 export function findBadUtf8(
   bytes: Uint8Array,
 ): { readonly line: number; readonly column: number; readonly byte: number } | null {

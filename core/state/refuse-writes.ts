@@ -1,12 +1,12 @@
 import { Fault } from '../model/index.ts';
 import type { Database, Statement } from './database.node.ts';
 
-/** SQLite's primary result code for a write that it was told to refuse. */
+/** SQLite's primary result code for a write that is not allowed. */
 const SQLITE_READONLY = 8;
 
 /**
- * The same database, which is read as ever and refuses each write with `why`. For a copy that stands in for the real one: what it
- * took would be lost.
+ * Wraps a database so that reads work as before and each write throws `why`. It is for a copy that stands in for the real
+ * database, where written data would be lost.
  */
 export function refuseWrites(db: Database, why: Fault): Database {
   db.exec('PRAGMA query_only = ON');

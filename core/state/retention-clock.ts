@@ -2,25 +2,26 @@ import type { Instant } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import { type Database, migrate, runLaterTransaction } from './database.node.ts';
 
-/** The time that may delete, as it was last written down. */
+/** The time by which mail may be deleted, as it was saved last. */
 export interface ClockTrust {
-  /** Never ahead of the wall clock by more than that ever was behind a wrong one. */
+  /** Never further ahead of the real time than a wrong wall clock that was believed. */
   readonly trusted: Instant;
-  /** The wall clock at the last beat, whether it was believed or not. */
+  /** The wall clock at the last beat, believed or not. */
   readonly lastWall: Instant;
-  /** For so long, in milliseconds of running, a wall clock that is not believed has gone on as clocks do. */
+  /** For how long, in milliseconds of running, a wall clock that is not believed has advanced normally. */
   readonly confirmedMs: number;
 }
 
-/** The wall clock may be ahead of what is known by so much: a machine is off over a weekend. */
+/** How far the wall clock may be ahead of the trusted time: a machine may be off over a weekend. */
 export const TOLERATED_MS = 3 * 86_400_000;
-/** Who was away for longer is believed after so much running. */
+/** A wall clock that is further ahead is believed after this much running time. */
 export const CONFIRM_MS = 86_400_000;
 
 /**
- * The next state of the time that may delete. A wall clock that is ahead by more than the last beat can explain may be wrong, for
- * one start or for good, and what it would delete does not come back. So time goes on by what was measured meanwhile, until the new
- * one has gone on as a clock does for a day of running. One that goes back is believed at once: it deletes less.
+ * The next state of the trusted time. A wall clock that is further ahead than the last beat explains may be wrong, for one start
+ * or for good, and deleted mail does not come back. So the trusted time advances by the measured time, until the new wall clock
+ * has advanced normally for a day of running.
+ * A wall clock that goes back is believed at once, because it deletes less.
  *
  * @param elapsedMs measured since the last beat of this process, 0 at its first
  */
@@ -36,12 +37,12 @@ export function advanceTrust(
   return { trusted: trusted + elapsedMs, lastWall: wall, confirmedMs: confirmed };
 }
 
-/** The time by which mail is too old. It outlives the process in the database. */
+/** The time by which mail is too old. It is stored in the database, so it survives the process. */
 export interface RetentionClock {
-  /** Looks at the clocks and writes down what is believed. @throws Fault `database` or `no-space` */
+  /** Reads the clocks and saves what is believed. @throws Fault `database` or `no-space` */
   beat(): void;
   now(): Instant;
-  /** By how much the wall clock is ahead and not believed, in milliseconds; 0: it is believed. */
+  /** By how many milliseconds the wall clock is ahead without being believed; 0 when it is believed. */
   doubtedMs(): number;
 }
 
@@ -96,8 +97,8 @@ export function openRetentionClock(db: Database, clock: Pick<Clock, 'now' | 'mon
 }
 
 /**
- * The latest moment by which a program that keeps no such clock may delete: never after `wall`, and never further than what the
- * running program once believed explains. Without any such word it is `wall`.
+ * The latest moment by which a program without such a clock may delete. It is never after `wall`, and never further ahead than
+ * what the running program once believed explains. When nothing was saved it is `wall`.
  */
 export function openDeletionLimit(db: Database): (wall: Instant) => Instant {
   migrate(db, 'retention', SCHEMA);

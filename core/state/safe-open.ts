@@ -10,20 +10,20 @@ export const PRIVATE_DIRECTORY = 0o700;
 
 export interface OpenedFile {
   readonly fd: number;
-  /** As it is after its mode was mended. */
+  /** The file's state after its mode was corrected. */
   readonly stat: Stat;
-  /** The name is new in its directory, which wants an fsync for it to survive a power cut. */
+  /** The name is new in its directory, which needs an fsync to survive a power cut. */
   readonly created: boolean;
 }
 
-// A symlink at the last name is refused by the kernel, and a pipe without a reader cannot block the open.
+// The kernel refuses a symlink as the last name, and a pipe without a reader cannot block the open.
 const CAREFUL = O.NOFOLLOW | O.NONBLOCK;
 const ATTEMPTS = 3;
 
 /**
- * Opens a private file for appending and reading, creating it (0600) and its missing directories (0700 each). What is
- * there already must be a regular file of ours, judged on the open descriptor; a looser mode is tightened and said so
- * (Kijito contract d, traps 35 and 51-53).
+ * Opens a private file for appending and reading, and creates it (0600) and its missing directories (0700 each). An existing file
+ * must be a regular file of ours, checked on the open descriptor. A looser mode is tightened, with a log line (Kijito contract d,
+ * traps 35 and 51-53).
  *
  * @throws Fault `unwritable` or `no-space`, naming path and reason; no descriptor is left open.
  */
@@ -37,7 +37,7 @@ export function openForAppend(disk: Disk, path: string): OpenedFile {
 }
 
 /**
- * Opens a private file for reading under the same checks; null when nothing is there.
+ * Opens a private file for reading, under the checks of `openForAppend`; null when nothing is there.
  *
  * @throws Fault `unreadable`
  */
@@ -52,7 +52,7 @@ export function openForRead(disk: Disk, path: string): Omit<OpenedFile, 'created
 }
 
 /**
- * Opens a private file that is there for reading, appending and cutting under the same checks; null when nothing is there.
+ * Opens an existing private file for reading, appending and truncating, under the same checks; null when nothing is there.
  *
  * @throws Fault `unwritable`
  */
@@ -66,7 +66,7 @@ export function openToChange(disk: Disk, path: string): OpenedFile | null {
   }
 }
 
-/** Runs `create`, and once more with the directories made if they were missing. */
+/** Runs `create`. When directories are missing, it creates them and runs `create` once more. */
 export function retryWithDirectories<T>(disk: Disk, path: string, create: () => T): T {
   try {
     return create();
@@ -89,7 +89,7 @@ function openOrCreate(disk: Disk, path: string): { fd: number; created: boolean 
       const create = (): number => disk.files.open(path, flags | O.CREAT | O.EXCL, PRIVATE_FILE);
       return { fd: retryWithDirectories(disk, path, create), created: true };
     } catch (error) {
-      // Somebody else made it between the two calls: look at what it is.
+      // Another process created it between the two calls: check what it is.
       if (getErrno(error) !== 'EEXIST' || attempt === ATTEMPTS) throw error;
     }
   }

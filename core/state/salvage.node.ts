@@ -1,14 +1,14 @@
 import * as fs from 'node:fs';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
-/** What became of the rows of one table. */
+/** The result for the rows of one table. */
 export interface TableSalvage {
   readonly table: string;
-  /** Rows that the damaged file still had. */
+  /** How many rows the damaged file still had. */
   readonly read: number;
-  /** Rows that only the copy had. */
+  /** How many rows only the copy had. */
   readonly fromCopy: number;
-  /** Reading broke off at least once: rows that came after the copy may be missing. */
+  /** Reading failed at least once, so rows that are newer than the copy may be missing. */
   readonly isBroken: boolean;
 }
 
@@ -20,16 +20,17 @@ interface SchemaEntry {
 
 type SalvageRow = Readonly<Record<string, SQLInputValue>>;
 
-/** Ids that are tried behind a place that cannot be read, before the rest of a table is given up. */
+/** How many ids are tried behind a place that cannot be read, before the rest of a table is given up. */
 const MOST_SEEKS = 5000;
 const LONGEST_STEP = 16;
 
 /**
- * Makes a new database at `target` of all rows that can be read in `damaged`, and of those that only `copy` has where
- * reading broke off. Knows nothing of what the tables mean. Null: neither file can be read at all, and nothing was made.
+ * Creates a new database at `target` from all rows that can be read in `damaged`, and from those that only `copy` has when
+ * reading failed. Knows nothing about the meaning of the tables. Null when neither file can be read at all; then nothing was
+ * created.
  *
- * @param damaged null: there is no such file
- * @param isSchemaBad the text of its tables cannot be trusted, so that of the copy is taken
+ * @param damaged null when there is no such file
+ * @param isSchemaBad the SQL text of its tables cannot be trusted, so that of the copy is used
  */
 export function salvage(
   damaged: string | null,
@@ -59,7 +60,7 @@ export function salvage(
   for (const { sql } of tables) rebuilt.exec(sql);
   const salvaged = tables.map(({ name }) => salvageTable(name, badSchema === null ? null : bad, good, rebuilt));
   for (const db of [good, badSchema === null ? null : bad]) if (db !== null) takeSequences(db, rebuilt);
-  // Triggers only now: what they count was counted when the rows came.
+  // Triggers are created only now: what they would count was counted when the rows were first inserted.
   for (const { type, sql } of schema) if (type !== 'table') rebuilt.exec(sql);
   rebuilt.exec('COMMIT; PRAGMA synchronous = FULL');
   const flaws = rebuilt.prepare('PRAGMA quick_check(1)').all();
@@ -74,7 +75,7 @@ function tryOpen(path: string): DatabaseSync | null {
   try {
     return new sqlite.DatabaseSync(path, { timeout: 2000 });
   } catch {
-    return null; // not even that: nothing of it can be read
+    return null; // the file cannot even be opened, so nothing in it can be read
   }
 }
 
@@ -84,7 +85,7 @@ function readSchema(db: DatabaseSync): readonly SchemaEntry[] | null {
     const rows = db.prepare('SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid').all();
     return rows.length === 0 ? null : (rows as unknown as readonly SchemaEntry[]);
   } catch {
-    return null; // nothing of the file can be found without it
+    return null; // nothing in the file can be found without its schema
   }
 }
 
@@ -113,7 +114,10 @@ function salvageTable(
   return { table: name, read, fromCopy, isBroken };
 }
 
-/** Inserts the columns that both have; false: it was refused, or there already. */
+/**
+ * Returns a function that inserts the columns which both tables have. It returns false when the row was refused or existed
+ * already.
+ */
 function createInserter(rebuilt: DatabaseSync, table: string, or: 'REPLACE' | 'IGNORE'): (row: SalvageRow) => boolean {
   const own = new Set(
     rebuilt
@@ -131,12 +135,12 @@ function createInserter(rebuilt: DatabaseSync, table: string, or: 'REPLACE' | 'I
       statements.set(list, statement);
       return Number(statement.run(...columns.map((column) => row[column] ?? null)).changes) > 0;
     } catch {
-      return false; // of a kind that the table does not take: it is damaged
+      return false; // the table does not accept the row, so the row is damaged
     }
   };
 }
 
-/** False: reading broke off. What is behind the place is looked for by id, from both ends. */
+/** Reads all rows it can. False when reading failed; then rows behind the damage are searched by id, from both ends. */
 function readRows(db: DatabaseSync, table: string, each: (row: SalvageRow) => void): boolean {
   const name = quoteName(table);
   const hasRowId = isSuccessful(() => db.prepare(`SELECT rowid FROM ${name} LIMIT 0`).all());
@@ -203,7 +207,7 @@ function isSuccessful(work: () => unknown): boolean {
     work();
     return true;
   } catch {
-    return false; // damage is what is expected here
+    return false; // damage is expected here
   }
 }
 

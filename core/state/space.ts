@@ -5,12 +5,12 @@ import type { Disk } from './disk.ts';
 import { toIoFault } from './io-fault.ts';
 import { PRIVATE_FILE } from './safe-open.ts';
 
-/** Less room than this is none: a commit, its log and a line of an event file want some pages. */
+/** Less room than this counts as a full disk: a commit, its log and a line of an event file need some pages. */
 const PROBE_BYTES = 256 * 1024;
 
 /**
- * Whether something can be written in a directory of ours; null: it can. Found out by writing, which also knows quotas and a disk
- * that became read-only. What was written is gone again.
+ * Tests whether one of our directories can be written to; null when it can, otherwise the reason. It writes a file and removes
+ * it, which also detects quotas and a disk that became read-only.
  */
 export function probeSpace(disk: Disk, random: Random, directory: string): Fault | null {
   const { files } = disk;

@@ -4,29 +4,32 @@ import { type PersonaId, SOURCE_PREFIXES } from '../model/index.ts';
 import { getErrno, toIoFault } from './io-fault.ts';
 import { toStem } from './stem.ts';
 
-/** In the name of a file that is to become a stamp, and in no stem. */
+/** Occurs in the name of a file that is to become a stamp, and in no stem. */
 export const STAMP_IN_MAKING = '+';
 const LITTER_MS = 60_000;
 
-/** Where it stands what the shell hook need not ask about, a file a persona, for the database in the same state directory. */
+/**
+ * The directory of the stamps for a database in the same state directory. A stamp is one file per persona and means that the
+ * shell hook need not ask. Null for a database in memory.
+ */
 export function toPendingDir(database: string): string | null {
   return database === ':memory:' ? null : join(dirname(database), 'run', 'pending');
 }
 
 /**
- * Takes back what was said of these personas, or of all of them: durably, since mail that is committed next must not meet an
- * older stamp again after a power cut. To be called in the transaction that adds an item, before it is committed. A name of
- * the local hive is the id of a persona too, or stands behind `local-` in one (ARCHITECTURE, decision 2).
+ * Removes the stamps of these personas, or all of them. The removal is durable, so that mail that is committed next never meets
+ * an older stamp after a power cut. Call it in the transaction that adds an item, before the commit.
+ * A name of the local hive is a persona id too, or follows `local-` in one (ARCHITECTURE, decision 2).
  *
  * @param names in the local hive, or ids
- * @throws Fault `unwritable`: a stamp is there and cannot be removed, so nothing may be added
+ * @throws Fault `unwritable` when a stamp exists and cannot be removed; then nothing may be added
  */
 export function clearStamps(dir: string | null, names: Iterable<PersonaId> | 'everyone'): void {
   if (dir === null) return;
   try {
     let removed = false;
     const stamps = readStamps(dir);
-    if (stamps.length === 0) return; // in a storm of mail, all of it after the first
+    if (stamps.length === 0) return; // the usual case in a burst of mail, after its first item
     const cleared = names === 'everyone' ? null : toStems(names);
     for (const stem of cleared === null ? stamps : stamps.filter((name) => cleared.has(name))) {
       removed = removeStamp(join(dir, stem)) || removed;
@@ -37,7 +40,7 @@ export function clearStamps(dir: string | null, names: Iterable<PersonaId> | 'ev
   }
 }
 
-/** False when none was there. */
+/** Returns false when there was no stamp. */
 export function removeStamp(path: string): boolean {
   try {
     fs.unlinkSync(path);
@@ -56,7 +59,8 @@ function toStems(names: Iterable<PersonaId>): ReadonlySet<string> {
 
 function readStamps(dir: string): readonly string[] {
   try {
-    // Where no hook was ever installed there is no directory: an error would cost more than all else a mail does here.
+    // Where no hook was ever installed there is no directory. An exception here would cost more than all other work for a
+    // message.
     if (fs.statSync(dir, { throwIfNoEntry: false }) === undefined) return [];
     return fs.readdirSync(dir).filter((name) => !isInMaking(dir, name));
   } catch (error) {
@@ -65,7 +69,7 @@ function readStamps(dir: string): readonly string[] {
   }
 }
 
-/** One that a kill left behind is none. */
+/** A temporary name that a kill left behind does not count as being made. */
 function isInMaking(dir: string, name: string): boolean {
   if (!name.includes(STAMP_IN_MAKING)) return false;
   const stat = fs.statSync(join(dir, name), { throwIfNoEntry: false });

@@ -7,23 +7,23 @@ import type { JsonValue } from './json-value.ts';
 import { isInteger, readLog, readPin, type SavedPin, toLogKeys, toPinKeys } from './pin-keys.ts';
 import { readPrivate } from './read-private.ts';
 
-/** What a headless watch remembers across a restart, in the names of the file (Kijito contract d). */
+/** What a headless watch remembers across a restart, with the key names of the file (Kijito contract d). */
 export interface SavedWatcherState extends SavedPin {
   /** Null before the first healthy poll. */
   readonly cursor: number | null;
-  /** The last edge the agent was told of. */
+  /** The last edge that was delivered to the agent. */
   readonly state: 'UP' | 'DOWN';
   readonly consecutive_failures: number;
-  /** What was told of a set. Never in a state file: a headless watch has a log. */
+  /** What was delivered of a set. Never in a state file, because a headless watch has a log. */
   readonly known?: KnownSet;
 }
 
 export type StateRead =
   | { readonly is: 'absent' }
   | { readonly is: 'valid'; readonly saved: SavedWatcherState }
-  /** Of another inbox: its cursor would blind this watch. */
+  /** The file belongs to another inbox, whose cursor would hide mail from this watcher. */
   | { readonly is: 'mismatch'; readonly found: JsonValue; readonly expected: JsonValue }
-  /** Of an inbox whose address differs in the case of a query value only: the persona as it was spelled before (trap 34). */
+  /** The inbox's address differs only in the case of a query value: the persona as it was spelled before (trap 34). */
   | {
       readonly is: 'respelled';
       readonly saved: SavedWatcherState;
@@ -36,7 +36,7 @@ export interface StateFile {
   readonly path: string;
   /** @throws Fault `unreadable` when something is there that cannot be read: a directory, a symlink, no permission. */
   read(): StateRead;
-  /** Durable when it returns. @throws Fault `no-space` or `unwritable`; the old file is intact then. */
+  /** The state is durable when this returns. @throws Fault `no-space` or `unwritable`; the old file is intact then. */
   save(saved: SavedWatcherState): void;
 }
 
@@ -44,21 +44,21 @@ export interface StateFileOptions {
   readonly disk: Disk;
   readonly random: Random;
   readonly path: string;
-  /** Which inbox the file is for, any JSON value; compared as it is after a JSON round trip. */
+  /** Which inbox the file is for. Any JSON value; it is compared as it is after a JSON round trip. */
   readonly identity: JsonValue;
   /**
-   * `rev-6`: the keys of a pin are neither looked at, as those of any other writer, nor written; but whose ids the cursor
-   * is of, which no id of an event may be without.
+   * `rev-6`: the keys of a pin are neither read, like those of any other writer, nor written. The exception is `log`, which names
+   * the log of the cursor's ids, because event ids need it.
    */
   readonly keys: 'rev-6' | 'all';
 }
 
-// A state file of the Python monitor, with 5,000 remembered ids, has some 100 KB.
+// A state file of the Python monitor with 5,000 remembered ids has about 100 KB.
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
- * The position of one headless watch (Kijito spec 7.3). The caller holds the lock of `path` (see `lockFile`): temporary
- * files that a killed writer of this file left are removed here.
+ * The saved position of one headless watch (Kijito spec 7.3). The caller holds the lock of `path` (see `lockFile`), so this
+ * removes temporary files that a killed writer of the file left.
  */
 export function openStateFile({ disk, random, path, identity, keys }: StateFileOptions): StateFile {
   const expected = JSON.parse(JSON.stringify(identity)) as JsonValue;
@@ -90,7 +90,7 @@ function judge(bytes: Uint8Array, expected: JsonValue, keys: StateFileOptions['k
     return { is: 'corrupt', why: 'it holds no JSON object' };
   }
   const record = value as Record<string, JsonValue | undefined>;
-  // Strict types: `true` is no number and 2.5 no id (D15, trap 23). Keys of other writers are ignored.
+  // Types are strict: `true` is no number and 2.5 is no id (D15, trap 23). Keys of other writers are ignored.
   const { identity, cursor, state, consecutive_failures: failures } = record;
   if (identity === undefined) return { is: 'corrupt', why: 'identity is missing' };
   if (cursor !== null && !isInteger(cursor)) return createCorruptRead('cursor', cursor);
@@ -106,7 +106,7 @@ function judge(bytes: Uint8Array, expected: JsonValue, keys: StateFileOptions['k
   return isOurs ? { is: 'valid', saved } : { is: 'respelled', saved, found: identity, expected };
 }
 
-/** Two identities `[scheme, host, port, path, [[key, value], ...]]` that differ in the case of a value of the query only. */
+/** Whether two identities `[scheme, host, port, path, [[key, value], ...]]` differ only in the case of a query value. */
 function isRespelled(found: JsonValue, expected: JsonValue): boolean {
   const fold = (identity: JsonValue): JsonValue => {
     if (!Array.isArray(identity) || identity.length !== 5 || !Array.isArray(identity[4])) return identity;

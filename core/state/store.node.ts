@@ -8,37 +8,37 @@ import { type Lock, lockFile } from './lock.node.ts';
 import { readText } from './read-regular.ts';
 import { flush, salvage, type TableSalvage } from './salvage.node.ts';
 
-/** What happened to the store, and what was done; kept beside it until a person moves it away. */
+/** What happened to the store and what was done. The report stays beside the store until a person moves it away. */
 export interface StoreReport {
-  /** ISO. */
+  /** ISO time. */
   readonly at: string;
-  /** What was wrong: `is missing`, `is empty`, or what SQLite said. */
+  /** The problem: `is missing`, `is empty`, or what SQLite reported. */
   readonly problem: string;
-  /** Where the damaged file is now; null: there was none. */
+  /** Where the damaged file is now; null when there was none. */
   readonly setAside: string | null;
-  /** When the copy that was used was made, ISO; null: there was none. */
+  /** When the copy that was used was made, as ISO time; null when there was none. */
   readonly copyOf: string | null;
   readonly tables: readonly TableSalvage[];
-  /** What only event files have was put back since. */
+  /** Whether messages that only event files had were put back since. */
   readonly isFilled: boolean;
 }
 
 export interface OpenStoreOptions {
   readonly busyMs?: number;
   readonly compiles?: 'at once' | 'when used';
-  /** The whole file is checked, indexes included, where that takes no second or damage was met before. */
+  /** Whether the whole file is checked, indexes included, when that takes less than a second or damage was met before. */
   readonly checks?: boolean;
-  /** Called each time damage is met after that, by whatever statement. The next start that `checks` reads the whole file then. */
+  /** Called each time a later statement meets damage. The next start with `checks` reads the whole file then. */
   readonly onDamage?: () => void;
-  /** Is told what became of a damaged store, by whoever repairs it. */
+  /** Gets the result when this call repairs a damaged store. */
   readonly log?: Log;
 }
 
-/** SQLite checks so many bytes in a quarter of a second. */
+/** SQLite checks this many bytes in a quarter of a second. */
 const CHECKED_BYTES = 16 * 1024 * 1024;
-/** A store that is larger is copied by a process of its own. */
+/** A larger store is copied by a separate process. */
 export const COPIED_HERE_BYTES = 8 * 1024 * 1024;
-/** What is wrong when the tables are not what they were. */
+/** The problem when the tables are not as they were recorded. */
 const SCHEMA_CHANGED = 'the text of its tables was changed';
 const REPAIR_WAIT_MS = 30_000;
 const MOST_SET_ASIDE = 5;
@@ -49,7 +49,7 @@ export const toReportPath = (path: string): string => `${path}.report.json`;
 const toRecoveredPath = (path: string): string => `${path}.recovered`;
 const getSuspectPath = (path: string): string => `${path}.suspect`;
 
-/** Damage was met while the store was in use: the next check at start reads all of it, however large it is. */
+/** Records that damage was met while the store was in use. The next check at start reads the whole file, however large it is. */
 export function markSuspect(path: string): void {
   try {
     fs.writeFileSync(getSuspectPath(path), '', { mode: 0o600 });
@@ -59,9 +59,11 @@ export function markSuspect(path: string): void {
 }
 
 /**
- * Opens the store, as `openDatabase` does. One that is damaged is set aside, and what can be read of it, and of the last
- * good copy, becomes the new one; one that is missing or empty beside what a former one left is made of the copy. Each is
- * told in a report (see `readStoreReport`), never silently. Any program may be the first to find it: one does it, the others wait.
+ * Opens the store, as `openDatabase` does, and repairs it if needed. A damaged store is set aside, and a new one is built from
+ * what can be read in it and in the last good copy. A store that is missing or empty, while files of an earlier one exist, is
+ * rebuilt from the copy.
+ * Each repair is written to a report (see `readStoreReport`). Any program may be the first to find the damage: one repairs it,
+ * the others wait.
  *
  * @throws Fault `database`
  */
@@ -80,14 +82,14 @@ function openPlain(path: string, { busyMs, compiles }: OpenStoreOptions): Databa
   return openDatabase(path, busyMs, compiles);
 }
 
-/** Null: a file is there, or nothing ever was. */
+/** The problem when the store is missing or empty. Null when a file is there, or nothing ever was. */
 function findMissing(path: string): string | null {
   const found = fs.lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined && (!found.isFile() || found.size > 0)) return null;
   return hasPast(path) ? (found === undefined ? 'is missing' : 'is empty') : null;
 }
 
-/** A former store left something: a copy, events, or what was on its way. */
+/** Whether an earlier store left something: a copy, events, or an unfinished repair or commit. */
 function hasPast(path: string): boolean {
   const folder = dirname(path);
   const has = (name: string): boolean => (fs.lstatSync(name, { throwIfNoEntry: false })?.size ?? 0) > 0;
@@ -96,7 +98,7 @@ function hasPast(path: string): boolean {
   return fs.lstatSync(events, { throwIfNoEntry: false })?.isDirectory() === true && fs.readdirSync(events).length > 0;
 }
 
-/** The open database, or what is wrong with it. @throws Fault `database` for anything but damage */
+/** The open database, or the problem with it. @throws Fault `database` for anything but damage */
 function findDamage(path: string, options: OpenStoreOptions): Database | string {
   let db: Database | null = null;
   try {
@@ -108,7 +110,7 @@ function findDamage(path: string, options: OpenStoreOptions): Database | string 
     }
     const size = fs.lstatSync(path).size;
     if (options.checks !== true || (size > CHECKED_BYTES && !fs.existsSync(getSuspectPath(path)))) return db;
-    // `quick_check` passes over indexes, and one damaged entry of them ends whoever writes beside it.
+    // `quick_check` skips indexes, and one damaged index entry stops every program that writes beside it.
     const [flaw] = db.prepare<{ integrity_check: string }>('PRAGMA integrity_check(1)').all();
     if (flaw === undefined || flaw.integrity_check === 'ok') {
       fs.rmSync(getSuspectPath(path), { force: true });
@@ -125,7 +127,7 @@ function findDamage(path: string, options: OpenStoreOptions): Database | string 
 
 function openRepaired(path: string, found: string, options: OpenStoreOptions): Database {
   using _lock = waitForLock(path, options.busyMs ?? REPAIR_WAIT_MS);
-  // Somebody else may have done it meanwhile.
+  // Another process may have repaired it meanwhile.
   const problem = findMissing(path) ?? (fs.existsSync(path) ? findDamage(path, options) : found);
   if (typeof problem !== 'string') return problem;
   repair(path, problem);
@@ -151,7 +153,7 @@ function repair(path: string, problem: string): void {
   const recovered = toRecoveredPath(path);
   const damaged = fs.lstatSync(path, { throwIfNoEntry: false });
   const hasDamaged = damaged !== undefined && damaged.size > 0;
-  const isDone = !hasDamaged && fs.existsSync(recovered); // it was killed between the two names
+  const isDone = !hasDamaged && fs.existsSync(recovered); // an earlier repair was killed between the two renames
   const copy = fs.lstatSync(toCopyPath(path), { throwIfNoEntry: false });
   const copyOf = copy === undefined ? null : copy.mtime.toISOString();
   const tables = isDone ? [] : rebuild(path, problem === SCHEMA_CHANGED, hasDamaged, copy !== undefined, recovered);
@@ -170,7 +172,7 @@ function repair(path: string, problem: string): void {
   forgetOldest(path);
 }
 
-/** The new file, of what can be read. Null: of nothing. */
+/** Builds the new file from what can be read. Null when nothing can be read. */
 function rebuild(
   path: string,
   isSchemaBad: boolean,
@@ -179,7 +181,7 @@ function rebuild(
   target: string,
 ): readonly TableSalvage[] | null {
   const copy = hasCopy ? toCopyPath(path) : null;
-  // SQLite changes a file that it opens with a log, so it is given a second name set of its own.
+  // SQLite changes a file that it opens with a write-ahead log, so it works on a copy under another name.
   const readPath = `${path}.looked-at`;
   const source = hasDamaged ? readPath : null;
   try {
@@ -192,7 +194,7 @@ function rebuild(
     try {
       return salvage(source, copy, target, isSchemaBad);
     } catch {
-      // What was read makes no sound database together: the copy is one by itself.
+      // The rows that were read do not form a sound database together; the copy alone does.
       return copy === null ? removeTarget(target) : tryOrRemove(() => salvage(null, copy, target), target);
     }
   } finally {
@@ -203,7 +205,7 @@ function rebuild(
 const MAGIC = Buffer.from('SQLite format 3\u0000', 'latin1');
 const HEADER_BYTES = 100;
 
-/** A file of which only the first bytes are wrong has all its rows: what they say is the same in the copy. */
+/** Repairs a file in which only the first bytes are wrong. All its rows are there, and the header in the copy says the same. */
 function mendHeader(path: string, copy: string | null): void {
   const firstBytes = (file: string): Buffer => {
     const bytes = Buffer.alloc(HEADER_BYTES);
@@ -217,7 +219,7 @@ function mendHeader(path: string, copy: string | null): void {
   };
   if (firstBytes(path).subarray(0, MAGIC.length).equals(MAGIC)) return;
   const header = copy === null ? Buffer.from(MAGIC) : firstBytes(copy);
-  // How many pages there are, and which are free: the copy has fewer, and SQLite looks itself.
+  // These fields hold how many pages there are, and which are free. The copy has fewer pages; with 0, SQLite finds out itself.
   if (header.length > MAGIC.length) header.fill(0, 28, 40);
   const fd = fs.openSync(path, 'r+');
   try {
@@ -231,7 +233,7 @@ function tryOrRemove(work: () => readonly TableSalvage[] | null, target: string)
   try {
     return work();
   } catch {
-    return removeTarget(target); // the copy is no better: the store begins anew, which the report says
+    return removeTarget(target); // the copy is no better: the store begins empty, which the report says
   }
 }
 
@@ -240,7 +242,7 @@ function removeTarget(target: string): null {
   return null;
 }
 
-/** They hold mail, so some are kept; all of them would fill the disk. */
+/** Removes all but the newest damaged files. They hold mail, so some are kept; all of them would fill the disk. */
 function forgetOldest(path: string): void {
   const prefix = `${basename(path)}.damaged-`;
   const names = fs.readdirSync(dirname(path)).filter((name) => name.startsWith(prefix) && !name.endsWith('-wal'));
@@ -248,12 +250,12 @@ function forgetOldest(path: string): void {
     for (const suffix of ['', '-wal']) fs.rmSync(join(dirname(path), name + suffix), { force: true });
 }
 
-/** Null: nothing happened, or a person has moved it away. */
+/** The report of the last repair. Null when nothing happened, or a person has moved the report away. */
 export function readStoreReport(path: string): StoreReport | null {
   try {
     return JSON.parse(readText(realFiles, toReportPath(path), MOST_REPORT_BYTES) ?? '') as StoreReport;
   } catch {
-    return null; // there is none, or none that can be read: it is told no more
+    return null; // the report does not exist or cannot be read, so it is not shown any more
   }
 }
 
@@ -264,7 +266,7 @@ export function writeStoreReport(path: string, report: StoreReport): void {
   realFiles.rename(temp, toReportPath(path));
 }
 
-/** What a person is told, in one sentence. */
+/** The report in one sentence, for a person. */
 export function formatStoreReport(path: string, { at, problem, setAside, copyOf, tables }: StoreReport): string {
   const inbox = tables.find(({ table }) => table === 'inbox');
   const subject = setAside === null ? `${path} ${problem}` : `${path} was damaged (${problem}) and is now ${setAside}`;
@@ -285,8 +287,8 @@ export function formatStoreReport(path: string, { at, problem, setAside, copyOf,
 }
 
 /**
- * Makes the last good copy anew, of a store that is checked as it is copied; an older copy stays when anything is wrong.
- * @throws Fault `database`, and what the disk says
+ * Replaces the last good copy and checks the store meanwhile. The older copy stays when anything is wrong.
+ * @throws Fault `database`, and what the file system throws
  */
 export function copyStore(db: Database): void {
   const target = `${toCopyPath(db.path)}.tmp`;
