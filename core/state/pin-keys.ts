@@ -47,9 +47,7 @@ export type PinRead =
 
 type StateFileKeys = Readonly<Record<string, JsonValue | undefined>>;
 
-/**
- * Up to this many ids are also written one by one, for the Python monitor. Of more than that, it is told that they are forgotten.
- */
+/** Up to this many ids are also written one by one, for the Python monitor. When there are more, none of them is. */
 const MOST_IDS = 1000;
 const UNSAID = 'the position was given up in an earlier run';
 

@@ -2,35 +2,38 @@ import { basename, join } from 'node:path';
 import type { Clock } from '../../ports/index.ts';
 import { type DirectoryWatch, watchDirectories } from '../directories.node.ts';
 
-/** Who is told of what may have changed in a store. */
+/** Receives notices of what may have changed in a store. */
 export interface ProjectStoreListener {
   journal(): void;
-  /** Null: any of the inboxes, and who has one. */
+  /** Null: any inbox may have changed, and the list of inboxes too. */
   inbox(agent: string | null): void;
 }
 
 export interface ProjectChangesOptions {
   readonly store: string;
-  /** False: nothing is asked of what lies outside the journal. */
+  /** False: nothing outside the journal is watched. */
   readonly mail: boolean;
   readonly clock: Clock;
   readonly listener: ProjectStoreListener;
-  /** Nothing is watched, as on a disk that tells nothing: it is looked at every 10 s. */
+  /** Watches nothing and checks every 10 s, as on a disk that sends no change notices. */
   readonly statOnly: boolean;
 }
 
-/** Notices of a store's changes. Nothing in it is touched. */
+/** Reports changes of a store. It never modifies the store. */
 export interface ProjectChanges extends Disposable {
-  /** The inboxes of these from now on. Returns those that were not followed before: what came meanwhile was not heard. */
+  /**
+   * Watches the inboxes of exactly these agents from now on. Returns those that were not watched before: their earlier changes
+   * were not reported.
+   */
   follow(agents: Iterable<string>): readonly string[];
 }
 
-/** `meta.json` is written with each batch of records, and says no more than that (brainclaw contract 7). */
+/** `meta.json` is written with each batch of records, and its change means no more than that (brainclaw contract 7). */
 const JOURNAL_FILE = /^(seg-.*\.jsonl|meta\.json|checkpoints)$/;
 
 /**
- * Watches a store down to each inbox, and what holds these: a journal is parked by a rename, and comes back by one. What holds
- * the store is a directory in which somebody works, and is not watched: a store that comes back is found by the timer.
+ * Watches a store down to each inbox, and the directories in between: a journal is switched off and on again by a rename.
+ * The directory that holds the store is not watched, because people work in it. The timer finds a store that comes back.
  */
 export function watchStore({ store, mail, clock, listener, statOnly }: ProjectChangesOptions): ProjectChanges {
   const directories = watchDirectories({ clock, statOnly });
@@ -38,10 +41,10 @@ export function watchStore({ store, mail, clock, listener, statOnly }: ProjectCh
   const directoriesByPath = new Map<string, DirectoryWatch>();
   const inbox = join(store, 'coordination', 'inbox');
 
-  /** A directory, and those in it that are looked at again when their name is told. */
+  /** Watches a directory. `names` lists its subdirectories that are checked again when a notice names them. */
   const add = (path: string, names: Readonly<Record<string, string>>): void => {
     const onChange = (name: string | null): void => {
-      if (path === store && name === basename(store)) directoriesByPath.get(store)?.renew(); // it was moved itself
+      if (path === store && name === basename(store)) directoriesByPath.get(store)?.renew(); // the store itself was moved
       for (const [child, at] of Object.entries(names))
         if (name === null || name === child) directoriesByPath.get(at)?.renew();
       if (path === store && (name === null || name === 'config.yaml')) listener.journal();
@@ -56,7 +59,7 @@ export function watchStore({ store, mail, clock, listener, statOnly }: ProjectCh
   if (mail) {
     add(join(store, 'coordination'), { inbox });
     const onInboxChange = (name: string | null): void => {
-      if (name?.endsWith('.json')) return; // a candidate
+      if (name?.endsWith('.json')) return; // the file is a candidate
       for (const [agent, directory] of inboxes) if (name === null || name === agent) directory.renew();
       listener.inbox(name);
     };

@@ -10,25 +10,25 @@ import {
   toInboxName,
 } from './read/index.ts';
 
-/** What a project asks of somebody, as things of sets (brainclaw contract 9). */
+/** What a project asks of somebody, as items of sets (brainclaw contract 9). */
 export interface Work {
   readonly board: readonly SetItem[];
-  /** By agent, as its inbox is called. */
+  /** By the name of the agent's inbox. */
   readonly agents: ReadonlyMap<string, readonly SetItem[]>;
 }
 
-/** Longer names are nobody's: each would be a persona. */
+/** Longer names are ignored, because each name becomes a persona. */
 const MOST_NAME = 100;
-/** Agents that only the journal knows. */
+/** The most agents that only the journal knows. */
 const MOST_AGENTS = 200;
 const MOST_WORDS = 200;
 
-/** An agent has nothing to do on these any more. */
+/** The agent has nothing to do for these any more. */
 const ENDED_ASSIGNMENT: ReadonlySet<string> = new Set([
   ...['completed', 'expired', 'rerouted', 'cancelled', 'failed', 'timed_out'],
 ]);
 
-/** What is addressed to agents in the journal: whose it is, who it is from, and while it is in this state. */
+/** What the journal addresses to agents: who receives it, who sent it, and in which states it is open. */
 const ADDRESSED: readonly {
   readonly itemType: string;
   readonly event: MailName;
@@ -44,10 +44,10 @@ const ADDRESSED: readonly {
   { itemType: 'state', event: 'action', to: 'agent', from: null, isOpen: (status) => status === 'pending' },
 ];
 
-/** Where an item's text stands; all that is there is told, in this order. */
+/** The fields that hold an item's text. All of them that exist are delivered, in this order. */
 const TEXTS = ['title', 'prompt', 'text', 'description', 'scope'] as const;
 
-/** Makes items of entities, one for each as long as the entity is the same. */
+/** Turns entities into set items. An unchanged entity gives the same item object. */
 export interface ItemMaker {
   toWork(projection: Projection): Work;
 }
@@ -109,7 +109,7 @@ export function createItemMaker(contentChars: number | null): ItemMaker {
   };
 }
 
-/** An item as it is remembered: `item_type:item_id`. */
+/** The key of an item: `item_type:item_id`. */
 function toKey({ item_type, item_id }: Entity): string {
   return `${item_type}:${item_id}`;
 }
@@ -119,7 +119,7 @@ const CHANGED: Readonly<Record<AgentMessage['status'], SetItem['changed']>> = {
   ...{ pending: null, read: 'read', acknowledged: 'acked', archived: null },
 };
 
-/** A message as a thing of its agent's set. One that asks for nothing any more when it is first seen is not told. */
+/** A message as an item of its agent's set. A message that asks for nothing when it is first seen causes no event. */
 export function toMessageItem(message: AgentMessage, asks: boolean, withContent: boolean): SetItem {
   const { id, from, type, status, text, ref, requires_ack, created_at } = message;
   return {
@@ -131,18 +131,18 @@ export function toMessageItem(message: AgentMessage, asks: boolean, withContent:
   };
 }
 
-/** The id of a message that is remembered; null: it is something else. */
+/** The message id of a known item; null when the item is no message. */
 export function parseMessageId({ key }: KnownItem): string | null {
   return key.startsWith(MESSAGE) ? key.slice(MESSAGE.length) : null;
 }
 
-/** A thing that cannot be seen now and is taken to be as it was told last. */
+/** An item that cannot be seen now and is assumed to be as it was delivered last. */
 export function toKnownItem({ key, seq, mark: fingerprint, vanished, extra }: KnownItem): SetItem {
   const appeared = seq === null ? 'quiet' : 'new';
   return { key, fingerprint, appeared, changed: null, vanished, from: null, created: null, content: null, extra };
 }
 
-/** A word of others, of a length that a line has room for. */
+/** A word written by others, cut to a length that fits into an event line. */
 function cleanWords(text: string): string {
   return cut(sanitizeText(text), MOST_WORDS);
 }

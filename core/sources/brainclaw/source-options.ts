@@ -9,37 +9,39 @@ export interface BrainclawOptions {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly log: Log;
-  /** Code points of content in an event; null leaves it out. */
+  /** How many code points of content an event has; null leaves content out. */
   readonly contentChars: number | null;
-  /** False: of the store only the journal and its configuration are read (observer protocol 1). */
+  /** False: only the journal and the configuration of the store are read (observer protocol 1). */
   readonly mail: boolean;
-  /** How far an earlier run came, kept outside the store (brainclaw contract 9). */
+  /** How far an earlier run came, stored outside the project's store (brainclaw contract 9). */
   readonly cursor: { load(): Cursor | null; save(cursor: Cursor): void };
-  /** The one question at activation, where the journal is off or partial; null: nobody may be asked (brainclaw contract 9). */
+  /**
+   * Asks brainclaw once at activation, when the journal is off or partial. Null when nobody may be asked (brainclaw contract 9).
+   */
   readonly seed: (() => Promise<Seed | null>) | null;
-  /** Called when the sheet may be another than before, whatever became of the counts. */
+  /** Called when the sheet may have changed, even when the counts did not. */
   readonly changed?: () => void;
-  /** Nothing is watched, as on a disk that tells of no change: it is looked at every 10 s. */
+  /** Watches nothing and checks every 10 s, as on a disk that sends no change notices. */
   readonly statOnly?: boolean;
 }
 
 /** A project as a source: its board and its agents (brainclaw contract 9). */
 export interface BrainclawSource extends Source {
   readonly project: Project;
-  /** The board (`BOARD`), or an agent, also one that is not there (any more). */
+  /** The board (`BOARD`) or an agent as a persona, also an agent that does not exist, or not any more. */
   named(address: string): Persona;
   /** What surfaces show of the project; null before the first read. */
   readonly sheet: ProjectSheet | null;
-  /** The same with one page of one section alone. */
+  /** The sheet with only one page of one section. */
   sheetAt(page: SheetPage): ProjectSheet | null;
-  /** What is wrong in the store, a line each. */
+  /** The current problems of the store, one line each. */
   readonly defects: readonly string[];
 }
 
 export const BRAINCLAW = 'brainclaw';
-/** The address of a project's board: no directory can be called so, so no agent is. */
+/** The address of a project's board: no directory can have this name, so no agent has it. */
 export const BOARD = '';
 
-/** `bc-` and the project's id: what is no letter, digit, `_` or `-` becomes `_`. */
+/** `bc-` and the project's id, in which anything but letters, digits, `_` and `-` becomes `_`. */
 export const toSourceId = ({ id }: Pick<Project, 'id'>): SourceId =>
   `${SOURCE_PREFIXES.brainclaw}${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;

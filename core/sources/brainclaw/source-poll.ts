@@ -12,30 +12,30 @@ import { type AgentInbox, findRemarks, isActionable, type JournalView, type Seed
 import { parseMessageId, toKnownItem, toMessageItem } from './source-items.ts';
 import type { StoreSnapshot } from './source-store.ts';
 
-/** What one persona of a project has of it. While it is the same object there is nothing new for that persona. */
+/** The part of a project that concerns one persona. As long as it is the same object, nothing is new for that persona. */
 export interface Share {
-  /** Null: not known, since the journal is off. */
+  /** Null means unknown: the journal is off. */
   readonly work: readonly SetItem[] | null;
-  /** Null: it has none, or mail is not known. */
+  /** Null when the agent has no inbox, or its mail is unknown. */
   readonly inbox: AgentInbox | null;
   /** Whether its mail is known. */
   readonly hasMail: boolean;
-  /** Of the board; that of an agent is of its inbox. */
+  /** The count of the board; an agent's count comes from its inbox. */
   readonly unread: Count;
   readonly agentState: AgentState;
 }
 
-/** What is said to a watch of it. */
+/** What a watcher gets from a poll. */
 export interface ShareResult {
   readonly epoch: string;
   readonly items: readonly SetItem[];
   readonly unread: Count;
   readonly agentState: AgentState;
-  /** The set is another one than the watch knows: what it holds is adopted without a word, so mail waits for the next look. */
+  /** The set is not the one that the watcher knows. Its items become known without events, so mail waits for the next poll. */
   readonly isOther: boolean;
-  /** Some of it is as it was, since it could not be seen: known things that are not there now. */
+  /** Some items could not be seen now and are reported as they were. */
   readonly isRetained: boolean;
-  /** A file that was not listed is there all the same. */
+  /** The file of a known message exists, though the listing did not have it. */
   readonly isMissed: boolean;
 }
 
@@ -43,8 +43,8 @@ const NO_JOURNAL = 'none';
 const PARTIAL = ':partial';
 
 /**
- * Names what a watch is told of: the journal, and whether it is known to hold everything. What was not in it then and is
- * now, or the other way, is no news (brainclaw contract 4). While the journal is off it is the one of before.
+ * The epoch of the set: the journal, and whether it is known to hold everything. An item that appears or disappears only because
+ * that changed is no news (brainclaw contract 4). While the journal is off, the epoch stays as it was.
  */
 function findEpoch({ view, journal: { identity, isContinued } }: StoreSnapshot, from: Checkpoint): string {
   const deliveredEpoch = from.is === 'known' ? from.epoch : NO_JOURNAL;
@@ -69,7 +69,7 @@ export function toBoardShare({ view, work }: StoreSnapshot, seed: Seed | null): 
   };
 }
 
-/** Before the registry is in the journal its numbers are too low (brainclaw contract 4). */
+/** Before the registry is in the journal, its numbers are too low (brainclaw contract 4). */
 function countBoardUnread(view: JournalView | null, work: StoreSnapshot['work'], seed: Seed | null): Count {
   const seededCount = seed?.actions ?? null;
   if (view === null || work === null) return seededCount === null ? UNKNOWN : exactly(seededCount);
@@ -100,7 +100,7 @@ export function isSameShare(a: Share, b: Share): boolean {
   );
 }
 
-/** One that is the same is the same object. */
+/** Equal items are the same objects. */
 function areSameItems(a: Share['work'], b: Share['work']): boolean {
   if (a === null || b === null) return a === b;
   return a.length === b.length && a.every((item, i) => item === b[i]);
@@ -127,10 +127,10 @@ export function toBoardResult(
 }
 
 export interface AgentRules {
-  /** False: the mail of agents is not to be read. */
+  /** False: the mail of agents must not be read. */
   readonly mail: boolean;
   readonly withContent: boolean;
-  /** Whether the file of a message is there, though no listing has it. */
+  /** Whether the file of a message exists, though no listing has it. */
   readonly isThere: (id: string) => boolean;
 }
 
@@ -160,8 +160,8 @@ export function toAgentResult(snapshot: StoreSnapshot, share: Share, from: Check
 }
 
 /**
- * The messages of an inbox. One that was told is not gone while its file is there, unreadable as it may be while it is
- * written, or listed under neither name while it is renamed.
+ * The messages of an inbox. A delivered message is not gone while its file exists: the file may be unreadable while it is
+ * written, or missing in the listing while it is renamed.
  */
 function toMailItems(inbox: AgentInbox | null, known: readonly KnownItem[], { withContent, isThere }: AgentRules) {
   const items = (inbox?.messages ?? []).map((message) => toMessageItem(message, isActionable(message), withContent));

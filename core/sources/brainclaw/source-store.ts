@@ -16,9 +16,9 @@ import {
 import { createItemMaker, type Work } from './source-items.ts';
 
 export interface StoreReaderOptions {
-  /** `.brainclaw` itself. */
+  /** The `.brainclaw` directory itself. */
   readonly store: string;
-  /** Nothing of it is called but what reads. */
+  /** Only the operations that read are called. */
   readonly files: Files;
   readonly log: Log;
   readonly contentChars: number | null;
@@ -26,34 +26,34 @@ export interface StoreReaderOptions {
   readonly cursor: { load(): Cursor | null };
 }
 
-/** A store as it was read last. What is the same as before is the same object. */
+/** A store as it was read last. Unchanged parts are the same objects as before. */
 export interface StoreSnapshot {
   /** Null: the journal is off. */
   readonly view: JournalView | null;
-  /** Likewise. */
+  /** Null in the same case. */
   readonly work: Work | null;
-  /** Null: mail is switched off, or there is no directory for it. */
+  /** Null when mail is switched off, or its directory does not exist. */
   readonly mail: ReadonlyMap<string, AgentInbox> | null;
   readonly journal: JournalName;
 }
 
-/** Which journal it is. */
+/** Identifies a journal. */
 export interface JournalName {
-  /** Of the first record there was when it was read for the first time here; null: it has none yet. */
+  /** The identity of the first record at the first read in this process; null while the journal has no record. */
   readonly identity: string | null;
-  /** It is the one that an earlier run read, whatever that called it. */
+  /** The journal is the one that an earlier run read, whatever name that run gave it. */
   readonly isContinued: boolean;
 }
 
 /** Reads a store, and then what changes in it. */
 export interface StoreReader {
   /**
-   * @param of inboxes that are looked into; of others it knows what was seen last. Undefined: all
-   * @throws Fault `unreadable` when there is neither a journal nor mail, or the disk does not let it
+   * @param agents only their inboxes are read again; the others are as they were read last. Undefined: all
+   * @throws Fault `unreadable` when there is neither a journal nor mail, or the disk fails
    */
   refresh(agents?: ReadonlySet<string>): StoreSnapshot;
   readonly last: StoreSnapshot | null;
-  /** What is wrong with files of it. */
+  /** Problems with files of the store. */
   readonly defects: readonly StoreDefect[];
 }
 
@@ -75,10 +75,10 @@ export function createStoreReader({
   const mail = isMailEnabled ? createAgentMailReader(files, join(store, 'coordination', 'inbox'), shorten) : null;
   const { toWork } = createItemMaker(contentChars);
   let last: StoreSnapshot | null = null;
-  /** Null before it was ever read. */
+  /** Null before the journal was ever read. */
   let name: JournalName | null = null;
 
-  /** A journal that is read from its start again keeps its name while it is the same (brainclaw contract 9). */
+  /** A journal that is read from its start again keeps its name while it is the same journal (brainclaw contract 9). */
   function toJournalName(view: JournalView, isReplayed: boolean): JournalName {
     const { identity } = view.replay;
     const isSame = !isReplayed || view.continuity === 'same';
@@ -135,7 +135,7 @@ function areSameInboxes(a: StoreSnapshot['mail'], b: StoreSnapshot['mail']): boo
   return true;
 }
 
-/** Without a cursor it can only be said less surely which journal it is: no reason not to read it. */
+/** Without a cursor it is less certain which journal this is, but that is no reason not to read it. */
 function loadCursor(cursor: StoreReaderOptions['cursor'], log: Log): Cursor | null {
   try {
     return cursor.load();

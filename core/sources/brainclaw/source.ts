@@ -20,30 +20,30 @@ import {
 import { createStoreReader, type JournalName, type StoreSnapshot } from './source-store.ts';
 
 const WAKE_AFTER_MS = 2;
-/** What is there and was not listed is looked for again. */
+/** When a message file exists that was not listed, its inbox is read again after this time. */
 const MISSED_AFTER_MS = 50;
-/** What no notice came for is looked at so often (brainclaw contract 9). */
+/** How often a store without change notices is checked (brainclaw contract 9). */
 const RECHECK_EVERY_MS = 10_000;
-/** One reading serves all looks within this time, unless a notice came. */
+/** One read serves all polls within this time, unless a change notice came. */
 const FRESH_MS = 1000;
-/** The cursor is derived: it may be old. */
+/** The cursor is derived, so the saved one may be old. */
 const SAVE_AFTER_MS = 60_000;
 const LABEL_CHARS = 80;
 const UNKNOWN_COUNTS: UnreadCounts = { unread: UNKNOWN, urgent: UNKNOWN };
 const FILE_NAME = /^[\w-]+$/;
 
-/** What a persona was when it was looked at last. */
+/** A persona's state at its last poll. */
 interface PersonaPoll {
   readonly share: Share;
   readonly unread: PollResult['unread'];
-  /** Its watch knew that it is of this journal; null: it did not. */
+  /** The journal, when the persona's watcher knew it; null when it did not. */
   readonly knownJournal: JournalName | null;
   readonly isRetained: boolean;
 }
 
 /**
- * A project's board and its agents as personas. Nothing below the store is ever written, locked or run: only `read/` is
- * imported, and of the disk only what reads is used (brainclaw contract 9).
+ * A project's board and its agents as personas. Nothing below the store is ever written, locked or run: only `read/` is imported,
+ * and only read operations of the disk are used (brainclaw contract 9).
  */
 export function createBrainclawSource(options: BrainclawOptions): BrainclawSource {
   const { project, clock, log, mail } = options;
@@ -53,10 +53,10 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
   const defects = createDefectLog(log, BRAINCLAW);
   const timers = createTimers(clock);
   const folder = cleanName(basename(project.root));
-  /** By address; of the last reading. */
+  /** Shares by address, as of the last read. */
   let shares: ReadonlyMap<string, Share> = new Map();
   const lastPolls = new Map<string, PersonaPoll>();
-  /** What a notice came for since the last reading. */
+  /** The inboxes for which change notices came since the last read. */
   let doubted: Set<string> | 'all' | null = 'all';
   let readAt = Number.NEGATIVE_INFINITY;
   let isFailing = false;
@@ -72,7 +72,7 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
       ? { id, address, label: folder }
       : { id: `${id}-${address}`, address, label: `${cleanName(address)} · ${folder}` };
 
-  /** @throws Fault `unreadable`: one cause for all of the project */
+  /** @throws Fault `unreadable`, which is one cause for the whole project */
   function wrapUnreadable<T>(run: () => T): T {
     try {
       return run();
@@ -84,7 +84,7 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
     }
   }
 
-  /** @param of inboxes that are looked into; null: none @throws Fault `unreadable` */
+  /** @param agents inboxes to read; null for none @throws Fault `unreadable` */
   function read(agents: Set<string> | 'all' | null): StoreSnapshot {
     const before = store.last;
     const snapshot = wrapUnreadable(() => store.refresh(agents === 'all' ? undefined : (agents ?? new Set())));
@@ -104,7 +104,7 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
     for (const agent of listAgents(snapshot)) put(agent, toAgentShare(snapshot, agent));
     shares = next;
     const fresh = changes?.follow(listAgentAddresses(shares)) ?? [];
-    if (fresh.length > 0) doubt(fresh); // what came before it was followed was not heard
+    if (fresh.length > 0) doubt(fresh); // changes before the watching began were not reported
     askSeed(snapshot);
     saveLater();
     options.changed?.();
@@ -121,14 +121,14 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
     return isFresh && last !== null ? last : read(changes === null ? 'all' : (doubted ?? 'all'));
   }
 
-  /** Wakes whom something is new for. */
+  /** Wakes the personas for which something is new. */
   function wakeChanged(): void {
     const wasFailing = isFailing;
     try {
       read(doubted);
       isFailing = false;
     } catch {
-      for (const address of shares.keys()) wakes?.(address); // their looks say what is wrong
+      for (const address of shares.keys()) wakes?.(address); // their polls report what is wrong
       return;
     }
     for (const [address, share] of shares) if (wasFailing || lastPolls.get(address)?.share !== share) wakes?.(address);
@@ -142,7 +142,7 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
     );
   }
 
-  /** Once, where the journal does not say all (brainclaw contract 9). */
+  /** Asks brainclaw once, when the journal does not hold everything (brainclaw contract 9). */
   function askSeed({ view }: StoreSnapshot): void {
     const ask = options.seed;
     if (ask === null || isSeedRequested || view?.replay.projection.registryAuthoritative === true) return;
@@ -165,7 +165,10 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
     return before !== undefined && before.knownJournal !== null && before.knownJournal === store.last?.journal;
   }
 
-  /** Not before every watch knows the journal that the cursor is of: else a restart would take one for the other. */
+  /**
+   * Saves the cursor only when every watcher knows the journal that it belongs to. Otherwise a restart would mistake one journal
+   * for another.
+   */
   function save(): void {
     const cursor = store.last?.view?.replay.cursor ?? null;
     if (cursor === null || isSameCursor(cursor, saved)) return;
@@ -204,7 +207,10 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
     return { at: clock.now(), unread, urgent: exactly(0), agentState, evidence: { is: 'set', epoch, items } };
   }
 
-  /** Of whom nothing is new since the look, the counts of then. Of anybody else nothing: then there is a look. */
+  /**
+   * Pending counts. A persona for which nothing is new since its poll has the counts of that poll; any other has unknown counts,
+   * so it is polled.
+   */
   function readPendingCounts(): PendingCounts {
     read('all');
     reportDefects();
@@ -243,7 +249,7 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
       };
       changes = watchStore({ store: project.store, mail, clock, listener, statOnly: options.statOnly === true });
       changes.follow(listAgentAddresses(shares));
-      doubtAll(); // what came since it was listed
+      doubtAll(); // what changed since the listing
       scheduleRecheck();
       return {
         [Symbol.dispose]() {
@@ -285,7 +291,7 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
   }
 }
 
-/** Everybody who has an inbox or work. Who had and is not known to have is kept by its looks. */
+/** All agents that have an inbox or work. Agents that had one and may still have it are kept by their polls. */
 function listAgents({ work, mail }: StoreSnapshot): readonly string[] {
   return [...new Set([...(mail?.keys() ?? []), ...(work?.agents.keys() ?? [])])].sort();
 }
@@ -298,7 +304,7 @@ function isSameCursor(a: Cursor, b: Cursor | null): boolean {
   return b !== null && a.seq === b.seq && a.segment === b.segment && a.offset === b.offset;
 }
 
-/** A folder and an agent are called whatever somebody calls them. */
+/** A name without control characters, cut: folders and agents can have any name. */
 function cleanName(name: string): string {
   return cut(name.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ''), LABEL_CHARS);
 }

@@ -3,9 +3,9 @@ import type { Clock } from '../../ports/index.ts';
 import { type DirectoryWatch, watchDirectories } from '../directories.node.ts';
 import type { GardenPlaces } from './read/index.ts';
 
-/** Who is told of what may have changed in a store. A name that is not known is null. */
+/** Receives notices of what may have changed in a store. */
 export interface GardenStoreListener {
-  /** Records came, went or were written. `inPlace`: where they stand, which their directory does not tell. */
+  /** Records were added, removed or written. `inPlace`: a file was written in place, which its directory's stat does not show. */
   records(inPlace: boolean): void;
   box(gardenId: string): void;
 }
@@ -14,21 +14,21 @@ export interface GardenChangesOptions {
   readonly places: GardenPlaces;
   readonly clock: Clock;
   readonly listener: GardenStoreListener;
-  /** Nothing is watched, as on a disk that tells nothing: it is looked at every 10 s. */
+  /** Watches nothing and checks every 10 s, as on a disk that sends no change notices. */
   readonly statOnly: boolean;
 }
 
-/** Notices of a store's changes. Nothing in it is touched. */
+/** Reports changes of a store. It never modifies the store. */
 export interface GardenChanges extends Disposable {
-  /** These boxes from now on, whether they are there yet or not. */
+  /** Watches exactly these boxes from now on, whether they exist yet or not. */
   follow(gardenIds: Iterable<string>): void;
 }
 
 const BOX_FILE = /\.msg(\.delivered)?(\.read)?$|^inbox\.signal$/;
 
 /**
- * Watches the parents, since a fresh cut renames both directories away, then the directories of records, boxes and receiver
- * markers, and each box.
+ * Watches the parent directories, since a fresh cut renames the store's directories away. Also watches the directories of
+ * records, boxes and receiver markers, and each box.
  */
 export function watchStore({ places, clock, listener, statOnly }: GardenChangesOptions): GardenChanges {
   const { sessions, mailbox, receivers } = places;

@@ -20,34 +20,34 @@ export interface MailOptions {
   readonly disk: Disk;
   readonly mailbox: string;
   readonly clock: Clock;
-  /** Code points of content; null: none is read. */
+  /** How many code points of content are read; null reads none. */
   readonly contentChars: number | null;
-  /** Messages that are read when they are first seen are told all the same. */
+  /** Whether messages that were already read when first seen are delivered too. */
   readonly backfill: boolean;
 }
 
-/** What a box has to say, as things of a set. */
+/** The messages of a box, as items of a set. */
 export interface BoxMail {
   readonly items: readonly SetItem[];
-  /** How many of its messages are not read. */
+  /** How many of its messages are unread. */
   readonly unread: number;
-  /** When to look again, since a body is not known to be whole; null: it says all there is. Milliseconds. */
+  /** After how many milliseconds to poll again, because a body is not known to be whole; null when all messages are included. */
   readonly againIn: number | null;
 }
 
-/** Makes the messages of boxes known: each body is read once, when it is whole. */
+/** Turns the messages of boxes into items. Each body is read once, when it is whole. */
 export interface MailReader {
   read(gardenId: string, box: Box, checkpoint: Checkpoint): BoxMail;
-  /** Whether the last reading said all there is. */
+  /** Whether the last read included all messages. */
   isSure(gardenId: string): boolean;
   forget(gardenId: string): void;
 }
 
-/** A body stands still for so long before it is believed to be whole, where nothing says that it is. */
+/** How long a body must stay unchanged before it counts as whole, when no signal says so. */
 const STILL_MS = 250;
-/** Of one box. What does not fit is read again when it is asked for again. */
+/** How many bodies of one box are cached. Others are read again when they are requested again. */
 const MOST_CACHED = 200;
-/** The usual header is 200 bytes, with long names some more. */
+/** The usual header has 200 bytes, and a few more with long names. */
 const HEADER_BYTES = 4096;
 
 interface MessageText {
@@ -55,17 +55,17 @@ interface MessageText {
   readonly content: string | null;
 }
 
-/** Not told yet. */
+/** A message that is not delivered yet. */
 interface UnconfirmedBody {
   readonly size: number;
-  /** Monotonic. */
+  /** On the monotonic clock. */
   readonly since: number;
 }
 
 interface BoxMemory {
-  /** Bodies of what was not taken yet. */
+  /** Bodies of messages that are not delivered yet. */
   readonly texts: Map<string, MessageText>;
-  /** Seen while it was not read, and not whole. */
+  /** Messages that were seen unread and not whole. */
   readonly waiting: Map<string, UnconfirmedBody>;
   sure: boolean;
 }
@@ -96,14 +96,14 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
     return text;
   }
 
-  /** How long it is still to be waited for; 0: it is whole. */
+  /** How many milliseconds still to wait for the body; 0 when it is whole. */
   function waitFor(
     message: GardenMessage,
     unread: UnreadMessage | undefined,
     signal: string | null,
     { waiting }: BoxMemory,
   ): number {
-    if (unread === undefined) return 0; // read: whoever read it had it whole
+    if (unread === undefined) return 0; // it was read, and its reader had it whole
     if (isAnnounced(unread, signal)) return 0;
     const before = waiting.get(message.stem);
     const still = before !== undefined && before.size === unread.size ? before : null;
@@ -127,7 +127,7 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
       for (const message of messages) {
         const { stem, stage } = message;
         const isRead = stage === 'read';
-        if (!isRead && !waits.has(stem)) continue; // it has the name of a message and is none
+        if (!isRead && !waits.has(stem)) continue; // the file has the name of a message and is none
         if (known.has(stem) || goneStems.has(stem)) {
           texts.delete(stem);
           waiting.delete(stem);
@@ -153,7 +153,7 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
         for (const stem of waiting.keys()) if (!listedStems.has(stem)) waiting.delete(stem);
         for (const stem of texts.keys()) if (!listedStems.has(stem)) texts.delete(stem);
       }
-      // What is told as gone is gone.
+      // Only a message that is really gone may be reported as gone.
       let missed = 0;
       const listed = new Set(items.map(({ key }) => key));
       for (const stem of known) {
@@ -169,7 +169,7 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
     forget: (gardenId) => void memories.delete(gardenId),
   };
 
-  /** It is there and its body cannot be had: after a while it is told without one. */
+  /** Whether a body has been unreadable for so long that the message is delivered without it. */
   function isLost(stem: string, { waiting }: BoxMemory): boolean {
     const before = waiting.get(stem);
     if (before !== undefined) return clock.monotonic() - before.since >= EMPTY_MS;

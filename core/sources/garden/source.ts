@@ -36,36 +36,36 @@ export interface GardenOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly probes: LivenessProbes;
-  /** Code points of content in an event; null leaves it out. */
+  /** How many code points of content an event has; null leaves content out. */
   readonly contentChars: number | null;
-  /** Messages that are read when they are first seen are told all the same. */
+  /** Whether messages that were already read when first seen are delivered too. */
   readonly backfill: boolean;
-  /** Nothing is watched, as on a disk that tells of no change: it is looked at every 10 s. */
+  /** Watches nothing and checks every 10 s, as on a disk that sends no change notices. */
   readonly statOnly?: boolean;
 }
 
 /** A garden store as a source. */
 export interface GardenSource extends Source {
-  /** A citizen as a persona, also one whose record is not there (any more). */
+  /** A citizen as a persona, also one whose record does not exist, or not any more. */
   named(gardenId: string): Persona;
-  /** The record of a citizen as it was read last; null: it is none. */
+  /** The record of a citizen as it was read last; null when there is none. */
   record(gardenId: string): MetaRecord | null;
-  /** What is wrong in the store and about no citizen's mail, a line each. */
+  /** The current problems of the store that concern no citizen's mail, one line each. */
   readonly defects: readonly string[];
 }
 
 export const GARDEN: SourceId = 'garden';
 /**
- * One store is one set for good: what a fresh cut takes away is gone, and told, since nothing stands in its place. Another
- * store is another identity (`app/sources/garden-hive.ts`), and its positions are not these.
+ * One store is one set for good. What a fresh cut removes is gone and delivered as gone, since nothing replaces it. Another store
+ * has another identity (`app/sources/garden-hive.ts`), and does not share these checkpoints.
  */
 const EPOCH = 'store';
 const WAKE_AFTER_MS = 2;
 const LABEL_CHARS = 80;
 
 /**
- * The citizens of a garden store as personas, their boxes as sets of messages (garden contract 7). Nothing below the
- * directories of the store is ever written: only `read/` is imported, and of the disk only what reads is used.
+ * The citizens of a garden store as personas, their boxes as sets of messages (garden contract 7). Nothing below the directories
+ * of the store is ever written: only `read/` is imported, and only read operations of the disk are used.
  */
 export function createGardenSource(options: GardenOptions): GardenSource {
   const { places, clock, log, probes } = options;
@@ -75,12 +75,12 @@ export function createGardenSource(options: GardenOptions): GardenSource {
   const lives = createLivenessReader(disk, places, probes, clock);
   const mail = createMailReader({ ...options, disk, mailbox: places.mailbox });
   const defects = createDefectLog(log, GARDEN);
-  /** Before that nobody is known to be gone. */
+  /** False until the first poll; until then no citizen counts as gone. */
   let wasRead = false;
-  /** Who was announced. */
+  /** The citizens that were listed last. */
   let announced: ReadonlyMap<string, MetaRecord> = new Map();
   const labels = new WeakMap<MetaRecord, string>();
-  /** What each was when it was looked at last. */
+  /** The state of each citizen at its last poll. */
   const lastPolls = new Map<string, CitizenPoll>();
   let wakes: ((address: string) => void) | null = null;
   let changes: GardenChanges | null = null;
@@ -106,7 +106,7 @@ export function createGardenSource(options: GardenOptions): GardenSource {
     if (wakes !== null) timers.schedule(ms, gardenId, () => wakes?.(gardenId));
   };
 
-  /** Tells who came, who went, and who is somebody else now. */
+  /** Wakes the citizens that were added, removed, or have another record now. */
   async function refreshRecords(): Promise<void> {
     const before = announced;
     try {
@@ -119,7 +119,7 @@ export function createGardenSource(options: GardenOptions): GardenSource {
       for (const [gardenId, record] of byId) if (before.get(gardenId) !== record) wakes?.(gardenId);
       for (const gardenId of before.keys()) if (!byId.has(gardenId)) leave(gardenId);
     } catch {
-      for (const gardenId of before.keys()) wakes?.(gardenId); // their looks say what is wrong
+      for (const gardenId of before.keys()) wakes?.(gardenId); // their polls report what is wrong
     }
   }
 
@@ -133,7 +133,7 @@ export function createGardenSource(options: GardenOptions): GardenSource {
     defects.report('records', records.last.errors);
   }
 
-  /** Boxes of nobody, and what is no box. */
+  /** Reports boxes without a citizen, and entries that are no boxes. */
   function reportStrays(): void {
     const strays = findStrays(disk, places.mailbox, new Set(records.last.byId.keys()));
     const isMarked = new Set(records.last.errors.map(({ filename }) => filename.split('.')[0]));
@@ -176,7 +176,10 @@ export function createGardenSource(options: GardenOptions): GardenSource {
     return { ...emptyResult, at: clock.now(), unread: exactly(unread), agentState: toAgentState(agent), evidence };
   }
 
-  /** Of what is as it was when it was looked at, the counts of then. Of anything else nothing: then it is looked at. */
+  /**
+   * Pending counts. A citizen that has not changed since its poll has the counts of that poll; any other has unknown counts, so
+   * it is polled.
+   */
   async function readPendingCounts(): Promise<PendingCounts> {
     const { byId } = await wrapUnreadable(() => records.refresh());
     const byAddress = new Map<string, UnreadCounts>();
@@ -226,7 +229,7 @@ export function createGardenSource(options: GardenOptions): GardenSource {
       };
       changes = watchStore({ places, clock, listener, statOnly: options.statOnly === true });
       changes.follow(announced.keys());
-      listener.records(false); // what came since it was listed
+      listener.records(false); // what changed since the listing
       return {
         [Symbol.dispose]() {
           wakes = null;
@@ -245,7 +248,7 @@ export function createGardenSource(options: GardenOptions): GardenSource {
   };
 }
 
-/** What cannot be read concerns every citizen alike: one cause (garden contract 7). */
+/** A store that cannot be read affects every citizen alike, so it is one cause (garden contract 7). */
 async function wrapUnreadable<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
@@ -279,7 +282,7 @@ function toAgentState({ is, reasons }: AgentLiveness): AgentState {
   return { is, why: why ?? 'not-reported' };
 }
 
-/** `<backend> · <folder>`: the folder is whatever a record says, so it is cleaned and cut. */
+/** `<backend> · <folder>`. A record can name any folder, so the folder is cleaned and cut. */
 function formatLabel({ backend, cwd }: MetaRecord): string {
   const folder = cwd.split(/[/\\]/).findLast((part) => part !== '') ?? '/';
   const cleanFolder = folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');

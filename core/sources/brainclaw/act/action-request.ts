@@ -8,23 +8,23 @@ import {
 } from './project-actions.ts';
 import type { McpToolCall } from './tool-call.ts';
 
-/** What somebody wants done, as said on a command line or over the wire. */
+/** What somebody asks to be done, as given on a command line or over the wire. */
 export interface ProjectActionRequest {
   readonly do: ProjectActionName;
-  /** `cnd_12`, or with its type before it: `candidate:cnd_12`. */
+  /** `cnd_12`, or with the type in front: `candidate:cnd_12`. */
   readonly item: string;
   readonly text: string | null;
   readonly step: string | null;
 }
 
-/** A wish that can be done: the call, and brainclaw's own command for it. */
+/** A request that can be carried out: the tool call, and brainclaw's own command for it. */
 export interface ProjectActionCall {
   readonly call: McpToolCall;
-  /** Words of a command line, of which `brainclaw` is the first; null: brainclaw has no such command. */
+  /** The words of a command line, of which `brainclaw` is the first. Null when brainclaw has no such command. */
   readonly shell: readonly string[] | null;
 }
 
-/** How the ids of each type begin, `_` or `#` after it (brainclaw's registry of entities). */
+/** How the ids of each type begin, before `_` or `#` (brainclaw's registry of entities). */
 const PREFIX = { cnd: 'candidate', clm: 'claim', act: 'state', pln: 'plan', msg: 'message' } as const;
 
 const NAMES: Readonly<Record<string, ActionItemType>> = {
@@ -38,7 +38,7 @@ const NAMES: Readonly<Record<string, ActionItemType>> = {
 
 export const LONGEST_TEXT = 10_000;
 
-/** @throws Fault `usage` for what cannot be done, with what can */
+/** @throws Fault `usage` for what cannot be done; the message says what can */
 export function toProjectActionCall(request: ProjectActionRequest, principal: string): ProjectActionCall {
   const action: ProjectAction = PROJECT_ACTIONS[request.do];
   const { itemType, id } = parseItem(request.item);
@@ -74,7 +74,7 @@ function parseItem(item: string): { readonly itemType: ActionItemType; readonly 
   return { itemType: PREFIX[begin as keyof typeof PREFIX], id };
 }
 
-/** No option, no blank, nothing that a terminal acts on. */
+/** An id has no option sign, no blank, and nothing that a terminal acts on. */
 const isId = (text: string): boolean => /^[\p{L}\p{N}][\p{L}\p{N}_#.:-]{0,199}$/u.test(text);
 
 const formatTypes = (action: ProjectAction): string =>

@@ -4,20 +4,21 @@ import type { ActionClient } from './client.ts';
 import { formatShellLine } from './shell-line.ts';
 import { formatToolCall } from './tool-call.ts';
 
-/** Brainclaw took the call. What became of it shows on the board, when its record is in the journal (observer protocol 7). */
+/** Brainclaw accepted the call. The effect shows on the board when its record is in the journal (observer protocol 7). */
 export interface ProjectActionResult {
   readonly accepted: true;
   readonly tool: string;
-  /** Brainclaw's own words, cut. */
+  /** Brainclaw's own answer, cut. */
   readonly says: string;
 }
 
 const MOST_ANSWER_CHARS = 2000;
 
 /**
- * Has a wish done, by a person.
+ * Carries out a request of a person.
  * @param root the folder of the project
- * @throws Fault `usage` for what cannot be done; `brainclaw-missing`, with the call for doing it by hand; `brainclaw-gone`, `brainclaw-refused`; and the reason of `signal`
+ * @throws Fault `usage` for what cannot be done; `brainclaw-missing`, with the call for doing it by hand; `brainclaw-gone`,
+ * `brainclaw-refused`; and the reason of `signal`
  */
 export async function runProjectAction(
   client: ActionClient,

@@ -7,32 +7,32 @@ import type { McpToolCall } from './tool-call.ts';
 export interface ActionClientOptions {
   /** The folder that holds `.brainclaw`. */
   readonly root: string;
-  /** Runs `brainclaw mcp`: its program, absolute, and its arguments. Null: brainclaw is not installed. */
+  /** Returns how to run `brainclaw mcp`: the absolute program and its arguments. Null when brainclaw is not installed. */
   readonly command: () => readonly [file: string, ...args: string[]] | null;
-  /** Of which only what a server needs is passed on. */
+  /** Only what a server needs of this is passed on. */
   readonly env: ServerEnv;
   /** The person who acts. */
   readonly principal: string;
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Without a call for so long the server is ended. */
+  /** The server is ended after this long without a call, in milliseconds. */
   readonly idleMs?: number;
   readonly callMs?: number;
   readonly killMs?: number;
 }
 
 /**
- * Asks one project's brainclaw, and has it act (observer protocol 7). A server runs from the first call on until there was
- * none for a while, one at a time; nothing is ever called by itself. Nothing is told of what a call changed: that shows
- * when its record is in the journal.
+ * Asks one project's brainclaw, and has it act (observer protocol 7). A server starts with the first call and ends after a while
+ * without calls; only one runs at a time. It makes no call by itself.
+ * It does not report what a call changed: that shows when the record is in the journal.
  */
 export interface ActionClient extends AsyncDisposable {
   /** @throws Fault `brainclaw-missing`, `brainclaw-gone` or `brainclaw-refused`; and the reason of `signal` */
   call(call: McpToolCall, signal: AbortSignal): Promise<ToolAnswer>;
-  /** Ends the server now, unless a call is under way. */
+  /** Ends the server now, unless a call is running. */
   rest(): void;
-  /** Of the server that runs; null: none does. */
+  /** The process id of the running server; null when none runs. */
   readonly pid: number | null;
 }
 
@@ -42,7 +42,7 @@ const KILL_MS = 5_000;
 
 interface SessionOpening {
   readonly session: Promise<McpSession>;
-  /** Ends it while it is not open yet. */
+  /** Ends the server while the session is not open yet. */
   readonly stop: AbortController;
 }
 
@@ -53,7 +53,7 @@ export function createActionClient(options: ActionClientOptions): ActionClient {
   let calls = 0;
   let isClosed = false;
   let idle: Disposable | null = null;
-  /** Servers that are on their way out. */
+  /** Servers that are ending. */
   const leaving = new Set<Promise<void>>();
 
   const forget = (which: SessionOpening): void => {
@@ -70,7 +70,7 @@ export function createActionClient(options: ActionClientOptions): ActionClient {
     const left = which.session
       .then(
         (session) => session.close(),
-        () => {}, // it never was open: whoever called is told
+        () => {}, // it never opened, and the caller already got the error
       )
       .finally(() => leaving.delete(left));
     leaving.add(left);
@@ -89,7 +89,7 @@ export function createActionClient(options: ActionClientOptions): ActionClient {
         if (opened === opening) running = open;
         void open.ended.then(() => forget(opening));
       },
-      () => forget(opening), // whoever called is told
+      () => forget(opening), // the caller gets the error
     );
     return opening;
   };
@@ -107,7 +107,7 @@ export function createActionClient(options: ActionClientOptions): ActionClient {
         const session = await raceAbort(signal, which.session);
         return await session.call(call, signal);
       } catch (error) {
-        // It is no use to ask it again: the next call gets a new one.
+        // Asking this server again is of no use, so the next call gets a new one.
         if (error instanceof Fault && error.code === 'brainclaw-gone' && opened === which) leave(which);
         throw error;
       } finally {
@@ -130,7 +130,7 @@ export function createActionClient(options: ActionClientOptions): ActionClient {
   };
 }
 
-/** @throws the reason of `signal`, as soon as it is aborted */
+/** Waits for `work`. @throws the reason of `signal`, as soon as it is aborted */
 async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

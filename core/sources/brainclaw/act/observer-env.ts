@@ -1,10 +1,10 @@
-/** What surrounds a program, by name. */
+/** Environment variables by name. */
 export type ServerEnv = Readonly<Record<string, string | undefined>>;
 
 /**
- * What a server needs to run, and nothing else: no variable of an agent's shell gets through, whatever it will be called.
- * Of brainclaw these are known: BRAINCLAW_AGENT, _AGENT_ID, _AGENT_NAME, _SESSION_ID, _CLAIM_ID, _PROJECT, _CWD,
- * _STORE_BOUNDARY, and CLAUDE_SESSION_ID, COPILOT_SESSION_ID, OPENCLAW_SESSION_ID.
+ * The variables that a server needs to run. No other variable of an agent's shell gets through, whatever its name. Of brainclaw
+ * these are known: BRAINCLAW_AGENT, _AGENT_ID, _AGENT_NAME, _SESSION_ID, _CLAIM_ID, _PROJECT, _CWD, _STORE_BOUNDARY, and
+ * CLAUDE_SESSION_ID, COPILOT_SESSION_ID, OPENCLAW_SESSION_ID.
  */
 const PASSED: ReadonlySet<string> = new Set([
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR'],
@@ -14,9 +14,8 @@ const PASSED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The whole environment of a server that is asked by an observer (observer protocol 8): it keeps its hands off the store
- * when it only reads, and what it is asked to do is done by `principal`. Without that name brainclaw would take the one
- * agent of a project that has only one for whoever asks.
+ * The whole environment of a server that an observer asks (observer protocol 8). The server does not touch the store when it only
+ * reads, and `principal` is the one who acts. Without that name brainclaw would take a project's only agent for the caller.
  */
 export function toObserverEnv(env: ServerEnv, principal: string): Record<string, string> {
   const passed: Record<string, string> = {};

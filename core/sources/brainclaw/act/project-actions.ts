@@ -1,29 +1,29 @@
 import type { McpToolCall } from './tool-call.ts';
 
-/** What a deed is done to, as the journal calls it; `message` is agent mail, which no journal holds. */
+/** The type of item that an action changes, as the journal calls it; `message` is agent mail, which no journal holds. */
 export type ActionItemType = 'candidate' | 'claim' | 'state' | 'plan' | 'message';
 
-/** What a call is made of. */
+/** The values from which a call is built. */
 export interface ActionTarget {
   readonly itemType: ActionItemType;
   readonly id: string;
-  /** Null: nothing is said with it. */
+  /** Null when no text goes with the action. */
   readonly text: string | null;
-  /** Of a plan; null: none is named. */
+  /** The step of a plan; null when none is named. */
   readonly step: string | null;
-  /** Who does it: a person, never an agent (observer protocol 8). */
+  /** Who acts: a person, never an agent (observer protocol 8). */
   readonly principal: string;
 }
 
 interface ActionForm {
   readonly call: (target: ActionTarget) => McpToolCall;
-  /** The words of brainclaw's own command that does the same; null: it has none. */
+  /** The words of brainclaw's own command that does the same; null when it has none. */
   readonly shell: ((target: ActionTarget) => readonly string[]) | null;
 }
 
 export interface ProjectAction {
   readonly does: string;
-  /** What it can be done to. */
+  /** The item types that the action applies to. */
   readonly to: Readonly<Partial<Record<ActionItemType, ActionForm>>>;
   readonly takes: { readonly text: boolean; readonly step: boolean };
 }
@@ -49,12 +49,12 @@ const createPlanAction = (does: string, to: string): ProjectAction => ({
   takes: { text: true, step: false },
 });
 
-/** Of whoever reviews a candidate. */
+/** The arguments that name the reviewer of a candidate. */
 const toReviewerArgs = ({ principal }: ActionTarget): readonly string[] => ['--by', principal];
 
 /**
- * Everything that is done to a project, by our names for it. Tools and arguments are those of brainclaw's own catalogue;
- * docs/DECISIONS.md names the page each was read in.
+ * All actions on a project, by our names for them. Tools and arguments are those of brainclaw's own catalogue; docs/DECISIONS.md
+ * names the page in which each was read.
  */
 export const PROJECT_ACTIONS = {
   accept: {
@@ -89,7 +89,7 @@ export const PROJECT_ACTIONS = {
     does: 'releases the claim of an agent',
     to: {
       claim: {
-        // A claim is its agent's; that another ends it has to be said, and brainclaw keeps account of it.
+        // A claim belongs to its agent. The call has to say that somebody else ends it, and brainclaw records that.
         call: ({ id }) => ({ tool: 'bclaw_release_claim', arguments: { id, coordinator_override: true } }),
         shell: ({ id }) => ['claim', 'release', id],
       },

@@ -3,7 +3,10 @@ import { parseSeed, type Seed } from '../read/index.ts';
 import type { ActionClient } from './client.ts';
 import { BOARD_SUMMARY } from './tool-call.ts';
 
-/** Asks once what the journal cannot say (brainclaw contract 9). Null: it was not told, and the log says why. Never rejects. */
+/**
+ * Asks brainclaw once for what the journal cannot say (brainclaw contract 9). Null when there was no answer; the log says why.
+ * Never rejects.
+ */
 export async function readSeed(
   client: ActionClient,
   root: string,

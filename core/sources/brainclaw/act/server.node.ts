@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { killTree, toInvocation } from '../../../ports/index.ts';
 
-/** What to run, with its whole environment: nothing is inherited beside it, and there is no shell. */
+/** A program to run, with its whole environment. It inherits nothing else, and no shell is involved. */
 export interface ServerCommand {
   /** Absolute. */
   readonly file: string;
@@ -10,22 +10,22 @@ export interface ServerCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a server ended: with an exit code or by a signal, and the end of what it wrote to stderr. */
+/** How a server ended: by an exit code or a signal, and the end of what it wrote to stderr. */
 export interface ServerEnd {
   readonly how: string;
   readonly stderr: string;
 }
 
-/** A program that is spoken to in lines. */
+/** A program that is addressed line by line. */
 export interface ServerProcess {
   readonly pid: number;
-  /** A line without its newline. One that it does not read any more is lost: its end tells. */
+  /** Sends a line without its newline. A line is lost when the server no longer reads; then `ended` says why. */
   send(line: string): void;
-  /** When it and all that it printed are over. */
+  /** Resolves when the process and all its output have ended. */
   readonly ended: Promise<ServerEnd>;
-  /** When the process is over. */
+  /** Resolves when the process has ended. */
   readonly exited: Promise<void>;
-  /** Nothing more is said to it: a server that reads on ends by itself. */
+  /** Closes its stdin. A server that reads to the end then exits by itself. */
   hangUp(): void;
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
@@ -35,12 +35,13 @@ export const MOST_LINE = 8 * 1024 * 1024;
 const STDERR_TAIL_CHARS = 2000;
 
 /**
- * @param onLine each line of its stdout, without the newline
- * @throws Error what `spawn` says when it cannot be started
+ * Starts a server.
+ * @param onLine receives each line of its stdout, without the newline
+ * @throws Error what `spawn` reports when it cannot be started
  */
 export async function startServer(command: ServerCommand, onLine: (line: string) => void): Promise<ServerProcess> {
   const { file, args, cwd, env } = command;
-  const start = toInvocation(file, args, env, process.platform); // on Windows npm leaves a batch file
+  const start = toInvocation(file, args, env, process.platform); // on Windows npm installs a batch file
   const child = spawn(start.file, [...start.args], {
     windowsVerbatimArguments: start.windowsVerbatimArguments,
     cwd,
@@ -50,7 +51,7 @@ export async function startServer(command: ServerCommand, onLine: (line: string)
   });
   const { promise: started, resolve, reject } = Promise.withResolvers<void>();
   child.once('spawn', resolve).once('error', reject);
-  // It stays in our process group on POSIX, where the program is the process that we started.
+  // On POSIX the server stays in our process group, and the program is the process that we started.
   const end = (signal: NodeJS.Signals): void =>
     void (process.platform === 'win32' ? killTree(child, signal) : child.kill(signal));
   let stderr = '';
@@ -62,7 +63,7 @@ export async function startServer(command: ServerCommand, onLine: (line: string)
     overlong = true;
     end('SIGKILL');
   });
-  child.stdin.on('error', () => {}); // it does not read any more: `ended` tells why
+  child.stdin.on('error', () => {}); // it no longer reads: `ended` says why
   const exited = new Promise<void>((done) => child.once('exit', () => done()));
   const ended = new Promise<ServerEnd>((done) =>
     child.once('close', (code, signal) => {

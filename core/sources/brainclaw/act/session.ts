@@ -9,51 +9,53 @@ export interface SessionOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** For the greeting, and for each call. */
+  /** The time limit for the greeting and for each call, in milliseconds. */
   readonly callMs: number;
-  /** After it was asked to end. */
+  /** How long the server may take to end after it was asked to, in milliseconds. */
   readonly killMs: number;
 }
 
 export interface ToolAnswer {
-  /** What programs read of it; null: it gave none. */
+  /** The structured part, for programs; null when there is none. */
   readonly structured: unknown;
-  /** What people read of it. */
+  /** The text part, for people. */
   readonly text: string;
 }
 
-/** A server of one project that was greeted. */
+/** A session with the server of one project, after the greeting. */
 export interface McpSession {
   readonly pid: number;
-  /** When the server is over, whoever ended it. */
+  /** Resolves when the server has ended, whoever ended it. */
   readonly ended: Promise<ServerEnd>;
-  /** @throws Fault `brainclaw-refused` for an error that the server gives, `brainclaw-gone` when it gives nothing */
+  /** @throws Fault `brainclaw-refused` for an error that the server returns, `brainclaw-gone` when it returns nothing */
   call(call: McpToolCall, signal: AbortSignal): Promise<ToolAnswer>;
-  /** Its process is gone when this resolves: by SIGTERM, and after `killMs` by SIGKILL. */
+  /** Resolves when the process has ended: by SIGTERM, or by SIGKILL after `killMs`. */
   close(): Promise<void>;
 }
 
-/** By this name a server knows that it is not an agent who asks (observer protocol 8). */
+/** This name tells a server that the caller is no agent (observer protocol 8). */
 export const CLIENT_NAME = 'brainclaw-observer/hivebar';
 
 const MOST_SHOWN_CHARS = 300;
-/** Longer than any call may take; the clock decides. */
+/** Longer than any call may take, because our own clock sets the limit. */
 const NEVER_MS = 2 ** 31 - 1;
 
 /**
- * @param signal ends it before it has greeted
- * @throws Fault `brainclaw-missing` when it cannot be started, `brainclaw-gone` when it does not greet back; and the reason of `signal`
+ * Starts a server and greets it.
+ * @param signal ends the server while the greeting is not done
+ * @throws Fault `brainclaw-missing` when it cannot be started, `brainclaw-gone` when it does not greet back; and the reason of
+ * `signal`
  */
 export async function openSession(options: SessionOptions, signal: AbortSignal): Promise<McpSession> {
   const { command, clock, log, callMs } = options;
-  // Loaded with the first call only: nearly 30 MiB that a program that only looks does not need.
+  // Loaded only with the first call: it takes nearly 30 MiB, which a program that only watches does not need.
   const { Client } = await import('@modelcontextprotocol/client');
   const router = createLineRouter(log, command.cwd);
   const server = await openServer(command, router.line);
   let end: ServerEnd | null = null;
-  // Ours, since the package's own waits longer before it ends a server, and not to the end.
+  // This is our own transport: the package's waits longer before it ends a server, and not until it has ended.
   const transport: Transport = {
-    start: async () => router.to((message) => transport.onmessage?.(message as never)), // it looks at each for itself
+    start: async () => router.to((message) => transport.onmessage?.(message as never)), // the client checks each message itself
     send: async (message) => server.send(JSON.stringify(message)),
     close: async () => await closeServer(server, options),
   };
@@ -125,7 +127,7 @@ async function openServer(command: ServerCommand, onLine: (line: string) => void
   }
 }
 
-/** Ends a server by its own pid. A second time it only waits. */
+/** Ends a server by its own pid. A second call only waits. */
 async function closeServer(server: ServerProcess, { clock, killMs }: SessionOptions): Promise<void> {
   using stack = new DisposableStack();
   stack.use(clock.after(killMs, () => server.kill('SIGKILL')));
@@ -134,7 +136,7 @@ async function closeServer(server: ServerProcess, { clock, killMs }: SessionOpti
   await server.exited;
 }
 
-/** What a server prints, line by line: messages go on, all else is remembered to be told. */
+/** Sorts the lines that a server prints: messages are passed on, and anything else is counted for the error text. */
 function createLineRouter(log: Log, root: string) {
   let take: (message: object) => void = () => {};
   let junk = 0;
@@ -169,7 +171,7 @@ function parseOrNull(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    return null; // no JSON: the caller says what that means
+    return null; // it is no JSON: the caller decides what that means
   }
 }
 
@@ -179,7 +181,7 @@ function formatContent(content: readonly { readonly type: string; readonly text?
     .join('\n');
 }
 
-/** One line of it, cut. */
+/** The text as a single line, cut. */
 function toSingleLine(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return line.length <= MOST_SHOWN_CHARS ? line : `${line.slice(0, MOST_SHOWN_CHARS - 1).toWellFormed()}…`;

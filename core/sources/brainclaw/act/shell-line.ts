@@ -1,4 +1,4 @@
-/** A command as a person copies it into a shell, from any folder. */
+/** A command that a person can copy into a shell, from any folder. */
 export function formatShellLine(folder: string, words: readonly string[]): string {
   return `cd ${quoteWord(folder)} && ${words.map(quoteWord).join(' ')}`;
 }

@@ -4,8 +4,8 @@ export interface McpToolCall {
   readonly arguments: Readonly<Record<string, string | boolean>>;
 }
 
-/** A call as a person reads and copies it: `bclaw_transition {"entity":"candidate",...}`. */
+/** A call as text that a person reads and copies: `bclaw_transition {"entity":"candidate",...}`. */
 export const formatToolCall = ({ tool, arguments: args }: McpToolCall): string => `${tool} ${JSON.stringify(args)}`;
 
-/** What `board_summary` is asked by: a reading that changes nothing (observer protocol 6.1). */
+/** The call that asks for `board_summary`. It reads and changes nothing (observer protocol 6.1). */
 export const BOARD_SUMMARY: McpToolCall = { tool: 'bclaw_context', arguments: { kind: 'board_summary' } };

@@ -1,7 +1,7 @@
 import type { Entity, Projection } from './projection.ts';
 import type { JsonFields } from './record.ts';
 
-/** Why an item asks for a person, by the names the reference counts them under (brainclaw contract 4). */
+/** Why an item needs a person, by the names under which the reference counts them (brainclaw contract 4). */
 export type AttentionReason = 'pending_actions' | 'pending_human_candidates' | 'blocked_assignments' | 'stale_runs';
 
 export interface AttentionItem {
@@ -11,7 +11,7 @@ export interface AttentionItem {
 
 export type Attention = Readonly<Record<AttentionReason | 'total', number>>;
 
-/** What a status is when it is missing or no text. */
+/** The status of an item whose own is missing or no text. */
 const DEFAULT_STATUS = {
   state: 'pending',
   candidate: 'pending',
@@ -22,7 +22,7 @@ const DEFAULT_STATUS = {
   handoff: 'open',
 } as const;
 
-/** An item's status, with what one of its type has when it says none. */
+/** An item's status, or the default of its type when it has none. */
 export function getStatus({ item_type, payload }: Entity): string {
   const { status } = payload;
   if (typeof status === 'string' && status !== '') return status;
@@ -42,14 +42,14 @@ const RULES: readonly (readonly [itemType: string, why: AttentionReason, asks: (
   ['agent_run', 'stale_runs', (entity) => STALE.has(getStatus(entity))],
 ];
 
-/** Every item that asks for a person, as the reference computes it: failed assignments are none of them. */
+/** Every item that needs a person, as the reference computes it. Failed assignments do not count. */
 export function findAttentionItems(projection: Projection): readonly AttentionItem[] {
   return RULES.flatMap(([itemType, why, asks]) =>
     [...projection.getByType(itemType).values()].filter(asks).map((entity) => ({ why, entity })),
   );
 }
 
-/** Why an item asks for a person; null: it does not. */
+/** Why an item needs a person; null when it does not. */
 export function findAttentionReason(entity: Entity): AttentionReason | null {
   return RULES.find(([itemType, , asks]) => itemType === entity.item_type && asks(entity))?.[1] ?? null;
 }
@@ -60,7 +60,7 @@ export function countAttention(projection: Projection): Attention {
   return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), ...counts };
 }
 
-/** Who made a candidate. `session-end:` with the colon is the machine's own; `session-end-harvest` is an agent's. */
+/** Who made a candidate. `session-end:` with the colon was written by the machine; `session-end-harvest` by an agent. */
 function findCandidateSource({ source, origin }: JsonFields): 'auto' | 'agent' | 'human' {
   if (source === 'auto' || source === 'agent' || source === 'human') return source;
   if (typeof origin !== 'string' || origin === '') return 'human';

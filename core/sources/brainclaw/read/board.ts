@@ -1,14 +1,14 @@
 import { type Attention, countAttention, getStatus } from './attention.ts';
 import type { Entity, Projection } from './projection.ts';
 
-/** What a project's board says, by the keys of the reference (brainclaw contract 4). */
+/** The numbers of a project's board, by the keys of the reference (brainclaw contract 4). */
 export interface BoardSummary {
   readonly entities: number;
   readonly byType: Readonly<Record<string, number>>;
   readonly registryAuthoritative: boolean;
   readonly counts: ProjectCounts;
   readonly attention_required: Attention;
-  /** The id of the sequence that is on; null without any. */
+  /** The id of the active sequence; null when there is no sequence. */
   readonly activeSequence: string | null;
   readonly boardSlots: Readonly<Record<BoardSlot, number>>;
   readonly openHandoffsPerAddressee: Readonly<Record<string, number>>;
@@ -17,15 +17,15 @@ export interface BoardSummary {
 }
 
 export interface ProjectCounts {
-  /** In progress and to do. */
+  /** Plans in progress and to do. */
   readonly plans: number;
   readonly claims: number;
-  /** Failed and timed out ones are among them. */
+  /** Includes failed and timed out assignments. */
   readonly assignments: number;
   readonly runs: number;
-  /** All that asks for a person, as the reference has it. */
+  /** Everything that needs a person, as the reference counts it. */
   readonly actions: number;
-  /** Never in the journal: 0 stands for nothing that is known. */
+  /** The journal never holds these, so 0 means unknown. */
   readonly agents: 0;
   readonly sessions: 0;
   readonly failedRuns: number;
@@ -47,7 +47,7 @@ export type BoardSlot = keyof typeof SLOTS;
 const OPEN_PLAN: ReadonlySet<string> = new Set(['in_progress', 'todo']);
 const ENDED_RUN: ReadonlySet<string> = new Set(['completed', 'cancelled']);
 const ENDED_ASSIGNMENT: ReadonlySet<string> = new Set(['completed', 'expired', 'rerouted', 'cancelled']);
-/** An agent has nothing to do on these any more, though the board still counts them. */
+/** The agent has nothing to do for these any more, though the board still counts them. */
 const LOST_ASSIGNMENT: ReadonlySet<string> = new Set(['failed', 'timed_out']);
 
 export function toBoardSummary(projection: Projection): BoardSummary {
@@ -88,13 +88,13 @@ export function toBoardSummary(projection: Projection): BoardSummary {
   };
 }
 
-/** The last one that is active, else the first there is. */
+/** The last active sequence, otherwise the first one. */
 function findActiveSequence(projection: Projection): string | null {
   const sequences = [...projection.getByType('sequence').values()];
   return (sequences.findLast((sequence) => getStatus(sequence) === 'active') ?? sequences[0])?.item_id ?? null;
 }
 
-/** How many have each value of a field; those where it is missing or no text are left out. */
+/** Counts the entities per value of a field. Entities where it is missing or no text are left out. */
 function tally(entities: readonly Entity[], field: string): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { payload } of entities) {

@@ -7,21 +7,21 @@ import type { Entity } from './projection.ts';
 import { listNames, type ReadFiles, readFile } from './read-files.ts';
 import { isCount, isObject, type JournalRecord, type JsonFields } from './record.ts';
 
-/** An item as a checkpoint has it. */
+/** An item as a checkpoint stores it. */
 export type SeedItem = Pick<Entity, 'item_type' | 'item_id' | 'entity_rev' | 'payload'>;
 
-/** The items at some record, from which a replay can begin. */
+/** The items as of some record, from which a replay can begin. */
 export interface Base {
-  /** The file that says so. */
+  /** The name of the file that holds them. */
   readonly name: string;
-  /** Of its last record. */
+  /** The seq of the last record that they include. */
   readonly seq: number;
-  /** Whether it ends with this record. A base whose record is not in the journal is of another one. */
+  /** Whether the base ends with this record. When no record of the journal matches, the base belongs to another journal. */
   isAnchor(record: JournalRecord): boolean;
   readonly items: readonly SeedItem[];
 }
 
-/** A checkpoint that is not believed. */
+/** A checkpoint that was refused. */
 export interface RefusedBase {
   readonly name: string;
   readonly why: string;
@@ -38,13 +38,13 @@ const MANIFEST = /^(\d{12})\.manifest\.json$/;
 const SPECIFIED = /^ckpt-(\d+)\.json$/;
 
 /**
- * The checkpoints of a journal, in both forms: as the writer makes them, a manifest that names the hash of a snapshot, and
- * as its specification has them, one file whose hash a `checkpoint_ref` of the journal says (brainclaw contract 3). What can
- * be verified without the journal is.
+ * The checkpoints of a journal, in both forms. The writer makes a manifest that names the hash of a snapshot. The specification
+ * has one file, whose hash a `checkpoint_ref` of the journal states (brainclaw contract 3). Everything that can be verified
+ * without the journal is verified.
  * @param directory `checkpoints` of a journal
- * @param projectId of the store's own configuration; null: it says none, and no manifest can be of it
- * @param first the lowest seq that a segment holds: a checkpoint from before leaves a hole
- * @throws Fault `unreadable` for what is not about one of these files
+ * @param projectId from the store's own configuration; null when it has none, and then no manifest can match
+ * @param first the lowest seq that a segment holds: a checkpoint that ends before it would leave a gap
+ * @throws Fault `unreadable` for a failure that is not about one of these files
  */
 export function readBases(files: ReadFiles, directory: string, projectId: string | null, first: number): Bases {
   const bases: Base[] = [];
@@ -83,7 +83,7 @@ function readManifest(files: ReadFiles, directory: string, name: string, project
   return { name, seq: head_seq, isAnchor, items };
 }
 
-/** Its anchor is the note with its hash, which the writer appends right after its last record. */
+/** The anchor is the note with the file's hash, which the writer appends right after the checkpoint's last record. */
 function readSpecified(files: ReadFiles, directory: string, name: string): Base | string {
   const file = readJson(files, join(directory, name));
   if (typeof file === 'string') return file;
@@ -91,7 +91,7 @@ function readSpecified(files: ReadFiles, directory: string, name: string): Base 
   if (items === null) return 'has no list of items, or an entry that is none';
   const seq = Number(SPECIFIED.exec(name)?.[1]);
   if (!isCount(seq)) return 'has a name with no seq';
-  const { sha256 } = file; // alone: what is kept to know the anchor must not keep the items
+  const { sha256 } = file; // only the hash, so that keeping the anchor does not keep the items in memory
   const isAnchor = ({ action, payload, ...record }: JournalRecord): boolean =>
     action === 'checkpoint_ref' && record.seq > seq && payload?.sha256 === sha256;
   return { name, seq, isAnchor, items };
@@ -111,7 +111,7 @@ function parseSeedItem(value: unknown): SeedItem | null {
   return { item_type, item_id, entity_rev: entity_rev ?? null, payload };
 }
 
-/** @returns why it cannot be had, or what it holds with the hash of its bytes */
+/** @returns why the file cannot be read, or its value and the hash of its bytes */
 function readJson(files: ReadFiles, path: string): { readonly value: unknown; readonly sha256: string } | string {
   const file = readFile(files, path, MOST_CHECKPOINT);
   if (file.is !== 'bytes') return file.is === 'absent' ? 'is missing' : file.why;

@@ -1,10 +1,10 @@
 import { type ReadFiles, readFile } from './read-files.ts';
 
-/** What a store's `config.yaml` says, as far as it is asked. */
+/** The values of a store's `config.yaml` that are used. */
 export interface StoreConfig {
-  /** Names the project; null when there is none to be read. */
+  /** The project's id; null when it cannot be read. */
   readonly projectId: string | null;
-  /** `store.journal.mode`; null when it is not said, which is off (brainclaw contract 1). */
+  /** `store.journal.mode`; null when it is missing, which means off (brainclaw contract 1). */
   readonly journalMode: string | null;
 }
 
@@ -12,14 +12,14 @@ const MOST_CONFIG = 1024 * 1024;
 
 /**
  * @param path `config.yaml` of a store
- * @throws Fault `unreadable` for what is not about this file
+ * @throws Fault `unreadable` for a failure that is not about this file
  */
 export function readConfig(files: ReadFiles, path: string): StoreConfig {
   const file = readFile(files, path, MOST_CONFIG);
   return parseConfig(file.is === 'bytes' ? file.bytes.toString('utf8') : '');
 }
 
-/** Of YAML no more than plain keys and words, each on a line of its own, as the writer leaves them. */
+/** Parses only plain keys and words, each on a line of its own, as the writer leaves them. The rest of YAML is ignored. */
 export function parseConfig(text: string): StoreConfig {
   const values = new Map<string, string>();
   const above: { indent: number; key: string }[] = [];

@@ -1,12 +1,13 @@
 import type { JournalView } from './journal.ts';
 
-/** What must be said beside the numbers of a board (brainclaw contract 4, 9). */
+/** What has to be shown beside the numbers of a board (brainclaw contract 4, 9). */
 export type Remark = 'journal-off' | 'incomplete' | 'from-checkpoint' | 'registry-partial' | `skipped=${number}`;
 
 /**
- * None: the board is all there is to know. `journal-off`: it is not nothing, it is not known. `registry-partial`: the
- * numbers of claims, assignments, runs and actions may be too low. `incomplete`: segments are gone or cannot be read.
- * @param view null: the journal is off
+ * The remarks about a board. An empty list means that the board shows everything there is.
+ * `journal-off`: the numbers are unknown, not zero. `registry-partial`: the numbers of claims, assignments, runs and actions may
+ * be too low. `incomplete`: segments are gone or cannot be read.
+ * @param view null when the journal is off
  */
 export function findRemarks(view: JournalView | null): readonly Remark[] {
   if (view === null) return ['journal-off'];

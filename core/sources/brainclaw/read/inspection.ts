@@ -4,37 +4,37 @@ import { findViolations, type Violation } from './ledger.ts';
 import type { AppliedRecord, JournalListener } from './listener.ts';
 import type { JournalRecord } from './record.ts';
 
-/** Where a record lies. */
+/** The position of a record in the journal. */
 export interface RecordPosition {
   readonly seq: number;
   readonly segment: string;
   readonly byte: number;
 }
 
-/** How many there are, and the last of them. */
+/** How many cases there are, and the last of them. */
 export interface Cases<T> {
   readonly count: number;
   readonly last: readonly T[];
 }
 
-/** What is wrong between the records of a journal. Bounded, but for a number an item. */
+/** What is wrong between the records of a journal. Its size is bounded, except for one number per item. */
 export interface InspectionReport {
-  /** Another record with the seq of an earlier one, that says the same, or something else. */
+  /** Records with the seq of an earlier one and the same content; those in `otherAgain` have other content. */
   readonly sameAgain: Cases<RecordPosition>;
   readonly otherAgain: Cases<RecordPosition>;
-  /** Revisions of an item that nobody wrote here. */
+  /** Revisions of an item that no record here has. */
   readonly revisionGaps: Cases<RevisionBreak>;
-  /** Items whose first record here is not their first. */
+  /** Items whose first record here is not their first revision. */
   readonly beginsLater: Cases<RevisionBreak>;
-  /** A revision that is not above the one before. */
+  /** Revisions that are not above the one before. */
   readonly revisionsBack: Cases<RevisionBreak>;
-  /** Items that were too many to be followed. */
+  /** How many records were not checked, because there were too many items to follow. */
   readonly unfollowed: number;
   readonly violations: ReadonlyMap<Violation, Cases<RecordPosition>>;
-  /** Records whose payload lies elsewhere, and the bytes that they say it has. */
+  /** Records whose payload is stored elsewhere, and the size in bytes that they state. */
   readonly payloadRefs: Cases<RecordPosition & { readonly bytes: number | null }>;
   readonly payloadRefBytes: number;
-  /** The highest revision of each item id. */
+  /** The highest revision of each item, by item id. */
   readonly revisions: ReadonlyMap<string, number>;
 }
 
@@ -45,11 +45,11 @@ export interface RevisionBreak extends RecordPosition {
 }
 
 const MOST_CASES = 32;
-/** Records with the same seq come close after each other. */
+/** Records with the same seq occur close to each other. */
 const MOST_REMEMBERED = 65_536;
 const MOST_ITEMS = 1_000_000;
 
-/** Compares the records of a journal with each other, for the doctor: it costs what a replay for a board does without. */
+/** Compares the records of a journal with each other, for the doctor. It costs time that a replay for a board does not spend. */
 export function startInspection(): JournalListener & { readonly inspected: InspectionReport } {
   let state = createState();
   return {

@@ -11,12 +11,12 @@ import type { BoardSection } from './sections.ts';
 import { readSegments, type SegmentFile, type Segments, toStamp } from './segments.ts';
 
 export interface JournalReaderOptions {
-  /** How far an earlier reader came; null: there was none, or it left nothing. */
+  /** How far an earlier reader came; null when there was none, or it saved nothing. */
   readonly saved?: Cursor | null;
-  /** Records with a higher seq are left out. */
+  /** Records with a higher seq are left out; null for no limit. */
   readonly until?: number | null;
   /**
-   * Where a replay can begin when the first segments are gone, asked for only then (brainclaw contract 3).
+   * The bases from which a replay can begin. Called only when the first segments are gone (brainclaw contract 3).
    * @param first the lowest seq that a segment holds
    */
   readonly bases?: (first: number) => Bases;
@@ -39,36 +39,37 @@ export type RefreshResult =
   | { readonly is: 'grown'; readonly records: number; readonly sections: ReadonlySet<BoardSection> }
   | { readonly is: 'replayed'; readonly why: ReplayReason; readonly records: number };
 
-/** A journal as it was read last. */
+/** A journal as of the last refresh. */
 export interface JournalView {
   readonly replay: JournalReplay;
-  /** The checkpoint it began from; null: from its first record. */
+  /** The checkpoint from which the replay began; null when it began with the first record. */
   readonly base: Pick<Base, 'name' | 'seq'> | null;
-  /** Checkpoints that would have been needed, and were not believed. */
+  /** Checkpoints that would have been needed and were refused. */
   readonly refusedBases: readonly RefusedBase[];
-  /** `other`: not the journal that was read before. `none`: there was none before. */
+  /** `other`: not the journal that was read before. `none`: no journal was read before. */
   readonly continuity: 'none' | 'same' | 'other';
   readonly segments: readonly SegmentView[];
   readonly decoys: readonly string[];
-  /** Whether all that there ever was is on the board; a base counts as that. */
+  /** Whether the board includes everything that was ever recorded; a base counts as complete. */
   readonly isComplete: boolean;
 }
 
 export interface SegmentView {
   readonly name: string;
-  /** Bytes that are read. */
+  /** How many bytes are read. */
   readonly offset: number;
   /** Bytes after the last newline: a record that is being written, or was never finished. */
   readonly unfinished: number;
-  /** Why it could not be read; null: it was. */
+  /** Why the segment could not be read; null when it was read. */
   readonly unreadable: string | null;
 }
 
 /** Reads a journal, and then what is added to it. */
 export interface JournalReader {
   /**
-   * Reads on. A journal that is not what it was is read from its start again, without a word (brainclaw contract 2, 9).
-   * @throws Fault `unreadable` when the disk does not let it; what was read stays as it was, and the next call goes on
+   * Reads what was added. A journal that is not the same as before is read from its start again, without an error (brainclaw
+   * contract 2, 9).
+   * @throws Fault `unreadable` when the disk fails; what was read stays as it was, and the next call continues
    */
   refresh(): RefreshResult;
   /** Null while the journal is off, and before the first refresh. */
@@ -168,11 +169,11 @@ function toView({ replay, base, refusedBases, saved, segments, decoys }: Journal
   };
 }
 
-/** Only the first segments there are say whether a base is needed. */
+/** Whether an empty journal now has its first segments; only these show whether a base is needed. */
 const isUnbegun = ({ segments }: JournalState, listing: Segments): boolean =>
   segments.length === 0 && listing.files.length > 0;
 
-/** Why what was read so far is not what a replay would read now; null: it is. */
+/** Why a replay would now read something else than what was read so far; null when it would not. */
 function findBreak(files: ReadFiles, directory: string, state: JournalState, listing: Segments): ReplayReason | null {
   const { segments } = state;
   for (const [index, known] of segments.entries()) {
@@ -190,7 +191,7 @@ function findBreak(files: ReadFiles, directory: string, state: JournalState, lis
   return null;
 }
 
-/** Whether a record still lies where it was read. */
+/** Whether a record is still at the position where it was read. */
 function hasRecordAt(files: ReadFiles, path: string, { record, start, end }: AppliedRecord): boolean {
   const opened = openFile(files, path);
   if (opened.is !== 'open') return false;
@@ -205,7 +206,7 @@ function hasRecordAt(files: ReadFiles, path: string, { record, start, end }: App
   }
 }
 
-/** Reads what the segments have that is not read yet. `moved`: one of them is not what was listed. */
+/** Reads what the segments hold beyond what was read. `moved`: one of them is no longer the file that was listed. */
 function advance(files: ReadFiles, directory: string, state: JournalState, listing: Segments): RefreshResult | 'moved' {
   const { replay, segments } = state;
   const before = replay.applied;
@@ -227,7 +228,7 @@ function advance(files: ReadFiles, directory: string, state: JournalState, listi
     : { is: 'grown', records: replay.applied - before, sections: replay.changedSections() };
 }
 
-/** @returns false when it is another file by now, or none */
+/** @returns false when the file is another one by now, or gone */
 function readOn(files: ReadFiles, directory: string, segment: Segment, replay: JournalReplay): boolean {
   const { name, stat } = segment.file;
   const path = join(directory, name);

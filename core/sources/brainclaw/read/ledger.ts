@@ -6,51 +6,51 @@ import { shortenText } from './trim.ts';
 /** A line that is no record. */
 export interface SkippedLine {
   readonly segment: string;
-  /** Of its first byte in the segment. */
+  /** The offset of its first byte in the segment. */
   readonly byte: number;
   readonly why: RecordRefusal;
-  /** Whether a later note of a writer accounts for it: a record that was torn, and is known to be. */
+  /** Whether a later note of a writer accounts for the line, as a torn record. */
   readonly adjudicated: boolean;
 }
 
-/** How a record breaks the rules of its class; the board takes of it what there is. */
+/** How a record breaks the rules of its class. The board uses whatever the record has. */
 export type Violation = 'no-item-id' | 'no-payload' | 'no-revision' | 'payload-elsewhere' | 'payload-forbidden';
 
-/** What is wrong with a journal, for the doctor. Everything in it is bounded, whatever the journal holds. */
+/** What is wrong with a journal, for the doctor. Its size is bounded, whatever the journal holds. */
 export interface Diagnosis {
-  /** Lines that are no records, without the unfinished one at the end. */
+  /** How many lines are no records. The unfinished line at the end does not count. */
   readonly skipped: number;
   readonly skippedBy: Readonly<Partial<Record<RecordRefusal, number>>>;
-  /** The last ones. */
+  /** The last skipped lines. */
   readonly lastSkipped: readonly SkippedLine[];
-  /** Skipped lines that a later note of a writer accounts for. */
+  /** How many skipped lines a later note of a writer accounts for. */
   readonly adjudicated: number;
   readonly adjudicatedBy: Readonly<Partial<Record<RecordRefusal, number>>>;
-  /** Records with a seq that an earlier one had. */
+  /** How many records have the seq of an earlier one. */
   readonly duplicates: number;
-  /** Seqs that no record has, ascending, the last ones. */
+  /** Ranges of seqs that no record has, ascending; only the last ones. */
   readonly gaps: readonly Span[];
-  /** How many there are, all in all. */
+  /** How many seqs are missing in total. */
   readonly missingSeqs: number;
   readonly seqRepairs: number;
   readonly violations: Readonly<Partial<Record<Violation, number>>>;
-  /** Actions that are not in the table. */
+  /** How often each action occurs that is not in the table. */
   readonly unknownActions: Readonly<Record<string, number>>;
 }
 
 export interface JournalLedger {
   skip(segment: string, byte: number, why: RecordRefusal): void;
-  /** The last one skipped was a record after all. */
+  /** Takes back the last skipped line, which was a record after all. */
   unskip(): void;
   record(record: JournalRecord): void;
-  /** The highest seq so far is at least this one, and what lies below is no gap. */
+  /** The highest seq so far is at least this one, and lower seqs are no gap. */
   startAt(seq: number): void;
   readonly diagnosis: Diagnosis;
 }
 
 const MOST_SKIPPED = 64;
 const MOST_GAPS = 64;
-/** Where a record that comes late is still known for that. */
+/** How many gaps are remembered, so that a record that comes late is recognised. */
 const MOST_GAPS_KNOWN = 1024;
 const MOST_ACTIONS = 64;
 const MOST_ACTION = 64;
@@ -142,7 +142,10 @@ export function createLedger(): JournalLedger {
   };
 }
 
-/** The rules of the classes, which writers only count, so that such records do reach the disk (brainclaw contract 1). */
+/**
+ * How a record breaks the rules of its class. Writers only count such cases, so these records do reach the disk (brainclaw
+ * contract 1).
+ */
 export function findViolations({
   action,
   item_id,

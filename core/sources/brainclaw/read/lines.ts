@@ -1,34 +1,34 @@
 import { isUtf8 } from 'node:buffer';
 import type { ReadFiles } from './read-files.ts';
 
-/** Longest line that is read; a longer one is passed over. A handoff of the real store has 225 KB. */
+/** The longest line that is read; a longer one is skipped. A handoff of the real store has 225 KB. */
 export const MOST_LINE = 16 * 1024 * 1024;
 const CHUNK = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Where the reading of a file stands. */
+/** How far a file was read. */
 export interface ReadPosition {
-  /** Bytes that are done with: up to here everything is in lines that were told. */
+  /** Up to this byte, everything was in lines that were passed on. */
   offset: number;
-  /** The line here is too long, and is passed over up to its newline. */
+  /** The current line is too long and is skipped up to its newline. */
   passing: boolean;
 }
 
 export interface JournalLine {
   readonly is: 'line' | 'not-utf8' | 'too-long';
-  /** '' but for a line. */
+  /** Empty unless `is` is `line`. */
   readonly text: string;
-  /** Its first byte in the file. */
+  /** The offset of its first byte in the file. */
   readonly start: number;
-  /** The byte after its newline; of one that is too long, where it was given up. */
+  /** The offset after its newline. For a line that is too long, the offset at which it was given up. */
   readonly end: number;
 }
 
 /**
- * The lines from a place on, told one after the other; empty ones are left out. A line is there with its newline only:
- * what comes after the last one is not told, and the place stays before it (brainclaw contract 2, trap 4). The place is
- * right at any time, also when `told` or the disk throws.
- * @returns the bytes after the last newline
+ * Passes on the lines from a position on, one after the other; empty ones are left out. A line counts only with its newline:
+ * bytes after the last one are not passed on, and the position stays before them (brainclaw contract 2, trap 4). The position is
+ * correct at any time, also when `onLine` or the disk throws.
+ * @returns the number of bytes after the last newline
  */
 export function readLines(
   files: ReadFiles,
@@ -54,7 +54,7 @@ export function readLines(
   }
 }
 
-/** @returns how many of the bytes are done with, by which the place has moved */
+/** @returns how many of the bytes were handled, by which the position has moved */
 function emitWholeLines(bytes: Buffer, from: number, place: ReadPosition, onLine: (line: JournalLine) => void): number {
   const base = place.offset;
   let start = 0;

@@ -3,7 +3,7 @@ import { type AgentMessage, isActionable, isPending, parseAgentMessage } from '.
 import { listNames, type ReadFiles, readFile, readStat } from './read-files.ts';
 import { toStamp } from './segments.ts';
 
-/** A file in an agent's inbox that is no message. The store passes such files over without a word. */
+/** A file in an agent's inbox that is no message. Brainclaw itself ignores such files silently. */
 export interface BadFile {
   readonly name: string;
   readonly why: string;
@@ -11,7 +11,7 @@ export interface BadFile {
 
 /** One agent's inbox. */
 export interface AgentInbox {
-  /** The directory's name: an alias is resolved, and letters are small. */
+  /** The directory's name: aliases are resolved, and letters are lower case. */
   readonly agent: string;
   /** In the order of their file names. */
   readonly messages: readonly AgentMessage[];
@@ -20,19 +20,19 @@ export interface AgentInbox {
   readonly bad: readonly BadFile[];
 }
 
-/** Looks at the inboxes of a store, and reads what has changed since it looked last. */
+/** Reads the inboxes of a store, and then only what has changed. */
 export interface AgentMailReader {
   /**
-   * Every agent's inbox by the agent's name, sorted; null when there is no mail at all: nobody ever sent any. Candidates
-   * lie beside the agents' directories and are none (brainclaw contract 5). An inbox in which nothing changed is the same
-   * object as before.
-   * @param of only these are looked into; of others it knows what was seen last
-   * @throws Fault `unreadable` when a directory cannot be looked into
+   * Every agent's inbox by the agent's name, sorted. Null when there is no mail directory, because nobody ever sent mail.
+   * Candidates lie beside the agents' directories and are no inboxes (brainclaw contract 5). An inbox in which nothing changed is
+   * the same object as before.
+   * @param agents only their inboxes are read again; the others are as they were read last
+   * @throws Fault `unreadable` when a directory cannot be read
    */
   read(agents?: ReadonlySet<string>): ReadonlyMap<string, AgentInbox> | null;
 }
 
-/** Longest file that is read: one message of old had 960 KB. */
+/** The largest file that is read: an old message had 960 KB. */
 export const MOST_MESSAGE = 16 * 1024 * 1024;
 const AGENT = /^[a-z0-9_-]+$/;
 
@@ -51,7 +51,7 @@ interface CachedInbox {
 
 /**
  * @param directory `coordination/inbox` of a store
- * @param shorten what is kept of a message's text
+ * @param shorten returns the part of a message's text that is kept
  */
 export function createAgentMailReader(
   files: ReadFiles,
@@ -75,7 +75,7 @@ export function createAgentMailReader(
       if (!name.endsWith('.json') || name.startsWith('.')) continue;
       const path = join(directory, agent, name);
       const stat = readStat(files, path);
-      if (stat === null) continue; // gone since the listing
+      if (stat === null) continue; // deleted since the listing
       const stamp = toStamp(stat);
       const known = before?.messageFiles.get(name);
       if (known?.stamp === stamp) {

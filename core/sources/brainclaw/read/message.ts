@@ -4,17 +4,17 @@ import { isObject, type JsonFields } from './record.ts';
 import { shortenText } from './trim.ts';
 
 const TYPES = ['assign', 'review', 'rfc', 'info', 'reply'] as const;
-/** The newest schema of messages that is known. */
+/** The newest message schema that is known. */
 const SCHEMA = 2;
 const MOST_TYPE = 80;
 const STATUSES = ['pending', 'read', 'acknowledged', 'archived'] as const;
 
-/** A message to an agent (brainclaw contract 5). What is left out is null. */
+/** A message to an agent (brainclaw contract 5). Missing fields are null. */
 export interface AgentMessage {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** One of those that are known, or what a store of a newer schema says. */
+  /** A known type, or the one that a store of a newer schema states. */
   readonly type: string;
   readonly status: (typeof STATUSES)[number];
   /** As long as the caller asked for. */
@@ -25,19 +25,19 @@ export interface AgentMessage {
   readonly thread_id: string | null;
   readonly claim_id: string | null;
   readonly assignment_id: string | null;
-  /** UTC as the writer says it. */
+  /** UTC, as the writer states it. */
   readonly created_at: string;
   readonly updated_at: string | null;
 }
 
-/** Why a file is no message: for a person, after the name of the file. */
+/** `why` says to a person why a file is no message. It follows the name of the file. */
 export type MessageRead =
   | { readonly is: 'message'; readonly message: AgentMessage }
   | { readonly is: 'refused'; readonly why: string };
 
 /**
  * @param json the whole file
- * @param shorten what is kept of its text, which has up to 131,072 characters, and had more before
+ * @param shorten returns the part of the text that is kept; a text has up to 131,072 characters, and older ones have more
  */
 export function parseAgentMessage(json: string, shorten: (text: string) => string): MessageRead {
   let fields: unknown;
@@ -69,7 +69,10 @@ export function parseAgentMessage(json: string, shorten: (text: string) => strin
   };
 }
 
-/** A newer store may have types that nobody knows here; mail of them is mail. In the schema that is known it is a mistake. */
+/**
+ * A store of a newer schema may have types that are unknown here, and such mail still counts. In the known schema an unknown type
+ * is a mistake.
+ */
 function parseType({ type, schema_version: schema }: JsonFields): string | null {
   if (typeof type !== 'string') return null;
   if (TYPES.some((known) => known === type)) return type;
@@ -77,10 +80,10 @@ function parseType({ type, schema_version: schema }: JsonFields): string | null 
   return isNewer && type !== '' ? shortenText(type, MOST_TYPE) : null;
 }
 
-/** Nobody has read it. */
+/** Nobody has read the message. */
 export const isPending = ({ status }: AgentMessage): boolean => status === 'pending';
 
-/** Somebody still has to do something about it. */
+/** Somebody still has to do something about the message. */
 export const isActionable = ({ status, requires_ack }: AgentMessage): boolean =>
   status === 'pending' || (status === 'read' && requires_ack);
 

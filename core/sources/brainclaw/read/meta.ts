@@ -4,11 +4,11 @@ import { formatJson } from '../../text.ts';
 import { type ReadFiles, readFile } from './read-files.ts';
 import { isCount, isObject } from './record.ts';
 
-/** The writer's own note of where the journal stands: a cache, on which nothing here depends (brainclaw contract 1, 7). */
+/** The writer's own note of the journal's position. It is a cache, and nothing here depends on it (brainclaw contract 1, 7). */
 export interface Meta {
   readonly nextSeq: number;
   readonly activeSegment: string | null;
-  /** By the id of the item. */
+  /** By item id. */
   readonly revisions: ReadonlyMap<string, number>;
 }
 
@@ -21,7 +21,7 @@ const MOST_META = 64 * 1024 * 1024;
 
 /**
  * @param directory the `events` of a store
- * @throws Fault `unreadable` for what is not about this file
+ * @throws Fault `unreadable` for a failure that is not about this file
  */
 export function readMeta(files: ReadFiles, directory: string): MetaRead {
   const file = readFile(files, join(directory, 'meta.json'), MOST_META);

@@ -3,80 +3,80 @@ import type { Remark } from './health.ts';
 import type { BoardSection } from './sections.ts';
 
 /**
- * What every surface shows of a project: plain values, so that they are JSON as they are. Texts come from whoever writes
- * to the store: they are cut and hold no control characters, and are still to be escaped for where they are shown.
+ * What every surface shows of a project, in plain values that are valid JSON. Texts come from anybody who writes to the store.
+ * They are cut and hold no control characters, and every surface still has to escape them.
  */
 export interface ProjectSheet {
-  /** What must be said beside the numbers. */
+  /** What has to be shown beside the numbers. */
   readonly remarks: readonly Remark[];
-  /** The highest seq that was applied; null: the journal is off, or empty. */
+  /** The highest seq that was applied; null when the journal is off or empty. */
   readonly seq: number | null;
-  /** When the last record was written, as its writer says; null: it does not say, or there is none. */
+  /** When the last record was written, as its writer states it; null when it does not, or there is no record. */
   readonly ts: string | null;
-  /** Null: not known, which is not none. */
+  /** Null means unknown, not zero. */
   readonly counts: Readonly<Record<SheetCount, number | null>>;
-  /** Null: not known, since the journal is off and nobody was asked. */
+  /** Null means unknown: the journal is off. */
   readonly attention: Attention | null;
-  /** How many there are of what makes up the project's knowledge, by item type; null: not known. */
+  /** How many items make up the project's knowledge, by item type; null means unknown. */
   readonly system: Readonly<Record<string, number>> | null;
-  /** By name. */
+  /** Sorted by name. */
   readonly agents: readonly ProjectSheetAgent[];
-  /** In the order of the protocol (observer protocol 6.2); none while the journal is off and nobody was asked. */
+  /** In the order of the protocol (observer protocol 6.2); empty while the journal is off. */
   readonly sections: readonly ProjectSheetSection[];
-  /** What does not come from the journal but was asked of brainclaw, once (brainclaw contract 9). */
+  /** Counts that do not come from the journal but from brainclaw's one answer (brainclaw contract 9). */
   readonly seeded: readonly SheetCount[];
 }
 
 export type SheetCount = 'plans' | 'claims' | 'assignments' | 'runs' | 'actions' | 'failedRuns' | 'agents' | 'sessions';
 
-/** `recently-terminal` stands below `in-progress`; `system` and `agents` are values of their own. */
+/** `recently-terminal` is shown below `in-progress`; `system` and `agents` are separate fields of the sheet. */
 export type SheetSectionId = Exclude<BoardSection, 'system' | 'agents'> | 'recently-terminal';
 
 export interface ProjectSheetSection {
   readonly id: SheetSectionId;
-  /** Items there are. */
+  /** How many items the section has. */
   readonly total: number;
-  /** The first of them. */
+  /** The first rows, or those of the requested page. */
   readonly rows: readonly ProjectSheetRow[];
-  /** Those that are left out. */
+  /** How many items follow that are left out. */
   readonly rest: number;
 }
 
 export interface ProjectSheetRow {
-  /** `item_type:item_id`, and of a record of the activity `seq:` and its number: unique in a section. */
+  /** `item_type:item_id`, or for an activity record `seq:` and its number. Unique in a section. */
   readonly key: string;
   readonly itemType: string;
-  /** Null: a record of the activity is about no item. */
+  /** Null for an activity record that is about no item. */
   readonly id: string | null;
-  /** Short, and one line; empty when the item has no text. */
+  /** Short and on one line; empty when the item has no text. */
   readonly title: string;
-  /** What it says beside its title, on one line: what an action asks. Null: nothing. */
+  /** The text beside the title, on one line, such as what an action asks. Null when there is none. */
   readonly text: string | null;
-  /** Of an item its status; of a record of the activity its action. Empty: it says none. */
+  /** The status of an item, or the action of an activity record. Empty when there is none. */
   readonly status: string;
-  /** Whom it is about or addressed to; of a record of the activity who wrote it. Null: nobody. */
+  /** The agent it is about or addressed to; for an activity record the one who wrote it. Null for nobody. */
   readonly agent: string | null;
-  /** Who wrote it or sent it; null: not said. */
+  /** Who wrote or sent it; null when unknown. */
   readonly from: string | null;
-  /** UTC as the writer says it; null: not said. */
+  /** UTC, as the writer states it; null when unknown. */
   readonly ts: string | null;
-  /** Of the record that made it what it is; null: it comes from a checkpoint, or from a seed. */
+  /** The seq of the record that last changed it; null when it comes from a checkpoint. */
   readonly seq: number | null;
-  /** In the section of attention, why it is there; null in all others. */
+  /** In the attention section, why the item is listed; null in all others. */
   readonly why: AttentionReason | null;
 }
 
-/** An agent of a project. Null: not known, since mail is switched off or the journal is. */
+/** An agent of a project. Null means unknown, because mail is switched off or the journal is off. */
 export interface ProjectSheetAgent {
-  /** As its inbox is called. */
+  /** The name of its inbox. */
   readonly agent: string;
-  /** Messages that nobody has read. */
+  /** How many messages nobody has read. */
   readonly pending: number | null;
-  /** Messages that ask for something. */
+  /** How many messages ask for something. */
   readonly actionable: number | null;
   readonly open_handoffs: number | null;
   readonly assignments: number | null;
   readonly actions: number | null;
-  /** Files in its inbox that are no messages; null: mail is switched off. */
+  /** How many files in its inbox are no messages; null when mail is switched off. */
   readonly skipped: number | null;
 }

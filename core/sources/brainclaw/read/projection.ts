@@ -2,13 +2,13 @@ import { type EventClass, findEventClass } from './classes.ts';
 import type { JournalRecord, JsonFields } from './record.ts';
 import { shortenText, trimPayload } from './trim.ts';
 
-/** An item as the journal last had it. */
+/** An item as the journal last recorded it. */
 export interface Entity {
   readonly item_type: string;
   readonly item_id: string;
   readonly entity_rev: number | null;
   readonly payload: JsonFields;
-  /** Of the record that made it what it is; null: it comes from a checkpoint. */
+  /** The seq of the record that last changed it; null when it comes from a checkpoint. */
   readonly seq: number | null;
   readonly ts: string | null;
   readonly agent: string | null;
@@ -20,18 +20,18 @@ export interface ActivityRecord {
   readonly ts: string | null;
   readonly agent: string;
   readonly action: string;
-  /** Null for an action that nobody knows. */
+  /** Null for an unknown action. */
   readonly class: EventClass | null;
   readonly item_type: string;
   readonly item_id: string | null;
   readonly summary: string | null;
 }
 
-/** Records of the activity that are kept. */
+/** How many activity records are kept. */
 export const MOST_ACTIVITY = 200;
 const MOST_SUMMARY = 300;
 
-/** What a record did: the item type whose sections have changed, or nothing that a section shows but the activity. */
+/** The effect of a record: the item type whose sections changed, an entry in the activity, or nothing. */
 export type RecordEffect =
   | { readonly is: 'changed'; readonly itemType: string }
   | { readonly is: 'activity' | 'nothing' };
@@ -43,15 +43,15 @@ const NOTHING: RecordEffect = { is: 'nothing' };
 export interface Projection {
   /** Records must come in replay order: a later one wins, whatever its seq. */
   apply(record: JournalRecord): RecordEffect;
-  /** An item of a checkpoint, before the records after it. */
+  /** Adds an item of a checkpoint, before the records that follow it. */
   seed(entity: Pick<Entity, 'item_type' | 'item_id' | 'entity_rev' | 'payload'>): void;
-  /** By id, in the order in which they came; empty for a type that is not there. */
+  /** Items by id, in the order of their arrival; empty for a type without items. */
   getByType(itemType: string): ReadonlyMap<string, Entity>;
   readonly types: readonly string[];
   readonly size: number;
-  /** The last ones, oldest first. */
+  /** The last activity records, oldest first. */
   readonly activity: readonly ActivityRecord[];
-  /** Whether the journal has said that it holds every registry item there is: before that, counts are too low. */
+  /** Whether the journal has stated that it holds every registry item. Before that, counts are too low. */
   readonly registryAuthoritative: boolean;
 }
 

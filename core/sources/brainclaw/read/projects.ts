@@ -6,46 +6,46 @@ import { listNames, type ReadFiles, readStat } from './read-files.ts';
 
 /** A directory in which brainclaw keeps a project. */
 export interface Project {
-  /** Holds `.brainclaw`. */
+  /** The folder that holds `.brainclaw`. */
   readonly root: string;
-  /** `.brainclaw` itself. */
+  /** The `.brainclaw` directory itself. */
   readonly store: string;
-  /** The `project_id` of its configuration, else the folder's name. */
+  /** The `project_id` of its configuration, otherwise the folder's name. */
   readonly id: string;
 }
 
-/** Where projects are looked for. All absolute. */
+/** Where projects are searched. All paths are absolute. */
 export interface ProjectPlaces {
   /** Folders that hold a store. */
   readonly projects: readonly string[];
-  /** Folders below which such folders lie. */
+  /** Folders below which such folders are searched. */
   readonly roots: readonly string[];
-  /** Folders between a root and a project, and the project's own. */
+  /** How many levels below a root are searched. */
   readonly depth: number;
 }
 
 export interface ProjectSearchResult {
-  /** By path, each store once. */
+  /** Sorted by path, each store once. */
   readonly projects: readonly FoundProject[];
-  /** What could not be looked into, a line each. */
+  /** What could not be read, one line each. */
   readonly troubles: readonly string[];
 }
 
 export interface FoundProject extends Project {
-  /** A person named this very folder. */
+  /** A person named this folder explicitly. */
   readonly isNamed: boolean;
 }
 
 export const STORE = '.brainclaw';
-/** Folders that are looked into for one answer. */
+/** The most folders that one search visits. */
 export const MOST_FOLDERS = 20_000;
-/** Folders after which others may have their turn. */
+/** After this many folders other work gets a turn. */
 const FOLDERS_AT_ONCE = 200;
 
 /**
- * The projects that there are. No symlink below a root is followed; folders of packages and those whose name begins with a
- * dot hold none. What cannot be looked into is a trouble, and hides no other project.
- * @param pause lets others have their turn; what it throws ends the search
+ * Finds the projects. No symlink below a root is followed, and folders of packages and those whose name begins with a dot are
+ * skipped. A folder that cannot be read becomes an entry in `troubles` and hides no other project.
+ * @param pause gives other work a turn; an exception that it throws ends the search
  */
 export async function findProjects(
   files: ReadFiles,
@@ -69,7 +69,7 @@ export async function findProjects(
     const store = join(root, STORE);
     const stat = attempt(() => readStat(files, store));
     if (stat?.kind !== 'directory') return;
-    const place = `${stat.dev}:${stat.ino}`; // by another path it is the same one
+    const place = `${stat.dev}:${stat.ino}`; // the same store under another path counts once
     const known = projectsByInode.get(place);
     if (known !== undefined && (known.isNamed || !isNamed)) return;
     const projectId = attempt(() => readConfig(files, join(store, 'config.yaml')).projectId);
@@ -97,7 +97,7 @@ export async function findProjects(
 
 const MOST_ID = 64;
 
-/** What of a project's id stands in ids of ours: small letters, digits, `_` and `-`. */
+/** The form of a project's id that our ids contain: lower-case letters, digits, `_` and `-`. */
 export const toSafeId = (id: string): string =>
   id
     .toLowerCase()
@@ -105,10 +105,11 @@ export const toSafeId = (id: string): string =>
     .replaceAll(/[^a-z0-9_-]/g, '_');
 
 /**
- * Gives every project an id of its own. Two copies of one project say the same id, and of two ids one may be the other with
- * a hyphen and an agent behind it. Who had an id keeps it, else the first by path has it; the other's has no hyphen
- * and ends with a hash of its path. So nobody's id depends on the order in which they are found, nor changes when another comes.
- * @param holder the store that has an id, or had it last; null: nobody
+ * Gives every project a distinct id. Two copies of one project have the same id, and one id may equal another with a hyphen and
+ * an agent behind it.
+ * The store that had an id before keeps it, otherwise the first by path gets it. The other store's id has no hyphen and ends with
+ * a hash of its path. So no id depends on the order of the search or changes when another project appears.
+ * @param holder returns the store that has an id, or had it last; null for none
  */
 export function assignIds<P extends Project>(
   projects: readonly P[],

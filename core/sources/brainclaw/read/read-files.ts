@@ -1,19 +1,22 @@
 import { type Files, O, type Stat } from '../../../ports/index.ts';
 import { getErrno, toIoFault } from '../../../state/index.ts';
 
-/** All that is asked of the disk. Nothing of it writes, locks or starts anything, so no reader here can (brainclaw contract 9). */
+/**
+ * The file operations that readers here get. None of them writes, locks or starts anything, so no reader can (brainclaw contract
+ * 9).
+ */
 export type ReadFiles = Pick<Files, 'open' | 'read' | 'fstat' | 'close' | 'readdir' | 'lstat'>;
 
 const CAREFUL = O.RDONLY | O.NOFOLLOW | O.NONBLOCK;
 
-/** What cannot be had of one file. Any other failure is the machine's, and no answer. */
+/** Why one file cannot be read. Any other failure concerns the machine and is thrown. */
 export type MissingFile = { readonly is: 'absent' } | { readonly is: 'refused'; readonly why: string };
 
 const FILE_ERRNOS = new Set(['ELOOP', 'EMLINK', 'EACCES', 'EPERM', 'EISDIR', 'ENXIO', 'ENODEV', 'ENAMETOOLONG']);
 
 /**
- * A regular file, open for reading; the descriptor is the caller's to close. No symlink is followed, no pipe waited for.
- * @throws Fault `unreadable` for what is not about this file
+ * Opens a regular file for reading; the caller closes the descriptor. Symlinks are not followed, and a pipe does not block.
+ * @throws Fault `unreadable` for a failure that is not about this file
  */
 export function openFile(
   files: ReadFiles,
@@ -38,8 +41,8 @@ export function openFile(
 }
 
 /**
- * A file as it is now, at most so many bytes.
- * @throws Fault `unreadable` for what is not about this file
+ * The current content of a file of at most `most` bytes.
+ * @throws Fault `unreadable` for a failure that is not about this file
  */
 export function readFile(
   files: ReadFiles,
@@ -59,7 +62,7 @@ export function readFile(
   }
 }
 
-/** So many bytes from there on, fewer when the file ends before. */
+/** Reads `count` bytes from `position` on, or fewer when the file ends before. */
 export function readBytes(files: ReadFiles, fd: number, position: number, count: number): Buffer {
   const bytes = Buffer.allocUnsafe(count);
   let done = 0;
@@ -72,8 +75,8 @@ export function readBytes(files: ReadFiles, fd: number, position: number, count:
 }
 
 /**
- * The names in a directory, sorted; null when it is not there.
- * @throws Fault `unreadable` for any other reason: that is not an empty store
+ * The names in a directory, sorted; null when the directory does not exist.
+ * @throws Fault `unreadable` for any other reason, because that does not mean an empty store
  */
 export function listNames(files: ReadFiles, directory: string): readonly string[] | null {
   try {
@@ -85,7 +88,7 @@ export function listNames(files: ReadFiles, directory: string): readonly string[
   }
 }
 
-/** What a name stands for, itself and not what it points to; null when it is not there. @throws Fault `unreadable` */
+/** The stat of a name itself, not of what a link points to; null when it does not exist. @throws Fault `unreadable` */
 export function readStat(files: ReadFiles, path: string): Stat | null {
   try {
     return files.lstat(path);

@@ -1,23 +1,23 @@
 import { parseJson } from '../../../model/index.ts';
-/** An object read from JSON, before anything in it is believed. */
+/** An object parsed from JSON, before its fields are checked. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** One line of the journal (brainclaw contract 1). What the writer left out is null. */
+/** One line of the journal (brainclaw contract 1). Fields that the writer left out are null. */
 export interface JournalRecord {
   readonly seq: number;
   readonly action: string;
   readonly item_type: string;
   readonly item_id: string | null;
-  /** UTC as the writer says it. */
+  /** UTC, as the writer states it. */
   readonly ts: string | null;
   /** `w_<pid>-<6 hex>`. */
   readonly writer: string | null;
   readonly agent: string;
   readonly entity_rev: number | null;
   readonly summary: string | null;
-  /** The whole item as it is now. */
+  /** The whole item as of this record. */
   readonly payload: JsonFields | null;
-  /** Where a payload lies that is not in the line. */
+  /** Where the payload is stored when it is not in the line. */
   readonly payload_ref: JsonFields | null;
 }
 
@@ -42,8 +42,8 @@ export type RecordRead =
 const createRefusal = (why: RecordRefusal): RecordRead => ({ is: 'refused', why });
 
 /**
- * A line without its newline. What must be right is version, seq, action, item type and payload; what else is there must
- * have its type, and may be missing: other readers take such a record too (brainclaw contract 2).
+ * Parses a line without its newline. Version, seq, action, item type and payload must be valid. Other fields may be missing, and
+ * otherwise must have their type: other readers accept such a record too (brainclaw contract 2).
  */
 export function parseRecord(line: string): RecordRead {
   let value: unknown;
@@ -85,12 +85,12 @@ export function isObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A whole number above 0 that JSON keeps exactly. */
+/** A whole number above 0 that JSON represents exactly. */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Absent is right too. */
+/** A text, or an absent field. */
 function isText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string';
 }

@@ -8,43 +8,46 @@ import { createProjection, type Projection } from './projection.ts';
 import { parseRecord, type RecordRefusal } from './record.ts';
 import { type BoardSection, findSections } from './sections.ts';
 
-/** A seq that is further ahead than this is believed only when the next record goes on from it. */
+/** A seq that is further ahead than this is accepted only when the next record continues from it. */
 export const FAR = 10_000;
 const MOST_MISSING = 64;
 
 export interface ReplayOptions {
-  /** Records with a higher seq are left out; null: none. */
+  /** Records with a higher seq are left out; null for no limit. */
   readonly until: number | null;
-  /** Looked for, to say whether this is the same journal. */
+  /** The cursor to find in the journal, which tells whether this is the same journal. */
   readonly saved: Cursor | null;
-  /** The lines up to and with its anchor are not applied. */
+  /** Lines up to and including its anchor are not applied. */
   readonly base: Base | null;
   readonly listener: JournalListener | null;
 }
 
-/** The lines of a journal from the first on, in the order of segments and lines, and what has become of them. */
+/** The lines of a journal from the first on, in the order of segments and lines, and the state that they produce. */
 export interface JournalReplay {
   readonly projection: Projection;
   /** The lines of another segment follow. @param first the seq in its name */
   enter(first: number): void;
   take(segment: string, line: JournalLine): void;
-  /** Records that were applied. */
+  /** How many records were applied. */
   readonly applied: number;
   /** Null before the first record. */
   readonly cursor: Cursor | null;
-  /** Where the last record applied lies. */
+  /** The last applied record and its position. */
   readonly head: AppliedRecord | null;
-  /** Of the first record there is: names the journal. Null before it. */
+  /** The identity of the first record, which identifies the journal. Null before the first record. */
   readonly identity: string | null;
-  /** Whether the saved cursor stands where it says. */
+  /** Whether the saved cursor's record is at its position. */
   readonly matchesSavedCursor: boolean;
-  /** Whether the anchor of the base was met, without which nothing is applied. */
+  /** Whether the anchor of the base was found; before that, nothing is applied. */
   readonly hasReachedBase: boolean;
   readonly affectedTypes: ReadonlySet<string>;
   readonly diagnosis: Diagnosis;
-  /** Seqs that no segment holds, by the names of those there are, the last ones: what they did is not on the board. */
+  /**
+   * Ranges of seqs that no segment holds, according to the segments' names; only the last ones. Their effects are not on the
+   * board.
+   */
   readonly missing: readonly Span[];
-  /** The sections that have changed since this was last asked. */
+  /** The sections that have changed since the last call. */
   changedSections(): ReadonlySet<BoardSection>;
 }
 
@@ -52,7 +55,7 @@ export function startReplay({ until, saved, base, listener }: ReplayOptions): Jo
   const projection = createProjection();
   for (const item of base?.items ?? []) projection.seed(item);
   listener?.begin(projection);
-  const anchor = base === null ? null : { seq: base.seq, isMet: base.isAnchor }; // without its items, which are large
+  const anchor = base === null ? null : { seq: base.seq, isMet: base.isAnchor }; // without the base's items, which are large
   const ledger = createLedger();
   const affected = new Set<string>();
   let sections = new Set<BoardSection>();
@@ -66,7 +69,7 @@ export function startReplay({ until, saved, base, listener }: ReplayOptions): Jo
   let first = 1;
   let isFirst = true;
   let missing: Span[] = [];
-  /** Was far ahead; skipped for now. */
+  /** A record whose seq is far ahead. It is skipped until the next record confirms it. */
   let held: AppliedRecord | null = null;
 
   const apply = (appliedRecord: AppliedRecord): void => {
@@ -98,7 +101,7 @@ export function startReplay({ until, saved, base, listener }: ReplayOptions): Jo
     listener?.skipped({ segment, byte, why });
   };
 
-  /** Lines with no seq of their own are of the time of those around them. */
+  /** A line without a seq counts as being as old as the lines around it. */
   const isPast = (): boolean => until !== null && reached > until;
 
   return {

@@ -1,4 +1,4 @@
-/** Parts of a board, by the names that the reference has for them (observer protocol 6.2). */
+/** The sections of a board, by the names of the reference (observer protocol 6.2). */
 export type BoardSection =
   | 'attention'
   | 'in-progress'
@@ -28,5 +28,5 @@ const BY_TYPE: ReadonlyMap<string, readonly BoardSection[]> = new Map<string, re
   ['sequence', ['sprints']],
 ]);
 
-/** The sections that change with an item of this type (brainclaw contract 4). None for a type that no section shows. */
+/** The sections that change with an item of this type (brainclaw contract 4). Empty for a type that no section shows. */
 export const findSections = (itemType: string): readonly BoardSection[] => BY_TYPE.get(itemType) ?? [];

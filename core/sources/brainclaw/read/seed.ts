@@ -1,28 +1,28 @@
 import { isObject, type JsonFields } from './record.ts';
 
 /**
- * What a server of the project answered once, at activation, for what the journal does not hold or cannot be trusted with
- * yet: `bclaw_context` of kind `board_summary` (brainclaw contract 9). A number that was not said is null, never 0.
+ * The one answer of the project's server at activation, for numbers that the journal does not hold or cannot be trusted with yet:
+ * `bclaw_context` of kind `board_summary` (brainclaw contract 9). A missing number is null, never 0.
  */
 export interface Seed {
-  /** In progress and to do. */
+  /** Plans in progress and to do. */
   readonly plans: number | null;
-  /** The active ones. */
+  /** The active claims. */
   readonly claims: number | null;
   readonly assignments: number | null;
   readonly runs: number | null;
-  /** All that asks for a person, as the server counts it. */
+  /** Everything that needs a person, as the server counts it. */
   readonly actions: number | null;
-  /** Registered agents and live sessions: no journal ever holds these. */
+  /** Registered agents and, in `sessions`, live sessions: the journal never holds these. */
   readonly agents: number | null;
   readonly sessions: number | null;
   readonly failedRuns: number | null;
 }
 
 /**
- * The structured answer of `board_summary`, of which nothing is believed: what is no whole number from 0 on is not said.
- * Null when it says none of the numbers, so it is no summary at all. Assignments and runs are not among what servers are
- * known to say; they are taken by the same names as on a board, should one say them.
+ * Parses the structured answer of `board_summary`. A value that is not a whole number from 0 on counts as missing. Null when all
+ * numbers are missing, because then it is no summary.
+ * Known servers do not report assignments and runs. If one does, they are read under the names that a board uses.
  */
 export function parseSeed(answer: unknown): Seed | null {
   if (!isObject(answer)) return null;

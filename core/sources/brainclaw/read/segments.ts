@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Stat } from '../../../ports/index.ts';
 import { listNames, type ReadFiles, readStat } from './read-files.ts';
 
-/** Eight digits exactly: then the order of names is that of the records (observer protocol 2). */
+/** Names have exactly eight digits, so that they sort in the order of their records (observer protocol 2). */
 const NAME = /^seg-(\d{8})\.jsonl$/;
 
 export interface SegmentFile {
   readonly name: string;
-  /** The seq of its first record, as its name says. */
+  /** The seq of its first record, according to its name. */
   readonly first: number;
   readonly stat: Stat;
 }
@@ -15,13 +15,13 @@ export interface SegmentFile {
 export interface Segments {
   /** In replay order. */
   readonly files: readonly SegmentFile[];
-  /** What looks like a segment and is none: by its name, or because it is no file. */
+  /** Names that look like segments and are none, because of their spelling or because they are no files. */
   readonly decoys: readonly string[];
 }
 
 /**
- * The segments of a journal; null when the directory is not there: the journal is off.
- * @throws Fault `unreadable` when it cannot be looked into
+ * The segments of a journal; null when the directory does not exist, which means that the journal is off.
+ * @throws Fault `unreadable` when the directory cannot be read
  */
 export function readSegments(files: ReadFiles, directory: string): Segments | null {
   const names = listNames(files, directory);
@@ -35,12 +35,12 @@ export function readSegments(files: ReadFiles, directory: string): Segments | nu
       continue;
     }
     const stat = readStat(files, join(directory, name));
-    if (stat === null) continue; // gone since the listing
+    if (stat === null) continue; // deleted since the listing
     if (stat.kind === 'file') segments.push({ name, first: Number(match[1]), stat });
     else decoys.push(name);
   }
   return { files: segments, decoys };
 }
 
-/** Two stats with one stamp are of one file with nothing changed between them that the disk tells. */
+/** Two equal stamps mean the same file, without any change in between that the disk reports. */
 export const toStamp = ({ dev, ino, size, ctimeMs }: Stat): string => `${dev}:${ino}:${size}:${ctimeMs}`;

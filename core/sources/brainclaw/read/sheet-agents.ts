@@ -2,10 +2,10 @@ import type { BoardSummary } from './board.ts';
 import type { AgentInbox } from './mail.ts';
 import type { ProjectSheetAgent } from './project-sheet.ts';
 
-/** Names that brainclaw resolves before it makes a directory of them (brainclaw contract 5). */
+/** Names that brainclaw resolves before it uses them as directory names (brainclaw contract 5). */
 const ALIASES: ReadonlyMap<string, string> = new Map([['copilot', 'github-copilot']]);
 
-/** An agent as its inbox is called, however an item of the journal spells it (brainclaw contract 5). */
+/** The inbox name of an agent, for any spelling of the agent in the journal (brainclaw contract 5). */
 export function toInboxName(agent: string): string {
   const name = agent.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '_');
   return ALIASES.get(name) ?? name;
@@ -14,11 +14,11 @@ export function toInboxName(agent: string): string {
 export interface AgentSources {
   /** Null: the journal is off. */
   readonly board: BoardSummary | null;
-  /** Null: mail is switched off. A store without any mail has no inboxes, which is none and not unknown. */
+  /** Null when mail is switched off. A store without mail has no inboxes, so its counts are 0 and not unknown. */
   readonly mail: ReadonlyMap<string, AgentInbox> | null;
 }
 
-/** Everybody who has an inbox or something to do, by name (brainclaw contract 9). */
+/** All agents that have an inbox or something to do, sorted by name (brainclaw contract 9). */
 export function toSheetAgents({ board, mail }: AgentSources): readonly ProjectSheetAgent[] {
   const handoffs = board === null ? null : sumByInbox(board.openHandoffsPerAddressee);
   const assignments = board === null ? null : sumByInbox(board.openAssignmentsPerAgent);
@@ -41,7 +41,7 @@ export function toSheetAgents({ board, mail }: AgentSources): readonly ProjectSh
   });
 }
 
-/** Two spellings of one agent are one. */
+/** Adds up the counts of different spellings of one agent. */
 function sumByInbox(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const [agent, count] of Object.entries(counts)) {

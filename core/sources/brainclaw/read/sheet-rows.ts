@@ -3,16 +3,16 @@ import type { ProjectSheetRow, ProjectSheetSection, SheetSectionId } from './pro
 import type { ActivityRecord, Entity, Projection } from './projection.ts';
 import { shortenText } from './trim.ts';
 
-/** Rows of a section; those of the activity are as many as are kept. */
+/** The most rows of a section in one sheet. */
 export const MOST_ROWS = 100;
 const MOST_TITLE = 200;
 const MOST_TEXT = 600;
 const MOST_NAME = 80;
 
-/** Where an item's text stands, the best first. */
+/** The fields that may hold an item's title, the best first. */
 const TITLES = ['title', 'name', 'text', 'description', 'scope', 'prompt', 'short_label'] as const;
 
-/** And what it says beside that. */
+/** The fields that may hold the text beside the title. */
 const TEXTS = ['prompt', 'text', 'description'] as const;
 
 const ENDED: ReadonlySet<string> = new Set([
@@ -22,7 +22,7 @@ const UNDER_WAY: ReadonlySet<string> = new Set(['in_progress', 'blocked']);
 
 interface SectionPart {
   readonly itemType: string;
-  /** Absent: all of them. */
+  /** Which statuses are shown; absent for all. */
   readonly shows?: (status: string) => boolean;
 }
 
@@ -56,14 +56,16 @@ const SECTIONS: readonly {
   { id: 'traps', of: [{ itemType: 'trap' }], first: 'active' },
 ];
 
-/** Which rows of which section; the first of all where nothing is said. */
+/** Which rows of which section a sheet has. Without a page it has the first rows of all sections. */
 export interface SheetPage {
   readonly section: string;
-  /** Rows before it are left out. */
+  /** How many rows are skipped before the page. */
   readonly from: number;
 }
 
-/** All sections with their first rows, newest first, or one page of one section; attention by need and time. */
+/**
+ * All sections with their first rows, newest first, or one page of one section. The attention section is sorted by need and time.
+ */
 export function toSections(projection: Projection, page: SheetPage | null = null): readonly ProjectSheetSection[] {
   const from = page?.from ?? 0;
   const sections = [
@@ -90,17 +92,20 @@ function toSection<T>(
   return { id, total: items.length, rows, rest: Math.max(0, items.length - from - rows.length) };
 }
 
-/** What stands still without a person comes first, what can wait last. */
+/** Items that are blocked without a person come first, items that can wait last. */
 const NEED: readonly AttentionReason[] = [
   'pending_actions',
   'blocked_assignments',
   'stale_runs',
   'pending_human_candidates',
 ];
-/** Of each kind so many stand before all others: the page shows eight rows at first, and many of one kind hide no other. */
+/**
+ * How many items of each kind come before all others. The page shows eight rows at first, so many items of one kind do not hide
+ * the other kinds.
+ */
 const FIRST_OF_KIND = 2;
 
-/** By need and the newest first, after the newest few of every kind. */
+/** Sorts by need, then newest first, after the newest few of every kind. */
 function sortByNeed(items: readonly AttentionItem[]): readonly AttentionItem[] {
   const newest = items.toSorted((a, b) => (b.entity.seq ?? 0) - (a.entity.seq ?? 0));
   const kinds = NEED.map((why) => newest.filter((item) => item.why === why));
@@ -110,7 +115,7 @@ function sortByNeed(items: readonly AttentionItem[]): readonly AttentionItem[] {
   ];
 }
 
-/** By the record that made each what it is; what comes from a checkpoint is older than all. */
+/** Sorts by the record that last changed each item; items from a checkpoint count as oldest. */
 function sortNewestFirst(items: readonly Entity[], first: string | undefined): readonly Entity[] {
   const rank = (entity: Entity): number => (getStatus(entity) === first ? 0 : 1);
   return items.toSorted((a, b) => rank(a) - rank(b) || (b.seq ?? 0) - (a.seq ?? 0));
@@ -157,7 +162,7 @@ function parseName(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? tidy(value, MOST_NAME) : null;
 }
 
-/** One line without control characters and marks that turn text around, not longer than so many characters. */
+/** The text as one line of at most `most` characters, without control characters and marks that change the text direction. */
 function tidy(text: string, most: number): string {
   const line = shortenText(text, 4 * most)
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

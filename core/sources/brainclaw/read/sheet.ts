@@ -12,22 +12,25 @@ export interface SheetSources {
   readonly view: JournalView | null;
   /** Null: mail is switched off. */
   readonly mail: ReadonlyMap<string, AgentInbox> | null;
-  /** Null: nobody was asked, or nobody answered. */
+  /** Null when nobody was asked, or nobody answered. */
   readonly seed: Seed | null;
-  /** One page of one section alone; absent: the first rows of each. */
+  /** One page of one section. Absent: the first rows of each section. */
   readonly page?: SheetPage;
 }
 
 const COUNTS = ['plans', 'claims', 'assignments', 'runs', 'actions', 'failedRuns', 'agents', 'sessions'] as const;
-/** No journal ever holds these. */
+/** The journal never holds these. */
 const NEVER_JOURNALED: ReadonlySet<SheetCount> = new Set<SheetCount>(['agents', 'sessions']);
-/** Right in a journal that holds every registry item there is, and too low in any other. */
+/** These are correct in a journal that holds every registry item, and too low in any other. */
 const REGISTRY_COUNTS: ReadonlySet<SheetCount> = new Set<SheetCount>([
   ...(['claims', 'assignments', 'runs', 'actions', 'failedRuns'] as const),
 ]);
 const KNOWLEDGE = ['plan', 'handoff', 'constraint', 'decision', 'trap'] as const;
 
-/** Pure: what a project is, from what was read of it. The numbers are those of the journal wherever it can be trusted with them. */
+/**
+ * Builds the sheet of a project from what was read. It is pure. Numbers come from the journal wherever the journal can be
+ * trusted.
+ */
 export function toProjectSheet({ view, mail, seed, page }: SheetSources): ProjectSheet {
   const projection = view?.replay.projection ?? null;
   const board = projection === null ? null : toBoardSummary(projection);

@@ -1,15 +1,15 @@
 import type { JsonFields } from './record.ts';
 
-/** Characters of a text that are kept. */
+/** How many characters of a text are kept. */
 export const MOST_TEXT = 4096;
-/** Entries of a list that are kept. */
+/** How many entries of a list are kept. */
 export const MOST_ENTRIES = 100;
-/** Characters of a text in a list that are kept. */
+/** How many characters of a text in a list are kept. */
 const MOST_IN_LIST = 512;
 
 /**
- * A payload as the board keeps it: long texts and lists cut, objects in it dropped; of a list the objects are kept, cut
- * in the same way (brainclaw contract 4). What is left holds on to nothing of the line it came from.
+ * A payload as the board keeps it. Long texts and lists are cut, and objects are dropped, except those in lists, which are cut in
+ * the same way (brainclaw contract 4). The result keeps nothing of the original line in memory.
  */
 export function trimPayload(payload: JsonFields): JsonFields {
   return isSmall(payload)
@@ -17,7 +17,7 @@ export function trimPayload(payload: JsonFields): JsonFields {
     : trimFields(payload, MOST_TEXT, (list) => list.slice(0, MOST_ENTRIES).flatMap(trimEntry));
 }
 
-/** Nothing of it would be cut or dropped: most payloads are so, and a copy of each would take a third of a replay. */
+/** Whether nothing would be cut or dropped. Most payloads are like that, and copying each would take a third of a replay. */
 function isSmall(payload: JsonFields): boolean {
   for (const key in payload) {
     const value = payload[key];
@@ -56,7 +56,10 @@ function trimFields(fields: JsonFields, most: number, list: (entries: unknown[])
   return trimmedFields;
 }
 
-/** A text of its own: a slice would keep all of the long one in memory. A character that is cut in two is left out. */
+/**
+ * Cuts a text into a separate string: a slice would keep the whole long text in memory. A character that would be cut in two is
+ * left out.
+ */
 export function shortenText(text: string, most: number): string {
   if (text.length <= most) return text;
   const isHalf = (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;

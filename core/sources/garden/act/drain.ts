@@ -25,7 +25,7 @@ import { stampReceipt } from './receipts.ts';
 import type { WriteContext } from './write-context.ts';
 
 export interface DrainedMessage {
-  /** Its name before it was read. */
+  /** The file's name before it was read. */
   readonly file: string;
   readonly stem: string;
   readonly body: string;
@@ -36,20 +36,20 @@ export interface BoxDrainResult {
   readonly messages: readonly DrainedMessage[];
   /** The time in the receipt; null when nothing was read. */
   readonly readAt: string | null;
-  /** What waits and was not read, and why; also a receipt that could not be written. */
+  /** Messages that wait and were not read, with the reason, and also a receipt that could not be written. */
   readonly left: readonly Defect[];
 }
 
-/** How long a size must stand still for a body to count as whole. */
+/** How long a body's size must stay the same before the body counts as whole. */
 const TICK_MS = 50;
-/** A doorbell that renames a file under our hands does so once for each. */
+/** The most passes of one drain. A doorbell that renames files meanwhile causes one more pass per rename. */
 const MOST_PASSES = 20;
 
 /**
- * Reads everything that waits in a citizen's box, oldest first, and archives it by its name, so that it is read once. A
- * message counts as read when it was archived, whoever else drains or rings meanwhile; a body that is still being written
- * is left. Nothing that waits: nothing is changed (garden contract 4, and traps 4 and 5).
- * @throws Fault `garden` or `unreadable`, and then nothing was changed: what was read is always returned
+ * Reads everything that waits in a citizen's box, oldest first, and archives each message by renaming it, so that it is read
+ * once. A message counts as read once it is archived, whoever else drains or rings meanwhile. A body that is still being written
+ * stays. When nothing waits, nothing is changed (garden contract 4, and traps 4 and 5).
+ * @throws Fault `garden` or `unreadable`, and only before anything was changed: messages that were read are always returned
  */
 export async function drain(
   context: WriteContext,
@@ -81,7 +81,7 @@ export async function drain(
 
 const WRITTEN = 'is still being written';
 
-/** Those whose bodies are whole. Waits for a tick only if one of them is not known to be. */
+/** The messages whose bodies are whole. Waits `TICK_MS` only if one of them is not known to be whole. */
 async function findWhole(
   context: WriteContext,
   places: GardenPlaces,
@@ -96,12 +96,12 @@ async function findWhole(
   const directory = toBoxPath(places.mailbox, gardenId);
   const isUnchanged = ({ file, size }: UnreadMessage): boolean => {
     const now = readStat(context.disk, join(directory, file));
-    return size > 0 && (now === null || now.size === size); // one that was renamed is found by the next look
+    return size > 0 && (now === null || now.size === size); // the next pass finds a message that was renamed
   };
   return box.unread.filter((message) => isKnownWhole(message) || isUnchanged(message));
 }
 
-/** True when a file was not under its name any more: then it is under another. */
+/** Returns true when a file no longer had its name, which means that it was renamed. */
 function archive(
   context: WriteContext,
   places: GardenPlaces,
@@ -118,7 +118,7 @@ function archive(
       if (result.is === 'refused') left.set(file, result.why);
       if (result.is === 'moved') moved = true;
     } catch (error) {
-      left.set(file, toFault(error, { is: 'source', key: `garden:${gardenId}` }).message); // what was read is still ours to return
+      left.set(file, toFault(error, { is: 'source', key: `garden:${gardenId}` }).message); // what was read must be returned
     }
   }
   return moved;
@@ -129,7 +129,7 @@ type ArchiveResult =
   | { readonly is: 'moved' }
   | { readonly is: 'refused'; readonly why: string };
 
-/** The name is what counts: of several who read a body, one renames it. */
+/** Archives a message. The rename decides: of several readers of a body, only one can rename it. */
 function archiveMessage({ disk }: WriteContext, places: GardenPlaces, gardenId: string, file: string): ArchiveResult {
   const directory = toBoxPath(places.mailbox, gardenId);
   const path = join(directory, file);
@@ -152,13 +152,13 @@ function archiveMessage({ disk }: WriteContext, places: GardenPlaces, gardenId: 
   }
 }
 
-/** A sender that is slow still writes into the file, whatever its name is by now. */
+/** Reads what a slow sender still added. It writes into the same file, whatever its name is by now. */
 function readGrown(disk: Disk, fd: number, body: Buffer): Buffer {
   try {
     const { size } = disk.files.fstat(fd);
     return size > body.length && size <= MOST_BODY ? readBytes(disk, fd, size) : body;
   } catch {
-    return body; // it is archived: what is known of it must reach the reader
+    return body; // it is archived, so the reader must get what was read
   }
 }
 

@@ -27,10 +27,11 @@ export interface EnqueueResult {
 const NAMINGS = 5;
 
 /**
- * Puts a message into a citizen's box: the citizen is there, the body whole under its name, the receipt, and last the
- * signal, so that whoever is woken by it finds the body (garden contract 4). Whether anybody drains the box is not asked.
- * @throws Fault `garden` before anything is changed: no citizen, an empty body, a box or a receipt that is none;
- *   `unwritable` or `no-space`, after which the message may be in the box and nobody was woken
+ * Puts a message into a citizen's box. It checks the citizen, writes the whole body under its name, then the receipt, and the
+ * signal last, so that whoever the signal wakes finds the body (garden contract 4). It does not ask whether anybody drains the
+ * box.
+ * @throws Fault `garden` before anything is changed: no citizen, an empty body, an invalid box or receipt; `unwritable` or
+ * `no-space`, after which the message may be in the box and nobody was woken
  */
 export function enqueue(context: WriteContext, places: GardenPlaces, gardenId: string, body: string): EnqueueResult {
   const citizen = readRecord(context.disk, places.sessions, gardenId);
@@ -62,7 +63,7 @@ function putBody(
   throw createGardenFault(`no free name for a message in ${directory} in ${NAMINGS} tries`, directory);
 }
 
-/** The signal is written in place: who watches it watches this file, and would not see another under its name. */
+/** Writes the signal in place: watchers watch this file, and would not see another one under its name. */
 function ring(context: WriteContext, path: string, text: string): void {
   const { files } = context.disk;
   try {
@@ -79,7 +80,7 @@ function ring(context: WriteContext, path: string, text: string): void {
   }
 }
 
-/** What is there already must be of the kind it should be, and of somebody who is believed. */
+/** Checks that what exists has the expected kind and a trusted owner. */
 function expectGood(context: WriteContext, places: GardenPlaces, path: string, wrong: typeof findFileDefect): void {
   const stat = readStat(context.disk, path);
   const why = stat === null ? null : wrong(stat, readOwners(context.disk, places.mailbox));

@@ -15,7 +15,7 @@ const RECEIVER_KEYS = [
   ...(['ownerKind', 'armProvenance', 'updatedAt'] as const),
 ] as const;
 
-/** The bytes of a record: what both generations of the library write for it (garden contract 2). */
+/** The text of a record, exactly as both generations of the library write it (garden contract 2). */
 export function formatRecord(identity: CitizenIdentity): string {
   return identity.schemaVersion === 2 ? formatFields(identity, KEYS_V2) : formatFields(identity, KEYS_V3);
 }
@@ -32,7 +32,7 @@ export function formatReceiverMarker(marker: ReceiverMarker): string {
   return formatFields(marker, RECEIVER_KEYS);
 }
 
-/** Always these keys in this order, two spaces, one newline at the end. */
+/** Always these keys in this order, indented by two spaces, with one newline at the end. */
 function formatFields<K extends string>(value: Readonly<Record<K, unknown>>, keys: readonly K[]): string {
   return `${JSON.stringify(Object.fromEntries(keys.map((key) => [key, value[key]])), null, 2)}\n`;
 }

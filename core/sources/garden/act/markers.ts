@@ -25,7 +25,9 @@ interface MarkerInput {
   readonly ownerPid: number;
 }
 
-/** Says that a process is woken by a citizen's mail. `ownerKind` is `claude-code-cli` unless said otherwise. */
+/**
+ * Input for a receiver marker, which says that a citizen's mail wakes this process. `ownerKind` defaults to `claude-code-cli`.
+ */
 export interface ReceiverMarkerInput extends MarkerInput {
   readonly armProvenance: string;
   readonly ownerKind?: string | undefined;
@@ -36,9 +38,9 @@ export interface SenderMarkerInput extends MarkerInput {
 }
 
 /**
- * Writes the marker of a receiver in the place of the one before it.
+ * Writes the marker of a receiver and replaces the one before it.
  * @returns its path
- * @throws Fault `garden` for a backend without markers, for a process that can own no session or is not running
+ * @throws Fault `garden` for a backend without markers, or a process that cannot own a session or is not running
  */
 export async function writeReceiver(
   context: WriteContext,
@@ -56,7 +58,7 @@ export async function writeReceiver(
   return path;
 }
 
-/** The same for a sender, whose marker is found by its process. */
+/** Writes the marker of a sender, which is found by its process. Otherwise like `writeReceiver`. */
 export async function writeSender(
   context: WriteContext,
   places: GardenPlaces,

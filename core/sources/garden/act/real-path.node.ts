@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** The path without symlinks; of what is not there yet, as far as it is. */
+/** Resolves the symlinks of a path. Of a path that does not exist yet, the existing part is resolved. */
 export function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);

@@ -12,9 +12,9 @@ import { formatReceipt } from './formats.ts';
 import type { WriteContext } from './write-context.ts';
 
 /**
- * Writes one time of a receipt. Others write it as well and nobody locks, so it is read and written without anything
- * between (garden contract 3, trap 6).
- * @throws Fault `garden` when what is there is no receipt; `unwritable` or `no-space`
+ * Writes one time of a receipt. Others write receipts as well and nobody locks, so nothing happens between the read and the write
+ * (garden contract 3, trap 6).
+ * @throws Fault `garden` when the file is no receipt; `unwritable` or `no-space`
  */
 export function stampReceipt(
   context: WriteContext,
@@ -29,8 +29,8 @@ export function stampReceipt(
 }
 
 /**
- * Copies what a v1 record knows of its mail into the receipt, where that knows nothing; writes nothing if there is nothing
- * to copy. Called before the record is rewritten: a kill between the two leaves both (garden contract 3, trap 2).
+ * Copies the mail times of a v1 record into the receipt, where the receipt has none; writes nothing when there is nothing to
+ * copy. Call it before the record is rewritten: after a kill in between, both files exist (garden contract 3, trap 2).
  */
 export function migrateReceipts(context: WriteContext, places: GardenPlaces, record: RecordV1): void {
   const state = readReceipt(context.disk, places.mailbox, record.gardenId);

@@ -7,12 +7,12 @@ import { resolveRealPath } from './real-path.node.ts';
 export type StoreLockResult<T> = { readonly is: 'done'; readonly value: T } | { readonly is: 'held' };
 
 /**
- * Runs `work` while no other process of ours writes records of this store: two upserts of one session at the same time
- * would both find none and make two. The lock is a file of our own, whichever way the store is named; the other program
- * does not know it.
- * @param locks a directory of ours for the locks of all stores, made when it is needed
- * @param waitMs how long to wait for who is at work; `held` after that
- * @throws Fault `garden` when our directory lies in the store, where we make no file that is not the store's
+ * Runs `work` while no other process of ours writes records of this store: two simultaneous upserts of one session would both
+ * find no record and create two. The lock is a file of our own, the same for every path that leads to the store; the other
+ * program does not know it.
+ * @param locks a directory of ours for the locks of all stores, created when needed
+ * @param waitMs how long to wait for another process; after that the result is `held`
+ * @throws Fault `garden` when our directory is inside the store, in which we create only the store's own files
  */
 export function runLocked<T>(
   disk: Disk,

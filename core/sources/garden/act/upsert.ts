@@ -25,7 +25,7 @@ import { formatRecord } from './formats.ts';
 import { migrateReceipts } from './receipts.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** Three values: undefined keeps what is there, null clears it, a text sets it (garden contract 4). */
+/** Optional fields have three cases: undefined keeps the value, null clears it, and a text sets it (garden contract 4). */
 export interface UpsertInput {
   readonly backend: string;
   readonly nativeSessionId: string;
@@ -36,27 +36,26 @@ export interface UpsertInput {
   readonly isEntwurf?: boolean | undefined;
 }
 
-/** The schemas that are written. */
+/** The schemas that can be written. */
 export type WritableSchema = 2 | 3;
 
 export interface UpsertResult {
   readonly action: 'create' | 'attach';
   readonly record: CitizenIdentity;
   readonly path: string;
-  /** Records that could not be asked whether they are the session's. */
+  /** Record files that could not be read, so nobody knows whether they belong to the session. */
   readonly skipped: readonly Defect[];
 }
 
 const MINTINGS = 5;
 
 /**
- * Makes a native session a citizen, or brings its record up to date. Which of both is decided by whether there is a record
- * of the session, so a second call changes nothing but times. Receipts inside a v1 record are in the mailbox before the
- * record loses them.
- * @param schema null: the one of the store; the second in a store without records
- * @param mixes records of both generations may be in the store afterwards, which the later one then refuses to write to
- * @throws Fault `garden` for input that breaks the rules, two records of the session, another backend, a record whose file
- *   has another name, or a rewrite that would lose something; `unwritable` and `no-space` from the disk
+ * Makes a native session a citizen, or updates its record. The existing records decide which, so a second call changes only
+ * times. The receipts inside a v1 record are in the mailbox before the record loses them.
+ * @param schema null for the store's own; that is the second in a store without records
+ * @param mixes allows records of both generations in the store; the later generation then refuses to write to it
+ * @throws Fault `garden` for input that breaks the rules, two records of the session, another backend, a record whose file has
+ * another name, or a rewrite that would lose something; `unwritable` and `no-space` from the disk
  */
 export function upsert(
   context: WriteContext,
@@ -82,14 +81,17 @@ export function upsert(
   return { action: 'attach', record, path, skipped };
 }
 
-/** A record keeps its generation; a new one has that of the store. */
+/** A record keeps its generation, and a new record has the store's generation. */
 function findStoreSchema(otherRecords: readonly MetaRecord[], match: MetaRecord | null): WritableSchema {
   const isLater =
     match === null ? otherRecords.some(({ schemaVersion }) => schemaVersion === 3) : match.schemaVersion === 3;
   return isLater ? 3 : 2;
 }
 
-/** entwurf of the later generation refuses every write to a store that has a record of an earlier one. */
+/**
+ * Refuses a write that would mix generations: entwurf of the later generation refuses every write to a store with earlier
+ * records.
+ */
 function refuseToMix(
   otherRecords: readonly MetaRecord[],
   match: MetaRecord | null,
@@ -98,7 +100,7 @@ function refuseToMix(
 ): void {
   const before = match === null ? null : findMixedGenerations([...otherRecords, match]);
   const other = otherRecords.find(({ schemaVersion }) => (schemaVersion === 3) !== (targetSchema === 3));
-  if (other === undefined || before !== null) return; // it is no worse than it was
+  if (other === undefined || before !== null) return; // the store is not worse than before
   const isMixed = findMixedGenerations(otherRecords) !== null;
   const has = isMixed ? 'records of both generations' : `v${other.schemaVersion} records`;
   const way = isMixed
@@ -111,12 +113,12 @@ function refuseToMix(
   );
 }
 
-/** A new garden id: the time on the wall and six random hex digits (garden contract 1). */
+/** A new garden id: the local time and six random hex digits (garden contract 1). */
 export function mintId(context: WriteContext, now: Instant): string {
   return `${context.formatLocalStamp(now)}-${context.random.hex(3)}`;
 }
 
-/** Never in the place of another citizen: two that are born in one second may draw one id. */
+/** Creates a record and never replaces another citizen's: two that are born in the same second may draw the same id. */
 function createRecord(
   context: WriteContext,
   places: GardenPlaces,
@@ -191,7 +193,7 @@ function parseSession(input: UpsertInput): { backend: Backend; nativeSessionId: 
   };
 }
 
-/** v3 has no place for a parent: a record that has one stays v2 rather than lose it. */
+/** v3 has no field for a parent, so a record that has one cannot become v3: that would lose it. */
 function toSchema(schema: WritableSchema, identity: Extract<CitizenIdentity, { schemaVersion: 2 }>): CitizenIdentity {
   if (schema === 2) return identity;
   const { parentGardenId, isEntwurf, ...rest } = identity;

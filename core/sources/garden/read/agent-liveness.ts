@@ -5,23 +5,23 @@ import type { CitizenIdentity, MetaRecord } from './record.ts';
 import type { SocketListener } from './socket.node.ts';
 import { judgeOwner, type OwnerState, type ProcessState } from './start-key.ts';
 
-/** Why an agent is not known to live, or why its mail waits (garden contract 7). */
+/** Why an agent is not known to be alive, or why its mail waits (garden contract 7). */
 export type AgentReason = CitizenReason;
 
-/** Whether the agent behind a citizen lives. It says nothing of its mailbox, and never raises an alert. */
+/** Whether the agent behind a citizen is alive. It says nothing about the mailbox, and never raises an alert. */
 export interface AgentLiveness {
   readonly is: 'live' | 'gone' | 'unknown';
-  /** The most telling first; a live one may have mail that nobody drains. */
+  /** The most important reason first. A live agent may also have mail that nobody drains. */
   readonly reasons: readonly AgentReason[];
 }
 
-/** What was found out about one citizen. */
+/** The evidence that was found about one citizen. */
 export interface LivenessSigns {
   readonly receiver: MarkerRead<ReceiverMarker>;
-  /** Those that name it. */
+  /** The sender markers that name this citizen. */
   readonly senders: readonly SenderMarker[];
   readonly processes: ReadonlyMap<number, ProcessState>;
-  /** Null for who has no control socket. */
+  /** Null for a citizen without a control socket. */
   readonly listener: SocketListener | null;
   readonly unread: number;
 }
@@ -46,11 +46,11 @@ function judgeByBackend(
     case 'pi':
       return judgeByListener(listener);
     case 'codex':
-      return { is: 'unknown', reasons: [] }; // it arms nothing and opens no socket
+      return { is: 'unknown', reasons: [] }; // codex writes no markers and opens no socket
   }
 }
 
-/** A marker of somebody else, or with an owner that can be none, says nothing about this citizen. */
+/** Judges by a marker. One of another citizen, or with an impossible owner, says nothing about this citizen. */
 function judgeByOwner(
   citizen: SessionIdentity,
   marker: ReceiverMarker | SenderMarker,
@@ -72,7 +72,7 @@ function isSame(a: SessionIdentity, b: SessionIdentity): boolean {
   return a.gardenId === b.gardenId && a.backend === b.backend && a.nativeSessionId === b.nativeSessionId;
 }
 
-/** One live owner is enough; dead ones are left behind by every session that ended. */
+/** Picks the best of several owners. One live owner is enough, because every ended session leaves a dead one behind. */
 function pickBest(agents: readonly AgentLiveness[]): AgentLiveness {
   const order: readonly AgentLiveness['is'][] = ['live', 'unknown', 'gone'];
   const ranked = order.flatMap((is) => agents.filter((agent) => agent.is === is));

@@ -7,18 +7,18 @@ import { listNames, readStat, tryStat } from './small-file.ts';
 import { isSettled, toStamp } from './stamp.ts';
 import type { Defect } from './store.ts';
 
-/** A citizen's box, with what is wrong in it. */
+/** A citizen's box, with its problems. */
 export interface BoxReading {
   readonly box: BoxState;
   /** `filename` is `<garden id>/<name>`. */
   readonly errors: readonly Defect[];
 }
 
-/** The boxes of a store, of which only those that changed are read again. */
+/** Reads the boxes of a store. Only boxes that changed are read again. */
 export interface BoxReader {
   /**
-   * While nothing changed it costs a few stats, and is the same object.
-   * @param isSure false: what its directory does not tell counts too, which is the size of a body and the signal
+   * Reads one box. While nothing changed, this costs a few stats and returns the same object.
+   * @param isSure false: also checks what the directory's stat does not show, the size of a body and the signal
    * @throws Fault `unreadable` when the directory of all boxes cannot be read
    */
   read(gardenId: string, isSure: boolean): BoxReading;
@@ -39,7 +39,7 @@ export function createBoxReader(disk: Disk, mailbox: string, now: () => Instant)
     const statResult = tryStat(disk, toBoxPath(mailbox, gardenId));
     if (statResult.is === 'absent') return NO_BOX;
     const box = readBox(disk, mailbox, gardenId);
-    if (box.is === 'refused') listNames(disk, mailbox); // throws where the store is to blame, and not this box
+    if (box.is === 'refused') listNames(disk, mailbox); // throws when the store is the cause, and not this box
     const errors = box.is === 'box' ? [...box.errors, ...findReceiptErrors(gardenId)] : [];
     if (box.is === 'refused') errors.push({ filename: '', message: box.why });
     const reading = {
@@ -66,7 +66,7 @@ export function createBoxReader(disk: Disk, mailbox: string, now: () => Instant)
   return {
     read(gardenId, isSure) {
       const mailboxStat = readStat(disk, mailbox);
-      if (mailboxStat !== null && mailboxStat.kind !== 'directory') listNames(disk, mailbox); // a link to a directory is one
+      if (mailboxStat !== null && mailboxStat.kind !== 'directory') listNames(disk, mailbox); // a link to a directory is accepted
       const known = cache.get(gardenId);
       if (isSure && known?.isSettled === true) {
         const statResult = tryStat(disk, toBoxPath(mailbox, gardenId));

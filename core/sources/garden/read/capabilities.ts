@@ -13,7 +13,7 @@ const SUBJECT = 'capability registry';
 const ENTRY_KEYS = ['wakeMode', 'deliveryLevel', 'nativeIdLabel'] as const;
 
 /**
- * What `entwurf-capabilities.json` says of each backend: exactly the four, exactly three keys each (garden contract 2).
+ * Parses `entwurf-capabilities.json`. It must hold exactly the four backends with exactly three keys each (garden contract 2).
  * @throws Fault `garden` that says what is wrong with the text
  */
 export function parseCapabilities(json: string): Capabilities {
@@ -43,7 +43,7 @@ export type CapabilitiesRead =
   | { readonly is: 'absent' }
   | { readonly is: 'defect'; readonly why: string };
 
-/** @throws Fault `unreadable` for what is not about this file */
+/** @throws Fault `unreadable` for a failure that is not about this file */
 export function readCapabilities(disk: Disk, path: string): CapabilitiesRead {
   const file = readSmall(disk, path, MOST_JSON, readOwners(disk, dirname(path)));
   if (file.is === 'absent') return file;
@@ -56,7 +56,7 @@ export function readCapabilities(disk: Disk, path: string): CapabilitiesRead {
   }
 }
 
-/** Where a registry says something else than what is built in, by which mail is judged here. */
+/** Where a registry differs from the built-in one, by which mail is judged here. */
 export function findDrift(capabilities: Capabilities): readonly string[] {
   return BACKENDS.flatMap((backend) =>
     ENTRY_KEYS.flatMap((key) => {

@@ -1,11 +1,11 @@
-/** What the usual header of a message says. Anybody can write one: it is shown, never believed. */
+/** The values of the usual message header. Anybody can write one, so it is shown and never trusted. */
 export interface GardenEnvelope {
   readonly from: string;
   /** The text after `session:`, which begins with a garden id when the sender is a citizen. */
   readonly session: string;
   readonly at: string;
   readonly wantsReply: boolean;
-  /** What follows the rule. */
+  /** The text after the rule. */
   readonly text: string;
 }
 
@@ -13,10 +13,10 @@ const FIRST = '[entwurf received ⟵]';
 const LABELS = ['from', 'session', 'at', 'wants reply'] as const;
 const RULE = '─'.repeat(40);
 const LONGEST = 200;
-/** Of the longest label, with its colon. */
+/** The width of the longest label, with its colon. */
 const WIDTH = 12;
 
-/** The header of six lines in front of a body (garden contract 2); null when it is not exactly that. */
+/** Parses the header of six lines in front of a body (garden contract 2); null when the body does not begin with exactly that. */
 export function parseEnvelope(body: string): GardenEnvelope | null {
   const lines = body.split('\n', 2 + LABELS.length);
   if (lines[0] !== FIRST || lines[1 + LABELS.length] !== RULE) return null;
@@ -26,7 +26,9 @@ export function parseEnvelope(body: string): GardenEnvelope | null {
   return { from, session, at, wantsReply: reply === 'yes', text: body.slice(header) };
 }
 
-/** A body with the usual header before it, so that its reader knows whom to answer. What would break a line is left out. */
+/**
+ * A body with the usual header in front, so that its reader knows whom to answer. Characters that would break a line are removed.
+ */
 export function formatEnvelope({ text, ...head }: GardenEnvelope): string {
   const values = [head.from, head.session, head.at, head.wantsReply ? 'yes' : 'no'];
   const lines = LABELS.map((label, index) => {
@@ -36,7 +38,7 @@ export function formatEnvelope({ text, ...head }: GardenEnvelope): string {
   return [FIRST, ...lines, RULE, text].join('\n');
 }
 
-/** The sender that a body names, without what could wedge a terminal or a spawn; null when it names none. */
+/** The sender that a body names, without characters that could break a terminal or a spawn; null when it names none. */
 export function parseSender(body: string): string | null {
   return parseEnvelope(body)?.from ?? null;
 }

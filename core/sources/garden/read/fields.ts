@@ -1,11 +1,12 @@
 import { parseJson } from '../../../model/index.ts';
 import { createGardenFault } from '../fault.ts';
 
-/** An object that was read from JSON, before anything in it is believed. */
+/** An object parsed from JSON, before its fields are checked. */
 export type GardenFields = Readonly<Record<string, unknown>>;
 
 /**
- * @param what what the text should be, for messages: `meta-record`
+ * Parses a JSON object.
+ * @param subject what the text should be, for messages: `meta-record`
  * @throws Fault `garden` when it is no JSON or no object
  */
 export function parseFields(json: string, subject: string): GardenFields {
@@ -24,7 +25,7 @@ export function requireObject(value: unknown, rule: string, subject: string): Ga
   throw createGardenFault(`${rule} (got ${describeValue(value)}).`, subject);
 }
 
-/** What a value is, for messages: short texts as they are, of anything else the type. */
+/** Describes a value for messages: a text as it is, anything else by its type. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null';
   return typeof value === 'string' ? `string ${JSON.stringify(value)}` : typeof value;
@@ -51,7 +52,7 @@ export function requireBoolean(value: unknown, field: string): boolean {
   throw createGardenFault(`meta-record field "${field}" must be a boolean (got ${describeValue(value)}).`, field);
 }
 
-/** The value, if it is one of these words. */
+/** Returns the value if it is one of these words. @throws Fault `garden` */
 export function requireWord<W extends string>(value: unknown, words: readonly W[], field: string): W {
   const word = words.find((candidate) => candidate === value);
   if (word !== undefined) return word;
@@ -61,7 +62,7 @@ export function requireWord<W extends string>(value: unknown, words: readonly W[
   );
 }
 
-/** Refuses keys that are not in the set: such a file is half migrated or of somebody else. */
+/** Refuses keys that are not allowed: such a file is half migrated or belongs to another program. */
 export function requireOnlyKeys(fields: GardenFields, allowed: readonly string[], subject: string, hint = ''): void {
   const stray = Object.keys(fields).filter((key) => !allowed.includes(key));
   if (stray.length === 0) return;

@@ -2,16 +2,16 @@ import { formatIso, type Instant } from '../../../model/index.ts';
 import { createGardenFault } from '../fault.ts';
 import { describeValue } from './fields.ts';
 
-/** Local time of birth, then six lower-case hex digits (garden contract 1). */
+/** The local time of birth, then six lower-case hex digits (garden contract 1). */
 const GRAMMAR = /^\d{8}T\d{6}-[0-9a-f]{6}$/;
 
-/** True for what may become a part of a path: this is the guard against traversal. */
+/** Whether the text may become part of a path. This is the guard against path traversal. */
 export function isGardenId(text: string): boolean {
   return GRAMMAR.test(text);
 }
 
 /**
- * The id as it is.
+ * Returns the id unchanged.
  * @throws Fault `garden` for anything else, before it can reach a path
  */
 export function parseGardenId(value: unknown): string {
@@ -25,7 +25,7 @@ export function parseGardenId(value: unknown): string {
   return value;
 }
 
-/** The UTC time that records, receipts and signals carry: `2026-06-14T01:00:37.000Z`. */
+/** The UTC time format of records, receipts and signals: `2026-06-14T01:00:37.000Z`. */
 export function formatUtc(at: Instant): string {
   return `${formatIso(Math.floor(at)).slice(0, 'YYYY-MM-DDTHH:MM:SS.mmm'.length)}Z`;
 }

@@ -18,28 +18,28 @@ import { COARSE_MS, isSettled, toStamp } from './stamp.ts';
 import type { Defect } from './store.ts';
 import type { LivenessProbes } from './store-liveness.ts';
 
-/** Whether the agents of a store live; of their markers only those that changed are read again. */
+/** Reads whether the agents of a store are alive. Only markers that changed are read again. */
 export interface LivenessReader {
-  /** The system is asked each time: a process ends without a word. @param unread how many messages wait */
+  /** Asks the system each time, because a process ends without notice. @param unread how many messages wait */
   read(record: MetaRecord, unread: number): Promise<LivenessResult>;
-  /** Sender markers that are none. */
+  /** Sender marker files that are not valid. */
   senderErrors(): readonly Defect[];
   forget(gardenId: string): void;
 }
 
 export interface LivenessResult {
   readonly agent: AgentLiveness;
-  /** Its receiver marker, when it is none. */
+  /** The problem with its receiver marker, when the file is not valid. */
   readonly errors: readonly Defect[];
 }
 
 interface CachedMarker {
-  /** Null: it may change without another one. */
+  /** Null when the file may change without getting another stamp. */
   readonly stamp: string | null;
   readonly read: MarkerRead<ReceiverMarker>;
 }
 
-/** Within one machine an answer comes at once, or the one who should give it hangs. */
+/** Within one machine an answer comes at once; a process that takes longer hangs. */
 const SOCKET_MS = 200;
 const NOBODY: readonly SenderMarker[] = [];
 
@@ -65,14 +65,14 @@ export function createLivenessReader(
     return read;
   }
 
-  /** '' for what is not there; null for what changed just now, or cannot be looked at. */
+  /** '' when the file does not exist; null when it changed just now, or cannot be checked. */
   function readFileStamp(path: string): string | null {
     try {
       const stat = disk.files.lstat(path);
       if (stat === null) return '';
       return stat.ctimeMs < clock.now() - COARSE_MS ? toStamp(stat) : null;
     } catch {
-      return null; // whoever reads it says why
+      return null; // the reader of the file says why
     }
   }
 
@@ -93,7 +93,7 @@ export function createLivenessReader(
         if (stat !== null && !isSettled(stat, at)) return null;
         stamps.push(stat === null ? '' : toStamp(stat));
       } catch {
-        return null; // likewise
+        return null; // the reader of the directory says why
       }
     }
     return stamps.join(' ');

@@ -17,33 +17,37 @@ import {
 } from './small-file.ts';
 import type { Defect } from './store.ts';
 
-/** How far a message came: put in, announced by a doorbell, read (garden contract 3). */
+/**
+ * The stage of a message: `fresh` when it was put in, `delivered` when a doorbell announced it, then `read` (garden contract 3).
+ */
 export type Stage = 'fresh' | 'delivered' | 'read';
 
 export interface GardenMessage {
-  /** What it is called at every stage: its file's name up to `.msg`. */
+  /** The message's name at every stage: the file name up to `.msg`. */
   readonly stem: string;
-  /** Its file's name now. */
+  /** The current file name. */
   readonly file: string;
   readonly stage: Stage;
 }
 
-/** A message that waits to be read. */
+/** A message that nobody has read. */
 export interface UnreadMessage extends GardenMessage {
-  /** Bytes. 0: its body is not there yet, or it has none. */
+  /** In bytes. 0 means that the body is not written yet, or is empty. */
   readonly size: number;
-  /** When it last changed, as the disk has it. */
+  /** When the file last changed, by the disk's clock. */
   readonly changedMs: number;
 }
 
 export interface Box {
   /** Sorted by file name, each stem once. */
   readonly messages: readonly GardenMessage[];
-  /** Those that are not read and are regular files, in the order in which they are read. */
+  /** Unread messages that are regular files, in the order in which they are read. */
   readonly unread: readonly UnreadMessage[];
-  /** What has the name of a message that waits, and is none. */
+  /** Files that have the name of an unread message and are none. */
   readonly errors: readonly Defect[];
-  /** What `inbox.signal` says: '' when it is armed, then the time of the last message that is whole; null without one. */
+  /**
+   * The content of `inbox.signal`: '' when it is armed, then the time of the last message that is whole. Null without the file.
+   */
   readonly signal: string | null;
 }
 
@@ -54,8 +58,8 @@ const RANK: Readonly<Record<Stage, number>> = { fresh: 0, delivered: 1, read: 2 
 export const toBoxPath = (mailbox: string, gardenId: string): string => join(mailbox, parseGardenId(gardenId));
 
 /**
- * The messages among the names of a box. A listing made while a file is renamed may have it under both names: then the
- * message is at the later stage.
+ * The messages among the names of a box. A listing made during a rename may have both names; then the message is at the later
+ * stage.
  */
 export function findMessages(names: readonly string[]): readonly GardenMessage[] {
   const byStem = new Map<string, GardenMessage>();
@@ -70,15 +74,15 @@ export function findMessages(names: readonly string[]): readonly GardenMessage[]
   return [...byStem.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-/** What is known of a citizen's box. `refused`: nothing, also not that it is empty. */
+/** The state of a citizen's box. `refused`: nothing is known, not even whether it is empty. */
 export type BoxState =
   | ({ readonly is: 'box' } & Box)
   | { readonly is: 'none' }
   | { readonly is: 'refused'; readonly why: string };
 
 /**
- * A citizen's box; `none` when nothing was ever sent to it. A symlink in its place is not followed.
- * @throws Fault `unreadable` for what is not about this box
+ * Reads a citizen's box; `none` when nothing was ever sent to it. A symlink in its place is not followed.
+ * @throws Fault `unreadable` for a failure that is not about this box
  */
 export function readBox(disk: Disk, mailbox: string, gardenId: string): BoxState {
   const directory = toBoxPath(mailbox, gardenId);
@@ -93,8 +97,8 @@ export function readBox(disk: Disk, mailbox: string, gardenId: string): BoxState
   for (const message of messages) {
     if (message.stage === 'read') continue;
     const statResult = tryStat(disk, join(directory, message.file));
-    if (statResult.is === 'refused') return statResult; // a box whose files cannot be looked at
-    if (statResult.is === 'absent') continue; // renamed meanwhile: the next look has it
+    if (statResult.is === 'refused') return statResult; // the files of this box cannot be checked
+    if (statResult.is === 'absent') continue; // renamed meanwhile: the next read finds it
     const why = findFileDefect(statResult.stat, owners);
     if (why === null) unread.push({ ...message, size: statResult.stat.size, changedMs: statResult.stat.ctimeMs });
     else errors.push({ filename: message.file, message: why });
@@ -102,7 +106,7 @@ export function readBox(disk: Disk, mailbox: string, gardenId: string): BoxState
   return { is: 'box', messages, unread, errors, signal: readSignal(disk, directory, owners, errors) };
 }
 
-/** From the first stage to the last: what is on its way to a later one is met there. */
+/** The names are tried from the first stage to the last, so that a file that is renamed meanwhile is found at the later stage. */
 const NAMES: readonly (readonly [end: string, stage: Stage])[] = [
   ['.msg', 'fresh'],
   ['.msg.delivered', 'delivered'],
@@ -111,8 +115,8 @@ const NAMES: readonly (readonly [end: string, stage: Stage])[] = [
 ];
 
 /**
- * A message by its stem, asked for by name; null when it is not there. A listing made while a file is renamed may have it
- * under neither name.
+ * Finds a message by its stem, by trying its names; null when it does not exist. A listing made during a rename may have neither
+ * name.
  */
 export function findMessage(disk: Disk, mailbox: string, gardenId: string, stem: string): GardenMessage | null {
   const directory = toBoxPath(mailbox, gardenId);
@@ -124,7 +128,7 @@ export function findMessage(disk: Disk, mailbox: string, gardenId: string, stem:
   return null;
 }
 
-/** Boxes and other things of the mailbox directory that belong to no citizen. */
+/** Entries of the mailbox directory that belong to no citizen. */
 export interface Strays {
   /** Garden ids without a record. */
   readonly boxes: readonly string[];
@@ -138,15 +142,15 @@ export function findStrays(disk: Disk, mailbox: string, citizens: ReadonlySet<st
   return { boxes: names.filter(isGardenId), others: names.filter((name) => !isGardenId(name)) };
 }
 
-/** A body as far as it was asked for; `size` is all of it, in bytes. */
+/** The requested part of a body; `size` is that of the whole body, in bytes. */
 export interface Body {
   readonly text: string;
   readonly size: number;
 }
 
 /**
- * The first bytes of a message, which stays as it is; null when it is not under this name any more.
- * @param most bytes; a character that is cut is left out
+ * The first bytes of a message, which is not changed; null when it no longer has this name.
+ * @param most the number of bytes; a character that is cut is left out
  */
 export function peek(disk: Disk, mailbox: string, gardenId: string, file: string, most: number): Body | null {
   if (findMessages([file]).length === 0 || file.includes('/')) return null;
@@ -165,25 +169,26 @@ export function peek(disk: Disk, mailbox: string, gardenId: string, file: string
 
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)-[0-9a-f]{6}$/;
 
-/** When a message was put in, as its stem says: `2026-06-14T01:07:24.000Z`; null when it says nothing. */
+/** When a message was put in, according to its stem: `2026-06-14T01:07:24.000Z`; null when the stem does not say. */
 export function parseCreated(stem: string): string | null {
   const match = STAMP.exec(stem);
   return match === null ? null : `${match[1]}:${match[2]}:${match[3]}.${match[4]}`;
 }
 
 /**
- * Whether the body is known to be whole: the signal, which a sender touches last, is not older. Of any other the size must
- * stand still from one look to the next (garden contract 3, trap 4). A doorbell proves nothing: it takes all there is.
+ * Whether the body is known to be whole: the signal, which a sender writes last, is not older than the message. Any other body
+ * counts as whole when its size stays the same between two reads (garden contract 3, trap 4). A doorbell proves nothing, because
+ * it renames whatever is in the box.
  */
 export function isAnnounced({ stem, size }: Omit<UnreadMessage, 'changedMs'>, signal: string | null): boolean {
   const created = parseCreated(stem);
   return size > 0 && created !== null && signal !== null && created <= signal.trimEnd();
 }
 
-/** A sender writes a body within a moment: a file that stays empty for so long is a message without one. */
+/** A sender writes a body within a moment. A file that stays empty for this long is a message without a body. */
 export const EMPTY_MS = 10_000;
 
-/** Whether nobody writes to this empty file any more. */
+/** Whether nobody is writing to this empty file any more. */
 export function isLeftEmpty({ size, changedMs }: UnreadMessage, now: Instant): boolean {
   return size === 0 && now - changedMs >= EMPTY_MS;
 }

@@ -13,12 +13,12 @@ interface MarkerOwner {
   readonly backend: NativeBackend;
   readonly nativeSessionId: string;
   readonly ownerPid: number;
-  /** What tells this process from a later one with its number: see `start-key.ts`. */
+  /** Distinguishes this process from a later one with the same number; see `start-key.ts`. */
   readonly ownerStartKey: string;
   readonly updatedAt: string;
 }
 
-/** A process says that it sends as this citizen. */
+/** A process's statement that it sends as this citizen. */
 export interface SenderMarker extends MarkerOwner {
   readonly cwd: string;
 }
@@ -26,13 +26,13 @@ export interface SenderMarker extends MarkerOwner {
 export const PROVENANCES = ['session-start', 'cwd-changed', 'file-changed'] as const;
 export type ArmProvenance = (typeof PROVENANCES)[number];
 
-/** A process says that it is woken by this citizen's mail. */
+/** A process's statement that this citizen's mail wakes it. */
 export interface ReceiverMarker extends MarkerOwner {
   readonly ownerKind: string;
   readonly armProvenance: ArmProvenance;
 }
 
-/** A marker nobody can trust is none, with a reason: it never stands in the way of mail. */
+/** The result of reading a marker. A marker that cannot be trusted counts as missing, with a reason, and never blocks mail. */
 export type MarkerRead<M> =
   | { readonly is: 'marker'; readonly marker: M }
   | { readonly is: 'absent' }
@@ -67,7 +67,7 @@ export interface SenderMarkers {
   readonly errors: readonly Defect[];
 }
 
-/** Every sender marker of a store. A directory that cannot be read is a defect as well, and the others are read. */
+/** Reads every sender marker of a store. A directory that cannot be read is a defect too, and the others are still read. */
 export function readSenders(disk: Disk, senders: string): SenderMarkers {
   const markers: SenderMarker[] = [];
   const errors: Defect[] = [];

@@ -1,29 +1,29 @@
 import { join, resolve } from 'node:path';
 
-/** Where a garden store is. All absolute. */
+/** The directories of a garden store. All paths are absolute. */
 export interface GardenPlaces {
   readonly sessions: string;
   readonly mailbox: string;
   readonly senders: string;
   readonly receivers: string;
-  /** Of pi only: `<gid>.sock`. */
+  /** Only for pi: the control sockets `<gid>.sock`. */
   readonly sockets: string;
 }
 
 export interface GardenPlacesOptions {
-  /** The agent directory, named by a person: then the environment has no say in what lies below it. */
+  /** The agent directory, when a person named it. Then the environment does not move what lies below it. */
   readonly store?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly cwd: string;
 }
 
-/** Both generations name their overrides alike but for the prefix; the newer one is asked first. */
+/** Both generations use the same variable names except for the prefix; the newer prefix wins. */
 const PREFIXES = ['ENTWURF', 'PI'] as const;
 
 /**
- * The directories of a store: an override of its own, else below the agent directory, else below `~/.pi/agent` (garden
- * contract 1). An empty variable is none; `~` and `~/...` are the home directory.
+ * The directories of a store. Each comes from its own override, otherwise it is below the agent directory, otherwise below
+ * `~/.pi/agent` (garden contract 1). An empty variable does not count; `~` and `~/...` mean the home directory.
  */
 export function computeGardenPlaces({ store, env, home, cwd }: GardenPlacesOptions): GardenPlaces {
   const toAbsolute = (path: string): string => resolve(cwd, expandHome(path, home));
@@ -41,7 +41,7 @@ export function computeGardenPlaces({ store, env, home, cwd }: GardenPlacesOptio
   };
 }
 
-/** `~name` stays what it is: the name of a file. */
+/** `~name` stays as it is, because it is the name of a file. */
 function expandHome(path: string, home: string): string {
   if (path === '~') return home;
   return path.startsWith('~/') ? join(home, path.slice('~/'.length)) : path;

@@ -4,7 +4,7 @@ import { isPlausible, type ProcessReader, type ProcessState, parseProcStat, pars
 
 const PS_MS = 5000;
 
-/** The processes of this machine: `/proc` where there is one, else one `ps` for all (garden contract 2). */
+/** Reads the processes of this machine: from `/proc` where that exists, otherwise with one `ps` for all (garden contract 2). */
 export const readProcesses: ProcessReader = async (pids) => {
   const plausiblePids = [...new Set(pids)].filter(isPlausible);
   if (plausiblePids.length === 0) return new Map();
@@ -17,7 +17,7 @@ function hasProc(): boolean {
   try {
     return parseProcStat(readFileSync('/proc/self/stat', 'utf8')).is === 'running';
   } catch {
-    return false; // not Linux, or it is not mounted
+    return false; // not Linux, or `/proc` is not mounted
   }
 }
 
@@ -29,7 +29,7 @@ function readProc(pid: number): ProcessState {
   }
 }
 
-/** Whether there is a process of this number at all, where nothing tells when it started. */
+/** Whether a process with this number exists, where the system does not tell when it started. */
 function probeProcess(pid: number): ProcessState {
   try {
     process.kill(pid, 0);
@@ -40,7 +40,10 @@ function probeProcess(pid: number): ProcessState {
   }
 }
 
-/** Its time zone and language are ours, as they are for whoever wrote a key. Nothing when it is not there. */
+/**
+ * Runs `ps` with our time zone and language, which are also those of the process that wrote a key. Returns '' when `ps` is
+ * missing.
+ */
 function runPs(pids: readonly number[]): Promise<string> {
   return new Promise((resolve) => {
     const args = ['-o', 'pid=,lstart=', '-p', pids.join(',')];

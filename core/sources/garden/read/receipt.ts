@@ -7,7 +7,7 @@ import { toBoxPath } from './mailbox.ts';
 import type { MetaRecord, Times } from './record.ts';
 import { MOST_JSON, readDirectoryDefect, readOwners, readSmall } from './small-file.ts';
 
-/** `state.json` of a mailbox: the last time of each step of a message (garden contract 2). */
+/** `state.json` of a mailbox: the last time of each stage of a message (garden contract 2). */
 export interface Receipt extends Times {
   readonly schemaVersion: 1;
   readonly gardenId: string;
@@ -39,8 +39,8 @@ export function parseReceipt(json: string): Receipt {
 }
 
 /**
- * The receipt of a citizen; all null when nothing was ever stamped.
- * @throws Fault `garden` when the file is there and is none, or is another citizen's
+ * The receipt of a citizen; all times are null when nothing was ever recorded.
+ * @throws Fault `garden` when the file exists and is no receipt, or another citizen's
  */
 export function readReceipt(disk: Disk, mailbox: string, gardenId: string): Receipt {
   const id = parseGardenId(gardenId);
@@ -62,8 +62,8 @@ export function readReceipt(disk: Disk, mailbox: string, gardenId: string): Rece
 }
 
 /**
- * What is known of a citizen's mail: each time from the receipt, else from a record of the first generation, which
- * keeps it inside until it is migrated (garden contract 3, trap 2).
+ * What is known about a citizen's mail: each time from the receipt, otherwise from a record of the first generation, which holds
+ * the times until it is migrated (garden contract 3, trap 2).
  */
 export function mergeReceipt(state: Receipt, record: MetaRecord): Receipt {
   if (record.schemaVersion !== 1) return state;

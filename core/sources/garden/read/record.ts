@@ -23,14 +23,14 @@ import { isGardenId, parseGardenId } from './id.ts';
 export type RecordSchema = 1 | 2 | 3;
 export const SCHEMAS: readonly RecordSchema[] = [1, 2, 3];
 
-/** When a message was last put in, announced and read; UTC texts, never parsed. */
+/** When a message was last put in, announced and read; UTC texts that are never parsed. */
 export interface Times {
   readonly lastEnqueuedAt: string | null;
   readonly lastDeliveredAt: string | null;
   readonly lastReadAt: string | null;
 }
 
-/** The first generation: its receipts are inside (garden contract 2). */
+/** A record of the first generation, which holds its receipts (garden contract 2). */
 export interface RecordV1 {
   readonly schemaVersion: 1;
   readonly gardenId: string;
@@ -64,11 +64,11 @@ export interface IdentityV3 extends CitizenFields {
   readonly schemaVersion: 3;
 }
 
-/** Who a citizen is, without anything of its mail. */
+/** Who a citizen is, without anything about its mail. */
 export type CitizenIdentity = IdentityV2 | IdentityV3;
 export type MetaRecord = RecordV1 | CitizenIdentity;
 
-/** The keys of each schema in the order in which they are written. A v1 record may carry more. */
+/** The keys of each schema, in the order in which they are written. A v1 record may have more. */
 export const KEYS_V2 = [
   ...['schemaVersion', 'gardenId', 'backend', 'nativeSessionId', 'cwd', 'model', 'transcriptPath'],
   ...['parentGardenId', 'isEntwurf', 'createdAt', 'recordUpdatedAt'],
@@ -78,8 +78,8 @@ export const KEYS_V3 = KEYS_V2.filter((key) => key !== 'parentGardenId' && key !
 const SUBJECT = 'meta-record';
 
 /**
- * A record as it stands in its file.
- * @param reads the schemas that are understood
+ * Parses a record from the text of its file.
+ * @param reads the schemas that are accepted
  * @throws Fault `garden` that says what is wrong; the caller names the file
  */
 export function parseRecord(json: string, reads: readonly RecordSchema[] = SCHEMAS): MetaRecord {
@@ -102,7 +102,7 @@ export function parseRecord(json: string, reads: readonly RecordSchema[] = SCHEM
   }
 }
 
-/** The identity in a record. Of a v1 record everything but its receipts is kept (garden contract 2). */
+/** The identity in a record. From a v1 record everything but the receipts is kept (garden contract 2). */
 export function toCitizenIdentity(record: MetaRecord): CitizenIdentity {
   if (record.schemaVersion !== 1) return record;
   const { gardenId, backend, nativeSessionId, cwd, transcriptPath, createdAt, lastSeen } = record;
@@ -146,7 +146,7 @@ function parseV1(fields: GardenFields): RecordV1 {
   };
 }
 
-/** A mode that is not its backend's would send mail the wrong way. */
+/** A mode that differs from the backend's would send mail the wrong way. */
 function parseWakeMode(value: unknown, backend: NativeBackend): WakeMode {
   const mode = requireText(value, 'delivery.wakeMode');
   if (mode !== 'self-fetch' && mode !== 'direct-inject') {

@@ -7,32 +7,32 @@ import { listNames, readOwners, readStat } from './small-file.ts';
 import { COARSE_MS, isSettled, toStamp } from './stamp.ts';
 import { type Defect, isRecordName, type Listing, type NamedRecord, readRecordFile, toListing } from './store.ts';
 
-/** The records of a store as they were read last, by garden id. */
+/** The records of a store as they were read last, also by garden id. */
 export interface RecordListing extends Listing {
   readonly byId: ReadonlyMap<string, MetaRecord>;
 }
 
-/** The records of a store, of which only those that changed are read again. */
+/** Reads the records of a store. Only files that changed are read again. */
 export interface RecordReader {
   /**
-   * As they are now. While nothing changed it costs one stat, and is the same object.
-   * @throws Fault `unreadable` when the directory cannot be read; one that is not there is an empty store
+   * The current records. While nothing changed, this costs one stat and returns the same object.
+   * @throws Fault `unreadable` when the directory cannot be read; a missing directory is an empty store
    */
   refresh(): Promise<RecordListing>;
-  /** A file may have been written where it stands, which its directory does not tell: the next reading asks each. */
+  /** Makes the next read check every file: one may have been written in place, which the directory's stat does not show. */
   doubt(): void;
-  /** The last reading; empty before the first. */
+  /** The result of the last read; empty before the first. */
   readonly last: RecordListing;
 }
 
-/** Files read at once; then others have their turn. */
+/** After this many files other work gets a turn. */
 const AT_ONCE = 200;
-/** Each file is asked this often although its directory says that nothing changed. */
+/** How often each file is checked although the directory's stat did not change. */
 const DOUBT_MS = 600_000;
 const NOTHING: RecordListing = { records: [], errors: [], byId: new Map() };
 
 interface CachedRecord {
-  /** Null: it may have changed since without another one. */
+  /** Null when the file may have changed since without getting another stamp. */
   readonly stamp: string | null;
   readonly entry: NamedRecord | Defect;
 }
@@ -85,7 +85,10 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
     return last;
   }
 
-  /** A listing made while a file is renamed over another one may have neither: who is said to be gone is gone. */
+  /**
+   * Adds known files that the listing lacks. A listing made while a file is renamed over another may have neither name, and only
+   * a citizen that is really gone may be reported as gone.
+   */
   function addMissed(listed: readonly string[], before: ReadonlyMap<string, CachedRecord>): readonly string[] {
     const listedNames = new Set(listed);
     const missed = [...before.keys()].filter(
@@ -94,12 +97,12 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
     return missed.length === 0 ? listed : [...listed, ...missed].sort();
   }
 
-  /** Null: it cannot be looked at, and who reads it says why. */
+  /** Null when the file cannot be checked; the reader of the file says why. */
   function tryLstat(path: string): Stat | null {
     try {
       return disk.files.lstat(path);
     } catch {
-      return null; // reading it says the same, with its name
+      return null; // reading the file gives the same error, with its name
     }
   }
 
@@ -113,7 +116,7 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
   return {
     refresh() {
       if (reading === null) return start();
-      // What is being read may miss what changed since it began: who asks meanwhile shares the next reading.
+      // The current read may miss changes since it began, so callers that come meanwhile share the next read.
       next ??= reading
         .catch(() => {})
         .then(() => {

@@ -2,23 +2,23 @@ import { O, type Stat } from '../../../ports/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import { createRefusal, getErrno, toIoFault } from '../../../state/index.ts';
 
-/** Longest JSON file of a store that is read. */
+/** The largest JSON file of a store that is read. */
 export const MOST_JSON = 256 * 1024;
-/** Longest body of a message that is read whole. */
+/** The largest message body that is read whole. */
 export const MOST_BODY = 16 * 1024 * 1024;
 
-/** What a file of the store is. `refused` is about this file alone: its neighbours are read all the same. */
+/** The result of reading a file of the store. `refused` concerns this file alone: other files are still read. */
 export type SmallFile =
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'absent' }
   | { readonly is: 'refused'; readonly why: string };
 
-/** Whose files are believed; null where there are no user ids. */
+/** The users whose files are trusted; null where there are no user ids. */
 export type Owners = ReadonlySet<number> | null;
 
 const ROOT = 0;
 const CAREFUL = O.RDONLY | O.NOFOLLOW | O.NONBLOCK;
-/** Failures of one file. Any other (too many open files, a disk that fails) is the machine's, and no answer. */
+/** Errors that concern one file. Any other error (too many open files, a disk that fails) concerns the machine and is thrown. */
 const FILE_ERRNOS = new Set([
   'ELOOP',
   'EMLINK',
@@ -32,8 +32,8 @@ const FILE_ERRNOS = new Set([
 ]);
 
 /**
- * Us, the system, and whoever owns the directory and could put any file in it. Others can place a file only where a
- * directory is open to everybody, and such a file is not believed.
+ * The trusted users: us, root, and the owner of the directory, who could put any file into it. Others can only create files in a
+ * directory that is open to everybody, and such files are not trusted.
  */
 export function readOwners(disk: Disk, directory: string): Owners {
   if (disk.uid === null) return null;
@@ -42,10 +42,10 @@ export function readOwners(disk: Disk, directory: string): Owners {
 }
 
 /**
- * A small file as text. Nothing is changed, not even a mode that is too open: the store is not ours. No symlink is
- * followed, no pipe is waited for.
+ * Reads a small file as text. Nothing is changed, not even a mode that is too open, because the store is not ours. Symlinks are
+ * not followed, and a pipe does not block.
  * @param most bytes; a longer file is refused
- * @throws Fault `unreadable` for what is not about this file
+ * @throws Fault `unreadable` for a failure that is not about this file
  */
 export function readSmall(disk: Disk, path: string, most: number, owners: Owners): SmallFile {
   const opened = openSmall(disk, path, owners);
@@ -64,7 +64,7 @@ export type OpenSmallFile =
   | { readonly is: 'open'; readonly fd: number; readonly stat: Stat }
   | Exclude<SmallFile, { is: 'text' }>;
 
-/** The same up to the descriptor, which is the caller's to close. */
+/** Opens such a file; the caller closes the descriptor. */
 export function openSmall(disk: Disk, path: string, owners: Owners): OpenSmallFile {
   let fd: number;
   try {
@@ -79,7 +79,7 @@ export function openSmall(disk: Disk, path: string, owners: Owners): OpenSmallFi
   return { is: 'refused', why };
 }
 
-/** Why something is not to be read; null for a regular file of an owner who is believed. */
+/** Why a file must not be read; null for a regular file of a trusted owner. */
 export function findFileDefect(stat: Stat, owners: Owners): string | null {
   switch (stat.kind) {
     case 'symlink':
@@ -93,7 +93,7 @@ export function findFileDefect(stat: Stat, owners: Owners): string | null {
   }
 }
 
-/** Why a directory of the store is not to be entered; null for a real one of an owner who is believed. */
+/** Why a directory of the store must not be entered; null for a real directory of a trusted owner. */
 export function findDirectoryDefect(stat: Stat, owners: Owners): string | null {
   if (stat.kind === 'directory') return findOwnerDefect(stat, owners);
   return stat.kind === 'symlink' ? 'is a symlink, which is never followed' : 'is not a directory';
@@ -103,7 +103,7 @@ function findOwnerDefect({ uid }: Stat, owners: Owners): string | null {
   return owners === null || owners.has(uid) ? null : `belongs to user ${uid}, whose files are not believed`;
 }
 
-/** So many bytes from the start, fewer when the file became shorter. */
+/** The first `size` bytes, or fewer when the file was truncated. */
 export function readBytes(disk: Disk, fd: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   let done = 0;
@@ -123,7 +123,7 @@ function toFailure(error: unknown, path: string): Exclude<SmallFile, { is: 'text
   return { is: 'refused', why: fault.message.slice(`${path}: `.length) };
 }
 
-/** What a name stands for, itself and not what it points to; null when it is not there. @throws Fault `unreadable` */
+/** The stat of a name itself, not of what a link points to; null when it does not exist. @throws Fault `unreadable` */
 export function readStat(disk: Disk, path: string): Stat | null {
   try {
     return disk.files.lstat(path);
@@ -132,7 +132,7 @@ export function readStat(disk: Disk, path: string): Stat | null {
   }
 }
 
-/** The same where one that cannot be looked at is about itself. */
+/** Like `readStat`, but a failure that concerns only this file is returned. */
 export function tryStat(
   disk: Disk,
   path: string,
@@ -145,7 +145,7 @@ export function tryStat(
   }
 }
 
-/** Why a directory of the store, and all in it, is not to be read; null when it may be, or is not there. */
+/** Why a directory of the store, and everything in it, must not be read; null when it may be, or does not exist. */
 export function readDirectoryDefect(disk: Disk, directory: string, owners: Owners): string | null {
   const statResult = tryStat(disk, directory);
   if (statResult.is !== 'stat') return statResult.is === 'refused' ? statResult.why : null;
@@ -153,8 +153,8 @@ export function readDirectoryDefect(disk: Disk, directory: string, owners: Owner
 }
 
 /**
- * The names in a directory, sorted; none when it is not there.
- * @throws Fault `unreadable` for any other reason: that is not an empty store (garden contract 7)
+ * The names in a directory, sorted; empty when it does not exist.
+ * @throws Fault `unreadable` for any other reason, because that does not mean an empty store (garden contract 7)
  */
 export function listNames(disk: Disk, directory: string): readonly string[] {
   const listed = tryListNames(disk, directory);
@@ -168,7 +168,7 @@ export function listNames(disk: Disk, directory: string): readonly string[] {
   }
 }
 
-/** The same for a directory whose neighbours are read all the same. */
+/** Like `listNames`, for a directory whose failure must not stop other directories from being read. */
 export function tryListNames(
   disk: Disk,
   directory: string,

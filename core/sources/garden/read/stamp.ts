@@ -1,17 +1,17 @@
 import type { Instant } from '../../../model/index.ts';
 import type { Stat } from '../../../ports/index.ts';
 
-/** Two stats with one stamp are of one file or directory, with nothing changed between them that the disk tells. */
+/** Two equal stamps mean the same file or directory, without any change in between that the disk reports. */
 export function toStamp({ dev, ino, size, ctimeMs }: Stat): string {
   return `${dev}:${ino}:${size}:${ctimeMs}`;
 }
 
-/** The disk's clock ticks so coarsely, and may be behind ours by so much. */
+/** How coarse the disk's clock may be, and how far it may be behind ours. */
 export const COARSE_MS = 100;
 
 /**
- * Whether a directory whose stamp stays as it was has the same names as at `readAt`, just before it was read. It may not
- * when it changed right then: a later change has the same time. What a symlink points to is not known at all.
+ * Whether an unchanged stamp proves that a directory has the same names as at `readAt`, just before it was read. It does not when
+ * the directory changed right then, because a later change could have the same time. Behind a symlink nothing is known.
  */
 export function isSettled({ kind, ctimeMs }: Stat, readAt: Instant): boolean {
   return kind === 'directory' && ctimeMs < readAt - COARSE_MS;

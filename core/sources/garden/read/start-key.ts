@@ -1,21 +1,21 @@
 /**
- * What is known of a process. A number is used again after a process ended, so number and start key name it; a key of
- * another family (`linux:` and `ps:`) says nothing about one.
+ * What is known about a process. The system reuses process numbers, so only number and start key together identify a process.
+ * Keys of different families (`linux:` and `ps:`) cannot be compared.
  */
 export type ProcessState =
   | { readonly is: 'running'; readonly startKey: string }
   | { readonly is: 'gone' }
   | { readonly is: 'unknown' };
 
-/** Asks the system about these processes, all at once. */
+/** Asks the system about all these processes at once. */
 export type ProcessReader = (pids: readonly number[]) => Promise<ReadonlyMap<number, ProcessState>>;
 
-/** What a marker's owner is: `implausible` is a number no session can have (garden contract 5). */
+/** The state of a marker's owner. `implausible`: no session can have this process number (garden contract 5). */
 export type OwnerState = 'live' | 'dead' | 'uncertain' | 'implausible';
 
 const LARGEST_PID = 2 ** 31 - 1;
 
-/** Process 1 adopts orphans and owns nothing. */
+/** Process 1 adopts orphans and owns no session. */
 export function isPlausible(pid: number): boolean {
   return Number.isInteger(pid) && pid > 1 && pid <= LARGEST_PID;
 }
@@ -37,12 +37,12 @@ function toKeyFamily(key: string): string {
   return key.slice(0, key.indexOf(':') + 1);
 }
 
-const STATE = 0; // of the fields behind the command: field 3
+const STATE = 0; // index among the fields behind the command: field 3
 const START_TIME = 19; // field 22, in ticks since boot
 
 /**
- * The line of `/proc/<pid>/stat`. The command in it may hold spaces and `)`, so fields are counted behind the last one.
- * One that ended and was not waited for is gone.
+ * Parses the line of `/proc/<pid>/stat`. The command in it may hold spaces and `)`, so fields are counted from the last `)`. A
+ * process that ended and was not waited for is gone.
  */
 export function parseProcStat(line: string): ProcessState {
   const fields = line
@@ -55,7 +55,7 @@ export function parseProcStat(line: string): ProcessState {
   return /^\d+$/.test(started) ? { is: 'running', startKey: `linux:${started}` } : { is: 'unknown' };
 }
 
-/** The lines of `ps -o pid=,lstart=`. */
+/** Parses the lines of `ps -o pid=,lstart=`. */
 export function parsePsOutput(stdout: string): ReadonlyMap<number, ProcessState> {
   return new Map(
     stdout.split('\n').flatMap((line) => {

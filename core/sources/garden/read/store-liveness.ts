@@ -8,23 +8,23 @@ import type { SocketListener } from './socket.node.ts';
 import type { ProcessReader } from './start-key.ts';
 import type { Defect } from './store.ts';
 
-/** How the machine is asked who lives. */
+/** How the machine is asked which agents are alive. */
 export interface LivenessProbes {
   readonly readProcesses: ProcessReader;
   readonly probeListener: (path: string, withinMs: number) => Promise<SocketListener>;
 }
 
 export interface StoreLiveness {
-  /** By garden id, one for each record. */
+  /** By garden id, one per record. */
   readonly agents: ReadonlyMap<string, AgentLiveness>;
-  /** Markers that are none. `filename` is below the directory of its kind. */
+  /** Marker files that are not valid. `filename` is relative to the directory of their kind. */
   readonly errors: readonly Defect[];
 }
 
 const SOCKET_MS = 1000;
 
 /**
- * Who of these citizens lives. Markers are read, processes and sockets asked, nothing is changed.
+ * Finds out which of these citizens are alive. Reads markers and asks processes and sockets; changes nothing.
  * @param unread how many messages wait, by garden id
  */
 export async function readStoreLiveness(

@@ -14,7 +14,7 @@ import {
 } from './record.ts';
 import { listNames, MOST_JSON, type Owners, readOwners, readSmall } from './small-file.ts';
 
-/** A file that is no citizen, and why. Nothing of its content is believed, so no id is shown. */
+/** A file that is no citizen, and why. None of its content is trusted, so no id is shown. */
 export interface Defect {
   readonly filename: string;
   readonly message: string;
@@ -29,7 +29,7 @@ export interface Listing {
 
 export interface RecordReadRules {
   readonly schemas: readonly RecordSchema[];
-  /** Whether two records of one native session are both left out, as nobody can say whose it is. */
+  /** Whether two records of one native session are both left out, because nobody can say which one is right. */
   readonly quarantines: boolean;
 }
 
@@ -37,21 +37,22 @@ export const EVERYTHING: RecordReadRules = { schemas: SCHEMAS, quarantines: true
 /** What the library of the previous generation lists: no third schema, and duplicates as two healthy citizens. */
 export const SEED_COMPAT: RecordReadRules = { schemas: [1, 2], quarantines: false };
 
-/** A name with anything after this is somebody's temporary file. */
+/** A file name with anything behind this suffix is somebody's temporary file. */
 const SUFFIX = '.meta.json';
 
 export const recordFile = (sessions: string, gardenId: string): string =>
   join(sessions, `${parseGardenId(gardenId)}${SUFFIX}`);
 
 /**
- * Every citizen of a store, and every record file that is none. One bad file never hides another, and none is left unsaid.
- * @throws Fault `unreadable` when the directory itself cannot be read; one that is not there is an empty store
+ * Lists every citizen of a store, and every record file that is not valid. A bad file never hides another one, and each is
+ * reported.
+ * @throws Fault `unreadable` when the directory itself cannot be read; a missing directory is an empty store
  */
 export function listRecords(disk: Disk, sessions: string, how: RecordReadRules = EVERYTHING): Listing {
   return toListing(readRecordFiles(disk, sessions, how.schemas), how);
 }
 
-/** What the files of a store, each read by itself and sorted by name, come to together. */
+/** Combines the files of a store, which were read one by one and are sorted by name. */
 export function toListing(read: readonly (NamedRecord | Defect)[], how: RecordReadRules = EVERYTHING): Listing {
   const errors: Defect[] = [];
   const good: NamedRecord[] = [];
@@ -70,7 +71,7 @@ export function toListing(read: readonly (NamedRecord | Defect)[], how: RecordRe
 }
 
 /**
- * The same as identities, for who wants all or nothing.
+ * Like `listRecords`, but returns identities, and only when every file is valid.
  * @throws Fault `garden` that names every file that is no citizen
  */
 export function listStrictly(
@@ -87,7 +88,9 @@ export function listStrictly(
   );
 }
 
-/** Records of v3 beside earlier ones, which neither generation of entwurf can read as a whole; null: there are not both. */
+/**
+ * Detects records of v3 beside earlier ones, which neither generation of entwurf can read as a whole; null when there is no mix.
+ */
 export function findMixedGenerations(records: readonly MetaRecord[]): Defect | null {
   const later = records.filter(({ schemaVersion }) => schemaVersion === 3);
   const earlier = records.filter(({ schemaVersion }) => schemaVersion !== 3);
@@ -112,8 +115,8 @@ export interface Scan {
 }
 
 /**
- * The citizen of a native session, by what the records say and never by their names. Every file is read, since a second
- * match must not be missed (garden contract 4).
+ * Finds the citizen of a native session by the content of the records and never by their names. Every file is read, so that a
+ * second match is not missed (garden contract 4).
  * @throws Fault `garden` for two matches, or for one whose file has another citizen's name
  */
 export function findBySession(disk: Disk, sessions: string, nativeSessionId: string, schemas = SCHEMAS): Scan {
@@ -138,7 +141,7 @@ export function findBySession(disk: Disk, sessions: string, nativeSessionId: str
 }
 
 /**
- * The record of one citizen.
+ * Reads the record of one citizen.
  * @throws Fault `garden` when there is none, when it cannot be read, or when its body names another citizen
  */
 export function readRecord(disk: Disk, sessions: string, gardenId: string): MetaRecord {
@@ -166,7 +169,7 @@ export interface NamedRecord {
   readonly record: MetaRecord;
 }
 
-/** Sorted by name; a file that went away meanwhile is not there. */
+/** Sorted by name; a file that was deleted meanwhile is left out. */
 function readRecordFiles(
   disk: Disk,
   sessions: string,
@@ -182,7 +185,7 @@ export function isRecordName(name: string): boolean {
   return name.endsWith(SUFFIX);
 }
 
-/** Null: it went away meanwhile. */
+/** Null when the file was deleted meanwhile. */
 export function readRecordFile(
   disk: Disk,
   sessions: string,
