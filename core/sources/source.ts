@@ -149,29 +149,29 @@ export interface Source extends AsyncDisposable {
    */
   poll(persona: Persona, from: Checkpoint, signal: AbortSignal): PollResult | Promise<PollResult>;
   /**
-   * What the last answer to `personas` says about each persona; null before the first. Makes no request. Presence is the
-   * capability.
+   * What the last answer to `personas` says about each persona; null before the first. Makes no request.
+   * Absent when the source has no directory.
    */
   directory?(): PersonaDirectory | null;
-  /** Presence is the capability. */
+  /** Absent when the source has no pending list. */
   readonly pending?: PendingCountsReader;
   /**
    * Marks messages as read. It is the only action of a source, and runs only because a person requested it.
-   * Returns how many messages were marked. Presence is the capability.
+   * Returns how many messages were marked. Absent when the source cannot do this.
    */
   markRead?(persona: Persona, which: MarkReadSelection): number;
   /**
    * Drops every connection: after a sleep they may be dead without any notice. Requests on them fail, so the caller aborts those
    * first.
-   * Presence is the capability.
+   * Absent when the source cannot do this.
    */
   reset?(): void;
   /**
    * True when the last poll did not find the persona in the source any more. It is dropped once the changes of its mail are
    * delivered.
-   * Presence is the capability; without it, personas are only ever added.
+   * Absent when the source cannot tell; then personas are only ever added.
    */
   isGone?(persona: Persona): boolean;
-  /** Calls `wake` when something may have changed, so that nobody waits for the next tick. Presence is the capability. */
+  /** Calls `wake` when something may have changed, so that nobody waits for the next tick. Absent when the source cannot do this. */
   hints?(wake: (address: string) => void): Disposable;
 }

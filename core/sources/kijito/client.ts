@@ -25,7 +25,7 @@ export interface HiveWindow {
 export interface HiveClient extends AsyncDisposable {
   /** The names as the hive spells them; never empty. Absent when there is no directory. */
   personas?(signal: AbortSignal): Promise<readonly string[]>;
-  /** The same names, with what the hive says about each. Presence is the capability. */
+  /** The same names, with what the hive says about each. Absent when the hive cannot do this. */
   directory?(signal: AbortSignal): Promise<ReadonlyMap<string, DirectoryMember>>;
   /**
    * `after` null: there is no cursor yet. `done`: id ranges above the cursor that need not be fetched, as `mergeSpans` returns
@@ -42,12 +42,12 @@ export interface HiveClient extends AsyncDisposable {
    * @throws Fault `not-found` when the server does not have it
    */
   pending?(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<PendingCounts>;
-  /** Marks messages as read and returns how many were marked. Presence is the capability. */
+  /** Marks messages as read and returns how many were marked. Absent when the hive cannot do this. */
   markRead?(address: string, which: MarkReadSelection): number;
-  /** Whether this inbox is no longer in the hive. Presence is the capability. */
+  /** Whether this inbox is no longer in the hive. Absent when the hive cannot do this. */
   isGone?(address: string): boolean;
-  /** Drops every connection. Presence is the capability. */
+  /** Drops every connection. Absent when the hive cannot do this. */
   reset?(): void;
-  /** Calls `wake` with the address of an inbox that may have changed. Presence is the capability. */
+  /** Calls `wake` with the address of an inbox that may have changed. Absent when the hive cannot do this. */
   hints?(wake: (address: string) => void): Disposable;
 }

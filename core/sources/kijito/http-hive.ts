@@ -26,7 +26,7 @@ export interface Fetcher extends AsyncDisposable {
     signal: AbortSignal,
     options?: { readonly deadlineMs?: number },
   ): Promise<Pick<HttpResponse, 'body'>>;
-  /** Drops every connection; the next request makes a new one. Presence is the capability. */
+  /** Drops every connection; the next request makes a new one. Absent when the fetcher cannot do this. */
   reset?(): void;
 }
 

@@ -110,7 +110,7 @@ const MOST_NAMED = 5;
 
 export interface Scan {
   readonly match: MetaRecord | null;
-  /** Files that could not be asked. */
+  /** Files that could not be read. */
   readonly skipped: readonly Defect[];
 }
 
