@@ -172,6 +172,6 @@ export interface Source extends AsyncDisposable {
    * Absent when the source cannot tell; then personas are only ever added.
    */
   isGone?(persona: Persona): boolean;
-  /** Calls `wake` when something may have changed, so that nobody waits for the next tick. Absent when the source cannot do this. */
+  /** Calls `wake` when something may have changed, so that nobody waits for a tick. Absent when the source cannot do this. */
   hints?(wake: (address: string) => void): Disposable;
 }

@@ -124,7 +124,7 @@ export function createHttpHive(options: HttpHiveOptions): HiveClient {
     const newestWindow = toWindow(newest);
     // An empty page that says older messages exist proves nothing about messages above a cursor, however often it comes.
     if (newest.messages.length === 0 && newest.older.is !== 'whole') newestPages.delete(address);
-    else newestPages.set(address, { fingerprint: Uint8Array.from(fingerprint), window: newestWindow }); // a copy: the bytes are part of a larger buffer
+    else newestPages.set(address, { fingerprint: Uint8Array.from(fingerprint), window: newestWindow }); // a copy of a shared buffer
     if (after === null) return { ...newestWindow, messages: await toNewestMessages(newest, contentChars, turn) };
     const toOlderUrl = (before: number): URL => {
       const page = hive.inbox(address);
