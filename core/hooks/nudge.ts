@@ -1,20 +1,20 @@
 import { MOST_COUNTED } from '../inbox/index.ts';
 import type { Instant } from '../model/index.ts';
 
-/** What is known of an agent that something was staged for (inbox and gates, contract 7). Times are wall clock. */
+/** What is known of an agent for which items are staged (inbox and gates, contract 7). Times are wall clock. */
 export interface NudgeFacts {
-  /** How many wait for it, by priority, counted now. */
+  /** How many items wait, by priority, counted now. */
   readonly pending: readonly [number, number, number, number, number];
-  /** Names what waits: another text when something came. */
+  /** Identifies the items that wait: the text changes when an item arrives. */
   readonly waiting: string;
-  /** The last moment a hook of it was run at; null: never, so nothing is known of its turns. */
+  /** When the agent's hook last ran, and at which moment; null: never, so nothing is known of its turns. */
   readonly last: { readonly moment: string; readonly at: Instant } | null;
-  /** The nudge before; null: none. */
+  /** The previous nudge; null: none. */
   readonly before: NudgeRecord | null;
   readonly now: Instant;
 }
 
-/** A nudge that was given. */
+/** A nudge that was sent. */
 export interface NudgeRecord {
   readonly waiting: string;
   readonly at: Instant;
@@ -22,18 +22,18 @@ export interface NudgeRecord {
 
 export type Nudge =
   | { readonly is: 'nudge' }
-  /** Not yet: it is worth another look in so many milliseconds. */
+  /** Too early: decide again after this many milliseconds. */
   | { readonly is: 'later'; readonly ms: number }
   | { readonly is: 'none'; readonly why: 'nothing waits' | 'working' | 'outstanding' | 'told' | 'over' | 'unknown' };
 
 const MINUTE = 60_000;
-/** A nudge that nobody answered is lost by then. */
+/** After this time a nudge without an answer counts as lost. */
 export const NUDGE_LAPSES_MS = 30 * MINUTE;
-/** A session that began may be given its first prompt, or go on after a compaction. */
+/** A new session gets this long: it may be given its first prompt, or go on after a compaction. */
 export const STARTS_MS = MINUTE;
 /**
- * How long an agent counts as working after a moment. A person who breaks off a turn is told of by no hook, so it ends; a tool
- * may run long.
+ * How long an agent counts as working after a moment, in milliseconds. The time is limited because no hook reports that a person
+ * broke off a turn. A tool may run long.
  */
 export const WORKS_MS: Readonly<Record<string, number>> = {
   UserPromptSubmit: 15 * MINUTE,
@@ -44,9 +44,9 @@ export const WORKS_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Whether an agent is to be nudged: an idle one once, a working one never, since its next hook tells it; one nudge is
- * outstanding at the most, and what it was for is not nudged for again. To be asked with what waits at that very moment,
- * so that none is given for mail that was read meanwhile (contract 8, defect 13).
+ * Decides whether to nudge an agent. An idle agent is nudged once; a working agent is never nudged, because its next hook
+ * delivers. At most one nudge is outstanding, and the same waiting items are not nudged for twice. Ask with what waits at that
+ * very moment, so that no nudge is sent for mail that was read meanwhile (contract 8, defect 13).
  */
 export function decideNudge({ pending, waiting, last, before, now }: NudgeFacts): Nudge {
   if (pending.every((count) => count === 0)) return { is: 'none', why: 'nothing waits' };
@@ -60,7 +60,7 @@ export function decideNudge({ pending, waiting, last, before, now }: NudgeFacts)
   return isAnswered && before.waiting === waiting ? { is: 'none', why: 'told' } : { is: 'nudge' };
 }
 
-/** In how many milliseconds it will be idle if nothing else happens; 0: it is. `over`: nobody can be told. */
+/** Milliseconds until the agent is idle if nothing else happens; 0: it is idle. `over`: a nudge cannot reach the agent. */
 function computeIdleIn(moment: string, age: number): number | 'over' {
   switch (moment) {
     case 'Stop':
@@ -75,7 +75,7 @@ function computeIdleIn(moment: string, age: number): number | 'over' {
   }
 }
 
-/** What an agent is told: that something waits and how to have it, and nothing that anybody else wrote. */
+/** Formats the nudge: that something waits and how much. It contains no text that anybody else wrote. */
 export function formatNudge(pending: NudgeFacts['pending']): string {
   const total = pending.reduce((sum, count) => sum + count, 0);
   const urgent = pending[0] + pending[1];

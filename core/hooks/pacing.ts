@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import type { Instant } from '../model/index.ts';
 import type { HookTurn } from './harness/index.ts';
 
-/** What is remembered of a session between two calls of its hook, so that nobody is held for ever. */
+/** What Hivebar remembers of a session between two calls of its hook, so that no turn is held for ever. */
 export interface Pacing {
-  /** The harness's name for the turn; null where it has none. */
+  /** The harness's name for the turn; null: the harness gave none. */
   readonly turn: string | null;
   /** How often mail let this turn go on. */
   readonly continued: number;
-  /** Gates held this turn, and the agent did nothing since. How often they did the gates know themselves. */
+  /** Gates held this turn, and the agent has done nothing since. The gates themselves count how often they held it. */
   readonly held: boolean;
-  /** How often the agent did something after gates held it. */
+  /** How often the agent did something after gates held the turn. */
   readonly moves: number;
-  /** When turns were made to go on, the newest last. */
+  /** When a turn was made to go on, oldest first. */
   readonly stops: readonly Instant[];
-  /** What was pending when it was rung for; null: not rung yet. */
+  /** What was pending at the last ring; null: no ring yet. */
   readonly rung: string | null;
 }
 
@@ -27,12 +27,12 @@ export const AT_REST: Pacing = {
   rung: null,
 };
 
-/** As many as the loop guard looks at, and no more. */
+/** How many stops are kept: as many as the loop guard needs. */
 export const MOST_STOPS = 8;
 
 /**
- * A turn is a new one when the harness names another, when a prompt or a session began it, and at a Stop of which the harness
- * says that no hook let it go on: a block of ours would have.
+ * Whether a new turn begins: the harness names another turn, or a prompt or a session begins it. A Stop also counts if the
+ * harness says that no hook let the turn go on, because after a block of ours the harness would say otherwise.
  */
 export function isTurnStart(pacing: Pacing, { event, id, stopHookActive, isSubagent }: HookTurn): boolean {
   if (isSubagent) return false;
@@ -40,7 +40,7 @@ export function isTurnStart(pacing: Pacing, { event, id, stopHookActive, isSubag
   return (id !== null && pacing.turn !== null && id !== pacing.turn) || (event === 'Stop' && stopHookActive === false);
 }
 
-/** The pacing that a call begins with. */
+/** The pacing at the start of a call. */
 export function advancePacing(pacing: Pacing, turn: HookTurn): Pacing {
   const { event, id, isSubagent } = turn;
   if (isSubagent) return pacing;
@@ -50,12 +50,12 @@ export function advancePacing(pacing: Pacing, turn: HookTurn): Pacing {
   return named === pacing.turn ? pacing : { ...pacing, turn: named };
 }
 
-/** After gates held the turn. */
+/** The pacing after gates held the turn. */
 export function recordBlock(pacing: Pacing, now: Instant): Pacing {
   return { ...addStop(pacing, now), held: true };
 }
 
-/** After mail let the turn go on. */
+/** The pacing after mail let the turn go on. */
 export function recordContinue(pacing: Pacing, now: Instant): Pacing {
   return { ...addStop(pacing, now), continued: pacing.continued + 1 };
 }
@@ -64,7 +64,10 @@ function addStop(pacing: Pacing, now: Instant): Pacing {
   return { ...pacing, stops: [...pacing.stops, now].slice(-MOST_STOPS) };
 }
 
-/** What gates do not see of a turn, in short: the same text when nothing came and the agent neither said nor did anything new. */
+/**
+ * Hashes what gates do not see of a turn. The hash stays the same if nothing arrived and the agent neither said nor did anything
+ * new.
+ */
 export function computeTurnHash({ moves }: Pacing, pending: readonly number[], lastMessage: string | null): string {
   return createHash('sha256')
     .update(JSON.stringify([pending, moves, lastMessage]))
@@ -72,7 +75,7 @@ export function computeTurnHash({ moves }: Pacing, pending: readonly number[], l
     .slice(0, 32);
 }
 
-/** As JSON has it; anything that does not fit is a session at rest. */
+/** Parses a pacing from JSON. A value of another shape counts as a session at rest. */
 export function toPacing(value: unknown): Pacing {
   if (value === null || typeof value !== 'object') return AT_REST;
   const { turn, continued, held, moves, stops, rung } = value as Partial<Record<keyof Pacing, unknown>>;

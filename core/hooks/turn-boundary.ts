@@ -3,28 +3,30 @@ import type { Instant } from '../model/index.ts';
 import type { Carries, HookEvent } from './harness/index.ts';
 import type { Pacing } from './pacing.ts';
 
-/** What the gates say at this moment. */
+/** The result of the gates at this moment. */
 export interface GateSummary {
-  /** What strict gates lack, for the agent; null: they hold nobody, or let it go (`LetGoReason` of the gates). */
+  /**
+   * What strict gates still need, for the agent; null: no gate holds, or the gates let the turn go (`LetGoReason` of the gates).
+   */
   readonly lacks: string | null;
-  /** What soft gates would like. */
+  /** What soft gates warn about. */
   readonly warnings: readonly string[];
 }
 
-/** Everything that is known of a moment between an agent's turns, or in the middle of one. */
+/** Everything that is known of a moment between an agent's turns, or in the middle of a turn. */
 export interface HookMoment {
   readonly event: HookEvent;
   readonly carries: Carries;
   readonly gates: GateSummary;
-  /** How many wait, by priority. */
+  /** How many items wait, by priority. */
   readonly pending: readonly [number, number, number, number, number];
-  /** Names what waits: another text when something came. */
+  /** Identifies the items that wait: the text changes when an item arrives. */
   readonly waiting: string;
   readonly pacing: Pacing;
-  /** The harness says that the model cannot be asked. */
+  /** Why the harness cannot ask the model; null: it can. */
   readonly failure: string | null;
   readonly isSubagent: boolean;
-  /** `inject`: contents; `doorbell`: that there is something, which the agent then fetches. */
+  /** `inject` delivers contents; `doorbell` says that something waits, and the agent fetches it. */
   readonly delivery: 'inject' | 'doorbell';
   /** Whether mail of priority 0 or 1 lets a turn go on that would end. */
   readonly onStop: 'continue' | 'leave';
@@ -33,16 +35,19 @@ export interface HookMoment {
 
 export type HookMove =
   | { readonly is: 'allow' }
-  /** Items up to this priority are drained and told. At Stop the turn goes on with it. */
+  /** Items up to this priority are drained and delivered. At Stop the turn goes on with them. */
   | { readonly is: 'inject'; readonly upTo: Priority }
-  /** Likewise without their contents; nothing is drained. */
+  /** The agent is told that items wait, without their contents; nothing is drained. */
   | { readonly is: 'ring' }
-  /** Gates hold it. `tells`: what is drained goes into the reason; null: nobody would read it there. */
+  /**
+   * Gates hold the turn. `tells`: how waiting items go into the reason; null: they do not, because the model would not read them
+   * there.
+   */
   | { readonly is: 'block'; readonly tells: 'inject' | 'ring' | null };
 
-/** Mail lets one turn go on so often at the most. */
+/** Mail lets one turn go on at most this often. */
 export const MOST_CONTINUES = 2;
-/** Whatever a harness says of its turns: so many in so short a time are a loop. */
+/** This many stops within this time are a loop, whatever the harness says of its turns. */
 export const LOOP = { stops: 8, withinMs: 120_000 };
 
 const ALLOW: HookMove = { is: 'allow' };
@@ -50,12 +55,12 @@ const EVERYTHING: Priority = 4;
 const URGENT: Priority = 1;
 
 /**
- * What happens at a boundary: the seed's chain of loop guard, gates and drain as one function (inbox and gates, "Handler
- * Priority Chain"; contract 4 and 5).
+ * Decides what happens at a turn boundary: loop guard, gates and drain as one function (inbox and gates, "Handler Priority
+ * Chain"; contract 4 and 5).
  */
 export function decideMove(moment: HookMoment): HookMove {
   const { event, failure, isSubagent } = moment;
-  // What a helper of the agent reads, the persona has not read; and a model that cannot be asked is asked for nothing.
+  // What a subagent reads does not reach the persona. After a failure the model cannot be asked, so nothing is delivered.
   if (isSubagent || failure !== null) return ALLOW;
   switch (event) {
     case 'SessionStart':
@@ -90,7 +95,9 @@ function decideAtStop(moment: HookMoment): HookMove {
   return decideDelivery(moment, URGENT);
 }
 
-/** Whether gates hold it here. How often in a turn, and that something must have changed, is a bound of theirs. */
+/**
+ * Whether gates hold the turn here. The gates themselves limit how often they hold a turn, and require that something changed.
+ */
 function holds({ gates, carries }: HookMoment): boolean {
   return gates.lacks !== null && carries.block;
 }
@@ -99,7 +106,7 @@ function decideDelivery(moment: HookMoment, upTo: Priority): HookMove {
   const { carries, pending, delivery, event, waiting, pacing } = moment;
   if (!carries.text || pending.slice(0, upTo + 1).every((count) => count === 0)) return ALLOW;
   if (delivery === 'inject') return { is: 'inject', upTo };
-  // A bell that rings after every tool call until somebody comes is no help.
+  // A doorbell rings once for the same items, not after every tool call.
   const isNew = event === 'SessionStart' || event === 'UserPromptSubmit' || waiting !== pacing.rung;
   return isNew ? { is: 'ring' } : ALLOW;
 }

@@ -1,10 +1,10 @@
-/** What a pane of a terminal multiplexer shows, at one moment. */
+/** What a pane of a terminal multiplexer shows at one moment. */
 export interface PaneState {
-  /** It is scrolled back, or a menu of the multiplexer stands over it: keys do not go to the program. */
+  /** The pane is scrolled back, or the multiplexer shows a menu: keys do not reach the program. */
   readonly isInMode: boolean;
-  /** Keys go to its program, and to no other pane at the same time. */
+  /** Keys reach the pane's program, and no other pane at the same time. */
   readonly takesKeys: boolean;
-  /** The agent is the program that reads what is typed there. */
+  /** The agent is the program that reads what is typed in the pane. */
   readonly hasAgentInFront: boolean;
   readonly cursor: { readonly x: number; readonly y: number };
   readonly width: number;
@@ -12,14 +12,15 @@ export interface PaneState {
   readonly lines: readonly string[];
 }
 
-/** What the harness itself says of a session; `unknown`: it says nothing, or not of this session. */
+/** What the harness reports of a session; `unknown`: it reports nothing, or nothing about this session. */
 export type HarnessState = 'idle' | 'busy' | 'waiting' | 'unknown';
 
-/** What stands where a person would write; `none`: there is no such place, or it is not told from something else. */
+/** The text in the harness's input line; `none`: no input line is shown, or it cannot be told apart from other text. */
 export type Composer = { readonly is: 'none' } | { readonly is: 'there'; readonly text: string };
 
 /**
- * What is typed, always the same: nothing that others wrote, no digit, which chooses in a menu, and nothing a shell acts on.
+ * The words that Hivebar types, always the same. They contain no text of others, no digit (digits choose in a menu) and nothing
+ * that a shell acts on.
  */
 export const TYPED_WORDS = 'hivebar: something waits in your inbox';
 
@@ -28,13 +29,13 @@ const PROMPT_WIDTH = 2;
 const RULE = /^─{10,}[^❯>]*$/u;
 const PLAIN_RULE = /^─{10,}$/u;
 
-/** The composer of Claude Code: the line of the cursor, with a prompt in front, between two rules. */
+/** Reads the composer of Claude Code: the line with the cursor and a prompt in front, between two rules. */
 export function readComposer({ lines, cursor }: Pick<PaneState, 'lines' | 'cursor'>): Composer {
   const line = lines[cursor.y]?.trimEnd() ?? '';
   const isPromptVisible = PROMPT.test(`${line} `) && isAlone(lines, cursor.y);
   if (!isPromptVisible) return { is: 'none' };
   const text = line.slice(PROMPT_WIDTH).replace(/[\s\u00a0]+$/u, '');
-  // A cursor that is elsewhere in the line is that of a person who is writing, or of a list of choices.
+  // A cursor elsewhere in the line means that a person is writing, or that the line is a list of choices.
   return cursor.x === PROMPT_WIDTH + [...text].length ? { is: 'there', text } : { is: 'none' };
 }
 
@@ -42,20 +43,20 @@ function isAlone(lines: readonly string[], y: number): boolean {
   return RULE.test(lines[y - 1]?.trim() ?? '') && PLAIN_RULE.test(lines[y + 1]?.trim() ?? '');
 }
 
-/** Everything that must be known before a key is pressed for somebody. */
+/** Everything that must be known before Hivebar presses a key. */
 export interface TypingFacts {
   readonly harness: HarnessState;
-  /** A hook said that an agent of this session asks for something, and none that it went on. */
+  /** A hook reported that an agent of this session asks for something, and no later hook reported that it went on. */
   readonly isAtPrompt: boolean;
   readonly pane: PaneState;
 }
 
 export type Typing =
   | { readonly is: 'type' }
-  /** Not now: it is worth another look. */
+  /** Not now: decide again later. */
   | { readonly is: 'wait'; readonly why: string };
 
-/** Whether the words may be typed: only into an empty composer of an agent that says of itself that it is idle. */
+/** Decides whether the words may be typed: only into an empty composer of an agent whose harness reports it idle. */
 export function decideTyping(facts: TypingFacts): Typing {
   const why = explainNotNow(facts);
   if (why !== null) return { is: 'wait', why };
@@ -67,8 +68,9 @@ export function decideTyping(facts: TypingFacts): Typing {
 }
 
 /**
- * What is done once the words were typed: Enter only when exactly they stand in the composer of an agent that is still idle.
- * `take back`: they stand alone there, so that as many backspaces remove them and nothing else; `leave`: nobody can tell.
+ * Decides what to do after the words were typed. `enter`: exactly these words are in the composer, and the agent is still idle.
+ * `take back`: the words are alone in the composer, so backspaces remove only them. `leave`: what is in the composer is not
+ * certain.
  */
 export function decideEnter(facts: TypingFacts): 'enter' | 'take back' | 'leave' {
   const composer = readComposer(facts.pane);

@@ -4,14 +4,14 @@ import { formatRowReply, type HarnessRow, ROWS, toCarries } from './rows.ts';
 import { type HookTurn, parseHookTurn } from './turn.ts';
 import { isAtLeast, type Version } from './version.ts';
 
-/** What later versions of Claude Code accept; an older one refuses it as invalid output. */
+/** Replies that only later versions of Claude Code accept. An older version refuses them as invalid output. */
 const LATER: readonly { readonly from: Version; readonly event: HookEvent; readonly row: HarnessRow }[] = [
   { from: [2, 1, 105], event: 'PreCompact', row: { text: 'nothing', block: 'decision' } },
-  // A context lets the turn go on as a block does; of a block the person reads that the hook reported a problem.
+  // Added context lets the turn go on, as a block does. After a block, though, the person reads that the hook reported a problem.
   { from: [2, 1, 163], event: 'Stop', row: { text: 'context', block: 'context' } },
 ];
 
-/** @param version null: not known, so what every version accepts */
+/** @param version null: unknown, so only replies that every version accepts are used */
 export function createClaude(version: Version | null): Harness {
   const findRow = ({ event }: HookTurn): HarnessRow =>
     LATER.find((entry) => entry.event === event && isAtLeast(version, entry.from))?.row ?? ROWS[event];

@@ -1,15 +1,16 @@
 import { type Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
 import { type HookTurn, parseHookTurn } from './turn.ts';
 
-/** The one kind of notification there is: the agent has stopped, and waits for its person. */
+/** The only kind of notification that Codex sends: the agent has stopped and waits for its person. */
 const TURN_COMPLETE = 'agent-turn-complete';
 
 /**
- * What Codex appends to the program of its older setting `notify`, one JSON object in kebab case (inbox and gates, contract 5). It
- * comes after the turn, so it says that there was a Stop, and nothing can be answered. Null: a kind that says nothing of turns.
+ * Parses the JSON object in kebab case that Codex appends to the program of its older setting `notify`
+ * (inbox and gates, contract 5). Codex sends it after the turn, so it reports a Stop that cannot be answered. Null: the kind says
+ * nothing about turns.
  */
 export function parseTurnNotification(text: string): HookTurn | Fault | null {
-  // What is no object is told of in the words of stdin.
+  // Text that is not an object gets the same fault as on stdin.
   const whole = parseHookTurn('codex', text, 'Stop');
   if (!('event' in whole)) return whole;
   const input = parseJson(text, LARGE_JSON) as Readonly<Record<string, unknown>>;

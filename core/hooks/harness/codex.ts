@@ -2,7 +2,7 @@ import type { Harness } from './harness.ts';
 import { formatRowReply, ROWS, toCarries } from './rows.ts';
 import { parseHookTurn } from './turn.ts';
 
-/** Codex: at Stop no `hookSpecificOutput`, and text that is no JSON is a failure of the hook. */
+/** Codex: a reply at Stop has no `hookSpecificOutput`. Text that is not JSON counts as a failure of the hook. */
 export function createCodex(): Harness {
   return {
     name: 'codex',

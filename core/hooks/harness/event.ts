@@ -1,4 +1,4 @@
-/** The moments of a harness that a hook is asked at. */
+/** The moments at which a harness runs a hook. */
 export const HOOK_EVENTS = [
   'SessionStart',
   'UserPromptSubmit',
@@ -18,7 +18,7 @@ export type HookEvent = (typeof HOOK_EVENTS)[number];
 const normalizeName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
 const BY_NAME: ReadonlyMap<string, HookEvent> = new Map(HOOK_EVENTS.map((event) => [normalizeName(event), event]));
 
-/** The event of that name, whatever its case and with or without dashes: `session-start`. Null: none that is known. */
+/** Finds an event by name, in any case and with or without dashes: `session-start`. Null: the name is unknown. */
 export function parseHookEvent(name: string): HookEvent | null {
   return BY_NAME.get(normalizeName(name)) ?? null;
 }

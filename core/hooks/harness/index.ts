@@ -9,7 +9,7 @@ export type { Carries, Harness, HookAnswer, HookReply } from './harness.ts';
 export type { HookTurn } from './turn.ts';
 export { findHarnessVersion } from './version.ts';
 
-/** @param version of the harness, as it prints it; null: not known */
+/** @param version the version as the harness prints it; null: unknown */
 const HARNESSES: Readonly<Record<string, (version: string | null) => Harness>> = {
   claude: (version) => createClaude(version === null ? null : parseVersion(version)),
   codex: () => createCodex(),
@@ -17,7 +17,7 @@ const HARNESSES: Readonly<Record<string, (version: string | null) => Harness>> =
 
 export const HARNESS_NAMES: readonly string[] = Object.keys(HARNESSES);
 
-/** Null: none of that name is known here. */
+/** Null: no harness of that name is supported. */
 export function findHarness(name: string, version: string | null): Harness | null {
   return Object.hasOwn(HARNESSES, name) ? (HARNESSES[name]?.(version) ?? null) : null;
 }

@@ -1,19 +1,22 @@
 import type { HookEvent } from './event.ts';
 import type { Carries, HookAnswer, HookReply } from './harness.ts';
 
-/** What a harness accepts at one event. */
+/** The replies that a harness accepts at one event. */
 export interface HarnessRow {
-  /** How a text reaches the model. `reason`: only as that of a block, which lets the turn go on. */
+  /** How a text reaches the model. `reason`: only as the reason of a block, which lets the turn go on. */
   readonly text: 'nothing' | 'context' | 'reason';
-  /** How something is stopped: `decision` and `reason`, the permission of a tool call, or a context that lets the turn go on. */
+  /**
+   * How a hook stops something: `decision` and `reason`, the permission of a tool call, or a context that lets the turn go on.
+   */
   readonly block: 'nothing' | 'decision' | 'permission' | 'context';
 }
 
 export type HarnessRows = Readonly<Record<HookEvent, HarnessRow>>;
 
 /**
- * What Claude Code of any version and Codex accept alike (inbox and gates, contract 5). `context` is
- * `hookSpecificOutput.additionalContext`: plain stdout is seen at two events only, this at each that has it.
+ * The replies that Codex and every version of Claude Code accept (inbox and gates, contract 5). `context` stands for
+ * `hookSpecificOutput.additionalContext`. Plain stdout reaches the model at two events only; a context reaches it at each event
+ * that has one.
  */
 export const ROWS: HarnessRows = {
   SessionStart: { text: 'context', block: 'nothing' },
@@ -33,11 +36,11 @@ export function toCarries({ text, block }: HarnessRow): Carries {
   return { text: text !== 'nothing', block: block !== 'nothing' };
 }
 
-/** Nothing but keys that the row says: Codex's schemas are closed, and a reason may not be blank. */
+/** Writes only the keys that the row allows: Codex's schemas are closed, and a reason must not be blank. */
 export function formatRowReply({ text, block }: HarnessRow, event: HookEvent, answer: HookAnswer): HookReply {
   switch (answer.is) {
     case 'allow':
-      // Elsewhere a note would come again with every call.
+      // At other events a note would be repeated with every call.
       return answer.note === null || event !== 'Stop' ? SILENT : formatJsonReply({ systemMessage: answer.note });
     case 'inject':
     case 'ring':
@@ -54,7 +57,7 @@ export function formatRowReply({ text, block }: HarnessRow, event: HookEvent, an
   }
 }
 
-/** Nothing is said and nothing is stopped. */
+/** The reply that says nothing and stops nothing. */
 const SILENT: HookReply = { stdout: '', stderr: '', exit: 0 };
 
 const isBlank = (text: string): boolean => text.trim() === '';

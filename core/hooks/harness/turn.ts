@@ -1,41 +1,42 @@
 import { Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
 import { type HookEvent, parseHookEvent } from './event.ts';
 
-/** One call of a hook, as far as it concerns us: what a harness says of this moment. */
+/** One call of a hook: the fields of the harness's input that Hivebar uses. */
 export interface HookTurn {
   readonly event: HookEvent;
-  /** The harness's own name for the session; null: it gave none. */
+  /** The harness's name for the session; null: the harness gave none. */
   readonly session: string | null;
   readonly cwd: string | null;
-  /** What the harness calls this turn; null where it does not. */
+  /** The harness's name for this turn; null: the harness gave none. */
   readonly id: string | null;
-  /** The file in which the harness keeps the session; null: it names none. */
+  /** The file in which the harness keeps the session; null: the harness names none. */
   readonly transcript: string | null;
-  /** Whom the harness says it is, where somebody taught it; none does by itself. */
+  /** The persona that the harness names. No harness names one by default; somebody must configure it. */
   readonly persona: string | null;
-  /** The turn goes on because a hook said so. Null: not said, which counts as no. */
+  /** The turn goes on because of a hook. Null: the harness does not say, which counts as no. */
   readonly stopHookActive: boolean | null;
-  /** What the agent said last. */
+  /** The last message of the agent. */
   readonly lastMessage: string | null;
-  /** The turn ended because the model could not be asked: rate limit, authentication, credit. Null: it did not. */
+  /** Why the model could not be asked, which ended the turn: rate limit, authentication, credit. Null: the turn did not fail. */
   readonly failure: string | null;
-  /** The tool that is called, and what it is to run; null: the event is not about one. */
+  /** The tool that is called and its command; null: the event is not about a tool. */
   readonly tool: { readonly name: string; readonly command: string | null } | null;
-  /** It happens in a helper of the agent, whose context is not the persona's. */
+  /** The event happens in a subagent, whose context is not the persona's. */
   readonly isSubagent: boolean;
-  /** Which helper; null: the agent itself. */
+  /** The id of the subagent; null: the event is the agent's own. */
   readonly agent: string | null;
-  /** At a Notification: the agent asks its person for something, and goes on only when that is answered. */
+  /** At a Notification: the agent asks its person for something, and goes on only after the answer. */
   readonly isAsking: boolean;
 }
 
-/** Names become files and rows: longer ones are nobody's. */
+/** Names become file names and database rows, so a longer name is ignored. */
 const LONGEST_NAME = 200;
 const LONGEST_PATH = 4096;
 
 /**
- * What Claude Code and Codex have in common on stdin: a JSON object with `session_id`, `cwd`, `hook_event_name` and more
- * (inbox and gates, contract 5). The event it names is the one that the answer is read for, so it goes before `event`.
+ * Parses what Claude Code and Codex both write to stdin: a JSON object with `session_id`, `cwd`, `hook_event_name` and more
+ * (inbox and gates, contract 5). The event in the object takes precedence over `event`, because the harness reads the answer for
+ * it.
  */
 export function parseHookTurn(harness: string, stdin: string, event: string): HookTurn | Fault {
   const input = parseObject(stdin);
@@ -73,11 +74,11 @@ function parseTool({ tool_name, tool_input }: Readonly<Record<string, unknown>>)
   return { name, command: isArgv ? command.join(' ') : null };
 }
 
-/** What Claude Code tells of an agent that rests, or of one that is done: everything else is a question. */
+/** Notifications of Claude Code about an agent that is idle or done. Every other notification counts as a question. */
 const RESTS: ReadonlySet<unknown> = new Set(['idle_prompt', 'agent_completed', 'auth_success']);
 
 function isAsking({ notification_type, message }: Readonly<Record<string, unknown>>): boolean {
-  // Older versions name no type.
+  // Older versions send no type.
   return !(
     RESTS.has(notification_type) ||
     (notification_type === undefined && message === 'Claude is waiting for your input')
@@ -90,7 +91,7 @@ function parseObject(stdin: string): Readonly<Record<string, unknown>> | null {
     const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : null;
   } catch {
-    return null; // the caller says what it is not
+    return null; // the caller reports the fault
   }
 }
 

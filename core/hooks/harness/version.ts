@@ -7,13 +7,16 @@ export function parseVersion(text: string): Version | null {
   return patch === undefined ? null : [Number(major), Number(minor), Number(patch)];
 }
 
-/** What Claude Code says of itself to the programs it starts, `claude-code_2-1-332_harness`, as it prints its version; null: it says nothing. */
+/**
+ * Finds the version that Claude Code gives to the programs it starts, as `claude-code_2-1-332_harness`. Null: no version is
+ * given.
+ */
 export function findHarnessVersion({ AI_AGENT }: Readonly<Record<string, string | undefined>>): string | null {
   const [, major, minor, patch] = /^claude-code\D+(\d{1,6})[-.](\d{1,6})[-.](\d{1,6})/.exec(AI_AGENT ?? '') ?? [];
   return patch === undefined ? null : `${major}.${minor}.${patch}`;
 }
 
-/** A version that is not known counts as older than any. */
+/** An unknown version counts as older than every other. */
 export function isAtLeast(version: Version | null, first: Version): boolean {
   if (version === null) return false;
   for (const [at, number] of first.entries()) {
