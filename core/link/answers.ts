@@ -1,7 +1,7 @@
 import { type DaemonStatus, ERROR_CLASSES, type RingAnswer, type RingWhy } from './protocol.ts';
 import { parseObject } from './request.ts';
 
-/** What is answered to each verb. */
+/** The answer to each verb. */
 export interface Answers {
   readonly status: DaemonStatus;
   readonly notify_surface: RingAnswer;
@@ -9,11 +9,11 @@ export interface Answers {
   readonly shutdown: null;
 }
 
-/** Why a request was not done. */
+/** Why a daemon refused a request. */
 export const REFUSALS = ['unknown_verb', 'ipc_auth_failed', 'bad_request', 'surface_unavailable'] as const;
 export type LinkRefusal = (typeof REFUSALS)[number];
 
-/** One line of the server, read. `bad`: not what this version answers. */
+/** One parsed line of the daemon. `bad`: not an answer of this protocol version. */
 export type AnswerParseResult =
   | { readonly is: 'good'; readonly payload: Readonly<Record<string, unknown>> }
   | { readonly is: 'refused'; readonly error: LinkRefusal; readonly message: string }
@@ -91,7 +91,7 @@ const WHYS = [
   ...(['outstanding', 'duplicate_boundary', 'surface_inject_failed', 'stopping'] as const),
 ] satisfies readonly RingWhy[];
 
-/** A status as a daemon answers it; null: another version's, or none. */
+/** Parses a status as a daemon sends it; null: it is not a status, or another version sent it. */
 export function parseStatus(payload: Readonly<Record<string, unknown>>): DaemonStatus | null {
   return isStatus(payload) ? (payload as unknown as DaemonStatus) : null;
 }

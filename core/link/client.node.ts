@@ -8,12 +8,12 @@ import { formatRequestLine, type LinkRequest } from './request.ts';
 
 export type AskResult<V extends LinkRequest['verb']> =
   | { readonly is: 'answered'; readonly answer: Answers[V] }
-  /** No token file, no socket, or nobody behind it; also who died while it was asked. */
+  /** The token file or the socket is missing, or no process listens. Also: the process died during the request. */
   | { readonly is: 'not-running' }
-  /** Null: it hung up without a word, as it does on who has not its token. */
+  /** The daemon refused. Null: it hung up without a word, as it does when the token is wrong. */
   | { readonly is: 'refused'; readonly error: LinkRefusal | null; readonly message: string }
   | { readonly is: 'bad-answer' }
-  /** Nothing came in time. */
+  /** No answer came before the timeout. */
   | { readonly is: 'silent' };
 
 export interface AskOptions {
@@ -27,12 +27,12 @@ type RawAnswer =
 
 const HUNG_UP = 'it hung up without a word';
 
-/** A status with all its transitions has a twentieth of it. */
+/** An answer longer than this is bad. A status with all its transitions needs about a twentieth of it. */
 const LONGEST_ANSWER = 1024 * 1024;
 
 const LONGEST_TOKEN = 4096;
 
-/** One request to a daemon over a connection of its own (persona daemon, contract 4). Never throws. */
+/** Sends one request to a daemon over its own connection (persona daemon, contract 4). Never throws. */
 export async function askDaemon<R extends LinkRequest>(
   places: Pick<DaemonPlaces, 'socket' | 'token'>,
   request: R,
@@ -46,7 +46,7 @@ export async function askDaemon<R extends LinkRequest>(
     case 'line':
       return toAskResult(request, raw.line);
     case 'closed':
-      // A process that dies hangs up as well: whoever refuses still listens.
+      // A process that dies also hangs up. A daemon that refuses still listens, so we check.
       if (!(await isListening(places, timeoutMs))) return { is: 'not-running' };
       return { is: 'refused', error: null, message: HUNG_UP };
     case 'forbidden':
@@ -56,12 +56,12 @@ export async function askDaemon<R extends LinkRequest>(
   }
 }
 
-/** Whether somebody answers at the socket of a daemon. Nothing is said. Never throws. */
+/** Whether a process listens at the socket of a daemon. Sends nothing. Never throws. */
 export async function isListening(
   { socket, token }: Pick<DaemonPlaces, 'socket' | 'token'>,
   timeoutMs: number,
 ): Promise<boolean> {
-  // Without a token nobody was left behind, and to look is cheaper than to load what connects.
+  // Without a token no daemon runs, and this check is cheaper than a connection.
   if (readToken(token) === null || isTooLong(socket)) return false;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   using _ = realClock.after(timeoutMs, () => resolve(false));
@@ -85,16 +85,16 @@ function toAskResult<R extends LinkRequest>({ verb }: R, line: string): AskResul
   return { is: 'answered', answer: answer as Answers[R['verb']] };
 }
 
-/** Null: there is no token, or none that is ours to read. */
+/** Null: there is no token, or we may not read it. */
 function readToken(path: string): string | null {
   try {
     return readText(realFiles, path, LONGEST_TOKEN)?.trim() ?? null;
   } catch {
-    return null; // no daemon of ours has run there
+    return null; // no daemon of ours has run with this name
   }
 }
 
-/** Some Nodes cut the path and ask whoever is there. */
+/** Some versions of Node cut a path that is too long, and would connect to the wrong socket. */
 const isTooLong = (socket: string): boolean => !socket.startsWith('\\\\') && Buffer.byteLength(socket) > LONGEST_SOCKET;
 
 async function exchangeLine(

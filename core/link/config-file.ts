@@ -4,26 +4,26 @@ import { type Disk, ensurePrivateDir, getErrno, readPrivate, writeAtomically } f
 import { createDaemonConfigFault, type DaemonConfig, formatDaemonConfig, parseDaemonConfig } from './config.ts';
 import { type DaemonPlaces, toJoinedName } from './places.ts';
 
-/** A configuration has a few hundred bytes, a token 64. */
+/** An upper bound: a configuration has a few hundred bytes, a token 64. */
 const MOST_BYTES = 64 * 1024;
-/** Ours are 64 hex digits; another upstream's are what a header can carry (RFC 6750, section 2.1). */
+/** Tokens of Hivebar are 64 hex digits. Other upstreams may use whatever a header can carry (RFC 6750, section 2.1). */
 const TOKEN = /^[A-Za-z0-9._~+/-]{16,4096}=*$/;
 
-/** A daemon as it was installed, or why nobody can say. */
+/** A daemon as it was installed, or the reason why its configuration cannot be read. */
 export type DaemonInstallation =
   | { readonly is: 'good'; readonly name: string; readonly config: DaemonConfig }
   | { readonly is: 'bad'; readonly name: string; readonly why: string };
 
 /**
- * What was installed; null: nothing was.
- * @throws Fault `daemon-config` when it is not what it must be, `unreadable` when it is not ours to read
+ * Reads the configuration of a daemon; null: no daemon is installed.
+ * @throws Fault `daemon-config` if the file is invalid, `unreadable` if we may not read it
  */
 export function readDaemonConfig(disk: Disk, { config: path }: Pick<DaemonPlaces, 'config'>): DaemonConfig | null {
   const text = readTextFile(disk, path);
   return text === null ? null : parseDaemonConfig(text, path);
 }
 
-/** Durable when it returns; the directory is made, 0700. @throws Fault `unwritable` or `no-space` */
+/** Writes the configuration durably, and creates its directory with mode 0700. @throws Fault `unwritable` or `no-space` */
 export function writeDaemonConfig(
   disk: Disk,
   random: Random,
@@ -34,21 +34,21 @@ export function writeDaemonConfig(
   writeAtomically(disk, random, path, formatDaemonConfig(config));
 }
 
-/** What a token file holds; null: it is not there. @throws Fault `daemon-config` or `unreadable` */
+/** Reads a token file; null: the file is missing. @throws Fault `daemon-config` or `unreadable` */
 export function readDaemonToken(disk: Disk, path: string): string | null {
   const token = readTextFile(disk, path)?.trim() ?? null;
   if (token !== null && !TOKEN.test(token)) throw createDaemonConfigFault(path, 'holds no token');
   return token;
 }
 
-/** A new token of 32 bytes in a token file, 0600. @throws Fault `unwritable` or `no-space` */
+/** Writes a new token of 32 bytes to a file of mode 0600. @throws Fault `unwritable` or `no-space` */
 export function writeDaemonToken(disk: Disk, random: Random, path: string): string {
   const token = random.hex(32);
   writeAtomically(disk, random, path, `${token}\n`);
   return token;
 }
 
-/** Everything installed under `toDaemonsDir`, by name. One that cannot be read is there too, with the reason. */
+/** All daemons installed under `toDaemonsDir`, by name. A daemon that cannot be read is listed with the reason. */
 export function loadInstalledDaemons(disk: Disk, dir: string): readonly DaemonInstallation[] {
   return listNames(disk, dir).flatMap((name): readonly DaemonInstallation[] => {
     try {

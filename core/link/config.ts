@@ -1,32 +1,32 @@
 import { Fault } from '../model/index.ts';
 import { type DaemonName, isSlug } from './places.ts';
 
-/** The hive of the same machine, whose port the tray process writes down; else a URL. */
+/** The upstream is the hive of the same machine, whose port the tray process writes down. Any other upstream is a URL. */
 export const LOCAL = 'local';
 
-/** What was installed, in `daemon.json`: the truth of daemon, tray, hook and board. */
+/** What was installed, as stored in `daemon.json`. Daemon, tray, hook and board all read it as the truth. */
 export interface DaemonConfig extends DaemonName {
-  /** What the persona is called upstream. */
+  /** The name of the persona at the upstream. */
   readonly address: string;
   readonly project: string;
   readonly surface: string;
-  /** A hint for tools of the agent; Hivebar only hands it on. */
+  /** A hint for tools of the agent; Hivebar only passes it on. */
   readonly autonomy: string | null;
   /** `local`, or an http(s) or ws(s) URL. */
   readonly upstream: string;
-  /** One ring through the plugin's wake path while nobody works. */
+  /** Whether the daemon rings once through the plugin's wake path while nobody works. */
   readonly wakeIdle: boolean;
-  /** Who starts it: the system's own launcher, or the tray process as its child. Never both. */
+  /** Who starts the daemon: the launcher of the system, or the tray process as its child. Never both. */
   readonly owner: 'launcher' | 'tray';
   readonly shim: { readonly command: readonly string[] } | null;
-  /** Done once, when the daemon is bound to its project. */
+  /** Whether to do this once, when the daemon is bound to its project. */
   readonly installDeps: boolean;
   readonly activateVenv: boolean;
-  /** Nobody starts it until it is installed again. */
+  /** Nobody starts the daemon until it is installed again. */
   readonly paused: boolean;
 }
 
-/** A project or address longer than this is a mistake. */
+/** A longer project or address is a mistake. */
 const LONGEST = 1024;
 
 /** @param path for the message @throws Fault `daemon-config`, naming the file, the key and the value */
@@ -79,7 +79,7 @@ export function formatDaemonConfig(config: DaemonConfig): string {
   return `${JSON.stringify(config, null, 2)}\n`;
 }
 
-/** Whether a text can be the upstream of a daemon; whether it is a safe one is judged where it is connected to. */
+/** Whether a text can be the upstream of a daemon. Whether the upstream is safe is decided at connect time. */
 export function isUpstream(text: string): boolean {
   if (text === LOCAL) return true;
   const url = URL.parse(text);
@@ -95,7 +95,7 @@ function parseObject(text: string): Record<string, unknown> | null {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
-    return null; // what it says instead is of no use to anybody
+    return null; // the caller reports that it is not an object
   }
 }
 

@@ -5,20 +5,20 @@ import { createLineCutter, LONGEST_LINE } from './lines.ts';
 import { type DaemonStatus, type RingAnswer, type TurnBoundary, VERBS } from './protocol.ts';
 import { type LinkRequest, parseRequestLine } from './request.ts';
 
-/** What a daemon does when it is asked. */
+/** What a daemon does for each request. */
 export interface Handlers {
   status(): DaemonStatus;
   /**
-   * @param boundary null: a person asks, for the next one
-   * @param isRead whether the one who asked has read the answer; who is gone with it unread has told nobody. Never rejects,
-   * and comes after the answer was given
+   * @param boundary null: a person asks, and the ring waits for the next boundary
+   * @param isRead resolves after the answer was written, and never rejects: true if the asker read the answer. If it hung up with
+   * the answer unread, the ring was not delivered
    */
   notify(turnBoundary: TurnBoundary | null, isRead: Promise<boolean>): Promise<RingAnswer>;
-  /** @throws Error when the surface cannot be bound now */
+  /** @throws Error if the surface cannot be bound now */
   resume(): Promise<void>;
-  /** Called when the answer is on its way. */
+  /** Called after the answer was written. */
   shutdown(reason: string, deadlineMs: number): void;
-  /** Somebody spoke who may not, or what is no request. */
+  /** A peer had no valid token, or sent something that is not a request. */
   refused(error: 'ipc_auth_failed'): void;
 }
 
@@ -28,20 +28,21 @@ export interface ConversationContext {
   readonly handlers: Handlers;
 }
 
-/** Who has not shown the token by then is sent away; the hook has shown it in a millisecond. */
+/** A peer that has not shown the token by then is disconnected. A hook shows it within a millisecond. */
 const STRANGER_MS = 2000;
-/** Until the next whole line, and for an answer to be read. */
+/** How long to wait for the next whole line, and for an answer to be read. */
 const IDLE_MS = 30_000;
 
-/** Who waits to hear whether the last answer was read. */
+/** The callback that waits to hear whether the last answer was read. */
 type ReadWaiter = ((isRead: boolean) => void) | null;
 
 /**
- * One connection to its end (persona daemon, contract 1 and 4). Nothing is said before the token was; requests are done one
- * after the other, and the next is read when the answer before is taken, so a peer that does not read holds up itself alone.
+ * Serves one connection until it ends (persona daemon, contract 1 and 4). Nothing is answered before the peer shows the token.
+ * Requests run one after the other. The next request is read after the previous answer was read, so a slow peer delays only
+ * itself.
  */
 export async function serveConnection(peer: Socket, { isToken, clock, handlers }: ConversationContext): Promise<void> {
-  peer.on('error', () => {}); // the loop below has it too
+  peer.on('error', () => {}); // the loop below gets the error too
   const cut = createLineCutter(LONGEST_LINE);
   let isKnown = false;
   let owed: ReadWaiter = null;
@@ -78,7 +79,7 @@ export async function serveConnection(peer: Socket, { isToken, clock, handlers }
     }
     resolveOwed(true);
   } catch {
-    // Reset, or closed with an answer on its way: to whom it matters, it is told below.
+    // The connection was reset, or closed with an answer on its way. The finally block reports it.
   } finally {
     limit[Symbol.dispose]();
     resolveOwed(false);
@@ -112,7 +113,7 @@ async function answerRequest(peer: Socket, request: LinkRequest, handlers: Handl
   }
 }
 
-/** The other end has read it when it says something more, or hangs up with nothing left to read: `talk` sees that. */
+/** The peer has read the answer once it sends more, or hangs up with nothing left to read. `serveConnection` detects both. */
 async function answerRing(peer: Socket, turnBoundary: TurnBoundary | null, handlers: Handlers): Promise<ReadWaiter> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   try {
@@ -129,12 +130,12 @@ async function answerResume(handlers: Handlers): Promise<string> {
     await handlers.resume();
     return formatAnswerLine({});
   } catch {
-    // The daemon has logged why; what a plugin says is not for the other end.
+    // The daemon has logged the reason; the message of a plugin is not for the peer.
     return formatRefusalLine('surface_unavailable', 'its surface cannot be bound now; see the log of the daemon');
   }
 }
 
-/** @throws Error when the peer is gone */
+/** @throws Error if the peer is gone */
 async function writeLine(peer: Socket, line: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     peer.write(line, (error) => (error ? reject(error) : resolve()));

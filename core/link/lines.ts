@@ -1,15 +1,18 @@
-/** Longer than any request is: who sends more speaks something else (persona daemon, contract 4). */
+/** No request is longer: a peer that sends more speaks another protocol (persona daemon, contract 4). */
 export const LONGEST_LINE = 16 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** What came with a chunk: the lines it ended, without their ends, and whether one grew too long behind them. */
+/** The result of one chunk: the lines that it completed, without their line ends, and whether the next line is too long. */
 export interface CutLines {
   readonly lines: readonly string[];
   readonly isOver: boolean;
 }
 
-/** Cuts a stream into lines of at most `longest` bytes; never keeps more than one. What follows one too long is not read. */
+/**
+ * Cuts a stream into lines of at most `longest` bytes, and keeps at most one unfinished line. It stops reading at a line that is
+ * too long.
+ */
 export function createLineCutter(longest: number): (chunk: Uint8Array) => CutLines {
   let held: Uint8Array[] = [];
   let bytes = 0;

@@ -7,8 +7,8 @@ import { computeDaemonPlaces, type DaemonName, type DaemonPlaces, type DaemonSur
 type LinkEnv = Readonly<Record<string, string | undefined>>;
 
 /**
- * What this process is surrounded by. On Linux the runtime directory of the session stands in for a XDG_RUNTIME_DIR that is
- * missing: a hook that was started without it must look where the daemon is, which its unit gave it.
+ * Collects what the paths of this process depend on. On Linux, the runtime directory of the session replaces a missing
+ * XDG_RUNTIME_DIR: a hook may start without the variable, while the daemon's unit sets it, and both must find the same paths.
  */
 export function readOwnSurroundings(env: LinkEnv = process.env): DaemonSurroundings {
   const platform = process.platform === 'darwin' || process.platform === 'win32' ? process.platform : 'linux';

@@ -1,44 +1,44 @@
 import { posix, win32 } from 'node:path';
 import { computeDirs, type Surroundings } from '../state/index.ts';
 
-/** In the name of every unit, task, pipe and directory of a daemon. */
+/** Part of the name of every unit, task, pipe and directory of a daemon. */
 export const PREFIX = 'prism-daemon';
 
-/** Whose daemon it is: two slugs, fixed when it is installed. */
+/** The name of a daemon: two slugs, fixed at installation. */
 export interface DaemonName {
   readonly tenant: string;
   readonly identity: string;
 }
 
-/** What the answer depends on. */
+/** What the paths depend on. */
 export interface DaemonSurroundings extends Surroundings {
   /** Null where the platform has no user ids (Windows). */
   readonly uid: number | null;
   readonly temp: string;
 }
 
-/** Where one daemon has its things. All absolute; nothing is created by asking. */
+/** The paths of one daemon. All are absolute; computing them creates nothing. */
 export interface DaemonPlaces {
   /** `TENANT-IDENTITY`. */
   readonly name: string;
-  /** The name of its unit, task or label. */
+  /** The name of the daemon's unit, task or label. */
   readonly unit: string;
-  /** Its truth: what was installed. */
+  /** The directory of what was installed. */
   readonly dir: string;
   readonly config: string;
   readonly observeToken: string;
   readonly actToken: string;
-  /** Of the running process, 0700. */
+  /** The directory of the running process, 0700. */
   readonly runtime: string;
   /** A socket in `runtime`, on Windows a named pipe. */
   readonly socket: string;
   readonly token: string;
   /**
-   * What is locked; the lock is beside it, in `NAME.lock`. Not in `runtime`: whoever removes that directory, as systemd does
-   * and `daemon destroy`, must not remove the lock of a process that lives, nor hold a file of it open.
+   * The path that is locked; the lock is beside it, in `NAME.lock`. The lock is not inside `runtime`, because systemd and `daemon
+   * destroy` remove that directory. They must not remove the lock of a live process, nor hold a file of it open.
    */
   readonly locked: string;
-  /** The number of the process that holds the lock, beside the lock: believed only while that is held. */
+  /** The id of the process that holds the lock. It is valid only while the lock is held. */
   readonly pid: string;
   readonly metrics: string;
   readonly log: string;
@@ -46,17 +46,17 @@ export interface DaemonPlaces {
 }
 
 const SLUG = /^[a-z0-9-]{1,32}$/;
-/** `sun_path` holds 104 bytes on macOS, one of them the end (persona daemon, contract 1). */
+/** `sun_path` holds 104 bytes on macOS, including the end (persona daemon, contract 1). */
 export const LONGEST_SOCKET = 103;
 
-/** Of a tenant or an identity. */
+/** Whether a text can be a tenant or an identity. */
 export function isSlug(text: string): boolean {
   return SLUG.test(text);
 }
 
 /**
- * A slug for any name: what no slug may hold becomes a dash. Empty when nothing is left of it, which is no slug. Two names may
- * have one slug: who installs looks whether it is taken.
+ * Makes a slug from any name: characters that a slug cannot hold become dashes. An empty result is not a slug. Two names may have
+ * the same slug, so the installer checks whether the slug is taken.
  */
 export function toSlug(text: string): string {
   return text
@@ -68,17 +68,17 @@ export function toSlug(text: string): string {
     .replace(/^-+|-+$/g, '');
 }
 
-/** `TENANT-IDENTITY`: two pairs may have one, so it is taken by who was installed first (persona daemon, contract 1). */
+/** `TENANT-IDENTITY`. Two pairs may have the same joined name; the first installed one takes it (persona daemon, contract 1). */
 export function toJoinedName({ tenant, identity }: DaemonName): string {
   return `${tenant}-${identity}`;
 }
 
-/** Where what was installed stands, a directory a daemon. */
+/** The parent directory of what was installed, with one directory per daemon. */
 export function toDaemonsDir(around: Surroundings): string {
   return getPathModule(around).join(computeDirs(around).state, 'daemons');
 }
 
-/** Where the processes have their sockets, a directory a daemon. */
+/** The parent directory of the sockets, with one directory per daemon. */
 export function toRuntimeDir(around: DaemonSurroundings): string {
   const { platform, env, uid, temp } = around;
   const path = getPathModule(around);
@@ -111,14 +111,14 @@ export function computeDaemonPlaces(daemon: DaemonName, around: DaemonSurroundin
 }
 
 /**
- * Pipes stand in one space of names for all users: the profile directory says whose it is, and its case tells nothing. The
- * name is no secret. Not run on Windows.
+ * Named pipes share one namespace for all users, so the name contains a hash of the profile directory, in lower case. The name is
+ * not a secret. Not run on Windows.
  */
 function toPipeName(name: string, home: string): string {
   return `\\\\.\\pipe\\${PREFIX}.${computeHash(home.toLowerCase())}.${name}`;
 }
 
-/** FNV-1a with 64 bits, in hex: to load `node:crypto` takes longer than a hook has. */
+/** FNV-1a with 64 bits, in hex. Loading `node:crypto` takes longer than a hook has. */
 function computeHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

@@ -1,14 +1,14 @@
-/** What can be asked of a daemon, and nothing else (persona daemon, contract 4). */
+/** All requests that a daemon accepts (persona daemon, contract 4). */
 export const VERBS = ['status', 'notify_surface', 'resume_surface', 'shutdown'] as const;
 export type LinkVerb = (typeof VERBS)[number];
 
 /** The four states of the stream (persona daemon, contract 3). */
 export type Fsm = 'DISCONNECTED' | 'RECONCILING' | 'CONNECTED' | 'EMITTING';
 
-/** What a person is told a daemon does (persona daemon, contract 5). */
+/** The state of a daemon as a person sees it (persona daemon, contract 5). */
 export type Taxonomy = 'running' | 'sleeping' | 'restarting' | 'failed';
 
-/** Every failure is one of these, in metrics and logs (persona daemon, contract 6). */
+/** Every failure has one of these classes, in metrics and logs (persona daemon, contract 6). */
 export const ERROR_CLASSES = [
   'ws_connect_failed',
   'ws_stream_stalled',
@@ -23,21 +23,21 @@ export const ERROR_CLASSES = [
 ] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-/** What the harness says when a turn of its agent begins or ends (persona daemon, contract 4). */
+/** What the harness reports when a turn of its agent begins or ends (persona daemon, contract 4). */
 export const TURN_BOUNDARY_KINDS = ['SessionStart', 'UserPromptSubmit', 'Stop', 'agent-turn-complete'] as const;
 export type TurnBoundaryKind = (typeof TURN_BOUNDARY_KINDS)[number];
 
-/** One moment between two turns. Two reports that are equal in all three are one moment, told twice. */
+/** One moment between two turns. Two reports with the same three fields are the same moment, reported twice. */
 export interface TurnBoundary {
   readonly kind: TurnBoundaryKind;
   readonly session: string;
-  /** What the harness calls the turn; null: it has no name for it. */
+  /** The harness's name for the turn; null: the harness gave none. */
   readonly turn: string | null;
 }
 
 export type RingWhy =
   | 'rung'
-  /** Asked for without a boundary: it waits for the next. */
+  /** The request named no boundary, so the ring waits for the next one. */
   | 'queued'
   | 'disconnected'
   | 'reconciling'
@@ -53,7 +53,7 @@ export interface RingAnswer {
   readonly why: RingWhy;
 }
 
-/** All that a surface is ever handed. */
+/** All that a surface ever receives. */
 export interface Doorbell {
   /** ISO 8601, UTC. */
   readonly timestamp: string;
@@ -79,17 +79,17 @@ export interface DaemonStatus {
     readonly pid: number | null;
     readonly restarts: number;
   };
-  /** Of the last one that was sent, over whichever connection; null: none was yet. */
+  /** Age of the last heartbeat sent, over any connection; null: none was sent yet. */
   readonly heartbeat_age_s: number | null;
   readonly drain_age_s: number;
   /** `fresh` is false while nothing is known of the upstream. */
   readonly pending: { readonly count: number; readonly rev: number | null; readonly fresh: boolean };
-  /** The revision it was rung for; null: nothing was rung that is not drained. */
+  /** The revision that was rung for and is not drained yet; null: none. */
   readonly outstanding: number | null;
   readonly last_error_class: ErrorClass | null;
-  /** The last 64, oldest first. */
+  /** The last 64 transitions, oldest first. */
   readonly transitions: readonly Transition[];
-  /** In the text exposition format. */
+  /** Metrics in the text exposition format. */
   readonly metrics: string;
 }
 

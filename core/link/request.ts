@@ -1,29 +1,29 @@
 import { parseJson } from '../model/index.ts';
 import { type LinkVerb, TURN_BOUNDARY_KINDS, type TurnBoundary, VERBS } from './protocol.ts';
 
-/** The version of the lines. */
+/** The version of the line protocol. */
 export const PROTOCOL = 1;
-/** The seed's bound: a daemon is gone by then, or is ended. */
+/** The longest shutdown deadline, in milliseconds: by then a daemon has ended, or is killed. */
 export const MOST_DEADLINE_MS = 5000;
 
 const LONGEST_NAME = 512;
 
 export type LinkRequest =
   | { readonly verb: 'status' }
-  /** Null: asked for by a person, for the next boundary. */
+  /** Null: a person asks, and the ring waits for the next boundary. */
   | { readonly verb: 'notify_surface'; readonly boundary: TurnBoundary | null }
   | { readonly verb: 'resume_surface' }
   | { readonly verb: 'shutdown'; readonly reason: string; readonly deadlineMs: number };
 
-/** One line that was read. */
+/** One parsed line. */
 export type RequestParseResult =
   | { readonly is: 'request'; readonly request: LinkRequest }
   | { readonly is: 'unknown-verb' }
   | { readonly is: 'bad-request'; readonly why: string }
-  /** No JSON object, or not the token: nothing more is heard of this connection. */
+  /** Not a JSON object, or a wrong token: the connection is closed. */
   | { readonly is: 'stranger' };
 
-/** How a request is written. */
+/** Formats a request as one line. */
 export function formatRequestLine(request: LinkRequest, token: string): string {
   const head = { v: PROTOCOL, token, verb: request.verb };
   const details =
@@ -36,10 +36,10 @@ export function formatRequestLine(request: LinkRequest, token: string): string {
 }
 
 /**
- * What a line asks for (persona daemon, contract 4). Nothing of it is ever said back.
+ * Parses a line (persona daemon, contract 4). No part of the line is ever sent back.
  *
  * @param isToken compares in constant time
- * @param isKnown this connection has given the token before, so the line may leave it out
+ * @param isKnown this connection has already shown the token, so the line may omit it
  */
 export function parseRequestLine(
   line: string,
@@ -98,6 +98,6 @@ export function parseObject(line: string): Readonly<Record<string, unknown>> | n
     const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
-    return null; // no JSON is as good as none of ours
+    return null; // the caller treats it as a line of another protocol
   }
 }

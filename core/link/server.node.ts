@@ -14,24 +14,24 @@ export interface ControlSocketOptions {
   readonly handlers: Handlers;
 }
 
-/** The open control socket of the one daemon of its name. Disposing it closes every connection and lets go of the name. */
+/** The open control socket of the one daemon of its name. Disposing it closes every connection and releases the name. */
 export interface ControlSocket extends AsyncDisposable {
   readonly places: DaemonPlaces;
 }
 
-/** More than all that asks at once: the hook, the tray, a person or two. */
+/** More than the hook, the tray and a few people need at once. */
 const MOST_CONNECTIONS = 64;
 const ATTEMPTS = 4;
 const AGAIN_MS = 20;
-/** Nobody but the owner may write to it, which is what connecting takes. */
+/** Connecting needs write permission, and this mask leaves it to the owner alone. */
 const OWNER_ONLY = 0o177;
 
 /**
- * Opens the control socket (persona daemon, contract 1): first the lock, so that who lives is never mistaken for who is
- * gone; then what a killed daemon left is removed; then a new token, and the socket, 0600 in a directory 0700.
+ * Opens the control socket (persona daemon, contract 1). It takes the lock first, so that a live daemon is never mistaken for a
+ * dead one. Then it removes what a killed daemon left, writes a new token, and opens the socket: 0600 in a directory 0700.
  *
- * @throws Fault `daemon-runs`: another process is this daemon; `daemon-socket`, which is class `ipc_bind_failed`: the path is
- * too long or cannot be bound; `unwritable` or `no-space`
+ * @throws Fault `daemon-runs`: another process is this daemon; `daemon-socket`, which is class `ipc_bind_failed`: the path is too
+ * long or cannot be bound; `unwritable` or `no-space`
  */
 export async function openControlSocket({
   places,
@@ -46,7 +46,7 @@ export async function openControlSocket({
   ensurePrivateDir(disk, runtime);
   const lock = await acquireLock(disk, places, clock);
   try {
-    writeAtomically(disk, random, pidPath, `${process.pid}\n`); // who has to end it finds it also when it does not answer
+    writeAtomically(disk, random, pidPath, `${process.pid}\n`); // lets others end the process even if it does not answer
     if (!isPipe) remove(disk, socket);
     const token = random.hex(32);
     writeAtomically(disk, random, tokenPath, `${token}\n`);
@@ -59,7 +59,7 @@ export async function openControlSocket({
     });
     server.maxConnections = MOST_CONNECTIONS;
     await listen(server, socket);
-    // Out of descriptors for one more connection: those that are open go on.
+    // Without a file descriptor for one more connection, the open connections go on.
     server.on('error', (error) => disk.log.warn(`${socket}: ${error.message}`, { path: socket }));
     return {
       places,
@@ -88,7 +88,7 @@ function checkLength(socket: string): void {
     throw createSocketFault(socket, `the path has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}`);
 }
 
-/** Who only looks whether a daemon lives holds its lock for a moment: so it is asked for more than once. */
+/** A process that only checks whether a daemon lives holds the lock for a moment, so we try more than once. */
 async function acquireLock(disk: Disk, { locked: path, name, runtime }: DaemonPlaces, clock: Clock): Promise<Lock> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -105,7 +105,7 @@ async function acquireLock(disk: Disk, { locked: path, name, runtime }: DaemonPl
   }
 }
 
-/** The mask is that of the whole process, but binding is done when `listen` returns: nothing else is made with it. */
+/** The mask is that of the whole process, but binding is done when `listen` returns: nothing else is created with it. */
 async function listen(server: Server, path: string): Promise<void> {
   const before = process.platform === 'win32' ? null : process.umask(OWNER_ONLY);
   try {
@@ -135,7 +135,7 @@ function createSocketFault(path: string, why: string, cause?: unknown): Fault {
   return new Fault('daemon-socket', `${path}: ${why}`, { is: 'machine', key: `file:${path}` }, { cause });
 }
 
-/** Takes the same time whatever is given, also of another length. */
+/** Compares in the same time whatever is given, also at another length. */
 function createTokenCheck(token: string): (candidate: string) => boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   const own = hash(token);

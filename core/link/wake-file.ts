@@ -5,12 +5,15 @@ import { type Disk, getErrno, readPrivate, toStem, writeAtomically } from '../st
 
 const MOST_BYTES = 4096;
 
-/** Where the address stands at which the runner of a persona can be told to wake it, for a daemon, which opens no database. */
+/**
+ * The file with the address at which the runner of a persona can be asked to wake it. A daemon reads it, because it opens no
+ * database.
+ */
 export function toWakeFile(run: string, persona: PersonaId): string {
   return join(run, 'wakes', toStem(persona));
 }
 
-/** Null: there is none any more. @throws Fault `unwritable` or `no-space` */
+/** Null removes the address. @throws Fault `unwritable` or `no-space` */
 export function writeWake(disk: Disk, random: Random, path: string, url: string | null): void {
   if (url !== null) {
     writeAtomically(disk, random, path, `${url}\n`);
@@ -23,7 +26,7 @@ export function writeWake(disk: Disk, random: Random, path: string, url: string 
   }
 }
 
-/** The address as it was noted; null: there is none. @throws Fault `unreadable` */
+/** Reads the address; null: there is none. @throws Fault `unreadable` */
 export function readWake(disk: Disk, path: string): string | null {
   const bytes = readPrivate(disk, path, MOST_BYTES);
   const url = bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim();
