@@ -3,22 +3,22 @@ import { basename, dirname } from 'node:path';
 import { type Clock, realFiles } from '../ports/index.ts';
 import { readText } from '../state/index.ts';
 
-/** What is written in several calls is told once. */
+/** Several writes within this time are reported once. */
 const GATHER_MS = 20;
 const LONGEST_WORD = 64;
 const MOST_BYTES = 4096;
 
 export interface ActivityFileNeeds {
   readonly clock: Pick<Clock, 'after'>;
-  /** When the file was last written, by the wall clock, and the word that stands in it; null: none does. */
+  /** Called with the time of the last write, by the wall clock, and the word in the file; null: the file holds no word. */
   readonly heard: (at: number, word: string | null) => void;
-  /** Once, with why it cannot be watched; then nothing is ever heard. */
+  /** Called once with the reason if the file cannot be watched. After that `heard` is never called. */
   readonly failed: (why: string) => void;
 }
 
 /**
- * Hears of each write to a file, also one that is not there yet; its directory must be. While the file is there it is
- * watched by itself: beside it stand the files of all other personas, which would wake this process every time.
+ * Reports each write to a file, which need not exist yet; its directory must exist. An existing file is watched directly, because
+ * the directory also holds the files of all other personas, and each of their writes would wake this process.
  */
 export function watchActivityFile(path: string, { clock, heard, failed }: ActivityFileNeeds): Disposable {
   const name = basename(path);
@@ -44,7 +44,7 @@ export function watchActivityFile(path: string, { clock, heard, failed }: Activi
       watcher = watch(isThere ? path : dirname(path), { persistent: false }, (event, changed) => {
         if (!isThere && changed !== null && changed !== name) return;
         touched();
-        // It came, went, or another one stands under its name.
+        // The file was created, removed or replaced.
         if (!isThere || event === 'rename') attend();
       });
       watcher.on('error', (error) => failed(error.message));
@@ -68,6 +68,6 @@ function readWord(path: string): string | null {
     const word = readText(realFiles, path, MOST_BYTES)?.trim() ?? '';
     return word === '' || word.length > LONGEST_WORD ? null : word;
   } catch {
-    return null; // gone again: that it was written is all that is known
+    return null; // the file is gone again: only the time of the write is known
   }
 }

@@ -1,25 +1,25 @@
-/** Rungs of the ladder between two connections: 1 s, doubled, never over 60 s (persona daemon, contract 3). */
+/** Waits between two connections: 1 s, doubled, at most 60 s (persona daemon, contract 3). */
 const FIRST_MS = 1_000;
 const HIGHEST_MS = 60_000;
 const JITTER = 0.2;
 const HIGHEST_PEEK_MS = 30_000;
-/** The longest that an upstream can ask to be left alone. */
+/** The longest wait that an upstream can ask for. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 export const AUTH_RETRY_MS = 300_000;
 export const SECOND_DAEMON_MS = 60_000;
 
-/** Milliseconds before the next connection, after so many since the ladder began. `draw` in [0, 1) is the jitter. */
+/** Milliseconds before the next connection, after this many attempts in a row. `draw` in [0, 1) is the jitter. */
 export function computeLadderMs(attempts: number, draw: number): number {
   return Math.round(computeRungMs(attempts - 1, HIGHEST_MS) * (1 - JITTER + 2 * JITTER * draw));
 }
 
-/** Milliseconds before a peek is made again, after so many that failed one after the other: 1, 2, 4 .. 30 s. */
+/** Milliseconds before the next peek, after this many failures in a row: 1, 2, 4 .. 30 s. */
 export function computePeekRetryMs(failures: number): number {
   return computeRungMs(failures - 1, HIGHEST_PEEK_MS);
 }
 
-/** What a close means for the next connection (persona daemon, contract 2). */
+/** What to do after a close (persona daemon, contract 2). */
 export type AfterClose = { readonly is: 'again'; readonly ms: number } | { readonly is: 'stop'; readonly exit: 0 | 78 };
 
 export const CLOSE = { auth: 4401, wrongPersona: 4403, second: 4409, gone: 4410, busy: 4429 } as const;
@@ -48,13 +48,13 @@ export function decideAfterClose(
   }
 }
 
-/** The close code that says the same as an HTTP status on the upgrade; null: none does. */
+/** The close code with the same meaning as an HTTP status on the upgrade; null: there is none. */
 export function toCloseCode(status: number): number | null {
   const code = 4000 + status;
   return Object.values<number>(CLOSE).includes(code) ? code : null;
 }
 
-/** Not under a second, so that an upstream that says 0 is not asked in a loop. */
+/** At least a second, so that an upstream that says 0 is not called in a loop. */
 function clampRetryAfter(ms: number): number {
   return Math.min(LONGEST_RETRY_AFTER_MS, Math.max(FIRST_MS, Number.isFinite(ms) ? ms : FIRST_MS));
 }

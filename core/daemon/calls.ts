@@ -4,32 +4,32 @@ import type { Happening } from './machine-state.ts';
 import type { AskPending, OpenSession, UpstreamSession } from './session.ts';
 import type { UpstreamUrls } from './upstream-url.ts';
 
-/** Where the upstream is at this moment, and what opens it. */
+/** The URLs of the upstream at this moment, and the token for them. */
 export interface UpstreamEndpoint extends UpstreamUrls {
   readonly token: string;
 }
 
 export interface UpstreamCallsNeeds {
   readonly hello: DaemonHello;
-  /** Asked at every call. @throws Error when it cannot be said now, with what is missing */
+  /** Called for every call. @throws Error if the upstream is unknown now; the message says what is missing */
   readonly upstream: () => UpstreamEndpoint;
   readonly openSession: OpenSession;
   readonly askPending: AskPending;
-  /** What came of a call; `raw` are the words of a failure, for the log. */
+  /** Reports the outcome of a call; `raw` is the text of a failure, for the log. */
   readonly tell: (happening: Happening, raw?: string) => void;
 }
 
-/** The two calls of a daemon, each by the number the machine gave it; there is no third (persona daemon, contract 2). */
+/** The two calls that a daemon makes, each with the number that the machine gave it (persona daemon, contract 2). */
 export interface UpstreamCalls {
   open(conn: number): void;
-  /** Nothing more is heard of this one. */
+  /** Ends a connection; nothing more is reported of it. */
   terminate(conn: number): void;
   peek(id: number): void;
   dropPeek(id: number): void;
   heartbeat(conn: number, seq: number, frame: DaemonFrame): void;
-  /** Says goodbye and closes; resolves when it is closed. */
+  /** Says goodbye and closes; resolves when the stream is closed. */
   leave(reason: string): Promise<void>;
-  /** Ends what is still open. */
+  /** Ends the stream if it is still open. */
   cut(): void;
 }
 

@@ -2,8 +2,8 @@ import type { Doorbell } from '../link/index.ts';
 import { formatIso, type Instant } from '../model/index.ts';
 
 /**
- * All that a surface is ever handed (persona daemon, contract 4). A moment is everything that comes in here, so no word of
- * a message can come out.
+ * Creates all that a surface ever receives (persona daemon, contract 4). The time is the only input, so no word of a message can
+ * get into the doorbell.
  */
 export function createDoorbell(at: Instant): Doorbell {
   return { timestamp: formatIso(at), source: 'daemon', kind: 'pending_work_notice' };

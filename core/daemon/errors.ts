@@ -9,7 +9,7 @@ const BY_FAULT: Partial<Record<FaultCode, ErrorClass>> = {
   'daemon-socket': 'ipc_bind_failed',
 };
 
-/** What the operating system was asked for when it failed. */
+/** The class for each failed system call. */
 const BY_CALL: Readonly<Record<string, ErrorClass>> = {
   listen: 'ipc_bind_failed',
   bind: 'ipc_bind_failed',
@@ -20,8 +20,8 @@ const BY_CALL: Readonly<Record<string, ErrorClass>> = {
 const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$)/;
 
 /**
- * The class of anything that was thrown (persona daemon, contract 6): of ten, whatever comes. What is in it goes to the log
- * only. Where the caller knows what it was doing, it says the class itself.
+ * Maps anything that was thrown to one of the ten classes (persona daemon, contract 6). The error's own text goes only to the
+ * log. A caller that knows what it was doing gives the class itself.
  */
 export function classifyError(thrown: unknown): ErrorClass {
   if (isErrorClass(thrown)) return thrown;
@@ -35,7 +35,7 @@ export function isErrorClass(value: unknown): value is ErrorClass {
   return ERROR_CLASSES.some((known) => known === value);
 }
 
-/** Each of the ten, never seen: what is not counted yet is shown as 0 and not left out. */
+/** Counts for all ten classes, starting at 0, so that a class without errors is shown as 0 and not left out. */
 export function createErrors(): ErrorCounts {
   return Object.fromEntries(ERROR_CLASSES.map((errorClass) => [errorClass, { count: 0, at: null }])) as Record<
     ErrorClass,
@@ -49,6 +49,6 @@ function readText(value: unknown, key: string): string | null {
     const field = (value as Readonly<Record<string, unknown>>)[key];
     return typeof field === 'string' ? field : null;
   } catch {
-    return null; // a getter of a stranger's that throws says nothing
+    return null; // a foreign getter threw, so there is nothing to read
   }
 }

@@ -2,7 +2,7 @@ import type { Fsm, Taxonomy } from '../link/index.ts';
 import { type Instant, parseJson, parseTimestamp } from '../model/index.ts';
 import type { Happening } from './machine-state.ts';
 
-/** What a daemon says of itself when its stream opens (persona daemon, contract 2). */
+/** How a daemon introduces itself when its stream opens (persona daemon, contract 2). */
 export interface DaemonHello {
   readonly kind: 'daemon';
   readonly tenant_id: string;
@@ -12,11 +12,11 @@ export interface DaemonHello {
   readonly machine_id: string;
   readonly version: string;
   readonly proto: 1;
-  /** A hint for the tools of the agent, handed on as it was given. */
+  /** A hint for the tools of the agent, passed on unchanged. */
   readonly autonomy?: string;
 }
 
-/** All that a daemon ever says upstream. */
+/** All frames that a daemon sends. */
 export type DaemonFrame =
   | ({ readonly type: 'hello' } & DaemonHello)
   | {
@@ -29,10 +29,10 @@ export type DaemonFrame =
     }
   | { readonly type: 'bye'; readonly reason: string };
 
-/** With a longer wait nobody would know that the daemon lives. */
+/** With a longer interval nobody would know whether the daemon lives. */
 const LONGEST_HEARTBEAT_MS = 60_000;
 
-/** What a frame of the upstream means. One that is not known, or not whole, was only heard. */
+/** Parses a frame of the upstream. An unknown or incomplete frame counts only as `heard`. */
 export function parseFrame(conn: number, text: string): Happening {
   const frame = parseObject(text);
   if (frame === null) return { is: 'garbled', conn };
@@ -61,7 +61,7 @@ export function parseFrame(conn: number, text: string): Happening {
   }
 }
 
-/** What a peek answers: a revision, a number and a time, and no more of it is looked at. Null: it is not that. */
+/** Parses the answer to a peek: a revision, a count and a time; other fields are ignored. Null: the answer has another shape. */
 export function parsePending(
   text: string,
 ): { readonly rev: number; readonly count: number; readonly oldest: Instant | null } | null {
@@ -73,7 +73,7 @@ export function parsePending(
   return { rev, count, oldest: oldest_at === null ? null : parseTimestamp(oldest_at) };
 }
 
-/** How long a 4429 asks to wait, said as JSON in the reason of the close; null: it does not say. */
+/** How long a 4429 asks to wait, in milliseconds, from the JSON in the close reason; null: it does not say. */
 export function parseRetryAfter(reason: string): number | null {
   const ms = parseObject(reason)?.retry_after_ms;
   return isCount(ms) ? ms : null;
@@ -92,6 +92,6 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | null {
     const value: unknown = parseJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
-    return null; // what it says instead is of no use to anybody
+    return null; // the caller decides what a text without an object means
   }
 }

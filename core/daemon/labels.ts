@@ -1,4 +1,4 @@
-/** What every series of a daemon carries, in this order (persona daemon, contract 6). */
+/** The labels of every series of a daemon, in this order (persona daemon, contract 6). */
 export interface PersonaLabels {
   readonly tenant_id: string;
   readonly agent_identity: string;
@@ -13,14 +13,14 @@ const NAMES: readonly LabelName[] = ['tenant_id', 'agent_identity', 'agent_surfa
 const LONGEST = 64;
 
 /**
- * What becomes of a label that is none of the five, `session_id` above all, whose every value would be a series of its own:
- * in tests it is thrown, in production it is dropped, and told so that it is counted.
+ * What happens to an unknown label. Above all `session_id` is unknown, because each of its values would be a series of its own.
+ * Tests throw; production drops the label and reports it, so that it is counted.
  */
 export type UnknownLabelPolicy = 'throw' | ((name: string) => void);
 
 /**
  * The labels of a series, in the order of the contract.
- * @throws RangeError for a name that is none of the five, if `strange` says so
+ * @throws RangeError for an unknown label, if `strange` is `throw`
  */
 export function toLabels(values: Readonly<Record<string, string>>, strange: UnknownLabelPolicy): Labels {
   for (const name of Object.keys(values)) {
@@ -34,7 +34,7 @@ export function toLabels(values: Readonly<Record<string, string>>, strange: Unkn
   });
 }
 
-/** At most 64 characters of `[A-Za-z0-9._-]`, and never nothing: a label without a value would be none. */
+/** Makes a label value: 1 to 64 characters of `[A-Za-z0-9._-]`. It is never empty, because an empty value means no label. */
 export function toLabelValue(text: string): string {
   return text.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, LONGEST) || '_';
 }

@@ -3,10 +3,10 @@ import { formatIso } from '../model/index.ts';
 import { isErrorClass } from './errors.ts';
 import type { DaemonEffect, DaemonRules, MachineState, Now } from './machine-state.ts';
 
-/** How many transitions are kept to be shown. */
+/** How many transitions are kept for display. */
 const MOST_TRANSITIONS = 64;
 
-/** One step in the making: the parts of the machine write to it, one after the other; nobody else sees it. */
+/** One step in progress. The parts of the machine write to it one after the other; nothing outside the machine sees it. */
 export interface MachineDraft {
   state: MachineState;
   readonly effects: DaemonEffect[];
@@ -23,7 +23,7 @@ export function newId(draft: MachineDraft): number {
   return draft.state.lastId;
 }
 
-/** Goes over to a state; staying where one is, is no transition. */
+/** Moves to a state. Staying in the same state is no transition. */
 export function enter(draft: MachineDraft, to: Fsm, why: string): void {
   const { fsm: from, transitions } = draft.state;
   if (from === to) return;
@@ -32,7 +32,7 @@ export function enter(draft: MachineDraft, to: Fsm, why: string): void {
   draft.effects.push({ is: 'moved', transition });
 }
 
-/** Counts a failure. A class that is none, from a caller that lies about its types, is counted as what it is: unclassified. */
+/** Counts a failure. An unknown class, from a caller with wrong types, counts as `unclassified`. */
 export function fail(draft: MachineDraft, errorClass: ErrorClass, why: string): void {
   const error = isErrorClass(errorClass) ? errorClass : 'unclassified';
   const { errors } = draft.state;

@@ -3,10 +3,10 @@ import type { DaemonInput } from './machine-state.ts';
 
 type HeartbeatInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 
-/** A heartbeat that the stream did not take for so many intervals is a failure (persona daemon, contract 6). */
+/** A heartbeat that the stream did not take for this many intervals is a failure (persona daemon, contract 6). */
 const STUCK_INTERVALS = 2;
 
-/** One each interval, from the moment a connection is reconciled. While one is stuck, no other is put behind it. */
+/** Sends one heartbeat per interval, from the moment a connection is reconciled. While a heartbeat is stuck, no other is sent. */
 export function heartbeatInTime(draft: MachineDraft): void {
   const { link, heartbeat } = draft.state;
   const { mono } = draft.now;

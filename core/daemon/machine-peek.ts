@@ -6,7 +6,7 @@ import { endConnection, LIMITS } from './machine-stream.ts';
 
 type PeekInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 
-/** Asks the upstream how many wait. Whoever is asked already is asked once more afterwards. */
+/** Starts a peek for the number of waiting items. If a peek is already under way, another one follows it. */
 export function refresh(draft: MachineDraft): void {
   const { peek, link } = draft.state;
   if (link.is !== 'up') return;
@@ -14,7 +14,7 @@ export function refresh(draft: MachineDraft): void {
   if (peek.is === 'asked') put(draft, { peek: { ...peek, again: true } });
 }
 
-/** What became due of the peek. */
+/** Does what is due for the peek. */
 export function peekInTime(draft: MachineDraft): void {
   const { peek } = draft.state;
   const { mono } = draft.now;
@@ -55,7 +55,7 @@ export function onPendingChanged(draft: MachineDraft, { conn, rev }: PeekInput<'
   }
   const newest = Math.max(link.rev, rev);
   put(draft, { link: { ...link, rev: newest, streamRev: rev } });
-  // Told of what a peek has seen already.
+  // A peek has already seen this change.
   if (index?.is === 'fresh' && index.rev >= rev) return;
   if (index !== null && !isUnknown(index)) {
     put(draft, { index: { ...index, is: 'guess', rev: newest, count: Math.max(1, index.count) } });
@@ -63,7 +63,10 @@ export function onPendingChanged(draft: MachineDraft, { conn, rev }: PeekInput<'
   refresh(draft);
 }
 
-/** The one acknowledgement there is. Its revision is that of the items taken, and may be older than what was told since. */
+/**
+ * Handles the only acknowledgement of a doorbell. Its revision is that of the drained items, which may be older than later
+ * changes.
+ */
 export function onDrained(draft: MachineDraft, { conn, rev, remaining }: PeekInput<'drained'>): void {
   const { link, index, peek } = draft.state;
   if (link.is !== 'up' || link.conn !== conn) return;
@@ -78,7 +81,7 @@ export function onDrained(draft: MachineDraft, { conn, rev, remaining }: PeekInp
     const is = isNewest ? 'fresh' : 'guess';
     put(draft, { index: { is, rev: Math.max(link.rev, rev), count: remaining, oldest: null } });
   }
-  // A peek on its way may have been answered before the drain.
+  // A peek under way may have been answered before the drain.
   if (!isNewest || peek.is === 'asked') refresh(draft);
 }
 
@@ -91,14 +94,14 @@ function learnPending(draft: MachineDraft, { rev, count, oldest }: Pick<Index, '
   const { outstanding } = draft.state;
   put(draft, { index: { is: 'fresh', rev, count, oldest: count === 0 ? null : oldest } });
   if (outstanding === null) return;
-  // What was rung for was drained, and the word of it was lost.
+  // The items of the ring were drained, but the report of the drain was lost.
   if (count === 0 || isLater(oldest, outstanding)) put(draft, { outstanding: null, drained: { at, mono } });
   else if (outstanding.oldest === null) put(draft, { outstanding: { ...outstanding, oldest } });
 }
 
 /**
- * Whether the oldest that waits came after the oldest that was rung for. Times of the upstream are compared with each other,
- * so that its clock may be wrong; only where it said none before the ring, they are compared with ours, once.
+ * Whether the oldest waiting item came after the oldest item of the ring. Both times come from the upstream, whose clock may be
+ * wrong. Only if the upstream gave no time before the ring is its time compared with our clock.
  */
 function isLater(oldest: Instant | null, outstanding: OutstandingRing): boolean {
   return oldest !== null && oldest > (outstanding.oldest ?? outstanding.at);
@@ -132,8 +135,8 @@ function failPeek(draft: MachineDraft, why: string): number {
 }
 
 /**
- * A revision that went back is not believed. One that stays back would never be: an upstream that began to count anew has
- * to say so with a new registration.
+ * Rejects a revision that went back. If it stays back, the connection ends: an upstream that restarts its count must give a new
+ * registration.
  */
 function rejectOldRevision(draft: MachineDraft, rev: number, floor: number): void {
   const failures = failPeek(draft, `the revision went back from ${floor} to ${rev}`);

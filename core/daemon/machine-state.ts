@@ -2,48 +2,48 @@ import type { Doorbell, ErrorClass, Fsm, RingAnswer, Transition, TurnBoundary } 
 import type { Instant } from '../model/index.ts';
 
 /**
- * All that the machine of the persona daemon knows (contract 3 and 4). Plain data: it survives a round trip through JSON,
- * and a process that lost it begins with `createMachineState` and pays a peek. Spans are measured in milliseconds of a clock that
- * never goes back (`mono`), what people read is wall time (`at`).
+ * The whole state of the persona daemon's machine (contract 3 and 4). It is plain data and survives a round trip through JSON. A
+ * process that lost it starts with `createMachineState` and needs one peek. Durations are milliseconds of a clock that never goes
+ * back (`mono`); times for people are wall time (`at`).
  */
 export interface MachineState {
   readonly fsm: Fsm;
   readonly startedAt: Instant;
   readonly startedMono: number;
-  /** When anything was last told here: a sleep of the computer is known by it. */
+  /** The time of the last input: a long gap shows that the computer slept. */
   readonly lastInput: { readonly at: Instant; readonly mono: number };
   readonly link: StreamLink;
-  /** Connections opened since the ladder began anew. */
+  /** Connections opened since the backoff was last reset. */
   readonly attempts: number;
-  /** The last number given away, for connections, peeks and rings alike. */
+  /** The last number assigned, shared by connections, peeks and rings. */
   readonly lastId: number;
   readonly peek: Peek;
-  /** What is known of the queue; null: nothing. A cache: whoever loses it pays a peek. */
+  /** What is known of the queue; null: nothing. This is a cache: losing it costs one peek. */
   readonly index: Index | null;
-  /** Rung and not yet drained. It outlives a connection. */
+  /** What was rung for and is not drained yet. It outlives a connection. */
   readonly outstanding: OutstandingRing | null;
-  /** The doorbell that the surface was handed and did not yet take. */
+  /** The doorbell that was given to the surface and is not accepted yet. */
   readonly ring: Ring | null;
-  /** Boundaries that a doorbell was spent on, the newest last. */
+  /** Turn boundaries that a doorbell was spent on, newest last. */
   readonly used: readonly { readonly id: string; readonly mono: number }[];
   readonly turn: AgentTurn;
-  /** When the agent last did anything; null: not since the start. */
+  /** When the agent last did something; null: not since the start. */
   readonly activeMono: number | null;
   readonly heartbeat: HeartbeatState;
   /** When the surface last drained; null: not since the start. */
   readonly drained: { readonly at: Instant; readonly mono: number } | null;
   readonly errors: ErrorCounts;
   readonly lastError: ErrorClass | null;
-  /** The last 64, the newest last. */
+  /** The last 64 transitions, newest last. */
   readonly transitions: readonly Transition[];
   readonly stopping: StopState | null;
 }
 
-/** The stream. `conn` tells one connection from another: what an old one still says is not heard. */
+/** The stream. `conn` tells connections apart: messages of an old connection are ignored. */
 export type StreamLink =
-  /** Between two connections. `auth`: the token was refused, so it is tried seldom. */
+  /** Between two connections. `auth`: the token was refused, so attempts are rare. */
   | { readonly is: 'down'; readonly dueMono: number; readonly auth: boolean }
-  /** Opened, not yet welcome. */
+  /** Opened, but not welcomed yet. */
   | { readonly is: 'opening'; readonly conn: number; readonly sinceMono: number; readonly auth: boolean }
   | {
       readonly is: 'up';
@@ -51,11 +51,11 @@ export type StreamLink =
       readonly registration: string;
       readonly heartbeatMs: number;
       readonly since: Instant;
-      /** The last frame or ping. */
+      /** When the last frame or ping arrived. */
       readonly heardMono: number;
-      /** The highest revision this registration was told. */
+      /** The highest revision that this registration has received. */
       readonly rev: number;
-      /** The last one its stream told: a peek may be ahead of frames that are still on their way. */
+      /** The last revision from the stream. A peek may be ahead of frames that are still on their way. */
       readonly streamRev: number;
       /** When this connection was reconciled; null: not yet. */
       readonly reconciledMono: number | null;
@@ -67,26 +67,29 @@ export type Peek =
       readonly is: 'asked';
       readonly id: number;
       readonly sinceMono: number;
-      /** The revision that was known when it was asked: an answer below it went back. */
+      /** The revision known when the peek started. An answer with a lower revision went back. */
       readonly floor: number;
-      /** Something changed meanwhile. */
+      /** Something changed since the peek started. */
       readonly again: boolean;
-      /** It follows one that was overtaken, so that the wait to be reconciled has an end however often something changes. */
+      /**
+       * This peek follows one that was overtaken by a change. It bounds the wait to be reconciled, however often something
+       * changes.
+       */
       readonly second: boolean;
       readonly failures: number;
     }
-  /** The last one failed. */
+  /** The last peek failed. */
   | { readonly is: 'waiting'; readonly dueMono: number; readonly failures: number };
 
 /**
- * `fresh`: the upstream's own count. `guess`: something changed since, and a peek is under way. `unknown`: of a connection
- * that is over; to be shown, and nothing else.
+ * `fresh`: the upstream's own count. `guess`: something changed since, and a peek is under way. `unknown`: the count of a
+ * connection that has ended; it is only for display.
  */
 export interface Index {
   readonly is: 'fresh' | 'guess' | 'unknown';
   readonly rev: number;
   readonly count: number;
-  /** When the oldest that waits came, by the clock of the upstream; null: not known, or nothing waits. */
+  /** When the oldest waiting item came, by the clock of the upstream; null: not known, or nothing waits. */
   readonly oldest: Instant | null;
 }
 
@@ -95,38 +98,43 @@ export interface OutstandingRing {
   readonly ring: number;
   readonly mono: number;
   readonly at: Instant;
-  /** The oldest of what was rung for, as in the index. A later one shows that a drain happened of which no word came. */
+  /**
+   * The time of the oldest item that was rung for, as in the index. A later oldest item shows a drain that was never reported.
+   */
   readonly oldest: Instant | null;
 }
 
 export interface Ring {
   readonly id: number;
-  /** Who asked, and is told how it went; null: nobody, the agent is woken. */
+  /** The number of the ask that gets the result; null: nobody asked, the agent is woken. */
   readonly ask: number | null;
   readonly sinceMono: number;
-  /** Where the agent is if nothing rang after all, and it did nothing meanwhile. */
+  /** The agent's turn if the ring fails and the agent did nothing meanwhile. */
   readonly turn: AgentTurn;
 }
 
-/** Where the agent is between its turns, as it was last told, and `at` when (by the wall clock). */
+/** Where the agent is between its turns, as last reported, and `at` when (wall clock). */
 export type AgentTurn = { readonly at: Instant } & (
   | { readonly is: 'unknown' }
-  /** `ring`: the doorbell it goes on for after it would have ended; null: a prompt began it, or the agent did something. */
+  /**
+   * `ring`: the doorbell that let the turn go on when it would have ended; null: a prompt began the turn, or the agent did
+   * something.
+   */
   | { readonly is: 'open'; readonly ring: number | null }
-  /** After a Stop with no prompt, the boundary of that name. `woken`: its one ring through the wake path is spent. */
+  /** After a Stop with no prompt since, at the boundary of that name. `woken`: its one ring through the wake path is spent. */
   | { readonly is: 'rest'; readonly turnBoundaryId: string; readonly woken: boolean }
 );
 
 export interface HeartbeatState {
   readonly seq: number;
   readonly dueMono: number;
-  /** When the stream last took one; null: never. */
+  /** When the stream last took a heartbeat; null: never. */
   readonly sentMono: number | null;
-  /** Since when one is on its way that the stream did not take; null: none is. */
+  /** Since when a heartbeat waits that the stream did not take; null: none waits. */
   readonly stuckMono: number | null;
 }
 
-/** How often, and when last (null: never), for each of the ten classes. */
+/** For each of the ten classes: how often it occurred, and when last (null: never). */
 export type ErrorCounts = Readonly<Record<ErrorClass, { readonly count: number; readonly at: Instant | null }>>;
 
 export interface StopState {
@@ -134,7 +142,7 @@ export interface StopState {
   readonly exit: 0 | 78;
 }
 
-/** What the machine obeys, fixed for its life. */
+/** The rules of the machine, fixed for its life. */
 export interface DaemonRules {
   readonly tenant: string;
   readonly identity: string;
@@ -142,20 +150,20 @@ export interface DaemonRules {
   readonly wakeIdle: boolean;
 }
 
-/** When it is. `draw` in [0, 1) is the only chance there is. */
+/** The current time. `draw` in [0, 1) is the only source of chance. */
 export interface Now {
   readonly at: Instant;
   readonly mono: number;
   readonly draw: number;
 }
 
-/** What happens to a daemon. Time comes in with it, and passes before it is looked at. */
+/** One input of the machine, with its time. What is due by that time runs before the input is handled. */
 export type DaemonInput = Now & Happening;
 
 export type Happening =
-  /** Time passed: at `dueMono(state)` at the latest. */
+  /** Time passed. It comes at the time of `computeDueMono` at the latest. */
   | { readonly is: 'tick' }
-  /** The upstream's `welcome`. The names are null where it says none. */
+  /** The upstream's `welcome`. The names are null if the upstream gives none. */
   | {
       readonly is: 'welcome';
       readonly conn: number;
@@ -165,16 +173,16 @@ export type Happening =
       readonly tenant: string | null;
       readonly identity: string | null;
     }
-  /** A ping, or a frame that means nothing here. The other frames count as heard too. */
+  /** A ping, or a frame without meaning here. All other frames count as heard too. */
   | { readonly is: 'heard'; readonly conn: number }
   | { readonly is: 'pending_changed'; readonly conn: number; readonly rev: number }
   | { readonly is: 'drained'; readonly conn: number; readonly rev: number; readonly remaining: number }
   | { readonly is: 'lifecycle'; readonly conn: number; readonly verb: 'wrap' | 'archive' | 'destroy' }
-  /** A frame that was too large or no JSON. */
+  /** A frame that was too large or not JSON. */
   | { readonly is: 'garbled'; readonly conn: number }
   /**
-   * The stream ended, or never began. `code`: of the close frame, or `toCloseCode` of the HTTP status that refused it;
-   * null: none came. `retryAfterMs`: what a 4429 asked for.
+   * The stream ended, or never began. `code`: of the close frame, or `toCloseCode` of the HTTP status that refused it; null: none
+   * came. `retryAfterMs`: the wait that a 4429 asked for.
    */
   | { readonly is: 'closed'; readonly conn: number; readonly code: number | null; readonly retryAfterMs: number | null }
   | {
@@ -182,41 +190,41 @@ export type Happening =
       readonly peek: number;
       readonly rev: number;
       readonly count: number;
-      /** When the oldest that waits came, by the clock of the upstream; null: not said, or nothing waits. */
+      /** When the oldest waiting item came, by the clock of the upstream; null: not given, or nothing waits. */
       readonly oldest: Instant | null;
     }
-  /** Status, shape, or no connection. The limit of 10 s the machine keeps itself. */
+  /** Wrong status or shape, or no connection. The machine itself enforces the limit of 10 s. */
   | { readonly is: 'peek_failed'; readonly peek: number }
-  /** The stream took the heartbeat of this number. */
+  /** The stream took the heartbeat with this number. */
   | { readonly is: 'heartbeat_sent'; readonly conn: number; readonly seq: number }
   | { readonly is: 'heartbeat_failed'; readonly conn: number }
-  /** `notify_surface`. Without a boundary: an operator's. `ask` comes back in exactly one `answer`. */
+  /** `notify_surface`. Without a boundary an operator asks. Each `ask` gets exactly one `answer`. */
   | { readonly is: 'notify'; readonly ask: number; readonly turnBoundary: TurnBoundary | null }
   /**
-   * The hook noted that the agent did something, and asked nobody. `touched`: when, by the wall clock (the time of the
-   * file). `moment`: what its harness calls it; null: not known.
+   * The hook noted that the agent did something, and did not ask the daemon. `touched`: when, by the wall clock (the time of the
+   * file). `moment`: the harness's name for the moment; null: not known.
    */
   | { readonly is: 'activity'; readonly touched: Instant; readonly moment: string | null }
-  /** The surface took the doorbell. */
+  /** The surface accepted the doorbell. */
   | { readonly is: 'accepted'; readonly ring: number }
   | { readonly is: 'rejected'; readonly ring: number }
-  /** Something failed beside the machine (plugin, shim, control socket): it is counted here. */
+  /** Something failed outside the machine (plugin, shim, control socket); the machine counts it. */
   | { readonly is: 'failed'; readonly error: ErrorClass }
   | { readonly is: 'shutdown'; readonly reason: string; readonly deadlineMs: number };
 
-/** What the shell has to do, in this order. */
+/** What the shell must do, in this order. */
 export type DaemonEffect =
   /** Open the stream and say hello. */
   | { readonly is: 'open'; readonly conn: number }
-  /** End this connection at once; nothing it says is heard any more. */
+  /** End this connection at once; ignore what it still sends. */
   | { readonly is: 'terminate'; readonly conn: number }
   | { readonly is: 'peek'; readonly peek: number }
-  /** Nobody waits for this peek any more. */
+  /** The result of this peek is not needed any more. */
   | { readonly is: 'drop_peek'; readonly peek: number }
   | { readonly is: 'heartbeat'; readonly conn: number; readonly seq: number }
   /**
-   * Hand the surface this doorbell, and tell `accepted` or `rejected`. `way`: through the hook that waits for the answer
-   * to `ask`, or through the plugin's wake path.
+   * Give the surface this doorbell, and report `accepted` or `rejected`. `way`: through the hook that waits for the answer to
+   * `ask`, or through the plugin's wake path.
    */
   | {
       readonly is: 'ring';
@@ -225,12 +233,12 @@ export type DaemonEffect =
       readonly ask: number | null;
       readonly doorbell: Doorbell;
     }
-  /** A plugin that answered the asker itself already has nothing to do here. */
+  /** Answer the asker. Does nothing if a plugin has answered already. */
   | { readonly is: 'answer'; readonly ask: number; readonly answer: RingAnswer }
-  /** For the log; the raw text of a failure is the shell's to add. */
+  /** For the log; the shell adds the raw text of the failure. */
   | { readonly is: 'error'; readonly error: ErrorClass; readonly why: string }
   | { readonly is: 'moved'; readonly transition: Transition }
-  /** Say bye with this reason, stop the shim, close, and exit inside the deadline. */
+  /** Say bye with this reason, stop the shim, close, and exit within the deadline. */
   | { readonly is: 'stop'; readonly exit: 0 | 78; readonly reason: string; readonly deadlineMs: number };
 
 export interface DaemonOutput {

@@ -4,30 +4,30 @@ import type { DaemonInput, MachineState, StreamLink } from './machine-state.ts';
 
 type StreamInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 
-/** How long is waited for what (persona daemon, contract 2 and 3; the wait for a welcome is ours). */
+/** Time limits in milliseconds (persona daemon, contract 2 and 3; the limit for a welcome is ours). */
 export const LIMITS = {
   welcomeMs: 15_000,
   silenceMs: 45_000,
   peekMs: 10_000,
   ringMs: 2_000,
-  /** Something is told to the machine at least so often. */
+  /** The machine gets an input at least this often. */
   tickMs: 5_000,
-  /** Later than that by this much: the computer slept. */
+  /** If an input is later than that by this much, the computer slept. */
   lateMs: 15_000,
   steadyMs: 60_000,
   stopMs: 5_000,
-  /** Peeks in a row whose revision went back before the stream is given up. */
+  /** The stream is given up after this many peeks in a row whose revision went back. */
   timesBack: 5,
 } as const;
 
 const SHORTEST_HEARTBEAT_MS = 50;
 
-/** What became due of the stream: its ends before its beginnings. */
+/** Does what is due for the stream: it ends connections before it opens new ones. */
 export function streamInTime(draft: MachineDraft): void {
   const { link, lastInput } = draft.state;
   const { at, mono } = draft.now;
   const gap = Math.max(at - lastInput.at, mono - lastInput.mono);
-  // Before a loss is judged: a connection that held is steady also when the end of its minute was slept through.
+  // Runs before a loss is detected: a connection that held counts as steady even if the computer slept at the end of its minute.
   resetLadder(draft);
   if (gap > LIMITS.tickMs + LIMITS.lateMs) endConnection(draft, 'woke from sleep');
   else if (link.is === 'opening' && mono >= link.sinceMono + LIMITS.welcomeMs) {
@@ -74,7 +74,7 @@ export function onWelcome(draft: MachineDraft, welcome: StreamInput<'welcome'>):
   enter(draft, 'RECONCILING', 'welcome');
 }
 
-/** Whatever the upstream says shows that it lives; what was written to it shows nothing. */
+/** Any message of the upstream shows that it lives; writing to it shows nothing. */
 export function recordHeard(draft: MachineDraft, { conn }: { readonly conn: number }): void {
   const { link } = draft.state;
   if (link.is === 'up' && link.conn === conn) put(draft, { link: { ...link, heardMono: draft.now.mono } });
@@ -101,7 +101,7 @@ export function onClosed(draft: MachineDraft, { conn, code, retryAfterMs }: Stre
   loseConnection(draft, closeReason, { ms: next.ms, auth: code === CLOSE.auth });
 }
 
-/** Ends the connection from here, and begins the ladder. */
+/** Ends the connection and schedules the next one. */
 export function endConnection(draft: MachineDraft, why: string): void {
   const { link } = draft.state;
   if (link.is === 'down') return;
@@ -109,7 +109,7 @@ export function endConnection(draft: MachineDraft, why: string): void {
   loseConnection(draft, why, { ms: computeLadderMs(draft.state.attempts, draft.now.draw), auth: false });
 }
 
-/** The stream is gone: nothing is known of the queue, and what was rung stays rung. */
+/** Handles a lost stream: the queue is unknown, and what was rung for stays outstanding. */
 function loseConnection(
   draft: MachineDraft,
   why: string,
@@ -120,7 +120,7 @@ function loseConnection(
   enter(draft, 'DISCONNECTED', why);
 }
 
-/** The last thing a machine does but to hear how a doorbell went. */
+/** Stops the machine. After this it only handles how a doorbell went. */
 export function stopMachine(
   draft: MachineDraft,
   { reason, exit, deadlineMs }: { readonly reason: string; readonly exit: 0 | 78; readonly deadlineMs: number },
@@ -153,7 +153,7 @@ function forgetUpstream({ index, heartbeat }: MachineState): Partial<MachineStat
   };
 }
 
-/** A connection that held is the first of a ladder that begins anew. */
+/** A connection that held resets the backoff and counts as its first attempt. */
 function resetLadder(draft: MachineDraft): void {
   const { link, attempts } = draft.state;
   if (attempts === 1 || link.is !== 'up' || link.reconciledMono === null) return;

@@ -15,7 +15,7 @@ import {
 } from './machine-stream.ts';
 import { onAccepted, onActivity, onNotify, onRejected, ringInTime, wakeIdle } from './pacing.ts';
 
-/** A daemon that knows nothing: it connects at its first tick. */
+/** Creates the state of a new daemon, which connects at its first tick. */
 export function createMachineState({ at, mono }: Pick<Now, 'at' | 'mono'>): MachineState {
   return {
     fsm: 'DISCONNECTED',
@@ -42,8 +42,8 @@ export function createMachineState({ at, mono }: Pick<Now, 'at' | 'mono'>): Mach
 }
 
 /**
- * One transition of the persona daemon (contract 3). Pure: the same state, input and rules give the same output. First time
- * passes and what became due is done; then the input is looked at; then what follows from where that led.
+ * One step of the persona daemon (contract 3). Pure: the same state, input and rules give the same output. The step first does
+ * what is due, then handles the input, then does what follows from the new state.
  */
 export function step(state: MachineState, input: DaemonInput, rules: DaemonRules): DaemonOutput {
   const { at, mono, draw } = input;
@@ -55,7 +55,7 @@ export function step(state: MachineState, input: DaemonInput, rules: DaemonRules
   return { state: draft.state, effects: draft.effects };
 }
 
-/** When the machine wants to be told at the latest what time it is, as `mono` says it. */
+/** The latest time for the next input, on the `mono` clock. */
 export function computeDueMono({ lastInput, link, peek, ring, heartbeat, stopping }: MachineState): number {
   const dues: number[] = [lastInput.mono + LIMITS.tickMs];
   if (ring !== null) dues.push(ring.sinceMono + LIMITS.ringMs);
@@ -69,7 +69,7 @@ export function computeDueMono({ lastInput, link, peek, ring, heartbeat, stoppin
   return Math.min(...dues);
 }
 
-/** The same daemon without its index: a cache that may be lost at any moment (contract 3). */
+/** The same daemon without its index, which is a cache and may be lost at any time (contract 3). */
 export function dropIndex(state: MachineState): MachineState {
   return { ...state, index: null, outstanding: null };
 }
@@ -101,7 +101,7 @@ function handleInput(draft: MachineDraft, input: DaemonInput): void {
   }
 }
 
-/** What means something only while the daemon is not about to go. */
+/** Handles inputs that matter only while the daemon is not stopping. */
 function handleWhileAlive(
   draft: MachineDraft,
   input: Exclude<DaemonInput, { readonly is: 'notify' | 'accepted' | 'rejected' | 'failed' }>,
@@ -156,13 +156,13 @@ function handleWhileAlive(
 }
 
 /**
- * Whoever knows nothing of the queue asks, after a welcome and wherever the index was lost; a heartbeat goes out with the
- * connection that was just reconciled; an agent at rest is woken.
+ * Starts a peek if the queue is unknown, after a welcome or when the index was lost. Sends a heartbeat on a connection that was
+ * just reconciled, and wakes an agent at rest.
  */
 function followUp(draft: MachineDraft, input: DaemonInput): void {
   if (draft.state.stopping !== null) return;
   if (isUnknown(draft.state.index) && draft.state.peek.is === 'none') refresh(draft);
   heartbeatInTime(draft);
-  // A Stop is noted before its hook asks, and who asks is rung rather than woken.
+  // A hook notes a Stop before it asks. Waiting for its question lets it be rung rather than woken.
   if (input.is !== 'activity') wakeIdle(draft);
 }

@@ -6,16 +6,16 @@ const PRIVATE = 0o600;
 
 export interface MetricsFileNeeds {
   readonly path: string;
-  /** What it is to hold now. */
+  /** Returns the text to write now. */
   readonly text: () => string;
   readonly clock: Clock;
-  /** Told once for a failure that lasts, and with null when it is over. */
+  /** Called once for a failure that lasts, and with null when the failure is over. */
   readonly trouble: (error: Error | null) => void;
 }
 
 /**
- * Writes the metrics at once, every 10 s and once more when it is disposed (persona daemon, contract 6): a file beside it, then a
- * rename, so that a reader has one text or the other. It is not synced: after a power cut it is of no use.
+ * Writes the metrics at once, every 10 s, and once more on disposal (persona daemon, contract 6). It writes a second file and
+ * renames it, so that a reader sees one complete text. The file is not synced, because it has no use after a power cut.
  */
 export function startMetricsFile({ path, text, clock, trouble }: MetricsFileNeeds): AsyncDisposable {
   const temp = `${path}.tmp`;
@@ -26,7 +26,7 @@ export function startMetricsFile({ path, text, clock, trouble }: MetricsFileNeed
   function written(): Promise<void> {
     return new Promise((resolve) => {
       const done = (error: Error | null): void => {
-        if (error !== null) unlink(temp, () => {}); // if it is there
+        if (error !== null) unlink(temp, () => {}); // if it exists
         if (isFailing !== (error !== null)) trouble(error);
         isFailing = error !== null;
         resolve();

@@ -2,7 +2,7 @@ import { ERROR_CLASSES } from '../link/index.ts';
 import { type Labels, type PersonaLabels, toLabels, type UnknownLabelPolicy } from './labels.ts';
 import type { MachineState } from './machine-state.ts';
 
-/** The six names (persona daemon, contract 6). */
+/** The six metrics (persona daemon, contract 6). */
 export const METRICS = {
   daemon_up: { type: 'gauge', help: '1 when the daemon process is healthy.' },
   daemon_heartbeat_age_seconds: {
@@ -29,7 +29,7 @@ export interface DaemonMetricSample {
   readonly value: number;
 }
 
-/** Of what is counted, 24 series a persona: all ten classes are there from the start. Ages are those of `mono`. */
+/** Collects 24 series per persona: all ten classes are present from the start. Ages are measured with `mono`. */
 export function collectSamples(
   state: MachineState,
   persona: PersonaLabels,
@@ -60,7 +60,7 @@ export function collectSamples(
   ];
 }
 
-/** The text exposition format, version 0.0.4. Samples of one name stand together, whoever they are of. */
+/** Formats the text exposition format, version 0.0.4. Samples of one name stand together, for all personas. */
 export function formatExposition(samples: readonly DaemonMetricSample[]): string {
   return (Object.keys(METRICS) as DaemonMetricName[])
     .map((name) => {
@@ -76,7 +76,7 @@ export function computeHeartbeatAgeS({ heartbeat }: MachineState, mono: number):
   return heartbeat.sentMono === null ? null : countSecondsSince(heartbeat.sentMono, mono);
 }
 
-/** Seconds since the surface last drained; before it did, since the start. */
+/** Seconds since the surface last drained, or since the start if it did not. */
 export function computeDrainAgeS({ drained, startedMono }: MachineState, mono: number): number {
   return countSecondsSince(drained?.mono ?? startedMono, mono);
 }

@@ -10,26 +10,26 @@ type PacingInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }
 
 /** How doorbells are spaced (persona daemon, contract 4). */
 export const PACE = {
-  /** So long a boundary is remembered, so that two hooks on one event ring once. */
+  /** How long a boundary is remembered, so that two hooks at one event ring once. */
   boundaryMs: 300_000,
-  /** After so long what was rung and not drained may ring again, at a later boundary. */
+  /** After this time, items that were rung for and not drained may ring again, at a later boundary. */
   againMs: 600_000,
-  /** Nobody is woken so soon after a connection was reconciled. */
+  /** No agent is woken until this long after a connection was reconciled. */
   wakeAfterMs: 30_000,
 } as const;
 
-/** The name of a boundary: what two hooks on one event say alike. */
+/** The name of a boundary: the same for two hooks at one event. */
 export function formatTurnBoundaryId({ session, turn, kind }: TurnBoundary): string {
   return JSON.stringify([session, turn, kind]);
 }
 
-/** Why nothing rings at this boundary; null: nothing speaks against it. */
+/** Why nothing rings at this boundary; null: a doorbell may ring. */
 export function findObstacle(state: MachineState, turnBoundary: TurnBoundary, mono: number): RingWhy | null {
   const { stopping, fsm, index, outstanding, ring: inFlight } = state;
   if (stopping !== null) return 'stopping';
   if (fsm === 'DISCONNECTED') return 'disconnected';
   if (fsm === 'RECONCILING' || index === null || isUnknown(index)) return 'reconciling';
-  // Also one that was handed over on a connection before this one.
+  // Also for a doorbell that was given to the surface on an earlier connection.
   if (fsm === 'EMITTING' || inFlight !== null) return 'emitting';
   if (index.count === 0) return 'nothing_pending';
   if (outstanding !== null && mono - outstanding.mono < PACE.againMs) return 'outstanding';
@@ -45,7 +45,7 @@ export function onNotify(draft: MachineDraft, { ask, turnBoundary }: PacingInput
   }
   const turn = toTurnAfter(draft, turnBoundary);
   put(draft, { activeMono: now.mono, turn });
-  // The harness has no ear when it says that a turn is complete: the wake path rings, or the next boundary.
+  // The harness takes no answer when it reports a complete turn, so the wake path or the next boundary rings.
   const why =
     findObstacle(state, turnBoundary, now.mono) ?? (turnBoundary.kind === 'agent-turn-complete' ? 'queued' : null);
   if (why !== null) {
@@ -55,7 +55,7 @@ export function onNotify(draft: MachineDraft, { ask, turnBoundary }: PacingInput
   ring(draft, { way: 'boundary', ask, turn, turnBoundaryId: formatTurnBoundaryId(turnBoundary) });
 }
 
-/** The agent did something. What was noted before its last boundary is old news; a Stop is one also when nobody was asked. */
+/** Handles activity of the agent. A note from before the last boundary is ignored. A Stop is a boundary even if no hook asked. */
 export function onActivity(draft: MachineDraft, { touched, moment }: PacingInput<'activity'>): void {
   put(draft, { activeMono: draft.now.mono });
   if (touched > draft.state.turn.at) put(draft, { turn: toNotedTurn(draft.state, moment, touched) });
@@ -74,7 +74,7 @@ export function wakeIdle(draft: MachineDraft): void {
   ring(draft, { way: 'wake', ask: null, turn: woken, turnBoundaryId: turn.turnBoundaryId });
 }
 
-/** Accepted is not acknowledged: it stays outstanding until somebody drains. */
+/** Handles an accepted doorbell. Accepted is not acknowledged: the ring stays outstanding until somebody drains. */
 export function onAccepted(draft: MachineDraft, { ring: id }: PacingInput<'accepted'>): void {
   const { ring: inFlight } = draft.state;
   if (inFlight === null || inFlight.id !== id) return;
@@ -91,7 +91,7 @@ export function onRejected(draft: MachineDraft, { ring: id }: PacingInput<'rejec
   failRing(draft, 'the surface did not take the doorbell');
 }
 
-/** A doorbell that was not taken in time. It may have rung all the same, so nobody is woken for it. */
+/** Fails a doorbell that was not accepted in time. It may have rung nevertheless, so the agent is not woken for it. */
 export function ringInTime(draft: MachineDraft): void {
   const { ring: inFlight } = draft.state;
   if (inFlight !== null && draft.now.mono >= inFlight.sinceMono + LIMITS.ringMs) {
@@ -103,7 +103,7 @@ interface RingRequest {
   readonly way: 'boundary' | 'wake';
   readonly ask: number | null;
   readonly turn: AgentTurn;
-  /** Spent with it. */
+  /** The boundary that the ring is spent on. */
   readonly turnBoundaryId: string;
 }
 
@@ -115,7 +115,7 @@ function ring(draft: MachineDraft, { way, ask, turn, turnBoundaryId }: RingReque
     used: [...used, { id: turnBoundaryId, mono }],
     outstanding: { rev: draft.state.index?.rev ?? 0, ring: id, mono, at, oldest: draft.state.index?.oldest ?? null },
     ring: { id, ask, sinceMono: mono, turn },
-    // Rung at a Stop the agent goes on.
+    // After a ring at a Stop the agent goes on.
     turn: turn.is === 'rest' && !turn.woken ? { is: 'open', ring: id, at } : turn,
   });
   enter(draft, 'EMITTING', way);
@@ -135,7 +135,7 @@ function answer(draft: MachineDraft, ask: number, why: RingWhy): void {
   draft.effects.push({ is: 'answer', ask, answer: { emitted: why === 'rung', why } });
 }
 
-/** Where the agent is after a boundary. */
+/** The agent's turn after a boundary. */
 function toTurnAfter({ state, now }: MachineDraft, turnBoundary: TurnBoundary): AgentTurn {
   switch (turnBoundary.kind) {
     case 'SessionStart':
@@ -144,14 +144,15 @@ function toTurnAfter({ state, now }: MachineDraft, turnBoundary: TurnBoundary): 
       return { is: 'open', ring: null, at: now.at };
     case 'Stop':
     case 'agent-turn-complete':
-      // The second hook on one that rang says nothing new, unless the agent drained since: then it stopped once more.
+      // A second hook at a boundary that already rang adds nothing, unless the agent drained since: then it has stopped once
+      // more.
       return isSpent(state, turnBoundary, now.mono, state.drained?.mono ?? null)
         ? state.turn
         : { is: 'rest', turnBoundaryId: formatTurnBoundaryId(turnBoundary), at: now.at, woken: false };
   }
 }
 
-/** Where the agent is after a moment that its hook noted. */
+/** The agent's turn after a moment that its hook noted. */
 function toNotedTurn({ turn, drained }: MachineState, moment: string | null, at: Instant): AgentTurn {
   switch (moment) {
     case 'SessionStart':
@@ -159,12 +160,12 @@ function toNotedTurn({ turn, drained }: MachineState, moment: string | null, at:
     case 'StopFailure':
       return { is: 'unknown', at };
     case 'Stop': {
-      // The second hook on a Stop at which it was sent on, or woken.
+      // The second hook at a Stop at which the agent was sent on, or woken.
       const isKnown = turn.is === 'open' ? turn.ring !== null : turn.is === 'rest' && turn.woken;
       if (isKnown && (drained === null || drained.at <= turn.at)) return turn;
       return { is: 'rest', turnBoundaryId: JSON.stringify(['noted', at]), at, woken: false };
     }
-    // In place of a Stop: a hook sent it on.
+    // Noted in place of a Stop: a hook let the turn go on.
     case 'Continued':
       return { is: 'open', ring: turn.is === 'open' ? turn.ring : null, at };
     default:
@@ -172,7 +173,7 @@ function toNotedTurn({ turn, drained }: MachineState, moment: string | null, at:
   }
 }
 
-/** Whether a doorbell was spent on it lately; and if `since` says so, after that. */
+/** Whether a doorbell was recently spent on this boundary; with `since`, whether that was after `since`. */
 function isSpent(
   { used }: MachineState,
   turnBoundary: TurnBoundary,

@@ -2,10 +2,10 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AskPending } from './session.ts';
 
-/** The answer has some 80 bytes. */
+/** The answer has about 80 bytes. */
 const MOST_BYTES = 4096;
 
-/** `GET /v1/signals/pending`, on a connection of its own (persona daemon, contract 2). */
+/** `GET /v1/signals/pending`, on its own connection (persona daemon, contract 2). */
 export const askPending: AskPending = (url, token, signal) =>
   new Promise((resolve, reject) => {
     const { get } = url.startsWith('https:') ? https : http;

@@ -1,12 +1,12 @@
 import type { RingAnswer } from '../link/index.ts';
 
-/** Who asks at a boundary and waits for an answer. */
+/** Askers at a boundary that wait for an answer. */
 export interface PendingAsks {
-  /** A new one. @param isRead as the handlers of the control socket have it */
+  /** Registers an asker. @param isRead as in the handlers of the control socket */
   open(isRead: Promise<boolean>): { readonly ask: number; readonly answered: Promise<RingAnswer> };
-  /** The first answer counts. */
+  /** Answers an asker. Only the first answer counts. */
   answer(ask: number, answer: RingAnswer): void;
-  /** Gives the doorbell to the one who asks; resolves with whether it was read. */
+  /** Gives the doorbell to the asker; resolves to whether the asker read it. */
   hand(ask: number): Promise<boolean>;
 }
 

@@ -3,13 +3,13 @@ import { readVariable } from '../ports/index.ts';
 
 type PreparationEnv = Readonly<Record<string, string | undefined>>;
 
-/** A command that fetches what a project depends on; `program` is looked up on PATH. */
+/** A command that fetches the dependencies of a project; `program` is looked up on PATH. */
 export interface Preparation {
   readonly program: string;
   readonly args: readonly string[];
 }
 
-/** The file that shows which command a project means; of each family the first that is there counts. */
+/** Which file means which command. In each family the first file that exists counts. */
 const FAMILIES: readonly (readonly (readonly [file: string, ...command: readonly [string, ...string[]]])[])[] = [
   [
     ['pnpm-lock.yaml', 'pnpm', 'install', '--frozen-lockfile'],
@@ -27,7 +27,7 @@ const FAMILIES: readonly (readonly (readonly [file: string, ...command: readonly
   [['Cargo.toml', 'cargo', 'fetch']],
 ];
 
-/** What `--install-deps` runs for a project with these files (persona daemon, SPEC-021's flags). */
+/** The commands that `--install-deps` runs for a project with these files (persona daemon, SPEC-021's flags). */
 export function listPreparations(files: readonly string[]): readonly Preparation[] {
   const existing = new Set(files);
   return FAMILIES.flatMap((family) => {
@@ -38,12 +38,12 @@ export function listPreparations(files: readonly string[]): readonly Preparation
   });
 }
 
-/** What activating the virtual environment `venv` makes of an environment, as its own `activate` does. */
+/** The environment after activating the virtual environment `venv`, as its own `activate` changes it. */
 export function toVenvEnv(env: PreparationEnv, venv: string, platform: NodeJS.Platform): PreparationEnv {
   const path = platform === 'win32' ? win32 : posix;
   const bin = path.join(venv, platform === 'win32' ? 'Scripts' : 'bin');
   const before = readVariable(env, 'PATH', platform);
-  // A second spelling would be a second value: `Path` is what a copied environment of Windows has.
+  // On Windows a copied environment may spell it `Path`; a second spelling would be a second value.
   const replaced = new Set(['PYTHONHOME', 'PATH']);
   const rest = Object.entries(env).filter(([name]) => !replaced.has(platform === 'win32' ? name.toUpperCase() : name));
   return {

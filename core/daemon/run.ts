@@ -12,17 +12,17 @@ import type { SurfaceStatus } from './surface-status.ts';
 export interface DaemonNeeds extends Omit<UpstreamCallsNeeds, 'tell'> {
   readonly rules: DaemonRules;
   readonly clock: Clock;
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly draw: () => number;
   readonly desk: HookDesk;
   readonly log: DaemonLog;
-  /** What `status` answers. `surface`: what it last said of itself; null: it was not asked yet. */
+  /** Returns the answer to `status`. `surface`: the last status of the surface; null: it was not asked yet. */
   readonly status: (state: MachineState, surface: SurfaceStatus | null) => DaemonStatus;
-  /** What a heartbeat says. */
+  /** Returns the frame of a heartbeat. */
   readonly heartbeat: (state: MachineState, seq: number) => DaemonFrame;
 }
 
-/** How it ended, and within how many milliseconds the process is to be gone. */
+/** How the daemon ended, and within how many milliseconds the process must exit. */
 export interface DaemonEnding {
   readonly exit: 0 | 78;
   readonly reason: string;
@@ -33,27 +33,27 @@ export interface DaemonEnding {
 export interface Daemon {
   readonly handlers: Handlers;
   readonly state: MachineState;
-  /** Opens the stream, now and for ever, to ring through this plugin. Before it, only the control socket is answered. */
+  /** Opens the stream and keeps it open, and rings through this plugin. Before the start, only the control socket is answered. */
   start(through: Plugin): void;
-  /** The agent did something; `touched` by the wall clock, `moment` as its hook noted it. */
+  /** Reports that the agent did something; `touched` by the wall clock, `moment` as its hook noted it. */
   active(touched: number, moment: string | null): void;
-  /** Something beside the machine failed: counted, and told to the log with its words. */
+  /** Reports a failure outside the machine: it is counted, and its text goes to the log. */
   failed(error: ErrorClass, why: unknown): void;
-  /** Asks the surface how it is, out of turn: its shim came or went. */
+  /** Asks the surface for its status at once, because its shim started or ended. */
   probe(): void;
   shutdown(reason: string, deadlineMs: number): void;
-  /** Resolves once, when it said goodbye and its stream is closed. */
+  /** Resolves once, when the daemon said goodbye and its stream is closed. */
   readonly ended: Promise<DaemonEnding>;
 }
 
-/** Drives the pure machine (persona daemon, contract 3): inputs become steps, one after the other, and their effects calls. */
+/** Drives the pure machine (persona daemon, contract 3): inputs become steps, one after the other, and effects become calls. */
 export function createDaemon(needs: DaemonNeeds): Daemon {
   const { rules, clock, draw, log, desk } = needs;
   const now = (): Now => ({ at: clock.now(), mono: clock.monotonic(), draw: draw() });
   const asks = createPendingAsks();
   const calls: UpstreamCalls = createUpstreamCalls({ ...needs, tell });
   const ending = Promise.withResolvers<DaemonEnding>();
-  /** What an effect brings about waits until the step before is done with. */
+  /** Inputs that come from an effect wait until the current step is done. */
   const waiting: { readonly happening: Happening; readonly raw: string }[] = [];
   let state = createMachineState(now());
   let plugin: Plugin | null = null;
@@ -76,7 +76,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
     arm();
   }
 
-  /** One timer for everything the machine waits for. */
+  /** Sets one timer for everything the machine waits for. */
   function arm(): void {
     if (phase !== 'running') return;
     const due = computeDueMono(state);
@@ -144,7 +144,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
         surface = newStatus;
         if (wasAlive && !newStatus.alive) failed('surface_unavailable', newStatus.detail_class);
       },
-      (error) => failed('unclassified', error), // a plugin answers always: this is a defect
+      (error) => failed('unclassified', error), // a plugin always answers: an error is a defect
     );
   }
 
@@ -163,7 +163,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
     phase = 'over';
     const began = clock.monotonic();
     using stack = new DisposableStack();
-    // An upstream that does not answer a close is not waited for.
+    // An upstream that does not answer a close must not delay the end.
     const late = new Promise<void>((resolve) => void stack.use(clock.after(deadlineMs / 2, resolve)));
     await Promise.race([calls.leave(reason), late]);
     calls.cut();

@@ -6,7 +6,7 @@ const MOST_BYTES = 64 * 1024;
 const HANDSHAKE_MS = 10_000;
 const PROTOCOL = 'signals.v1';
 
-/** A stream over a WebSocket: Node's own cannot see pings, which is how a half-open connection is known. */
+/** Opens a stream over the WebSocket of `ws`. Node's own WebSocket does not report pings, which reveal a half-open connection. */
 export const openSession: OpenSession = ({ url, token, hello }, listener) => {
   const socket = new WebSocket(url, PROTOCOL, {
     headers: { authorization: `Bearer ${token}` },
@@ -49,10 +49,10 @@ export const openSession: OpenSession = ({ url, token, hello }, listener) => {
   });
   socket.on('error', (error: NodeJS.ErrnoException) => {
     why ||= error.message || (error.code ?? error.name);
-    // While it is open only what came in can be wrong in this way; before, it is an answer that is no upgrade.
+    // While the stream is open, such an error means bad input. Before, it means an answer that is not an upgrade.
     if (!isOver && isOpen && error.code?.startsWith('WS_ERR_')) listener.garbled(error.message);
   });
-  // 1006 is what ws says where no close frame came, 1005 where one came without a code.
+  // `ws` reports 1006 if no close frame came, and 1005 if the close frame had no code.
   socket.on('close', (code, reason) => over(code === 1006 ? null : code, String(reason)));
   return {
     send: (frame, sent) => socket.send(JSON.stringify(frame), (error) => sent(error ?? null)),

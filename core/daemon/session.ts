@@ -1,15 +1,15 @@
 import type { DaemonFrame } from './frames.ts';
 
-/** What a stream tells, until it is closed: after that, nothing. */
+/** What a stream reports until it is closed; after that it reports nothing. */
 export interface SessionListener {
   /** A text frame. */
   frame(text: string): void;
-  /** A ping, a pong. */
+  /** A ping or a pong. */
   heard(): void;
-  /** A frame that is too large, no text, or against the protocol. The stream ends by itself. */
+  /** A frame that is too large, not text, or against the protocol. The stream ends by itself. */
   garbled(why: string): void;
   /**
-   * It ended, or never began. `code`: of its close frame; null: none came. `status`: of the HTTP answer that refused it.
+   * The stream ended, or never began. `code`: of its close frame; null: none came. `status`: of the HTTP answer that refused it.
    * `why` is for the log.
    */
   closed(how: {
@@ -22,22 +22,22 @@ export interface SessionListener {
 
 /** One connection of a session stream (persona daemon, contract 2). */
 export interface UpstreamSession {
-  /** `sent` hears once how it went; null: the system took it. */
+  /** Sends a frame. `sent` is called once with the result; null: the system took the frame. */
   send(frame: DaemonFrame, sent: (error: Error | null) => void): void;
-  /** Says goodbye and closes; resolves when it is closed. */
+  /** Says goodbye and closes; resolves when the stream is closed. */
   close(): Promise<void>;
-  /** Ends it without a word; its listener is not called any more. */
+  /** Ends the stream without a goodbye; its listener is not called any more. */
   terminate(): void;
 }
 
-/** What a stream is opened with. */
+/** What is needed to open a stream. */
 export interface StreamOpening {
   readonly url: string;
   readonly token: string;
   readonly hello: DaemonFrame;
 }
 
-/** Opens a stream and says hello on it. Never throws: a stream that cannot be opened is closed. */
+/** Opens a stream and sends the hello. Never throws: a stream that cannot be opened reports `closed`. */
 export type OpenSession = (opening: StreamOpening, listener: SessionListener) => UpstreamSession;
 
 /**

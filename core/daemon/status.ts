@@ -11,7 +11,7 @@ import {
 } from './metrics.ts';
 import { toTaxonomy } from './taxonomy.ts';
 
-/** What is known of a daemon beside its machine. */
+/** What is known of a daemon besides the state of its machine. */
 export interface DaemonFacts {
   readonly pid: number;
   readonly version: string;
@@ -21,13 +21,13 @@ export interface DaemonFacts {
   readonly project: string;
   readonly machineId: string;
   readonly shim: DaemonStatus['shim'];
-  /** Whether the surface answered its last probe that it lives; null: it was not asked yet. */
+  /** Whether the surface was alive at its last probe; null: it was not asked yet. */
   readonly surfaceAlive: boolean | null;
 }
 
 type MonoTime = Pick<Now, 'mono'>;
 
-/** The answer to `status` (persona daemon, contract 4). Ages are those of the moment it is asked. */
+/** The answer to `status` (persona daemon, contract 4). Ages are those at the moment of the question. */
 export function toDaemonStatus(
   state: MachineState,
   facts: DaemonFacts,
@@ -62,7 +62,7 @@ export function toDaemonStatus(
   };
 }
 
-/** What is written every 10 s. */
+/** Formats the metrics that are written every 10 s. */
 export function formatMetrics(
   state: MachineState,
   facts: DaemonFacts,
@@ -78,7 +78,7 @@ export function formatMetrics(
   return formatExposition(collectSamples(state, persona, mono, strange));
 }
 
-/** What a heartbeat says of the daemon (contract 2). */
+/** The content of a heartbeat (contract 2). */
 export function toHeartbeat(
   state: MachineState,
   shim: DaemonStatus['shim']['state'],

@@ -1,4 +1,4 @@
-/** Why a surface is as it is; bounded, so that it can stand in a status. */
+/** Why a surface has its status; a bounded list, so that it can be part of a status. */
 export const DETAIL_CLASSES = [
   'ready',
   'waiting_hook',
@@ -12,14 +12,14 @@ export const DETAIL_CLASSES = [
 ] as const;
 export type DetailClass = (typeof DETAIL_CLASSES)[number];
 
-/** What a surface says of itself (persona daemon, contract 5). */
+/** The status of a surface, as it reports it (persona daemon, contract 5). */
 export interface SurfaceStatus {
-  /** It is there; false raises `surface_unavailable`. */
+  /** Whether the surface is there; false raises `surface_unavailable`. */
   readonly alive: boolean;
-  /** It would take a doorbell now. */
+  /** Whether the surface would take a doorbell now. */
   readonly accepting: boolean;
   readonly detail_class: DetailClass;
 }
 
-/** A surface that says nothing of itself within this time counts as one that does not answer. */
+/** A surface that does not answer within this time, in milliseconds, counts as not answering. */
 export const STATUS_WITHIN_MS = 1000;

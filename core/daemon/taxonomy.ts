@@ -1,10 +1,10 @@
 import type { DaemonStatus, Taxonomy } from '../link/index.ts';
 import type { MachineState } from './machine-state.ts';
 
-/** An agent that did something in so many milliseconds counts as running. */
+/** An agent that did something within this time counts as running. */
 const ACTIVE_MS = 60_000;
 
-/** What a person is told the daemon does: the first that fits (persona daemon, contract 5). */
+/** The state of a daemon as a person sees it: the first that fits (persona daemon, contract 5). */
 export function toTaxonomy(state: MachineState, shim: DaemonStatus['shim']['state'], mono: number): Taxonomy {
   const { fsm, link, turn, activeMono, stopping } = state;
   const isRefused = link.is !== 'up' && link.auth;

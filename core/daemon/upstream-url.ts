@@ -1,4 +1,4 @@
-/** Where the two calls of a daemon go (persona daemon, contract 2). */
+/** The URLs of the two calls of a daemon (persona daemon, contract 2). */
 export interface UpstreamUrls {
   /** `wss:`, or `ws:` to this machine. */
   readonly stream: string;
@@ -7,8 +7,8 @@ export interface UpstreamUrls {
 }
 
 /**
- * Where an upstream is called, from its base: an http(s) or ws(s) URL, with or without a path. Null: a token may not be
- * sent there, since it is neither encrypted nor on this machine, or it is no such URL at all.
+ * Computes the URLs of an upstream from its base: an http(s) or ws(s) URL, with or without a path. Null: it is not such a URL, or
+ * a token must not be sent there, because the connection is neither encrypted nor on this machine.
  */
 export function parseUpstreamUrls(base: string): UpstreamUrls | null {
   const url = URL.parse(base);
@@ -21,7 +21,7 @@ export function parseUpstreamUrls(base: string): UpstreamUrls | null {
   return { stream: `ws${s}://${rest}/session/stream`, pending: `http${s}://${rest}/signals/pending` };
 }
 
-/** Of a host as a URL has it, which writes every form of an IPv4 address in one way. */
+/** Expects a host as a URL gives it, which writes every form of an IPv4 address in one way. */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

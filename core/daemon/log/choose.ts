@@ -1,26 +1,26 @@
-/** What there is on this machine to write a log to. */
+/** The log facilities of this machine. */
 export interface LogSurroundings {
   readonly platform: NodeJS.Platform;
-  /** Our descriptor that is the journal's stream; null: none is. */
+  /** Our descriptor that is connected to the journal; null: none is. */
   readonly journalFd: number | null;
-  /** Absolute paths of the programs; null: not there. */
+  /** Absolute paths of the programs; null: not found. */
   readonly systemdCat: string | null;
   readonly logger: string | null;
-  /** The journal takes streams, the system log takes datagrams. */
+  /** Whether the journal accepts streams, and whether the system log accepts datagrams. */
   readonly hasJournal: boolean;
   readonly hasSyslog: boolean;
 }
 
 export type SinkKind =
   | { readonly is: 'journal'; readonly fd: number }
-  /** One program for all records, a line each on its stdin; `prefixed`: it reads a priority in front of a line. */
+  /** One program for all records, one line per record on its stdin; `prefixed`: it reads a priority in front of each line. */
   | { readonly is: 'program'; readonly file: string; readonly args: readonly string[]; readonly prefixed: boolean }
   | { readonly is: 'event-log' }
   | { readonly is: 'file' };
 
 /**
- * The system's own log, as far as there is one (persona daemon, contract 8). `logger --journald` is none of them: it makes one
- * entry of all it reads and ends with it, so a long-lived one writes nothing.
+ * Chooses the system's own log if there is one, else a file (persona daemon, contract 8). `logger --journald` is not used: it
+ * turns all input into one entry when it ends, so a long-lived `logger` would write nothing.
  * @param label under which the system shows the records
  */
 export function chooseSinkKind(around: LogSurroundings, label: string): SinkKind {
@@ -42,7 +42,7 @@ export function chooseSinkKind(around: LogSurroundings, label: string): SinkKind
   }
 }
 
-/** `JOURNAL_STREAM` is `DEVICE:INODE`, both decimal. Null: it is not set, or not that. */
+/** Parses `JOURNAL_STREAM`, which is `DEVICE:INODE`, both decimal. Null: it is not set or has another form. */
 export function parseJournalStream(text: string | undefined): { readonly dev: bigint; readonly ino: bigint } | null {
   const [, dev, ino] = /^(\d{1,20}):(\d{1,20})$/.exec(text ?? '') ?? [];
   return dev === undefined || ino === undefined ? null : { dev: BigInt(dev), ino: BigInt(ino) };

@@ -11,20 +11,20 @@ export interface DaemonLogNeeds {
   readonly clock: Clock;
   /** The state of the stream at this moment. */
   readonly fsm: () => Fsm;
-  /** What must never be written: the tokens this process holds. */
+  /** Texts that must never be logged: the tokens this process holds. */
   readonly secrets: () => readonly string[];
 }
 
-/** What a daemon says of itself. Nothing of it throws. */
+/** The log of a daemon. No method throws. */
 export interface DaemonLog extends AsyncDisposable {
   tell(level: LogLevel, event: LogEvent, msg: string): void;
-  /** A failure, by its class; the words of the error stand here and nowhere else. */
+  /** Logs a failure with its class. The text of the error goes to the log and nowhere else. */
   failed(error_class: ErrorClass, error: unknown): void;
-  /** For rooms that know a plain log. What they name beside the line is left out. */
+  /** For rooms that expect a plain log. Their extra fields are left out. */
   readonly plain: Log;
 }
 
-/** The records of one daemon, into one sink (persona daemon, contract 8). */
+/** Creates the log of one daemon, which writes into one sink (persona daemon, contract 8). */
 export function createDaemonLog({ owner, sink, clock, fsm, secrets }: DaemonLogNeeds): DaemonLog {
   const put = (level: LogLevel, event: LogEvent, msg: string, error_class?: ErrorClass): void =>
     sink.put(
@@ -47,7 +47,7 @@ export function createDaemonLog({ owner, sink, clock, fsm, secrets }: DaemonLogN
   };
 }
 
-/** What a record says beside whose it is and when. */
+/** The fields of a record besides its owner, time and state. */
 export type RecordContent = Pick<LogRecord, 'level' | 'event' | 'msg' | 'error_class'>;
 
 export function createRecord(owner: LogOwner, clock: Pick<Clock, 'now'>, fsm: Fsm, content: RecordContent): LogRecord {

@@ -4,9 +4,9 @@ import { EVENT_LOG_CALLS, toEventCreateArguments, toReportedEvent } from './even
 import type { LogOutlet } from './sink.ts';
 
 /**
- * The Event Log of Windows, log Application: no administrator and no registered source is needed. Not run on Windows so far; its
- * calls are tried against a library with the same functions.
- * @throws Error when the functions are not there, or the log cannot be opened
+ * Opens the Event Log of Windows, log Application. It needs no administrator and no registered source. It has not run on Windows
+ * yet; the calls are tested against a library with the same functions.
+ * @throws Error if the functions are missing, or the log cannot be opened
  */
 export function openEventLogOutlet(
   source: string,
@@ -38,11 +38,11 @@ export function openEventLogOutlet(
   };
 }
 
-/** A process an event is dear: one every so often, with all that came meanwhile. */
+/** Each event needs a process, so events are written at this interval, each with all records since the last one. */
 const EVERY_MS = 10_000;
 const ENDS_WITHIN_MS = 5000;
 
-/** Where the functions cannot be called: the program that Windows has for it, which wants an administrator. */
+/** The fallback if the functions cannot be called: the program `eventcreate` of Windows, which needs an administrator. */
 export function createEventCreateOutlet(source: string, file = 'eventcreate.exe', everyMs = EVERY_MS): LogOutlet {
   let waiting: NodeJS.Timeout | null = null;
   let isFirst = true;

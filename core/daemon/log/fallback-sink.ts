@@ -9,18 +9,20 @@ import {
   type UnwrittenRecords,
 } from './sink.ts';
 
-/** After a failure the system's own log is tried again as often. */
+/** After a failure the system's own log is tried again at this interval. */
 const AGAIN_MS = 5 * 60_000;
 
-/** @throws Error when it cannot be opened */
+/** @throws Error if the outlet cannot be opened */
 export type OpenOutlet = () => LogOutlet;
 
 export interface SinkNeeds {
   readonly first: OpenOutlet;
-  /** Where records go while the first one takes none. */
+  /** Where records go while the first outlet takes none. */
   readonly fallback: OpenOutlet;
   readonly clock: Clock;
-  /** A record that says which sink failed and why, to stand in the fallback before what the first one did not take. */
+  /**
+   * Creates a record that says which outlet failed and why. It goes into the fallback before the records that were not written.
+   */
   readonly notice: (name: string, why: Error) => LogRecord;
 }
 
@@ -29,13 +31,13 @@ interface ActiveOutlet {
   readonly queue: RecordQueue;
 }
 
-/** A sink that falls back to another one, and never fails: when that takes nothing either, records are lost. */
+/** Creates a sink that falls back to another outlet and never fails. If the fallback also takes nothing, records are lost. */
 export function createSink({ first, fallback, clock, notice }: SinkNeeds): LogSink {
   let again: Disposable | null = null;
   let isClosed = false;
   let live: ActiveOutlet | null = null;
 
-  /** Whoever comes now is the one that writes. */
+  /** Opens an outlet, which then receives all new records. */
   function use(open: OpenOutlet, failed: (unwritten: UnwrittenRecords, name: string) => void): void {
     try {
       const outlet = open();
@@ -52,7 +54,7 @@ export function createSink({ first, fallback, clock, notice }: SinkNeeds): LogSi
   function fallBack({ why, records }: UnwrittenRecords, name: string): void {
     if (!isClosed) again = clock.after(AGAIN_MS, backToFirst);
     use(fallback, () => {
-      live = null; // nobody is left to tell; the first one is tried again
+      live = null; // no outlet is left to report this to; the first one is tried again
     });
     live?.queue.put(notice(name, why));
     for (const record of records) live?.queue.put(record);
@@ -71,7 +73,7 @@ export function createSink({ first, fallback, clock, notice }: SinkNeeds): LogSi
       isClosed = true;
       again?.[Symbol.dispose]();
       await flushed();
-      await flushed(); // the first one may have failed meanwhile, and the other one have what it left
+      await flushed(); // the first outlet may have failed meanwhile, and left its records to the fallback
       await live?.outlet.close();
     },
   };

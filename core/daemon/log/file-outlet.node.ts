@@ -9,8 +9,8 @@ const PRIVATE = 0o600;
 type WriteCallback = (error: Error | null) => void;
 
 /**
- * A file of at most 5 MB and the one before it, `PATH.1`; each 0600, and no link is followed. It opens the file for each write:
- * records are few where this is used, and one that was deleted is there again.
+ * Creates an outlet to a file of at most 5 MB and its predecessor `PATH.1`. Both have mode 0600, and links are not followed. The
+ * file is opened for each write: records are few here, and a deleted file is created again.
  */
 export function createFileOutlet(path: string, mostBytes: number = MOST_BYTES): LogOutlet {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
@@ -21,7 +21,7 @@ export function createFileOutlet(path: string, mostBytes: number = MOST_BYTES): 
       if (wrote < bytes.length) return append(fd, bytes.subarray(wrote), done);
       fstat(fd, (failed, stat) => {
         if (failed !== null || stat.size < mostBytes) return done(null);
-        const ended = (): void => done(null); // also when it was not possible: it grows on, and the next write tries again
+        const ended = (): void => done(null); // also if the rename failed: the file then grows, and the next write tries again
         renameAsync(path, `${path}.1`).then(ended, ended);
       });
     });

@@ -13,9 +13,9 @@ import type { LogOutlet, LogSink } from './sink.ts';
 
 export interface OpenLogNeeds {
   readonly owner: Omit<LogOwner, 'pid'>;
-  /** The name of its unit: the identifier, tag or source under which the system shows the records. */
+  /** The name of the daemon's unit: the identifier, tag or source under which the system shows the records. */
   readonly label: string;
-  /** The file where the system has no log, or it takes no records. */
+  /** The file to use if the system has no log, or its log takes no records. */
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface OpenLogNeeds {
   readonly secrets: () => readonly string[];
 }
 
-/** The log of this daemon: the system's own, else a file. Opening loads nothing that the sink does not need. */
+/** Opens the log of this daemon: the system's own, else a file. It loads only what the chosen sink needs. */
 export function openDaemonLog({ owner, label, file, env, clock, fsm, secrets }: OpenLogNeeds): DaemonLog {
   const own: LogOwner = { ...owner, pid: process.pid };
   const sink: LogSink = createSink({
@@ -50,14 +50,14 @@ function createOutlet(kind: SinkKind, label: string, file: string): LogOutlet {
       try {
         return openEventLogOutlet(label, loadKoffi());
       } catch {
-        return createEventCreateOutlet(label); // which says itself when it is of no use
+        return createEventCreateOutlet(label); // this outlet reports by itself if it does not work
       }
     case 'file':
       return createFileOutlet(file);
   }
 }
 
-/** What there is on this machine, as far as its platform asks. */
+/** Reads which log facilities this machine has, as far as its platform needs to know. */
 export function readLogSurroundings(env: OpenLogNeeds['env']): LogSurroundings {
   const { platform } = process;
   const isLinux = platform !== 'win32' && platform !== 'darwin';
@@ -71,7 +71,7 @@ export function readLogSurroundings(env: OpenLogNeeds['env']): LogSurroundings {
   };
 }
 
-/** Our stderr or stdout, if the variable means it: it is inherited by who has other descriptors. */
+/** Finds whether our stderr or stdout is the journal. The variable alone does not tell, because child processes inherit it. */
 function findJournalFd(text: string | undefined): number | null {
   const stream = parseJournalStream(text);
   if (stream === null) return null;
@@ -80,7 +80,7 @@ function findJournalFd(text: string | undefined): number | null {
       const { dev, ino } = fstatSync(fd, { bigint: true });
       if (dev === stream.dev && ino === stream.ino) return fd;
     } catch {
-      // closed: not this one
+      // this descriptor is closed
     }
   }
   return null;

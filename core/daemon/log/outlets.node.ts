@@ -4,16 +4,19 @@ import type { LogRecord } from './record.ts';
 import { formatPrefixedLine, formatRecordLine } from './record.ts';
 import type { LogOutlet } from './sink.ts';
 
-/** Records of one write; few enough that a descriptor takes them whole. */
+/** Records per write; few enough that a descriptor takes them in one piece. */
 const AT_ONCE = 50;
 
-/** The journal behind a descriptor that it gave us. Written by a thread, so that a journal that hangs stops no timer. */
+/**
+ * Creates an outlet to the journal through a descriptor that the journal gave us. Writes run in a thread, so that a journal that
+ * hangs blocks no timer.
+ */
 export function createJournalOutlet(fd: number): LogOutlet {
   return {
     name: 'journal',
     most: AT_ONCE,
     write: (records, done) => writeAll(fd, Buffer.from(records.map(formatPrefixedLine).join('')), done),
-    close: () => Promise.resolve(), // the descriptor is the process's own
+    close: () => Promise.resolve(), // the descriptor belongs to the process
   };
 }
 
@@ -26,13 +29,16 @@ function writeAll(fd: number, bytes: Buffer, done: (error: Error | null) => void
   });
 }
 
-/** Between the end of what it reads and its own. */
+/** How long the program may take to end after the end of its input. */
 const ENDS_WITHIN_MS = 500;
 
-/** A program that runs as long as we do and reads a line a record. When it ends, the sink has failed. */
+/**
+ * Creates an outlet to a program that runs as long as this process and reads one line per record. If the program ends, the outlet
+ * fails.
+ */
 export function createProgramOutlet(file: string, args: readonly string[], prefixed: boolean): LogOutlet {
   const child: ChildProcess = spawn(file, [...args], {
-    // A group of its own: what ends the daemon may not end the last words of it.
+    // A process group of its own: a signal that ends the daemon must not cut off its last records.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     windowsHide: true,
@@ -49,7 +55,7 @@ export function createProgramOutlet(file: string, args: readonly string[], prefi
     child.on('error', ({ message }) => over(message));
     child.on('exit', (code, signal) => over(`${file} ended with ${code ?? signal}`));
   });
-  child.stdin?.on('error', () => {}); // its end says why
+  child.stdin?.on('error', () => {}); // the exit of the program says why
   child.unref();
   return {
     name: file,

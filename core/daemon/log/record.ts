@@ -2,7 +2,7 @@ import type { ErrorClass, Fsm } from '../../link/index.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What a record is of, so that a reader can choose without reading the sentence. */
+/** What a record is about, so that a reader can filter without reading the sentence. */
 export const LOG_EVENTS = [
   'started',
   'stopping',
@@ -21,7 +21,7 @@ export const LOG_EVENTS = [
 ] as const;
 export type LogEvent = (typeof LOG_EVENTS)[number];
 
-/** Whose records they are: the same words as the labels of the metrics. */
+/** The daemon that a record belongs to, with the same names as the labels of the metrics. */
 export interface LogOwner {
   readonly tenant_id: string;
   readonly agent_identity: string;
@@ -31,13 +31,13 @@ export interface LogOwner {
   readonly version: string;
 }
 
-/** One record, whatever it is written to (persona daemon, contract 8). Never of content, a token or a sender. */
+/** One record, for every kind of sink (persona daemon, contract 8). It never contains content, a token or a sender. */
 export interface LogRecord extends LogOwner {
   /** ISO 8601, UTC. */
   readonly ts: string;
   readonly level: LogLevel;
   readonly event: LogEvent;
-  /** One line. */
+  /** The message, on one line. */
   readonly msg: string;
   readonly fsm: Fsm;
   readonly error_class?: ErrorClass;
@@ -45,12 +45,12 @@ export interface LogRecord extends LogOwner {
 
 const PRIORITY: Readonly<Record<LogLevel, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
 
-/** The number that syslog and the journal know a level by. */
+/** The number of a level in syslog and the journal. */
 export function toSyslogPriority(level: LogLevel): number {
   return PRIORITY[level];
 }
 
-/** A line of JSON, its keys in the order of the contract. */
+/** Formats a record as one line of JSON, with its keys in the order of the contract. */
 export function formatRecordLine(record: LogRecord): string {
   const {
     ts,
@@ -71,7 +71,7 @@ export function formatRecordLine(record: LogRecord): string {
   return `${JSON.stringify({ ts, level, event, msg, ...labels, ...why, pid, version })}\n`;
 }
 
-/** The same for who reads a priority in front of a line: the journal behind a descriptor, and `logger --prio-prefix`. */
+/** Formats a record for readers of a priority prefix: the journal behind a descriptor, and `logger --prio-prefix`. */
 export function formatPrefixedLine(record: LogRecord): string {
   return `<${toSyslogPriority(record.level)}>${formatRecordLine(record)}`;
 }

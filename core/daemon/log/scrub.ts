@@ -1,19 +1,19 @@
-/** A sentence is short; what is longer was somebody else's text. */
+/** A log sentence is short; a longer text came from somebody else. */
 const MOST_CHARS = 300;
 const HIDDEN = '[...]';
 
 /**
- * A sentence as it may stand in a log (persona daemon, contract 8): on one line, cut, without what could be a secret, and
- * without anything between quotes, which is where programs show the text that they could not read. `secrets` are those this
- * process holds.
+ * Makes a sentence safe for a log (persona daemon, contract 8). The result is one line, cut, without possible secrets. Text
+ * between quotes is removed too, because programs quote the text that they could not read. `secrets` are those this process
+ * holds.
  */
 export function scrubText(text: string, secrets: readonly string[] = []): string {
   let plain = text;
   for (const secret of secrets) if (secret !== '') plain = plain.replaceAll(secret, HIDDEN);
   return plain
     .replace(/\S*\bnot valid JSON\b.*|.*\bin JSON at position\b.*/s, 'not valid JSON')
-    .replace(/["'`“”‘’][\s\S]*["'`“”‘’]/u, HIDDEN) // from the first quote to the last: a text may hold quotes itself
-    .replace(/["'`“”‘’][\s\S]*$/u, HIDDEN) // never closed, as one that was cut
+    .replace(/["'`“”‘’][\s\S]*["'`“”‘’]/u, HIDDEN) // from the first quote to the last, because a quoted text may contain quotes
+    .replace(/["'`“”‘’][\s\S]*$/u, HIDDEN) // a quote that is never closed, as in a text that was cut
     .replace(/\b(bearer|basic)\s+\S+/gi, `$1 ${HIDDEN}`)
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#]*@/gi, '$1')
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/[^\s?#]*)[?#]\S*/gi, '$1')
@@ -24,7 +24,7 @@ export function scrubText(text: string, secrets: readonly string[] = []): string
     .trim();
 }
 
-/** What an error may say of itself: its kind and its own words, scrubbed. */
+/** Formats an error for the log: its name, code and message, scrubbed. */
 export function formatScrubbedError(error: unknown, secrets: readonly string[] = []): string {
   if (!(error instanceof Error)) return 'something that is no Error was thrown';
   if (error instanceof SyntaxError) return 'SyntaxError: what was read is not what it must be';

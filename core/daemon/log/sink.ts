@@ -1,27 +1,27 @@
 import type { LogRecord } from './record.ts';
 
-/** The last step of a sink: takes records away, one call at a time. */
+/** The last step of a sink: writes records, one call at a time. */
 export interface LogOutlet {
   readonly name: string;
-  /** The most records of one call. */
+  /** The most records per call. */
   readonly most: number;
-  /** Calls `done` once, later or at once; with an error when none of them counts as written. Never throws. */
+  /** Calls `done` once, later or at once; with an error if none of the records counts as written. Never throws. */
   write(records: readonly LogRecord[], done: (error: Error | null) => void): void;
-  /** Lets go of what it holds. */
+  /** Releases what the outlet holds. */
   close(): Promise<void>;
 }
 
-/** Where records go. Takes them at once, throws nothing, and waits for nobody. */
+/** Where records go. `put` returns at once and never throws. */
 export interface LogSink extends AsyncDisposable {
   put(record: LogRecord): void;
 }
 
-/** So many records wait at the most; a sink that hangs costs no more memory than this. */
+/** At most this many records wait, so a sink that hangs costs no more memory. */
 const MOST_WAITING = 500;
-/** A sink that hangs does not hold up the end of the process. */
+/** How long the end of the process waits for a sink that hangs. */
 export const FLUSHED_WITHIN_MS = 500;
 
-/** What could not be written, for somebody else to write. */
+/** Records that could not be written, for another outlet. */
 export interface UnwrittenRecords {
   readonly why: Error;
   readonly records: readonly LogRecord[];
@@ -29,13 +29,13 @@ export interface UnwrittenRecords {
 
 export interface RecordQueue {
   put(record: LogRecord): void;
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no record waits any more. */
   idle(): Promise<void>;
-  /** Records that were thrown away because too many waited. */
+  /** How many records were dropped because too many waited. */
   readonly dropped: number;
 }
 
-/** Records on their way into an outlet, in their order. After `failed` it takes no more. */
+/** Creates the queue of records for an outlet, in order. After it calls `failed` it takes no more records. */
 export function createQueue(outlet: LogOutlet, failed: (unwritten: UnwrittenRecords) => void): RecordQueue {
   let waiting: LogRecord[] = [];
   let flying: readonly LogRecord[] = [];

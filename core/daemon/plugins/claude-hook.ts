@@ -6,20 +6,20 @@ import type { WakePath } from './wake-path.ts';
 
 export interface ClaudeHookNeeds {
   readonly desk: HookDesk;
-  /** The way to an agent while no hook of it runs; null: there is none, so it waits for its next boundary. */
+  /** The way to an agent while no hook of it runs; null: there is none, so the doorbell waits for the next boundary. */
   readonly wake: WakePath | null;
   readonly clock: Clock;
 }
 
 /**
- * Surfaces that run a command at their boundaries: the hook process that waits for its answer is the shim end (persona
- * daemon, contract 4). Between two hooks nobody is there who could refuse, so it counts as alive.
+ * Creates the plugin for surfaces that run a command at their boundaries. The hook process that waits for its answer takes the
+ * place of a shim (persona daemon, contract 4). Between two hooks nothing can refuse, so the surface counts as alive.
  */
 export function createClaudeHook({ desk, wake, clock }: ClaudeHookNeeds): Plugin {
   return {
     notifySurface: () =>
       runWithin(clock, ACCEPTED_WITHIN_MS, desk.isWaiting || wake === null ? desk.ring() : wake.ring()),
-    resumeSurface: async () => {}, // the next hook of whatever session is the binding
+    resumeSurface: async () => {}, // the next hook of any session is the binding
     status: async () => {
       const accepting = desk.isWaiting || (wake?.isThere() ?? false);
       return {

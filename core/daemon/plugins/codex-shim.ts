@@ -12,9 +12,9 @@ export interface CodexShimNeeds {
 }
 
 /**
- * Surfaces that have a process of their own which knows their protocol: the daemon keeps it running and hands doorbells
- * to it, a line each, and speaks no app-server itself (persona daemon, contract 5). A hook of the same surface that waits
- * at its boundary is nearer to the agent, and goes before.
+ * Creates the plugin for surfaces with a shim, a process that knows their protocol. The daemon keeps the shim running and gives
+ * it doorbells, one per line; it speaks no app-server itself (persona daemon, contract 5). A hook of the same surface that waits
+ * at a boundary is closer to the agent and takes precedence.
  */
 export function createCodexShim({ shim, desk, clock }: CodexShimNeeds): Plugin {
   return {
@@ -33,7 +33,7 @@ export function createCodexShim({ shim, desk, clock }: CodexShimNeeds): Plugin {
         const { ok, status } = await shim.ask({ call: 'status' }, STATUS_WITHIN_MS);
         return status ?? { alive: ok, accepting: ok, detail_class: ok ? 'ready' : 'no_answer' };
       } catch {
-        return toDownStatus(shim.view); // it ended meanwhile, or hangs
+        return toDownStatus(shim.view); // the shim ended meanwhile, or hangs
       }
     },
   };

@@ -1,6 +1,8 @@
 import type { Clock } from '../../ports/index.ts';
 
-/** @throws Error `too late`, when the work takes longer; what becomes of it then is not waited for. */
+/**
+ * Waits for the work at most `ms` milliseconds. The work itself is not stopped. @throws Error `too late` when the time is over
+ */
 export async function runWithin<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
   using stack = new DisposableStack();
   const late = new Promise<never>((_resolve, reject) => {

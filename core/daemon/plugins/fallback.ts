@@ -2,7 +2,7 @@ import type { Clock, Spawn } from '../../ports/index.ts';
 import { runWithin } from './deadline.ts';
 import { ACCEPTED_WITHIN_MS, type Plugin } from './plugin.ts';
 
-/** A program that shows a banner: `file` absolute, the texts are arguments of it. */
+/** A program that shows a banner. `file` is an absolute path, and the texts are its arguments. */
 export interface BannerProgram {
   readonly file: string;
   readonly args: readonly string[];
@@ -10,7 +10,7 @@ export interface BannerProgram {
 }
 
 export interface FallbackNeeds {
-  /** Null: this desktop has no way to show one. */
+  /** Null: this desktop cannot show a banner. */
   readonly banner: BannerProgram | null;
   readonly spawn: Spawn;
   readonly clock: Clock;
@@ -18,7 +18,10 @@ export interface FallbackNeeds {
   readonly stop: AbortSignal;
 }
 
-/** Surfaces that nothing can be handed to: a person is told, and the work waits for the next explicit drain. */
+/**
+ * Creates the plugin for surfaces without hooks or a shim: a person sees a banner, and the work waits for the next explicit
+ * drain.
+ */
 export function createFallback({ banner, spawn, clock, stop }: FallbackNeeds): Plugin {
   return {
     async notifySurface() {

@@ -1,12 +1,12 @@
-/** Where a hook that asks at a boundary waits for its answer: while it does, it is the shim of its surface (contract 4). */
+/** Where a hook that asks at a boundary waits for its answer. While it waits, it is the shim of its surface (contract 4). */
 export interface HookDesk {
   /**
-   * A hook waits. `hand` gives it its doorbell and says whether it was taken; it is called at most once. Disposing: it
-   * has its answer, or went away.
+   * Registers a waiting hook. `hand` gives the hook its doorbell and resolves to whether the hook took it; it is called at most
+   * once. Dispose it when the hook has its answer, or went away.
    */
   sit(hand: () => Promise<boolean>): Disposable;
   readonly isWaiting: boolean;
-  /** @throws Error when no hook waits, and when it did not take it */
+  /** @throws Error if no hook waits, or the hook did not take the doorbell */
   ring(): Promise<void>;
 }
 

@@ -5,10 +5,10 @@ import type { WakePath } from './wake-path.ts';
 const MOST_CHARS = 2000;
 
 /**
- * Wakes through the address that the agent's own runner gave: `POST {"message": line}`, to an address of this machine written as
- * a number and to no other. A redirect is an answer and is not followed.
- * @param address where it stands now; null: nowhere
- * @param line all that is said: no word of anybody else
+ * Wakes an agent through the address that its own runner gave: `POST {"message": line}`. Only numeric addresses of this machine
+ * are used. A redirect counts as an answer and is not followed.
+ * @param address the current address; null: none
+ * @param line the whole message: it contains no text of others
  */
 export function openWakePath(address: () => string | null, line: string): WakePath {
   const findUrl = (): URL | null => {

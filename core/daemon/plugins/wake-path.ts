@@ -1,7 +1,7 @@
-/** A way to an agent at which nobody asks: an address on this machine that its own runner listens at. */
+/** A way to reach an agent while no hook asks: an address on this machine where the agent's runner listens. */
 export interface WakePath {
-  /** There is an address now. */
+  /** Whether there is an address now. */
   isThere(): boolean;
-  /** @throws Error when there is none, or it did not take the ring */
+  /** @throws Error if there is no address, or the runner did not take the ring */
   ring(): Promise<void>;
 }

@@ -2,27 +2,27 @@ import type { Doorbell } from '../../link/index.ts';
 import { parseJson } from '../../model/index.ts';
 import { DETAIL_CLASSES, type DetailClass, type SurfaceStatus } from '../surface-status.ts';
 
-/** What a shim is asked: the calls of a plugin, a line each. */
+/** A call to a shim: the calls of a plugin, one per line. */
 export type ShimCall =
   | { readonly call: 'notify_surface'; readonly payload: Doorbell }
   | { readonly call: 'resume_surface' }
   | { readonly call: 'status' };
 
-/** What it answered; `status` only where that was asked and said. */
+/** The answer of a shim. `status` is set only if it was asked for and given. */
 export interface ShimAnswer {
   readonly id: number;
   readonly ok: boolean;
   readonly status: SurfaceStatus | null;
 }
 
-/** A longer line is not of this protocol: the shim is ended. */
+/** A longer line does not belong to this protocol, and the shim is ended. */
 export const LONGEST_LINE = 16 * 1024;
 
 export function formatShimLine(id: number, call: ShimCall): string {
   return `${JSON.stringify({ id, ...call })}\n`;
 }
 
-/** Null: no answer, to be passed over. What it says beside the known fields is not looked at. */
+/** Parses an answer; null: the line is not an answer and is ignored. Unknown fields are ignored. */
 export function parseShimLine(line: string): ShimAnswer | null {
   const fields = parseObject(line);
   if (fields === null || typeof fields.id !== 'number' || typeof fields.ok !== 'boolean') return null;
@@ -35,7 +35,7 @@ export function parseShimLine(line: string): ShimAnswer | null {
   };
 }
 
-/** A class that is not known is told by what it means. */
+/** An unknown class is replaced by one that matches `accepting`. */
 function toDetailClass(value: unknown, accepting: boolean): DetailClass {
   return DETAIL_CLASSES.find((known) => known === value) ?? (accepting ? 'ready' : 'busy');
 }
@@ -45,11 +45,11 @@ function parseObject(line: string): Readonly<Record<string, unknown>> | null {
     const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
   } catch {
-    return null; // chatter of a library, say
+    return null; // for example output of a library
   }
 }
 
-/** Whole lines out of pieces. `null` in the result: a line is too long, and nothing after it can be read. */
+/** Splits pieces of text into whole lines. `null` in the result: a line is too long, and nothing after it is read. */
 export function createLineSplitter(): (piece: string) => readonly (string | null)[] {
   let torn = '';
   let isOver = false;

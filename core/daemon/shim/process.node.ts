@@ -3,12 +3,12 @@ import { type Clock, killTree, resolveProgram, toInvocation } from '../../ports/
 import { createLineSplitter } from './lines.ts';
 import type { ShimProcess, StartShim } from './process.ts';
 
-/** Between the question to end and the end, so that both fit into the 5 s of a shutdown. */
+/** Time between the request to end and the kill; both must fit into the 5 s of a shutdown. */
 const GRACE_MS = 1500;
 
 /**
- * Starts a shim from its command, in the folder of its project: no shell, a process group of its own, lines on stdin and stdout. What it writes to
- * stderr goes nowhere: it could be of messages, and no log of ours may hold that.
+ * Starts a shim from its command in the folder of its project: no shell, a process group of its own, lines on stdin and stdout.
+ * Its stderr is discarded: it could contain text of messages, which no log of ours may hold.
  */
 export function createShimStarter(
   [name = '', ...words]: readonly string[],
@@ -26,7 +26,7 @@ export function createShimStarter(
     const ended = (): void => {
       if (hasEnded) return;
       hasEnded = true;
-      if (child !== null) killTree(child, 'SIGKILL'); // what it started and left behind
+      if (child !== null) killTree(child, 'SIGKILL'); // also ends what it started and left running
       child?.stdin?.destroy();
       child?.stdout?.destroy();
       resolveExit();
@@ -44,7 +44,7 @@ export function createShimStarter(
         windowsHide: true,
       });
     } catch {
-      // No name, or one that cannot be an argument: it cannot be started, as one that is not there.
+      // The command is empty, or cannot be an argument: treat it like a program that does not exist.
       clock.after(0, ended);
       return { pid: null, write: () => {}, end: () => Promise.resolve() };
     }
@@ -52,7 +52,7 @@ export function createShimStarter(
     const split = createLineSplitter();
     started.on('error', ended);
     started.on('exit', ended);
-    started.stdin?.on('error', () => {}); // it reads no more: its end or the next probe tells
+    started.stdin?.on('error', () => {}); // it reads no more: its exit or the next probe shows that
     started.stdout?.setEncoding('utf8').on('data', (piece: string) => {
       for (const line of split(piece)) if (!hasEnded) listener.line(line);
     });
@@ -61,7 +61,7 @@ export function createShimStarter(
       write: (line) => void (hasEnded || started.stdin?.write(line)),
       async end() {
         if (hasEnded) return;
-        // Windows has no question to end but the end of its input.
+        // Windows has no such signal; the end of its input is the request.
         if (process.platform !== 'win32') killTree(started, 'SIGTERM');
         started.stdin?.end();
         using stack = new DisposableStack();

@@ -1,18 +1,18 @@
-/** What a shim does without being asked. */
+/** What a shim process reports. */
 export interface ShimListener {
-  /** A line of its stdout; null: it wrote one that is too long, and is not heard any more. */
+  /** A line of its stdout; null: the line was too long, and the rest of its output is ignored. */
   line(line: string | null): void;
-  /** It ended, or could not be started. Told once. */
+  /** The process ended, or could not be started. Called once. */
   ended(): void;
 }
 
-/** A shim as a process, alone in its group. */
+/** The process of a shim, alone in its process group. */
 export interface ShimProcess {
-  /** Null: it could not be started, and `ended` follows. */
+  /** Null: the process could not be started, and `ended` follows. */
   readonly pid: number | null;
-  /** Into its stdin; a shim that is gone gets nothing. */
+  /** Writes to its stdin; does nothing if the shim is gone. */
   write(line: string): void;
-  /** Asks it to end, and ends it and whatever it started when it does not soon. Resolves when it is gone. */
+  /** Asks the shim to end; if it does not end soon, kills it and whatever it started. Resolves when it is gone. */
   end(): Promise<void>;
 }
 

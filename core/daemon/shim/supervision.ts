@@ -1,27 +1,27 @@
-/** The waits before a shim is started again; the last one stays (persona daemon, contract 5). */
+/** Waits before a shim is restarted, in milliseconds; the last one repeats (persona daemon, contract 5). */
 export const LADDER_MS = [1000, 2000, 4000, 8000, 16_000, 30_000] as const;
-/** A shim that lived so long begins at the foot of the ladder. */
+/** A shim that lived this long starts again at the shortest wait. */
 export const SOUND_AFTER_MS = 60_000;
 const WINDOW_MS = 10 * 60_000;
 const MOST_FAILURES = 8;
 export const RETRY_MS = 5 * 60_000;
-/** Failed probes in a row after which a shim that runs is ended and started again. */
+/** A running shim is ended and restarted after this many failed probes in a row. */
 const MOST_UNANSWERED = 2;
 const JITTER = 0.2;
 
-/** What is known of a shim, survives a JSON round trip. Times are monotonic milliseconds. */
+/** What is known of a shim; it survives a JSON round trip. Times are monotonic milliseconds. */
 export interface Supervision {
   readonly state: 'none' | 'running' | 'backoff' | 'failed';
-  /** Of the process that runs; null: none does. */
+  /** The id of the running process; null: none runs. */
   readonly pid: number | null;
   readonly since: number;
   readonly restarts: number;
-  /** Which rung of the ladder the next wait is. */
+  /** Which entry of `LADDER_MS` is the next wait. */
   readonly rung: number;
-  /** When it failed, within the last ten minutes. */
+  /** Times of the failures within the last ten minutes. */
   readonly failures: readonly number[];
   readonly unanswered: number;
-  /** Failed too often; only a run that lasts takes it back. */
+  /** The shim failed too often; only a run that lasts resets this. */
   readonly isGivenUp: boolean;
   readonly isStopped: boolean;
 }
@@ -41,17 +41,17 @@ export const UNSUPERVISED: Supervision = {
 /** `chance` is a number from 0 to 1, for the jitter. */
 export type ShimInput = { readonly at: number } & (
   | { readonly is: 'started'; readonly pid: number }
-  /** It ended, or could not be started. */
+  /** The process ended, or could not be started. */
   | { readonly is: 'ended'; readonly chance: number }
   | { readonly is: 'probed'; readonly answered: boolean }
-  /** The wait that was asked for is over. */
+  /** The requested wait is over. */
   | { readonly is: 'waited' }
-  /** The surface is back: no reason to wait on. */
+  /** The surface is back: there is no reason to wait longer. */
   | { readonly is: 'resumed' }
   | { readonly is: 'stopped' }
 );
 
-/** What the shell is to do; `wait` replaces a wait before, `start` and `end` end it. */
+/** What the shell must do. `wait` replaces an earlier wait; `start` and `end` cancel it. */
 export type ShimOrder = { readonly is: 'start' | 'end' } | { readonly is: 'wait'; readonly ms: number } | null;
 
 export interface ShimStep {
@@ -59,7 +59,10 @@ export interface ShimStep {
   readonly order: ShimOrder;
 }
 
-/** One step of the supervision of a shim (persona daemon, contract 5): restarted for ever, but ever more slowly. */
+/**
+ * One step of the supervision of a shim (persona daemon, contract 5). It restarts the shim for ever, with longer and longer
+ * waits.
+ */
 export function superviseShim(state: Supervision, input: ShimInput): ShimStep {
   const stay: ShimStep = { next: state, order: null };
   if (state.isStopped) return stay;
@@ -81,7 +84,7 @@ export function superviseShim(state: Supervision, input: ShimInput): ShimStep {
   }
 }
 
-/** The first start is no restart. */
+/** The first start does not count as a restart. */
 function countRestart(state: Supervision): Supervision {
   return state.state === 'none' ? state : { ...state, restarts: state.restarts + 1 };
 }

@@ -7,7 +7,7 @@ import { type ShimInput, type Supervision, superviseShim, UNSUPERVISED } from '.
 
 const PROBE_EVERY_MS = 15_000;
 
-/** As `status` shows it. */
+/** The shim as `status` shows it. */
 export type ShimView = DaemonStatus['shim'];
 
 /** The view of a surface without a shim. */
@@ -16,18 +16,18 @@ export const NO_SHIM: ShimView = { state: 'none', pid: null, restarts: 0 };
 export interface ShimNeeds {
   readonly start: StartShim;
   readonly clock: Clock;
-  /** A number from 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly chance: () => number;
-  /** After each change of the view. */
+  /** Called after each change of the view. */
   readonly changed: (view: ShimView) => void;
 }
 
-/** A shim that is kept running. Disposing ends it; it does not come back. */
+/** A supervised shim. Disposing ends it for good. */
 export interface Shim extends AsyncDisposable {
   readonly view: ShimView;
-  /** @throws Error when no shim runs, when it ends before it answers, and when it does not within `withinMs` */
+  /** @throws Error if no shim runs, if it ends before it answers, or if it does not answer within `withinMs` */
   ask(call: ShimCall, withinMs: number): Promise<ShimAnswer>;
-  /** Starts it now, if it only waits to be started. */
+  /** Starts the shim now, if it only waits to be started. */
   resume(): void;
 }
 
@@ -81,7 +81,7 @@ export function startShim({ start, clock, chance, changed }: ShimNeeds): Shim {
       },
     });
     running = own;
-    if (own.pid === null) return; // its end follows
+    if (own.pid === null) return; // `ended` follows
     step({ is: 'started', pid: own.pid, at: clock.monotonic() });
     probeLater();
   }
@@ -95,9 +95,9 @@ export function startShim({ start, clock, chance, changed }: ShimNeeds): Shim {
     const shimProcess = running;
     const answered = await ask({ call: 'status' }, STATUS_WITHIN_MS).then(
       () => true,
-      () => false, // that it does not answer is the answer
+      () => false, // no answer counts as a failed probe
     );
-    if (running !== shimProcess || shimProcess === null) return; // another one, whose probes are its own
+    if (running !== shimProcess || shimProcess === null) return; // another process by now, which has its own probes
     step({ is: 'probed', answered, at: clock.monotonic() });
     probeLater();
   }
