@@ -9,11 +9,11 @@ const OWN = `FROM inbox INDEXED BY inbox_pending WHERE ${WAITS} AND origin IS NU
 const TO_ALL = `FROM broadcast_acks INDEXED BY broadcast_acks_pending WHERE ${WAITS}`;
 
 /**
- * How many unread items that ask for a person a persona has of each priority, 0 first, up to `MOST_COUNTED` (not what Hivebar
- * itself says to the agent): for any session, for one alone, and those
- * that somebody holds a lease of. What has expired is not among them. Costs the same however much waits.
+ * Creates a function that counts the unread items of a persona by priority, 0 first, each count up to `MOST_COUNTED`. It counts
+ * items for any session, items for one session, and leased items. It does not count expired items, nor what Hivebar itself says
+ * to the agent. The cost does not depend on how many items wait.
  *
- * @throws Fault `database`, now and when it is asked
+ * @throws Fault `database`, now and at each call
  */
 export function createUnreadCounter(db: Database): (persona: string, now: Instant) => ReturnType<typeof sumByPriority> {
   migrate(db, 'inbox', INBOX_SCHEMA);

@@ -3,31 +3,31 @@ import { type Database, migrate, runTransaction } from '../state/index.ts';
 import { INBOX_SCHEMA } from './schema.ts';
 import { openSeals } from './seals.ts';
 
-/** A message as its event told it, to be put back where the database has lost it. */
+/** A message as its event reported it, to be restored if the database has lost it. */
 export interface TrackedMail {
   readonly id: number;
   readonly to: string;
   readonly from: string;
   readonly content: string;
   readonly created: Instant;
-  /** Its reader is known to have it. */
+  /** The reader of the message is known to have it. */
   readonly isRead: boolean;
 }
 
 /**
- * What is needed when the database is an older one than what was told of it: ids must not be given twice, and what only an
- * event file still has is put back.
+ * Repairs a database that is older than the events reported from it. No id may be assigned twice, and messages that only an event
+ * file still has are restored.
  */
 export interface Continuity {
-  /** The highest id that was ever given, as far as the database knows. */
+  /** The highest id ever assigned, as far as the database knows. */
   lastId(): number;
-  /** Puts these back under their ids, unless an id is taken. Returns how many. @throws Fault */
+  /** Restores messages under their ids, unless an id is taken. Returns how many. @throws Fault */
   restore(mails: readonly TrackedMail[]): number;
-  /** Counts anew what each inbox holds, after rows were lost. @throws Fault */
+  /** Counts the content of each inbox again, after rows were lost. @throws Fault */
   recount(): void;
   /**
-   * Raises the next id above `floor`. What came after `since`, by its own time, got an id that may have been told for
-   * another message: it gets a new one. Returns how many those are. @throws Fault
+   * Raises the next id above `floor`. A message created after `since` may have an id that was reported for another message, so it
+   * gets a new id. Returns how many messages got one. @throws Fault
    */
   raise(floor: number, since: Instant): number;
 }

@@ -2,23 +2,26 @@ import { Fault, type Instant } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import { type Database, openDeletionLimit, runLaterTransaction } from '../state/index.ts';
 
-/** What is deleted because its time is over. Each call is part of the caller's transaction, and deletes `most` at most. */
+/** Deletes expired items. Each call is part of the caller's transaction and deletes at most `most` rows. */
 export interface Expiry {
-  /** Something is there for `sweep`. Costs next to nothing. */
+  /** Whether `sweep` has anything to delete. Costs next to nothing. */
   isDue(now: Instant): boolean;
-  /** Deletes what expired and nobody read: whoever counts unread mail counts it no more. Leased items stay for so long. */
+  /** Deletes expired items that nobody read, so that they no longer count as unread. Leased items stay until the lease ends. */
   sweep(now: Instant, most: number): void;
-  /** What `reap` would delete now, null for nothing. */
+  /** What `reap` would delete now; null: nothing. */
   reapable(now: Instant, olderThan: Instant): Reapable | null;
-  /** Mail made before `olderThan`, and what has an expiry: a day after its delivery, else when it expired. */
+  /**
+   * Deletes mail created before `olderThan`. Items with an expiry are deleted a day after delivery, or at expiry if not
+   * delivered.
+   */
   reap(now: Instant, olderThan: Instant, most: number): { readonly items: number; readonly more: boolean };
 }
 
 export interface Reapable {
   readonly count: number;
-  /** How many of them somebody has not read. */
+  /** How many of them are unread. */
   readonly unread: number;
-  /** When the first and the last of them were made. */
+  /** When the oldest and the newest of them were created. */
   readonly oldest: Instant;
   readonly newest: Instant;
 }
@@ -66,12 +69,12 @@ export function openExpiry(db: Database): Expiry {
   };
 }
 
-/** Items deleted in one transaction, so that no writer waits long. */
+/** Items deleted per transaction, so that no writer waits long. */
 const SWEPT_AT_ONCE = 1000;
 
 /**
- * Deletes whatever `sweep` would, however much it is. When that fails it is tried again with the next call, and said once:
- * that something expired keeps nobody from reading the rest.
+ * Creates a function that deletes everything `sweep` can delete. A failure is logged once and retried at the next call: it must
+ * not keep anybody from reading the rest.
  */
 export function createSweeper(db: Database, expiry: Expiry, clock: Clock, log: Log): () => void {
   let failed = false;

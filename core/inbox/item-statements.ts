@@ -2,7 +2,7 @@ import type { Database } from '../state/index.ts';
 import type { AwaitedSession, ItemFilter, ItemOrigin, ItemType, Priority } from './item.ts';
 import { type PriorityTally, tally } from './tally.ts';
 
-/** What was pushed, as the table has it; instants in milliseconds. */
+/** A pushed item as stored in the table; instants in milliseconds. */
 export interface PushedRow {
   readonly id: number;
   readonly type: ItemType;
@@ -30,24 +30,24 @@ export function toPushedFields(row: PushedRow) {
   };
 }
 
-/** An item that has a key already. */
+/** An existing item with the same key. */
 export interface KeyRow {
   readonly id: number;
   readonly persona: string;
   readonly origin: ItemOrigin | null;
   readonly content: string;
-  /** Expired and never shown (a broadcast: expired), so it does not keep a new item away. */
+  /** The item expired and was never shown (a broadcast: it expired), so it does not block a new item. */
   readonly is_over: number | null;
 }
 
-/** An item as the tables have it, for one persona. */
+/** An item as stored in the tables, for one persona. */
 export interface ItemRow extends PushedRow {
   readonly broadcast: number;
   readonly read_at: number | null;
   readonly delivered_at: number | null;
 }
 
-/** `i` is the row of the inbox; the marks are in it too, or in `a`, the acknowledgement of a broadcast. */
+/** The table that holds the state: `i`, the row of the inbox, or `a`, the acknowledgement of a broadcast. */
 type StateAlias = 'i' | 'a';
 
 const columns = (
@@ -61,7 +61,7 @@ const pending = (stateAlias: StateAlias) => `${stateAlias}.read_at IS NULL
   AND (${stateAlias}.expires_at IS NULL OR ${stateAlias}.expires_at > ?2)
   AND (${stateAlias}.leased_until IS NULL OR ${stateAlias}.leased_until <= ?2)`;
 
-/** Who is not known yet has every broadcast that has not expired. */
+/** A persona that does not exist yet has every broadcast that has not expired. */
 const OF_NOBODY_YET = `FROM inbox AS i WHERE i.persona = '' AND (i.expires_at IS NULL OR i.expires_at > ?2)
   AND NOT EXISTS (SELECT 1 FROM personas WHERE name = ?1)`;
 
@@ -73,7 +73,7 @@ const LISTED: Readonly<Record<ItemFilter, (stateAlias: StateAlias) => string>> =
   all: () => 'true',
 };
 
-/** Everything the items ask of the tables. */
+/** Prepares all statements of the items. */
 export function prepareItemStatements(db: Database) {
   const list = (which: ItemFilter) =>
     db.prepare<ItemRow>(`
@@ -83,22 +83,22 @@ export function prepareItemStatements(db: Database) {
       UNION ALL
       SELECT ${columns(null)} ${OF_NOBODY_YET} AND ${which !== 'delivered'}
       ORDER BY id DESC LIMIT ?3`);
-  /** Of the persona's own, those for one session, or for any (null). */
+  /** The persona's own items for one session, or for any session (null). */
   const own = (session: string) =>
     `FROM inbox AS i INDEXED BY inbox_pending WHERE i.persona = ?1 AND i.session IS ${session} AND ${pending('i')}`;
   const toAll = `FROM broadcast_acks AS a INDEXED BY broadcast_acks_pending WHERE a.persona = ?1 AND ${pending('a')}`;
-  /** `?1` is the persona, `?2` the id; in the inbox, and among the acknowledgements. */
+  /** `?1` is the persona, `?2` the id. One statement for the inbox, one for the acknowledgements. */
   const marking = (change: string, where: string) => {
     const sql = (table: string) => `UPDATE ${table} SET ${change} WHERE persona = ?1 AND seq = ?2 AND ${where}`;
     return { own: db.prepare(sql('inbox')), toAll: db.prepare(sql('broadcast_acks')) };
   };
   return {
-    /** What may stand in the way of a key: the persona's own item first, then a broadcast. `?3` is now. */
+    /** Items that may have the key already: the persona's own item first, then a broadcast. `?3` is now. */
     byKey: db.prepare<KeyRow>(`
       SELECT seq AS id, persona, origin, content, expires_at <= ?3 AND (persona = '' OR (read_at IS NULL
         AND delivered_at IS NULL AND (leased_until IS NULL OR leased_until <= ?3))) AS is_over
       FROM inbox WHERE persona IN (?1, '') AND dedup_key = ?2 ORDER BY persona DESC`),
-    /** The key is free again; the item stays until it is reaped. */
+    /** Frees a key; the item stays until it is reaped. */
     freeKey: db.prepare("UPDATE inbox SET dedup_key = 'expired:' || seq || ':' || dedup_key WHERE seq = ?"),
     selectAcks: db.prepare<{ persona: string }>('SELECT persona FROM broadcast_acks WHERE seq = ? AND read_at IS NULL'),
     readAck: db.prepare('UPDATE broadcast_acks SET read_at = ? WHERE seq = ? AND persona = ?'),
@@ -147,7 +147,7 @@ export function prepareItemStatements(db: Database) {
   };
 }
 
-/** SQL for the key of an item that was pushed without one. It begins with its time, so that new keys lie side by side. */
+/** SQL for the key of an item that was pushed without one. The key begins with its time, so that new keys are stored together. */
 export function formatNewKeySql(type: string, created: string): string {
   return `printf('%s:%x:%s', ${type}, ${created}, lower(hex(randomblob(8))))`;
 }

@@ -28,19 +28,19 @@ import { MOST_COUNTED, sumByPriority } from './tally.ts';
 export interface ItemsOptions {
   readonly db: Database;
   readonly clock: Clock;
-  /** Called after each commit that may have changed what is unread; for who shows it in the same process. */
+  /** Called after each commit that may have changed what is unread, for a display in the same process. */
   readonly changed?: () => void;
 }
 
 const ITEMS = { is: 'machine', key: 'inbox' } as const;
-/** Expired items a drain clears away on its way: more of them is the tray process's work. */
+/** How many expired items a drain deletes on its way. The tray process deletes the rest. */
 const SWEPT_AT_ONCE = 200;
 
 /**
- * The items of the local hive, in its database; in a process that has a `LocalHive` take that one's `items`. Several
- * processes may have it open at once. The caller keeps `db` open for as long.
+ * Opens the items of the local hive in its database. A process that has a `LocalHive` uses its `items` instead. Several processes
+ * may have the database open at once. The caller keeps `db` open as long as the items are used.
  *
- * @throws Fault `database` or `no-space`, as every method.
+ * @throws Fault `database` or `no-space`, as every method does.
  */
 export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Items {
   migrate(db, 'inbox', INBOX_SCHEMA);
@@ -60,9 +60,9 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
         throw new Fault('internal', `item ${known.id} has the key ${dedupKey} and says something else`, ITEMS);
       } else return { id: known.id, dedupKey: dedupKey ?? '', isNew: false };
     }
-    // By our clock, not by the item's: that decides which broadcasts are still for a new persona.
+    // Uses our clock, not the item's time: this time decides which broadcasts a new persona still gets.
     if (to.is === 'persona') sql.appear.run(name, now);
-    // What one says to oneself is known: it neither waits nor wakes, see LocalHive.
+    // A message to oneself is known to its reader: it neither waits nor wakes, see LocalHive.
     const readAt = origin === null && isSameName(source, name) ? now : null;
     const row = sql.insert.get(
       ...[name, type, source, priority, session, created, expires, readAt, dedupKey, content, origin],
@@ -100,7 +100,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
     return pushed;
   }
 
-  /** What comes first, of the persona's own for any session and for this one, and of the broadcasts. */
+  /** The next items: the persona's own for any session and for this one, and the broadcasts. */
   function next(
     persona: string,
     session: string | null,
@@ -123,7 +123,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
     return Math.min(n, MOST_COUNTED);
   }
 
-  /** All of the lease but what was shown is pending again, unless it lapsed and is somebody else's by now. */
+  /** Ends a lease. Items that were not shown are pending again, unless the lease lapsed and another caller has them by now. */
   function endLease({ id, persona, items }: Lease, shownIds: ReadonlySet<number>): void {
     if (items.length === 0) return;
     const now = nowMs();
@@ -182,7 +182,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
       const count = runLaterTransaction(db, () => {
         const waiting = sql.waitingFor.all(persona, session);
         for (const { id } of waiting) {
-          const isWhole = seals.isWhole(id); // what is damaged must not look whole because of this
+          const isWhole = seals.isWhole(id); // a damaged message must not get a valid checksum here
           sql.forAnySession.run(id);
           if (isWhole) seals.seal(id);
         }
@@ -198,7 +198,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
   };
 }
 
-/** Who is given something by these. */
+/** The personas that these items are for. */
 function listAddressees(items: readonly NewItem[]): readonly string[] | 'everyone' {
   const names = items.flatMap(({ to }) => (to.is === 'persona' ? [to.name] : []));
   return names.length < items.length ? 'everyone' : names;

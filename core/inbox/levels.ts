@@ -8,32 +8,34 @@ export interface UnreadLevel {
 }
 
 /**
- * Who has unread mail, and how much: what asks for a person. Not among it: what Hivebar itself says to the agent, such as the
+ * How much unread mail each persona has that asks for a person. Not counted: what Hivebar itself says to the agent, such as the
  * answer that a person just gave, and mail to a persona of another machine. A persona that is absent has none.
  */
 export interface UnreadLevels {
   readonly at: Instant;
   readonly byAddress: ReadonlyMap<string, UnreadLevel>;
-  /** What only the agents have to read, by persona; it comes on top. */
+  /** Unread mail that only the agents must read, by persona. It is not included in `byAddress`. */
   readonly forAgents: ReadonlyMap<string, { readonly unread: number; readonly urgent: number }>;
-  /** Opaque; names this state of all mail, also across processes and restarts. */
+  /** Opaque. Identifies this state of all mail, also across processes and restarts. */
   readonly cursor: string;
 }
 
-/** Counts of unread mail, and the news that they, or an inbox, changed. */
+/** Counts unread mail, and reports when the counts or an inbox changed. */
 export interface LevelTracker extends Disposable {
   readLevel(persona: string): UnreadLevel;
-  /** Everything that is unread, also what only the agent has to read. */
+  /** All unread mail, including what only the agent must read. */
   unread(persona: string): number;
   all(): UnreadLevels;
-  /** Resolves after `ms`, or as soon as the state is no longer the one `cursor` names, or on abort. Never rejects. */
+  /** Resolves after `ms`, on abort, or when the state is no longer the one that `cursor` identifies. Never rejects. */
   untilPast(cursor: string, ms: number, signal: AbortSignal): Promise<void>;
   /**
-   * Tells every listener which personas changed since the last call, in whatever process, and `first` before all of them;
-   * returns their names.
+   * Reports to every listener which personas changed since the last call, in any process. `first` is called before the listeners.
+   * Returns the names of the personas.
    */
   notice(first: (persona: string) => void): readonly string[];
-  /** `first`: before those without it, for who only passes it on: whoever stores something holds the others up. */
+  /**
+   * `first`: the listener runs before the others. Use it only to pass the report on, because whoever stores mail waits for it.
+   */
   listen(wake: (persona: string) => void, order?: 'first'): Disposable;
 }
 
@@ -66,7 +68,7 @@ function toLevel({ unread, urgent, agent_unread, agent_urgent, elsewhere }: Leve
   return { unread: exactly(unread - agent_unread), urgent: exactly(urgent - agent_urgent) };
 }
 
-/** Writes what a row says into the two maps. */
+/** Updates the two maps from a row. */
 function applyRow(
   byAddress: Map<string, UnreadLevel>,
   forAgents: Map<string, { unread: number; urgent: number }>,
@@ -90,7 +92,7 @@ function applyChanges(counted: LevelState, changed: readonly ChangedLevelRow[]):
   return { rev: last.rev, byAddress, forAgents };
 }
 
-/** Everything is told by `personas.rev`: what has a higher one than was seen last has changed. */
+/** Opens the tracker. It uses `personas.rev`: a persona with a higher `rev` than the last one seen has changed. */
 export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTracker {
   const newestRev = db.prepare<{ rev: number }>('SELECT coalesce(max(rev), 0) AS rev FROM personas');
   const changedSince = db.prepare<ChangedLevelRow>(
@@ -102,7 +104,7 @@ export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTra
   const listeners = { first: new Set<LevelListener>(), others: new Set<LevelListener>() };
   const holds = new Set<{ readonly cursor: string; readonly wake: () => void }>();
   let reportedRev = readRev();
-  /** Counts as of `rev`; read when first asked for, then only what changed is counted again. */
+  /** Counts as of `rev`. They are read at first use; after that, only changed personas are counted again. */
   let counted: LevelState | null = null;
 
   function readRev(): number {
@@ -111,7 +113,7 @@ export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTra
 
   const readLevel = (persona: string): UnreadLevel => toLevel(countOne.get(persona) ?? NO_COUNTS);
 
-  // The number is read before the counts: mail of another process in between is then counted twice, never missed.
+  // The revision is read before the counts, so mail of another process in between is counted twice rather than missed.
   function refresh(): LevelState {
     if (counted === null) {
       const rev = readRev();
@@ -161,7 +163,7 @@ export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTra
           try {
             listener.wake(name);
           } catch (error) {
-            // The mail is stored: a listener's mistake must not make its sender think otherwise.
+            // The mail is stored, so a failing listener must not make the sender think otherwise.
             log.error('a listener of the local hive failed', { persona: name, error: String(error) });
           }
         }

@@ -29,25 +29,25 @@ export interface LocalHiveOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** How much of a message `window` and `list` show, in code points; null: none of it. */
+  /** How much text `window` and `list` show per message, in code points; null: none. */
   readonly contentChars: number | null;
-  /** Called with how many messages were found damaged, whenever one is asked for. */
+  /** Called each time a damaged message is read, with how many were found so far. */
   readonly onDamaged?: (count: number) => void;
-  /** When the writes of one turn are committed; see `createGroupCommit`. */
+  /** When the writes of one event-loop turn are committed; see `createGroupCommit`. */
   readonly later?: CommitSchedule;
 }
 
 export interface SendResult {
   readonly id: number;
   readonly to: string;
-  /** False: it was there already, under the key it was sent with. Absent: it had none. */
+  /** False: the item existed already under its key. Absent: it had no key. */
   readonly new?: boolean;
 }
 
 export interface LocalInboxWindow {
-  /** Every row above the cursor, ascending. */
+  /** All messages above the cursor, ascending. */
   readonly messages: readonly TrimmedMessage[];
-  /** The largest id this inbox ever had, 0 when it never had any. Stays when the mail has aged away. */
+  /** The largest id this inbox ever had, 0 if it never had any. It stays when the mail has been deleted. */
   readonly max: number;
   readonly unread: Count;
   readonly urgent: Count;
@@ -59,66 +59,66 @@ export interface InboxMessage extends InboxRow {
   readonly urgent: boolean;
 }
 
-/** These messages, all that are unread, or the unread ones up to an id. */
+/** These messages, all unread ones, or the unread ones up to an id. */
 type InboxSelection = readonly number[] | 'all' | { readonly upTo: number };
 
 /**
- * The local hive: mail of this machine's agents, in Hivebar's own database. Everything but what says "read" or "mark"
- * looks without touching. Items of all types are its mail, and a broadcast is a message of every inbox, under one id.
+ * The local hive: mail of this machine's agents, in Hivebar's own database. Only methods named "read" or "mark" change what is
+ * read. Items of all types are mail, and a broadcast is one message in every inbox, under the same id.
  *
- * Mail to oneself (the same name, also in another case) is stored as read: the Kijito contract says both that it is not
- * one's unread and that the pending counts are those of the rows with `read: false`, and so both hold everywhere.
+ * Mail to oneself (the same name, in any case) is stored as read. The Kijito contract says that such mail is not unread, and also
+ * that the pending counts are those of the rows with `read: false`. Storing it as read satisfies both.
  *
- * Every method that touches the database throws, or rejects with, Fault `database` or `no-space` when that fails.
+ * Every method that touches the database throws, or rejects with, Fault `database` or `no-space` if that fails.
  */
 export interface LocalHive extends Disposable {
   /** The same messages as hooks see them. */
   readonly items: Items;
   /**
-   * Stores what a client sent, see `mailOf` and `parseSentItem`. Resolves when it is on the disk. Plain mail that is sent in one
-   * turn shares one flush. @throws Fault `usage` (as a rejection).
+   * Stores what a client sent, see `parseNewMessage` and `parseSentItem`. Resolves when it is on the disk. Plain mail that is
+   * sent in one event-loop turn shares one flush. @throws Fault `usage` (as a rejection).
    */
   send(mail: unknown): Promise<SendResult>;
-  /** The same at once and by itself, for a process that has no turn to share. @throws Fault `usage`. */
+  /** Stores one message synchronously, for a process that has no turn to share. @throws Fault `usage`. */
   sendNow(mail: NewMessage): SendResult;
   inbox(query: InboxQuery): InboxAnswer;
   /**
-   * Every row above `after`; null asks for none of them, only for where the inbox stands. An unknown address is an empty
-   * inbox. That another process read a mail shows in the row's `read` after the next `changedElsewhere`, in `unread` at once.
+   * All messages above `after`; null asks for no messages, only for the state of the inbox. An unknown address is an empty inbox.
+   * If another process reads a message, `unread` changes at once, but `read` only after the next `changedElsewhere`.
    */
   window(address: string, after: number | null, signal: AbortSignal): LocalInboxWindow;
   /**
-   * The unread counts, at once or, with `hold`, when they are no longer those its cursor names, after `ms`, or when
-   * `signal` aborts, whichever is first. Never rejects for an abort.
+   * The unread counts. With `hold`, waits until they differ from those of its cursor, until `ms` passed, or until `signal`
+   * aborts. Never rejects for an abort.
    */
   pending(hold: { readonly cursor: string; readonly ms: number } | null, signal: AbortSignal): Promise<UnreadLevels>;
-  /** By name, those who do not live on another machine. A persona exists from its first mail on. */
+  /** The personas by name, without those of another machine. A persona exists from its first mail on. */
   personas(): readonly { readonly name: string; readonly created: Instant }[];
   /**
-   * Calls `wake` after each commit that changed an inbox, before the sender hears of it; of what is sent in a crowd, some
-   * milliseconds later for all its groups together. `first`: before those without it, for who only passes it on.
+   * Calls `wake` after each commit that changed an inbox, before the sender gets its result. Mail that is sent in groups is
+   * reported some milliseconds later, for all groups together. `first`: runs before the others; use it only to pass the hint on.
    */
   hints(wake: (address: string) => void, order?: 'first'): Disposable;
   /**
-   * Looks for what other processes changed, and gives hints of it; deletes what expired unread, which changes the counts.
-   * Cheap when there is nothing.
+   * Finds what other processes changed, and gives hints of it. Deletes unread mail that expired, which changes the counts. Cheap
+   * if nothing changed.
    */
   changedElsewhere(): readonly string[];
-  /** Who lives on another machine, and not here: nobody of them is in `personas`, or has unread mail. */
+  /** The personas that live on another machine and not here. They are not in `personas` and have no unread mail here. */
   readonly elsewhere: Pick<RemotePersonas, 'has' | 'drainedSince'>;
-  /** These live on other machines, and no others. @throws Fault `database` */
+  /** Sets which personas live on other machines, replacing the previous set. @throws Fault `database` */
   setElsewhere(names: ReadonlySet<string>): void;
-  /** Calls `wake` with who came to live elsewhere, or does so no more. */
+  /** Calls `wake` with each persona that moved to another machine, or back. */
   moves(wake: (address: string) => void): Disposable;
-  /** Returns how many messages were unread until now. */
+  /** Marks messages as read. Returns how many were unread until now. */
   markRead(persona: string, which: InboxSelection): number;
   /** The newest `limit` messages, newest first, text cut. */
   list(persona: string, limit: number): readonly TrimmedMessage[];
   show(persona: string, id: number): InboxMessage | null;
   /**
-   * Deletes mail made before `olderThan`, read or not, and what has an expiry when that is over or a day after its
-   * delivery. Returns how many messages that were, and says in the log which.
-   * @param at the time that is over: one that cannot jump, see `openRetentionClock`
+   * Deletes mail created before `olderThan`, read or not. Items with an expiry are deleted when they expire, or a day after their
+   * delivery. Returns how many messages were deleted, and logs a summary.
+   * @param at the current time, from a clock that cannot jump, see `openRetentionClock`
    */
   reap(olderThan: Instant, at?: Instant): number;
 }
@@ -126,15 +126,15 @@ export interface LocalHive extends Disposable {
 /** How long mail is kept unless the configuration says otherwise, in milliseconds. */
 export const MAIL_RETENTION_MS = 30 * 86_400_000;
 
-/** Answers to `GET /api/inbox` stay under 120 KiB, where parsing becomes dearer; this is what the rows may take of it. */
+/** Answers to `GET /api/inbox` stay below 120 KiB, because parsing costs more above that. This is the share of the rows. */
 const ROWS_BUDGET = 120 * 1024 - 512;
 const NO_UNREAD: UnreadLevel = { unread: exactly(0), urgent: exactly(0) };
-/** What is sent in a crowd is told of together: so much later for each mail of its first group, and so much at most. */
+/** Mail that is sent in groups is reported together: this much later per message of the first group, up to a maximum. */
 const CROWD_MS = 5;
 const MOST_CROWD_MS = 50;
-/** So long a crowd of senders waits for those who are about to come again: a flush takes as long. */
+/** How long a group waits for senders who are about to send again: about as long as a flush. */
 const PATIENCE_MS = 0.5;
-/** Rows deleted in one transaction, so that no writer waits long. */
+/** Rows deleted per transaction, so that no writer waits long. */
 const REAP_AT_ONCE = 1000;
 
 export function openLocalHive(options: LocalHiveOptions): LocalHive {
@@ -148,18 +148,18 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const movers = new Set<{ readonly wake: (address: string) => void }>();
   const sql = prepareHiveStatements(db);
   const seals = openSeals(db);
-  /** Bytes that hold as many code points, whichever they are. */
+  /** Enough bytes for that many code points of any kind. */
   const headBytes = contentChars === null ? null : contentChars * 4;
   const recent = openRecentMessages(db, headBytes, toTrimmedMessage);
   const damaged = new Set<number>();
-  /** What is known in this turn: 1,000 windows that are asked for at once share it. */
+  /** The counts read in this event-loop turn. Many windows that are asked for at once share them. */
   let turn: UnreadLevels['byAddress'] | null = null;
-  /** Groups of mail that nobody was told of yet. */
+  /** The timer for groups of mail that were not reported yet. */
   let soon: Disposable | null = null;
   const items = openItems({ db, clock, changed: announceChanges });
   const group = createGroupCommit((mails: readonly NewMessage[]) => deliver(mails), later);
 
-  /** The counts of this turn, with the newest mail read. */
+  /** Reads the counts once per event-loop turn, after catching up with the newest mail. */
   function readLevels(): UnreadLevels['byAddress'] {
     if (turn !== null) return turn;
     recent.catchUp();
@@ -170,7 +170,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     return turn;
   }
 
-  /** Before it happens: of mail that is gone nobody could say it. */
+  /** Logs before the deletion, because afterwards nothing is known of the mail. */
   function logReaped({ count, unread, oldest, newest }: Reapable): void {
     const description = `${count} ${count === 1 ? 'message' : 'messages'} whose time is over, ${unread} of them unread`;
     const text = `retention deletes ${description}; the oldest was made ${formatIso(oldest)}, the newest ${formatIso(newest)}`;
@@ -206,7 +206,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     return sent;
   }
 
-  /** Who sends in a crowd goes on sending: looks that several groups share cost less than those of each. */
+  /** A crowd of senders keeps sending, so one report for several groups costs less than one for each. */
   function announceSoon(ms: number): void {
     turn = null;
     soon ??= clock.after(ms, () => {
@@ -245,7 +245,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     return toAll.length === 0 ? own : [...own, ...toAll].sort((a, b) => a.id - b.id);
   }
 
-  /** Said once for each message, however often it is asked for. */
+  /** Logged once per message, however often it is read. */
   function isWhole(id: number): boolean {
     if (seals.isWhole(id)) return true;
     if (!damaged.has(id)) log.error(`message ${id} in ${db.path} is damaged: it does not match its checksum`);
@@ -274,7 +274,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   function answer({ persona, beforeId, limit, unreadOnly }: InboxQuery): InboxAnswer {
     const before = beforeId ?? Number.MAX_SAFE_INTEGER;
     const unread = unreadOnly ? 1 : 0;
-    // One row asked for by itself is given whole: that is how a message of any size is read.
+    // A single row is given in full: this is how a message of any size is read.
     const budget = limit === 1 ? Number.POSITIVE_INFINITY : ROWS_BUDGET;
     const newest = sql.anyToAll.get(persona) === undefined ? sql.newest : sql.newestOfBoth;
     const page = toRowPage(map(newest.iterate(persona, before, unread, limit), toInboxRow), budget);
@@ -322,7 +322,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       const { unread, urgent } = readLevels().get(address) ?? NO_UNREAD;
       const max = sql.lastId.get(address)?.last_id ?? 0;
       if (after === null) return { messages: [], max, unread, urgent };
-      // The newest row may have expired, or come from another process in this turn: what is in memory does not tell.
+      // The newest row may have expired, or come from another process in this turn, so the memory alone cannot tell.
       const known = recent.above(address, after);
       const isAll = known !== null && max <= (known.at(-1)?.id ?? after);
       const messages = isAll ? known : readAbove(address, after).map(toTrimmedMessage);

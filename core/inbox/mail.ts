@@ -15,8 +15,8 @@ export const MAX_NAME = 200;
 export const MAX_CONTENT = 1024 * 1024;
 
 /**
- * What was sent, checked; anything else a client adds is ignored, as the Kijito contract's `POST /api/send` does.
- * `urgent` may be left out. A lone surrogate in the text, which no encoding can carry, becomes U+FFFD.
+ * Parses a sent message. Unknown fields are ignored, as the Kijito contract's `POST /api/send` does. `urgent` may be left out. A
+ * lone surrogate in the text, which no encoding can carry, becomes U+FFFD.
  *
  * @throws Fault `usage`, naming the field and its value.
  */
@@ -30,7 +30,7 @@ export function parseNewMessage(body: unknown): NewMessage {
   return { ...mail, urgent: urgent ?? false };
 }
 
-/** The text of a message, checked. @throws Fault `usage` */
+/** Parses the text of a message. @throws Fault `usage` */
 export function parseContent(value: unknown): string {
   if (typeof value !== 'string') throw createUsageFault('"content" must be text', value);
   const bytes = Buffer.byteLength(value);
@@ -38,7 +38,7 @@ export function parseContent(value: unknown): string {
   return value.toWellFormed();
 }
 
-/** A name of a persona or producer, checked. @throws Fault `usage` */
+/** Parses the name of a persona or producer. @throws Fault `usage` */
 export function parseName(field: 'to' | 'from' | 'source', value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') throw createUsageFault(`"${field}" must be a name`, value);
   if (/[\p{Cc}\u2028\u2029]/u.test(value) || !value.isWellFormed())
@@ -51,7 +51,7 @@ export function parseName(field: 'to' | 'from' | 'source', value: unknown): stri
   return value;
 }
 
-/** A mistake of who asks: not an outage, so its key is one no banner is about. */
+/** A mistake of the caller. It is not an outage, so no banner is shown for its key. */
 export function createUsageFault(rule: string, value: unknown): Fault {
   const text = value === undefined ? 'nothing' : displayJson(JSON.stringify(value) ?? String(value));
   const cut = text.length > 80 ? `${text.slice(0, 80)}...` : text;

@@ -5,7 +5,7 @@ import { createUsageFault, parseContent, parseName } from './mail.ts';
 const MAX_KEY = 500;
 
 /**
- * An item as somebody pushes it, checked, with whole milliseconds. A lone surrogate in the text becomes U+FFFD.
+ * Checks an item that somebody pushes, and rounds times to whole milliseconds. A lone surrogate in the text becomes U+FFFD.
  *
  * @throws Fault `usage`, naming the field and its value.
  */
@@ -39,7 +39,7 @@ export function isOwnKey(key: string): boolean {
   return key.slice(0, OWN_KEYS.length).toLowerCase() === OWN_KEYS;
 }
 
-/** A key as another machine may give it: one that only Hivebar itself may use here gets another beginning. */
+/** Renames a key from another machine if only Hivebar itself may use it here: it gets the prefix `foreign:`. */
 export function toForeignKey(key: string): string {
   return isOwnKey(key) ? `foreign:${key}` : key;
 }

@@ -5,47 +5,47 @@ export interface InboxRow {
   readonly id: number;
   readonly from: string;
   readonly content: string;
-  /** UTC, see `formatIso`. For people: order is by `id` alone. */
+  /** UTC, see `formatIso`. For people only: the order is by `id`. */
   readonly created: string;
   readonly read: boolean;
   /** Hivebar itself says this, such as the answer of a decision; absent for everything that others send. */
   readonly origin?: ItemOrigin;
 }
 
-/** The answer to `GET /api/inbox`, keys and meanings as Kijito contract a has them. */
+/** The answer to `GET /api/inbox`, with keys and meanings of Kijito contract a. */
 export interface InboxAnswer {
   /** The newest rows that fit, newest first. */
   readonly result: readonly InboxRow[];
   /** The count limit withheld rows; how many is not said. */
   readonly truncated: boolean;
-  /** So many rows were withheld because the answer would have become too large. */
+  /** How many rows were withheld because the answer would be too large. */
   readonly size_dropped: number;
-  /** The newest row alone was too large, so its text was cut; ask for it with `limit=1` to have all of it. */
+  /** The newest row alone was too large, so its text was cut; `limit=1` returns all of it. */
   readonly size_truncated: boolean;
-  /** The oldest id in the answer when rows were withheld, to continue from; else null. */
+  /** The oldest id in the answer if rows were withheld, to continue from; else null. */
   readonly next_before_id: number | null;
-  /** Unread mail of the persona that is not in this answer; 0 when nothing was withheld. */
+  /** Unread mail of the persona that is not in this answer; 0 if nothing was withheld. */
   readonly unread_not_shown: number;
 }
 
 export interface RowPage {
   /** Newest first. */
   readonly rows: readonly InboxRow[];
-  /** More rows stood ready, but the budget was spent. */
+  /** More rows were available, but the budget was spent. */
   readonly full: boolean;
-  /** The one row of the page was larger than the budget, so its text was cut. */
+  /** The only row of the page was larger than the budget, so its text was cut. */
   readonly clipped: boolean;
 }
 
 /**
- * The newest rows whose JSON fits into `budget` bytes, at least one: a lone row that does not fit has its text cut.
- * Takes from `rows` (newest first) no more than it needs.
+ * Takes the newest rows whose JSON fits into `budget` bytes, at least one. If not even one row fits, its text is cut. Reads no
+ * more of `rows` (newest first) than needed.
  */
 export function toRowPage(rows: Iterable<InboxRow>, budget: number): RowPage {
   const page: InboxRow[] = [];
   let left = budget;
   for (const row of rows) {
-    const bytes = countJsonBytes(row) + 1; // and a comma
+    const bytes = countJsonBytes(row) + 1; // plus a comma
     if (bytes > left) {
       if (page.length > 0) return { rows: page, full: true, clipped: false };
       const room = left - countJsonBytes({ ...row, content: '' }) - 1;
@@ -57,16 +57,16 @@ export function toRowPage(rows: Iterable<InboxRow>, budget: number): RowPage {
   return { rows: page, full: false, clipped: false };
 }
 
-/** The longest beginning of `text` that takes `max` bytes as the inside of a JSON string. */
+/** The longest prefix of `text` that takes `max` bytes inside a JSON string. */
 function clip(text: string, max: number): string {
   let low = 0;
-  let high = Math.min(text.length, max); // a UTF-16 unit takes a byte at least
+  let high = Math.min(text.length, max); // a UTF-16 unit takes at least one byte
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (countJsonBytes(text.slice(0, middle)) - 2 <= max) low = middle;
     else high = middle - 1;
   }
-  return text.slice(0, low); // never half a pair: alone, and so escaped, the half is longer than the whole
+  return text.slice(0, low); // never half a pair, because half a pair is escaped and so takes more bytes than the whole
 }
 
 function countJsonBytes(value: unknown): number {

@@ -1,10 +1,10 @@
 import { Fault } from '../model/index.ts';
 import { createUsageFault } from './mail.ts';
 
-/** What `GET /api/inbox` asks (Kijito contract a). */
+/** The parameters of `GET /api/inbox` (Kijito contract a). */
 export interface InboxQuery {
   readonly persona: string;
-  /** Marks the rows of the answer as read; their `read` in the answer is as it was before. */
+  /** Marks the rows of the answer as read; `read` in the answer is still the state before. */
   readonly markRead: boolean;
   /** Only rows older than this id; 0 is a real cursor with nothing before it. Null: from the newest. */
   readonly beforeId: number | null;
@@ -12,21 +12,21 @@ export interface InboxQuery {
   readonly unreadOnly: boolean;
 }
 
-/** What `GET /api/notify/pending` asks: the counts now, or held until they change. */
+/** The parameters of `GET /api/notify/pending`: the counts now, or held until they change. */
 export interface PendingQuery {
   readonly waitMs: number;
-  /** Null: the client has none yet, so nothing is waited for. */
+  /** Null: the client has no cursor yet, so the answer comes at once. */
   readonly cursor: string | null;
 }
 
 export const DEFAULT_LIMIT = 200;
 export const MAX_LIMIT = 1000;
-/** The longest hold; a client that asks for more gets this. */
+/** The longest hold; a request for more gets this. */
 export const MAX_WAIT_MS = 60_000;
 
 /**
- * The parameters of `GET /api/inbox`. `mark_read` is true unless it says otherwise, so a misspelt one must not pass for
- * the default: reading would consume.
+ * Parses the parameters of `GET /api/inbox`. `mark_read` is true by default, so a wrong value is refused: with the default the
+ * request would mark mail as read.
  */
 export function parseInboxQuery(params: URLSearchParams): InboxQuery | Fault {
   return catchFault(() => {

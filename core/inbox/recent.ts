@@ -2,21 +2,21 @@ import type { Database } from '../state/index.ts';
 import { HEAD, type HeadRow } from './statements.ts';
 import type { TrimmedMessage } from './trimmed-message.ts';
 
-/** The newest mail in memory: what a watcher asks for when it is woken by it is here already, and costs no statement. */
+/** The newest mail in memory. A watcher that is woken by new mail finds it here without a database query. */
 export interface RecentMessages {
-  /** Reads what came since the last call, in one statement however many inboxes got something. */
+  /** Reads what came since the last call, in one statement for all inboxes. */
   catchUp(): void;
-  /** Every row of the inbox above `after`, ascending; null when the memory does not go back that far. */
+  /** All messages of the inbox above `after`, ascending; null if the memory does not go back that far. */
   above(address: string, after: number): readonly TrimmedMessage[] | null;
-  /** Rows of this inbox, or of all, may not be what they were: only what comes from here on is kept. */
+  /** Forgets this inbox, or all of them (null), because its rows may have changed. Only newer messages are kept from then on. */
   forget(address: string | null): void;
 }
 
-/** Beyond so many rows it begins anew. */
+/** With more rows than this the memory starts again. */
 const MOST_ROWS = 2000;
 
 interface Inbox {
-  /** Complete above this id. */
+  /** The rows are complete above this id. */
   readonly base: number;
   readonly rows: TrimmedMessage[];
 }
@@ -33,11 +33,11 @@ export function openRecentMessages(
   const acksByItem = db.prepare<{ persona: string; read_at: number | null }>(
     'SELECT persona, read_at FROM broadcast_acks WHERE seq = ?',
   );
-  /** A new inbox begins with the broadcasts of before. */
+  /** The newest broadcast before a new inbox appeared, with which the inbox begins. */
   const broadcastBefore = db.prepare<{ id: number | null }>(
     'SELECT max(seq) AS id FROM broadcast_acks WHERE persona = ? AND seq < ?',
   );
-  /** The last message of each inbox, so that one with an old cursor and no mail since is known to be complete. */
+  /** The last message of each inbox. It shows that an inbox without newer mail is complete, even for an old cursor. */
   const lastIds = db.prepare<{ name: string; last_id: number }>('SELECT name, last_id FROM personas');
   let newest = newestId.get()?.id ?? 0;
   let last = new Map(lastIds.all().map((row) => [row.name, row.last_id]));
@@ -65,7 +65,7 @@ export function openRecentMessages(
       const rows = since.all(headBytes, newest);
       if (rows.length > MOST_ROWS) return reset();
       if (held + rows.length > MOST_ROWS) {
-        // What is asked for next is what came just now; `last` says from where on it is complete.
+        // The next requests are for what came just now; `last` says from where on the rows are complete.
         inboxes = new Map();
         held = 0;
       }
@@ -74,7 +74,7 @@ export function openRecentMessages(
         else for (const ack of acksByItem.all(row.id)) add(ack.persona, { ...row, read_at: ack.read_at });
         newest = row.id;
       }
-      if (held > MOST_ROWS) reset(); // a broadcast has as many rows as there are inboxes
+      if (held > MOST_ROWS) reset(); // a broadcast has one row per inbox
     },
     above(address, after) {
       const inbox = inboxes.get(address);

@@ -1,16 +1,16 @@
 import type { Instant } from '../model/index.ts';
 import { type Database, runLaterTransaction } from '../state/index.ts';
 
-/** Which personas live on another machine, and not here: mail to them is sent mail (see docs/decisions/0042). */
+/** Which personas live on another machine and not here. Mail to them counts as sent mail (see docs/decisions/0042). */
 export interface RemotePersonas {
   has(name: string): boolean;
-  /** These and no others. Returns whose inbox came or went here by it. @throws Fault `database` */
+  /** Replaces the set. Returns the personas whose inbox here appeared or disappeared by it. @throws Fault `database` */
   set(names: ReadonlySet<string>): readonly string[];
   /** Personas whose agent was shown its inbox here since then. */
   drainedSince(since: Instant): readonly string[];
 }
 
-/** The tables are those of the room, and there already. */
+/** Expects that the tables of this room exist already. */
 export function openRemotePersonas(db: Database): RemotePersonas {
   const selectNames = db.prepare<{ name: string }>('SELECT name FROM personas_elsewhere');
   const add = db.prepare('INSERT OR IGNORE INTO personas_elsewhere (name) VALUES (?)');

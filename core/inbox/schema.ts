@@ -1,27 +1,27 @@
 /**
- * The tables of the local hive. `seq` is the public message id: strictly rising, never used again. `dedup_key` is the
+ * The tables of the local hive. `seq` is the public message id: it always rises and is never used again. `dedup_key` is the
  * message's name outside of this database (the `uuid` of version 1).
  *
- * `read_at` says that somebody read the mail, `delivered_at` that a session was shown it, which reads it too. A lease
- * counts until `leased_until`. `urgent` is priority 0 and 1; who writes as version 1 did gives it and no priority.
+ * `read_at` says that somebody read the mail. `delivered_at` says that a session was shown it, which also reads it. A lease
+ * counts until `leased_until`. `urgent` means priority 0 or 1; writers of version 1 give `urgent` and no priority.
  *
- * A broadcast is one row of nobody (`persona` is '', which no name is). What each persona did with it is that persona's row
- * of `broadcast_acks`, there from the start, so that one does not consume another's, and so that what is looked for is
- * found the same way as in `inbox`, however many broadcasts there were. A persona that appears later gets those that
- * have not expired. The acknowledgements repeat what the order of a drain needs.
+ * A broadcast is one row without a persona (`persona` is '', which is no valid name). Each persona has its own row for it in
+ * `broadcast_acks`, from the start, so that one persona does not consume the broadcast of another. These rows are searched the
+ * same way as `inbox`, however many broadcasts there were. A persona that appears later gets the broadcasts that have not
+ * expired. The acknowledgements repeat the columns that the order of a drain needs.
  *
- * `origin` is 'hivebar' for what Hivebar itself says (answers of decisions, results of gates), else null. Only such a row
- * has a key that begins with `hivebar:`, and each of these keys is there once: nobody else can take the place of an answer.
- * It is for the agent and not for the person who gave it, so `agent_unread` and `agent_urgent` count it apart; `unread` and
- * `urgent` count everything. A key is one item per persona (a broadcast has the persona '').
+ * `origin` is 'hivebar' for what Hivebar itself says (answers of decisions, results of gates), else null. Only such a row has a
+ * key that begins with `hivebar:`, and each of these keys is unique, so nobody else can take the place of an answer. Such a row
+ * is for the agent and not for the person who gave the answer, so `agent_unread` and `agent_urgent` count it separately; `unread`
+ * and `urgent` count everything. A key is unique per persona (a broadcast has the persona '').
  *
- * `personas.drained_at` is when an agent was last shown its inbox here, and `elsewhere` says that the persona lives on
- * another machine, and not here: those in `personas_elsewhere`, also before anything was sent to them.
+ * `personas.drained_at` is when an agent was last shown its inbox here. `elsewhere` says that the persona lives on another
+ * machine and not here. `personas_elsewhere` lists these personas, even before anything was sent to them.
  *
- * `personas.rev` is the number of the last change of a persona's mail, drawn from one counter for all of them,
- * so that "what changed since" is one look into an index, also when another process made the change. The triggers keep the
- * rows of `personas`, whoever writes, so that a count costs the same however much mail there is. `last_id` outlives
- * the mail it counted: an inbox whose mail has aged away does not start over.
+ * `personas.rev` is the number of the last change of a persona's mail. One counter serves all personas, so "what changed since"
+ * is one index lookup, even if another process made the change. Triggers maintain the rows of `personas` for every writer, so a
+ * count costs the same however much mail there is. `last_id` stays when the mail is deleted: an inbox whose mail has aged away
+ * does not start over.
  */
 export const INBOX_SCHEMA: readonly string[] = [
   `

@@ -1,17 +1,17 @@
 import { crc32, type Database, runLaterTransaction } from '../state/index.ts';
 
 /**
- * A checksum per message, so that what the disk or a stray write changed is not served as what somebody sent. It covers
- * what a message is, and not who read it. A row of an earlier version has none until `sealAll`.
+ * A checksum per message, so that text which the disk or a stray write changed is not served as what somebody sent. It covers the
+ * message, not who read it. A row of an earlier version has no checksum until `sealAll`.
  */
 export interface Seals {
-  /** Within the transaction that stored the message. */
+  /** Stores the checksum. Call it in the transaction that stored the message. */
   seal(id: number): void;
-  /** False: the message is not what it was when it was stored. */
+  /** False: the message has changed since it was stored. */
   isWhole(id: number): boolean;
 }
 
-/** What stands in the place of a message that is not whole: its sender cannot be trusted either. */
+/** Shown as the sender of a damaged message, because its stored sender cannot be trusted either. */
 export const DAMAGED_FROM = '(damaged)';
 
 export function formatDamaged(id: number): string {
@@ -19,21 +19,21 @@ export function formatDamaged(id: number): string {
 }
 
 interface SealedRow {
-  /** All that is covered, as one text. */
+  /** All covered columns, as one text. */
   readonly whole: string;
   readonly sum: number | null;
 }
 
-/** The text of a message stands last, so that no other one makes the same whole: names have no control characters. */
+/** The content comes last, so that no two messages give the same text: names have no control characters. */
 const COVERED = [
-  // What nobody vouches for has the checksum that it had before there was an origin.
+  // A row without an origin keeps the checksum that it had before the column existed.
   ...['seq', 'persona', "type || coalesce(origin, '')", 'from_', 'priority', 'urgent'],
   ...["coalesce(session, '')", 'created', "coalesce(expires_at, '')", 'content'],
 ].join(' || char(31) || ');
 
-/** The tables are those of the room, and there already. */
+/** Expects that the tables of this room exist already. */
 export function openSeals(db: Database): Seals {
-  // In one text: to hand over ten columns costs more than all the rest.
+  // As one text, because passing ten columns costs more than everything else.
   const read = db.prepare<SealedRow>(`SELECT ${COVERED} AS whole, sum FROM inbox WHERE seq = ?`);
   const write = db.prepare('UPDATE inbox SET sum = ? WHERE seq = ?');
   return {
@@ -50,7 +50,7 @@ export function openSeals(db: Database): Seals {
 
 const SEALED_AT_ONCE = 500;
 
-/** Gives each message of an earlier version its checksum, once. @throws Fault `database` */
+/** Stores the checksum of each message of an earlier version, once. @throws Fault `database` */
 export function sealAll(db: Database): void {
   const done = db.prepare("SELECT 1 FROM schema_versions WHERE owner = 'inbox-sums'");
   if (done.get() !== undefined) return;

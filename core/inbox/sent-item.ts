@@ -3,12 +3,12 @@ import type { NewItem } from './item.ts';
 import { parsePriority, parseTtl, parseType } from './item-fields.ts';
 import { createUsageFault, parseNewMessage } from './mail.ts';
 
-/** What makes a message more than plain mail; each with the meaning that `hivebar inbox push` gives it. */
+/** The fields that make a message more than plain mail, with the meaning that `hivebar inbox push` gives them. */
 const FIELDS = ['type', 'priority', 'ttl', 'dedup_key', 'session'] as const;
 
 /**
- * What a client sent, as an item; null: it is plain mail, see `mailOf`. No field that it says is passed over: it holds, or is
- * refused by its name. Unknown fields are ignored, as the Kijito contract has it, but for `origin`, which nobody can claim.
+ * Parses what a client sent as an item; null: it is plain mail, see `parseNewMessage`. Each known field takes effect, or is
+ * refused by its name. Unknown fields are ignored, as in the Kijito contract, except `origin`, which nobody can claim.
  *
  * @throws Fault `usage`, naming the field and its value
  */

@@ -2,7 +2,7 @@ import type { Database } from '../state/index.ts';
 import type { ItemOrigin } from './item.ts';
 import { formatNewKeySql } from './item-statements.ts';
 
-/** A message as the table has it; instants in milliseconds. */
+/** A message as stored in the table; instants in milliseconds. */
 export interface StoredRow {
   readonly id: number;
   readonly from_: string;
@@ -13,15 +13,15 @@ export interface StoredRow {
   readonly origin: ItemOrigin | null;
 }
 
-/** A row with its text when that is short, else the first bytes of it; neither when none of it is wanted. */
+/** A message with its whole text if that is short, else with its first bytes. Both are null if no text is wanted. */
 export type HeadRow = Omit<StoredRow, 'content' | 'urgent'> & {
   readonly short: string | null;
   readonly head: Uint8Array | null;
 };
 
 /**
- * The columns of a `HeadRow`; `?1` is how many bytes are short. In bytes: SQLite's functions on text stop at a NUL, which
- * a message may contain. Text as it is costs much less than bytes.
+ * The columns of a `HeadRow`; `?1` is the largest size of a short text, in bytes. Bytes, because SQLite's text functions stop at
+ * a NUL, which a message may contain. Short text stays text, because that costs much less than bytes.
  */
 const head = (
   row: string,
@@ -32,12 +32,12 @@ const head = (
 
 export const HEAD = head('inbox', 'inbox');
 
-/** What a `HeadRow` has of the text; null when none of it was wanted. */
+/** The text of a `HeadRow`; null if none was wanted. */
 export function toHeadText({ short, head }: HeadRow): string | null {
   return short ?? (head === null ? null : Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8'));
 }
 
-/** Everything the local hive asks of its tables, beside the counts and the items. */
+/** Prepares all statements of the local hive, except those of the counts and the items. */
 export function prepareHiveStatements(db: Database) {
   const whole = (row: string, stateAlias: string): string =>
     `${stateAlias}.seq AS id, ${row}.from_, ${row}.content, ${row}.urgent, ${row}.created, ${stateAlias}.read_at, ${row}.origin`;
@@ -53,7 +53,9 @@ export function prepareHiveStatements(db: Database) {
       'SELECT name, created FROM personas WHERE elsewhere = 0 ORDER BY name',
     ),
     anyToAll: db.prepare<{ any: number }>('SELECT 1 AS "any" FROM broadcast_acks WHERE persona = ? LIMIT 1'),
-    /** To merge two tables costs most of a short answer, and most inboxes have no broadcast. */
+    /**
+     * A separate statement, because merging two tables is most of the cost of a short answer, and most inboxes have no broadcast.
+     */
     newest: db.prepare<StoredRow>(`${newest} ORDER BY seq DESC LIMIT ?4`),
     newestOfBoth: db.prepare<StoredRow>(`
       ${newest} UNION ALL SELECT ${toAll} ${acks} = ?1 AND a.seq < ?2 AND (?3 = 0 OR a.read_at IS NULL)

@@ -1,6 +1,6 @@
 import type { ItemOrigin } from './item.ts';
 
-/** A row without what the watcher does not need: the text is cut, null when none is wanted. */
+/** A message with only what the watcher needs: the text is cut, null if none is wanted. */
 export interface TrimmedMessage {
   readonly id: number;
   readonly from: string;

@@ -6,10 +6,10 @@ import { INBOX_SCHEMA } from './schema.ts';
 export type UndeliveredLevel = 'none' | 'ordinary' | 'urgent';
 
 /**
- * What waits for any session of a persona. More than is pending at this moment: also what somebody holds a lease of, who may
- * let go of it, and what is for one session alone. Costs the same however much waits.
+ * Creates a function that says what waits for any session of a persona. It includes more than pending items: leased items too,
+ * whose lease may be released, and items for one session alone. The cost does not depend on how much waits.
  *
- * @throws Fault `database`, now and when it is asked
+ * @throws Fault `database`, now and at each call
  */
 export function createUndeliveredCheck(db: Database): (persona: string, now: Instant) => UndeliveredLevel {
   migrate(db, 'inbox', INBOX_SCHEMA);
@@ -24,7 +24,7 @@ export function createUndeliveredCheck(db: Database): (persona: string, now: Ins
 
 const WAITS = '(expires_at IS NULL OR expires_at > ?2)';
 
-/** `?1` is the persona, `?2` is now. Who is not known yet has every broadcast that has not expired. */
+/** `?1` is the persona, `?2` is now. A persona that does not exist yet has every broadcast that has not expired. */
 const exists = (condition: string): string => `(
   EXISTS (SELECT 1 FROM inbox INDEXED BY inbox_pending
     WHERE persona = ?1 AND read_at IS NULL AND ${WAITS} ${condition})
