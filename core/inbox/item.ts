@@ -121,7 +121,7 @@ export interface Items {
    * again.
    */
   markDelivered(lease: Lease, shownIds: readonly number[]): void;
-  /** Nothing was shown: all of it is pending again at once. */
+  /** Ends a lease of which nothing was shown: all its items are pending again at once. */
   release(lease: Lease): void;
   /** Sessions with items that are for them alone. `since` is when the first of these items was created. */
   awaitedSessions(): readonly AwaitedSession[];

@@ -1,14 +1,14 @@
 import { createRefusal, formatOptionIds } from './check.ts';
 import type { Decision, DecisionReply } from './decision.ts';
 
-/** What a reply makes of an open decision. */
+/** The effect of a reply on an open decision. */
 export type ReplyEffect =
   | { readonly is: 'closes'; readonly choice: string | null; readonly text: string | null }
   | { readonly is: 'asks-again'; readonly guidance: string };
 
 /**
- * The rule of contract 6: a choice closes; text alone closes a free-text question and what is accepted as it is, else it is
- * guidance, which starts the next iteration as long as there is one.
+ * Applies the rule of contract 6. A choice closes the decision. Text alone closes a free-text question, or a decision whose reply
+ * accepts it as guidance. Otherwise the text is guidance, which starts the next iteration if there is one left.
  *
  * @throws Fault `usage`: no such option, or the last iteration
  */

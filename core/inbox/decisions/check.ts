@@ -2,7 +2,7 @@ import { Fault } from '../../model/index.ts';
 import { createUsageFault } from '../mail.ts';
 import { type DecisionOption, type DecisionReply, type NewDecision, URGENCIES } from './decision.ts';
 
-/** All lengths in characters. An answer with everything in it stays below what a hook may show at once (contract 3.8). */
+/** All lengths in characters. An answer of the largest size stays below what a hook may show at once (contract 3.8). */
 export const LIMITS = {
   name: 200,
   prompt: 2000,
@@ -16,7 +16,7 @@ export const LIMITS = {
   forMs: 30 * 86_400_000,
 } as const;
 
-/** What holds where nothing is said of it. */
+/** The defaults. */
 export const PRESET = { mostIterations: 3, forMs: 86_400_000 } as const;
 
 const OPTION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
@@ -27,12 +27,12 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-/** What an asker may leave out is absent or null. */
+/** Fields that the caller may leave out are absent or null. */
 type PartialOrNull<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /**
- * A question, checked. Without options it must be one that free text answers. `short` of an option is its label unless given.
- * `forMs` null is for ever, absent a day.
+ * Checks a question. Without options it must accept free text. `short` of an option is its label by default. `forMs` null means
+ * for ever, absent means a day.
  *
  * @throws Fault `usage`, naming the field and its value.
  */
@@ -75,7 +75,7 @@ export function parseNewDecision(
   };
 }
 
-/** An answer, checked as far as the decision need not be known. @throws Fault `usage` */
+/** Checks a reply as far as possible without the decision. @throws Fault `usage` */
 export function parseReply(input: PartialOrNull<DecisionReply>): DecisionReply {
   const text =
     input.text == null || input.text.trim() === '' ? null : parseDecisionText('text', input.text, LIMITS.text);
@@ -99,7 +99,7 @@ export function parseDecisionName(field: string, value: unknown): string {
   return value;
 }
 
-/** Text of several lines; a lone surrogate, which no encoding can carry, becomes U+FFFD. */
+/** Parses text of several lines; a lone surrogate, which no encoding can carry, becomes U+FFFD. */
 export function parseDecisionText(field: string, value: unknown, most: number): string {
   if (typeof value !== 'string' || value.trim() === '') throw createUsageFault(`"${field}" must be text`, value);
   if (CONTROL_IN_TEXT.test(value)) throw createUsageFault(`"${field}" must not contain control characters`, value);
@@ -108,7 +108,7 @@ export function parseDecisionText(field: string, value: unknown, most: number): 
   return value.toWellFormed();
 }
 
-/** Names of options for a person: `a or b`. */
+/** Formats the ids of options for a person: `a or b`. */
 export function formatOptionIds(options: readonly DecisionOption[]): string {
   return options.length === 0 ? 'left out, since there are no options' : options.map(({ id }) => id).join(' or ');
 }
@@ -153,7 +153,7 @@ function countCharacters(text: string): number {
   return text.length > 10 * LIMITS.context ? text.length : [...text].length;
 }
 
-/** A mistake of who asks, in words that need no value. */
+/** Creates a fault for a mistake of the caller, with a message that needs no value. */
 export function createRefusal(message: string): Fault {
   return new Fault('usage', message, { is: 'machine', key: 'usage' });
 }

@@ -1,43 +1,43 @@
 import type { Instant } from '../../model/index.ts';
 
 /**
- * A question that an agent asks of a person, with the answers it offers (inbox and gates, "Decision Migration"; contract 6).
- * What was asked never changes: a proposal that is refined is a decision of its own, which names the one before.
+ * A question of an agent to a person, with the answers it offers (inbox and gates, "Decision Migration"; contract 6). The
+ * question never changes: a refined proposal is a new decision, which names the previous one.
  */
 export interface Decision {
-  /** Public, rising, never used again. */
+  /** The public id: it always rises and is never used again. */
   readonly id: number;
-  /** Who asked. */
+  /** The persona that asked. */
   readonly persona: string;
   readonly prompt: string;
-  /** What one has to know to answer. */
+  /** What a person must know to answer. */
   readonly context: string | null;
   readonly options: readonly DecisionOption[];
-  /** Text alone is an answer; else it is guidance, and the question is asked once more. */
+  /** Text alone is an answer; otherwise text is guidance, and the question is asked again. */
   readonly freeText: boolean;
-  /** The id of the option that holds when nobody answers in time. */
+  /** The id of the option that applies if nobody answers in time. */
   readonly fallback: string | null;
   readonly urgency: DecisionUrgency;
   /** The persona said that it waits for the answer. */
   readonly blocking: boolean;
-  /** The first is 1; each guidance starts the next one. */
+  /** The first iteration is 1; each guidance starts the next one. */
   readonly iteration: number;
   readonly mostIterations: number;
-  /** The decision this one goes on from. */
+  /** The decision that this one continues. */
   readonly parent: number | null;
-  /** What was said to the iteration before. */
+  /** The guidance given to the previous iteration. */
   readonly guidance: string | null;
   readonly created: Instant;
-  /** Nobody can answer from then on; null: never. */
+  /** From then on nobody can answer; null: never. */
   readonly expires: Instant | null;
   readonly outcome: Outcome;
-  /** The decision that goes on from this one. */
+  /** The decision that continues this one. */
   readonly next: number | null;
 }
 
 export interface DecisionOption {
   readonly id: string;
-  /** For a button. */
+  /** The text of a button. */
   readonly short: string;
   readonly label: string;
 }
@@ -46,7 +46,7 @@ export interface DecisionOption {
 export const URGENCIES = ['low', 'normal', 'high'] as const;
 export type DecisionUrgency = (typeof URGENCIES)[number];
 
-/** `by` is null where nobody answered in time and the default holds. Text without a choice and with a `next` is guidance. */
+/** `by` is null if nobody answered in time and the default applies. Text without a choice and with a `next` is guidance. */
 export type Outcome =
   | { readonly is: 'open' }
   | {
@@ -59,7 +59,7 @@ export type Outcome =
   | { readonly is: 'timed-out'; readonly at: Instant }
   | { readonly is: 'cancelled'; readonly at: Instant; readonly by: string; readonly text: string | null };
 
-/** A question as an agent asks it, checked; see `parseNewDecision`. */
+/** A checked question of an agent; see `parseNewDecision`. */
 export interface NewDecision {
   readonly persona: string;
   readonly prompt: string;
@@ -70,13 +70,13 @@ export interface NewDecision {
   readonly urgency: DecisionUrgency;
   readonly blocking: boolean;
   readonly mostIterations: number;
-  /** How long an answer is waited for, in milliseconds; null: for ever. */
+  /** How long to wait for an answer, in milliseconds; null: for ever. */
   readonly forMs: number | null;
-  /** An open decision of the same persona that this one takes the place of. */
+  /** An open decision of the same persona that this one replaces. */
   readonly refines: number | null;
 }
 
-/** What a person says to it, checked; see `parseReply`. */
+/** A checked reply of a person; see `parseReply`. */
 export interface DecisionReply {
   readonly select: string | null;
   readonly text: string | null;

@@ -9,13 +9,13 @@ import { toOutcomeItem } from './outcome-item.ts';
 import { openDecisionTable } from './rows.ts';
 import { DECISIONS_SCHEMA } from './schema.ts';
 
-/** The gates of a persona, as far as decisions move them. Each is called again after a crash, and must bear it. */
+/** What decisions do to the gates of a persona. Each call may be repeated after a crash, and must allow that. */
 export interface DecisionGates {
-  /** The strict gate `decision` is open: something was asked that nobody answered. */
+  /** Opens the strict gate `decision`: the persona has an unanswered question. */
   open(persona: string): void;
-  /** It is closed, until it is used up: nothing is asked any more, and somebody else than the persona saw to that. */
+  /** Closes the gate until it is used up: no question is open, and somebody other than the persona settled the last one. */
   close(persona: string): void;
-  /** `decision-waiting`: a command of this persona is blocked in a wait, or no longer. */
+  /** Sets or clears `decision-waiting`: whether a command of this persona is blocked in a wait. */
   waiting(persona: string, isWaiting: boolean): void;
 }
 
@@ -23,15 +23,15 @@ export interface DecisionsOptions {
   readonly db: Database;
   readonly items: Pick<Items, 'pushOwn'>;
   readonly gates: DecisionGates;
-  /** Wakes the persona for what is in its inbox by then. */
+  /** Wakes the persona for the answer, which is in its inbox by then. */
   readonly wake: (persona: string) => void;
-  /** What became of a decision, or that it was asked. At least once each; after a crash perhaps twice, or for `open` never. */
+  /** Reports a new decision or its outcome, at least once. After a crash perhaps twice, or for `open` never. */
   readonly emit: (decision: Decision) => void;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 }
 
-/** `too-late`: somebody was faster, or the time was over; the decision says what holds. */
+/** `too-late`: somebody was faster, or the time was over; the decision holds the actual outcome. */
 export type DecisionResult =
   | { readonly is: 'done'; readonly decision: Decision; readonly next: Decision | null }
   | { readonly is: 'too-late'; readonly decision: Decision }
@@ -40,14 +40,14 @@ export type DecisionResult =
 /**
  * The decisions of this machine, in the database itself, for any number of processes at once.
  *
- * The order of an answer holds in every process and through every crash (contract 6): first it is in the database with
- * its gate, then in the inbox of who asked, then who asked is woken, then it is an event. Each method throws Fault `database`
- * or `no-space` when that fails.
+ * The order of an answer is the same in every process and after every crash (contract 6). First the answer is in the database
+ * with its gate, then in the inbox of the persona that asked. Then the persona is woken, and last comes the event. Each method
+ * throws Fault `database` or `no-space` if that fails.
  */
 export interface Decisions {
-  /** @throws Fault `usage` when it refines what is not open, or another's */
+  /** @throws Fault `usage` if it refines a decision that is not open, or belongs to another persona */
   create(newDecision: NewDecision): Decision;
-  /** @throws Fault `usage` when the reply does not fit the decision */
+  /** @throws Fault `usage` if the reply does not fit the decision */
   respond(id: number, reply: DecisionReply): DecisionResult;
   cancel(id: number, by: string, text: string | null): DecisionResult;
   get(id: number): Decision | null;
@@ -57,9 +57,12 @@ export interface Decisions {
     readonly onlyOpen: boolean;
     readonly limit: number;
   }): readonly Decision[];
-  /** Closes those whose time is over, with their default or as timed out, and tells who asked. How many that were. */
+  /** Closes decisions whose time is over, with their default or as timed out, and tells the personas. Returns how many. */
   closeDue(): number;
-  /** The same, and does what a crash left undone: gates, and answers that nobody was told of. Cheap when there is nothing. */
+  /**
+   * Does what `closeDue` does, and completes what a crash interrupted: gates, and unreported answers. Cheap if there is nothing
+   * to do.
+   */
   reconcile(): void;
   /** A wait of this process for an answer to this persona; it is marked from the first `renew` on. */
   waiting(persona: string): DecisionWait;
@@ -69,16 +72,16 @@ export interface Decisions {
   reap(before: Instant): number;
 }
 
-/** That somebody waits, as the gate `decision` is told by the mark `decision-waiting`. Several may, each by itself. */
+/** A wait, which the gate `decision` sees as the mark `decision-waiting`. Several waits may exist at once. */
 export interface DecisionWait {
-  /** It stands for a while; to be called again before that is over, at the latest every `RENEW_WAIT_MS`. @throws Fault */
+  /** Extends the wait. Call it again before the wait lapses, at the latest every `RENEW_WAIT_MS`. @throws Fault */
   renew(): void;
-  /** This one is over; the mark goes with the last of them. Never throws. */
+  /** Ends this wait; the mark goes with the last one. Never throws. */
   end(): void;
 }
 
 export const RENEW_WAIT_MS = 60_000;
-/** Who was killed counts as waiting for so long. */
+/** A killed process counts as waiting for this long. */
 const WAIT_LAPSES_MS = 150_000;
 
 /** Longer than any process waits for the database. */
@@ -90,8 +93,8 @@ export function openDecisions(options: DecisionsOptions): Decisions {
   const rows = openDecisionTable(db);
 
   /**
-   * A change of this persona's decisions, in one transaction with its gate, which is a file: before it the gate is doubted,
-   * and mended later should the transaction not come to its end. What the gate store throws undoes the change.
+   * Changes decisions of this persona in one transaction with its gate, which is a file. A doubt about the gate is stored first,
+   * so that the gate is repaired later if the transaction does not complete. An error of the gate store undoes the change.
    */
   function change<T>(persona: string, work: () => { readonly result: T; readonly closesGate: boolean }): T {
     const doubt = rows.doubt(persona, clock.now());
@@ -105,8 +108,8 @@ export function openDecisions(options: DecisionsOptions): Decisions {
   }
 
   /**
-   * A gate that was closed for an answer which then was not committed is open again; never the other way, since a gate that
-   * was used up meanwhile is open for good reason. Whoever still works takes its doubt back itself, so only an old one goes.
+   * Opens gates again that were closed for an answer which was not committed. Gates are never closed here, since a gate that was
+   * used up meanwhile is open for good reason. A process that still works removes its own doubt, so only old doubts are removed.
    */
   function mendGates(): void {
     for (const { id, persona, at } of rows.doubts()) {
@@ -117,7 +120,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     }
   }
 
-  /** Steps 2 to 4. A failure of the second leaves the answer owed, for `reconcile`. */
+  /** Steps 2 to 4 of an answer. If step 2 fails, the answer stays owed, for `reconcile`. */
   function tell(decision: Decision): void {
     const { id, persona, outcome } = decision;
     if (outcome.is === 'open') return;
@@ -158,7 +161,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     return outcome.is === 'open' && expires !== null && expires <= now;
   }
 
-  /** In a transaction. */
+  /** Call it in a transaction. */
   function closeByTime({ id, fallback, expires }: Decision): Decision {
     const at = expires ?? clock.now();
     const outcome: Outcome =
@@ -167,7 +170,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     return getDecision(id);
   }
 
-  /** Closes an open decision by `work`, once; what stands in the way is told instead. */
+  /** Closes an open decision once, by `work`. If that is not possible, the result says why. */
   function closeDecision(id: number, work: (open: Decision, now: Instant) => void): DecisionResult {
     const before = rows.find(id);
     if (before === null) return { is: 'none' };
@@ -201,7 +204,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
         const result = isOver(open, clock.now()) ? closeByTime(open) : null;
         return { result, closesGate: result !== null };
       });
-      if (decision === null) continue; // another process was faster, and tells it
+      if (decision === null) continue; // another process was faster, and reports it
       tell(decision);
       closed += 1;
     }
@@ -227,7 +230,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
           const text = `refined as decision ${id}`;
           rows.close(before.id, { is: 'cancelled', at: created, by: newDecision.persona, text }, id, false);
         }
-        // Whoever asked may not stop unseen; see `clearStamps`.
+        // The asking persona must not stop unseen; see `clearStamps`.
         clearStamps(toPendingDir(db.path), [newDecision.persona]);
         if (newDecision.blocking) gates.waiting(newDecision.persona, true);
         return { result: getDecision(id), closesGate: false };
@@ -306,7 +309,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
   }
 }
 
-/** Who answers or takes back its own question has asked nobody. */
+/** Whether somebody else than the persona closed the decision. A persona that settles its own question has asked nobody. */
 function isByOther({ persona, outcome }: Decision): boolean {
   if (outcome.is === 'open' || outcome.is === 'timed-out') return true;
   return outcome.by === null || !isSameName(outcome.by, persona);

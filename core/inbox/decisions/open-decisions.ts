@@ -3,8 +3,8 @@ import { type Database, migrate } from '../../state/index.ts';
 import { DECISIONS_SCHEMA } from './schema.ts';
 
 /**
- * What a persona asked and nobody has answered, oldest first; without what is over and not closed yet. For who only looks.
- * @throws Fault `database`, now and when it is asked
+ * Creates a read-only lookup of the unanswered decisions of a persona, oldest first, without those that have expired.
+ * @throws Fault `database`, now and at each call
  */
 export function createOpenDecisionLookup(
   db: Database,

@@ -2,13 +2,13 @@ import { isSameName } from '../../model/index.ts';
 import type { OwnItem, Priority } from '../item.ts';
 import type { Decision, DecisionUrgency, Outcome } from './decision.ts';
 
-/** An answer reaches a working agent after its next tool call unless it is of low urgency. */
+/** Unless its urgency is low, an answer reaches a working agent after its next tool call. */
 const PRIORITY: Readonly<Record<DecisionUrgency, Priority>> = { low: 2, normal: 1, high: 0 };
 
-/** The producer of what no person said. */
+/** The source of an item that no person wrote. */
 const OURSELVES = 'hivebar';
 
-/** What the persona that asked is told of a decision that was closed; all of it, so that nothing need be looked up. */
+/** Creates the item that tells the asking persona how its decision was closed. It is complete, so nothing must be looked up. */
 export function toOutcomeItem(decision: Decision, outcome: Exclude<Outcome, { is: 'open' }>): OwnItem {
   const by = outcome.is === 'timed-out' ? null : outcome.by;
   return {

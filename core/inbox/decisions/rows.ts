@@ -26,7 +26,7 @@ interface DecisionRow {
   readonly next: number | null;
 }
 
-/** What a decision is made from: it is open, and nothing goes on from it. */
+/** The fields of a new decision: it is open, and no other decision continues it. */
 export type DecisionFields = Omit<Decision, 'id' | 'outcome' | 'next'>;
 
 export interface Doubt {
@@ -35,7 +35,7 @@ export interface Doubt {
   readonly at: Instant;
 }
 
-/** The rows of the decisions. Nothing here opens a transaction. */
+/** The rows of the decisions. No method opens a transaction. */
 export interface DecisionTable {
   add(decision: DecisionFields): number;
   find(id: number): Decision | null;
@@ -43,23 +43,23 @@ export interface DecisionTable {
   list(persona: string | null, onlyOpen: boolean, limit: number): readonly Decision[];
   /** Oldest first. */
   listOpen(persona: string): readonly Decision[];
-  /** Open, and over by then. */
+  /** Open decisions that have expired by then. */
   due(at: Instant): readonly Decision[];
-  /** When the first of those that are open is over. */
+  /** When the first open decision expires. */
   nextDue(): Instant | null;
   owed(): readonly Decision[];
-  /** @param owed whether its persona is to be told */
+  /** @param owed whether the persona must still be told */
   close(id: number, outcome: Exclude<Outcome, { is: 'open' }>, next: number | null, owed: boolean): void;
   markReported(id: number): void;
-  /** Deletes what was closed before, and told. */
+  /** Deletes decisions that were closed before then and reported. */
   reap(before: Instant): number;
-  /** The gate of this persona may be wrong from now on, until this doubt is taken back. */
+  /** Notes that the gate of this persona may be wrong, until `trust` removes the doubt. */
   doubt(persona: string, at: Instant): number;
   trust(doubt: number): void;
   doubts(): readonly Doubt[];
-  /** Somebody waits for this persona until then. @param id that of before; null: a new wait. Its id. */
+  /** Notes that a process waits for this persona until then. @param id of the earlier wait; null: a new one. Returns its id. */
   wait(id: number | null, persona: string, until: Instant): number;
-  /** It is over, as are those that lapsed by `now`. Whether anybody else waits for this persona. */
+  /** Ends a wait, and those that lapsed by `now`. Returns whether another process waits for this persona. */
   endWait(id: number | null, persona: string, now: Instant): boolean;
 }
 

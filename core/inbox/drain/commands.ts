@@ -1,9 +1,9 @@
-/** Names that may stand in a command line that an agent runs as it reads it. */
+/** Names that need no quotes in a command line that an agent copies. */
 const BARE = /^(?!-)[A-Za-z0-9._@:+,=-]{1,100}$/;
-// Made when it is first used: what it names of Unicode takes its time to be read.
+// The expression is created at first use, because its Unicode classes take time to load.
 const isQuotable = (name: string): boolean => /^(?!-)[\p{L}\p{N} !#$%()*.;?@[\]^_`{|}~/:+,='-]{1,100}$/u.test(name);
 
-/** `hivebar inbox show PERSONA ID`, ready to be run in a shell. */
+/** Formats `hivebar inbox show PERSONA ID`, ready to run in a shell. */
 export function formatShowCommand(persona: string, id: number | 'ID'): string {
   return `hivebar inbox show ${quoteWord(persona)} ${id}`;
 }
@@ -12,7 +12,9 @@ export function formatPendingCommand(persona: string): string {
   return `hivebar inbox list ${quoteWord(persona)} --pending`;
 }
 
-/** A name that no shell acts on. One that cannot be typed like that is left for the agent to put in. */
+/**
+ * Quotes a name so that no shell acts on it. A name that cannot be quoted is replaced by a placeholder, which the agent fills in.
+ */
 function quoteWord(name: string): string {
   if (BARE.test(name)) return name;
   const quoted = `'${name.replaceAll("'", "'\\''")}'`;

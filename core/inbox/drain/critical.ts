@@ -3,16 +3,16 @@ import type { Item } from '../item.ts';
 import { formatShowCommand } from './commands.ts';
 import { formatCutPiece, formatPiece, formatWholePiece } from './piece.ts';
 
-/** How items of priority 0 share a room, a line break after each piece counted in. */
+/** How items of priority 0 share the available characters, including a line break after each piece. */
 export interface RoomShare {
   readonly pieces: readonly string[];
-  /** Of those after the pieces: named by their id alone, because there are so many. */
+  /** Items after the pieces, named only by their id, because there are too many. */
   readonly ids: readonly number[];
 }
 
 /**
- * Each is at least named, as long as the ids fit. Short texts stay whole and long ones get equal parts of what is left, so
- * that one long text does not hide the others.
+ * Distributes the characters. Each item is at least named, as long as the ids fit. Short texts stay whole. Long texts share the
+ * rest equally, so that one long text does not hide the others.
  */
 export function shareRoom(items: readonly Item[], room: number, persona: string, now: Instant): RoomShare {
   const sizes = items.map((item) => {
@@ -53,7 +53,7 @@ function computePart({ least, most }: Size, level: number): number {
   return Math.min(most, Math.max(least, level));
 }
 
-/** The largest whole number up to `most` for which it holds; null when not even for 0. What holds for a number holds for less. */
+/** The largest whole number up to `most` for which `holds` is true; null if it is false even for 0. `holds` must be monotonic. */
 function findHighest(most: number, holds: (n: number) => boolean): number | null {
   if (!holds(0)) return null;
   let low = 0;

@@ -3,14 +3,14 @@ import type { Clock, Log } from '../../ports/index.ts';
 import type { Item, Items, Lease, Priority } from '../item.ts';
 import { render } from './render.ts';
 
-/** Beyond so many only items of priority 0 go with one drain: contract 3.7. */
+/** Beyond this number only items of priority 0 are added to a drain: contract 3.7. */
 export const MOST_ITEMS = 20;
-/** How long a drain has to write what it was lent, in milliseconds: contract 3.9. */
+/** How long a drain may take to write its leased items, in milliseconds: contract 3.9. */
 export const LEASE_MS = 30_000;
 
 /**
- * Puts what lies in the queue files of a persona and session (null: of any) into the store: contract 3.2 to 3.4.
- * @throws Fault when that cannot be done now; nothing is lost by it
+ * Moves the queue files of a persona and session (null: any) into the store: contract 3.2 to 3.4.
+ * @throws Fault if that is not possible now; nothing is lost
  */
 export type TakeOver = (persona: string, session: string | null) => void;
 
@@ -24,37 +24,37 @@ export interface DrainNeeds {
 
 export interface DrainRequest {
   readonly persona: string;
-  /** The harness's id of the session that will read it; null: items for a certain session stay where they are. */
+  /** The harness's id of the session that will read the text; null: items for a certain session are left out. */
   readonly session: string | null;
-  /** Only items this urgent or more; 4 is all of them. */
+  /** Only items of this priority or more urgent; 4 means all. */
   readonly upTo: Priority;
-  /** Beyond so many only items of priority 0 go; `MOST_ITEMS` unless it is said. */
+  /** Beyond this number only items of priority 0 are added; default `MOST_ITEMS`. */
   readonly most?: number;
 }
 
-/** Items that are this caller's for `LEASE_MS`, until it says which were shown. A caller that dies shows them to the next. */
+/** Items leased to this caller for `LEASE_MS`, until it says which were shown. If the caller dies, the next one gets them. */
 export interface DrainLease {
   readonly items: readonly Item[];
-  /** Pending items that are not among them. */
+  /** Pending items outside the lease. */
   readonly left: number;
   /**
-   * These were written to where the agent reads; the rest is pending again. Never throws: what cannot be marked is a line
-   * in the log and comes again, since it is shown at least once.
+   * Marks these items as written to where the agent reads; the rest is pending again. Never throws. An item that cannot be marked
+   * is logged and comes again, since each item is shown at least once.
    */
   commit(shownItems: readonly Item[]): void;
-  /** Nothing was written: all of them are pending again. Never throws. Only the first of the two calls counts. */
+  /** Ends the lease if nothing was written: all items are pending again. Never throws. Of the two calls only the first counts. */
   release(): void;
 }
 
-/** The same as text: `commit` once it was written whole, `release` when that failed. */
+/** The lease as text: call `commit` after the whole text was written, `release` if that failed. */
 export interface DrainText extends Omit<DrainLease, 'commit'> {
   readonly text: string;
   commit(): void;
 }
 
 /**
- * The pending items of a persona, lent (contract 3.2 to 3.9); null when there are none. Queue files that cannot be taken
- * over now are a line in the log.
+ * Leases the pending items of a persona (contract 3.2 to 3.9); null if there are none. Queue files that cannot be taken over now
+ * are logged.
  * @throws Fault `database` or `no-space`
  */
 export function lend(
@@ -64,7 +64,7 @@ export function lend(
   try {
     takeOver?.(persona, session);
   } catch (error) {
-    // A store that is locked will not lend either, and the session has waited for it already.
+    // A locked store cannot lease either, and the session has already waited for it.
     if (error instanceof Fault && error.code === 'database') throw error;
     log.warn(`queued items wait for the next drain: ${formatError(error)}`);
   }
@@ -73,7 +73,7 @@ export function lend(
 }
 
 /**
- * The pending items of a persona as the text an agent reads, within `room` characters; null when there are none.
+ * The pending items of a persona as the text for its agent, within `room` characters; null if there are none.
  * @throws Fault `database` or `no-space`
  */
 export function drain(needs: DrainNeeds, request: DrainRequest & { readonly room: number }): DrainText | null {

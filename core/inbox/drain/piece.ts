@@ -6,19 +6,21 @@ import { toHarmless, toHarmlessName } from './harmless-text.ts';
 
 const MAX_SOURCE = 60;
 
-/** One item between its tags: whole when that fits into `room` characters, else cut, with where to have all of it. */
+/**
+ * Formats an item between its tags: whole if that fits into `room` characters, else cut, with the command that shows all of it.
+ */
 export function formatPiece(item: Item, room: number, persona: string, now: Instant): string {
   return formatWholePiece(item, room, now) ?? formatCutPiece(item, room, persona, now);
 }
 
-/** Null when there is no room for that. */
+/** Null if the whole item does not fit. */
 export function formatWholePiece(item: Item, room: number, now: Instant): string | null {
   const empty = formatTags(item, '', now).length;
   const { text, sourceLength } = toHarmless(item.content, Math.max(0, room - empty));
   return sourceLength < item.content.length || empty + text.length > room ? null : formatTags(item, text, now);
 }
 
-/** As much of the text as fits, in whole code points; with no room at all only what names the item. */
+/** Formats as much of the text as fits, in whole code points; without room only what names the item. */
 export function formatCutPiece(item: Item, room: number, persona: string, now: Instant): string {
   const total = item.content.length;
   const around = formatTags(item, `\n${formatCutMarker(item, total, persona)}`, now).length;
@@ -38,7 +40,7 @@ function formatTags(
 ): string {
   const from = toHarmlessName(source, MAX_SOURCE);
   const about = `id="${id}" type="${type}" source="${from}" priority="${priority}" age="${formatDuration(now - created)}"`;
-  // No sender can have this: names stand between quotes that nothing in them ends.
+  // No sender can forge this, because names are quoted and cannot end the quotes.
   const proof = origin === null ? '' : ` origin="${origin}"`;
   return `<item ${about}${proof}${isBroadcast ? ' to="everyone"' : ''}>\n${text}\n</item>`;
 }

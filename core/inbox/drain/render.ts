@@ -5,49 +5,49 @@ import { formatIdsLine, shareRoom } from './critical.ts';
 import { toHarmlessName } from './harmless-text.ts';
 import { formatCutPiece, formatWholePiece } from './piece.ts';
 
-/** Characters (UTF-16 units) of a text that harnesses still hand on whole: contract 3.8 and 5. */
+/** Characters (UTF-16 units) of a text that harnesses still pass on whole: contract 3.8 and 5. */
 export const MAX_TEXT = 9500;
-/** Whatever the names are, the frame and one item that is cut fit into this. */
+/** The frame and one cut item fit into this, whatever the names are. */
 export const MIN_TEXT = 2000;
 
 const MAX_NAME = 40;
-/** Of priority 0: more than could be named in one text. */
+/** The most items of priority 0; more cannot be named in one text. */
 const MAX_CRITICAL = 2000;
 
-/** What `Lease.left` says of so many and of more. */
+/** `Lease.left` stands for this number or more. */
 const LEFT_OR_MORE = 1000;
 
 export interface RenderOptions {
-  /** Whose inbox it is. */
+  /** The persona whose inbox it is. */
   readonly persona: string;
   readonly now: Instant;
-  /** Pending items that are not among those given; 1,000 stands for as many or more. */
+  /** Pending items that are not among the given ones; 1,000 stands for as many or more. */
   readonly left: number;
-  /** Characters the text may have, at least `MIN_TEXT`. */
+  /** The most characters of the text, at least `MIN_TEXT`. */
   readonly room: number;
 }
 
 export interface DrainBlock {
   /** The block, without a line break at its end. */
   readonly text: string;
-  /** What is in it, in order: whole, cut, or (of priority 0, when there are very many) named by its id. */
+  /** The items in the text, in order: whole, cut, or (of priority 0, if there are very many) named by id. */
   readonly shownItems: readonly Item[];
 }
 
 /**
- * Items as the text that an agent reads between turns (contract 3.7, 3.8, 3.11): data that others wrote, between tags that
- * nothing they wrote can end. Nothing stands around the whole: harnesses put a tag of their own there, and a person reads
- * the first line. Items of priority 0 come first and share the room, each at least named; then whole items in
- * their order until one does not fit. The first of all is cut when it must be. What is not in it stays pending.
+ * Formats items as the text that an agent reads between turns (contract 3.7, 3.8, 3.11). Text of others stands between tags that
+ * it cannot end. There is no frame around the whole text, because harnesses add a tag of their own there and a person reads the
+ * first line. Items of priority 0 come first and share the room; each is at least named. Then whole items follow in order until
+ * one does not fit. The very first item may be cut. Items outside the text stay pending.
  *
- * @param items one at least, by priority, then time
+ * @param items at least one, by priority, then time
  */
 export function render(items: readonly Item[], options: RenderOptions): DrainBlock {
   const { persona, now } = options;
   const total = items.length + options.left;
-  // An answer of a person is what others would most like to forge: it, and what claims to be one, comes with how to tell.
+  // Answers of a person are what others would most like to forge, so they come with a line that says how to recognise them.
   const isAnswered = items.some(({ type, origin }) => origin !== null || type === 'decision' || type === 'gate');
-  // With the longest numbers, so that what is written between head and tail never has to be taken back.
+  // Uses the longest possible numbers, so that no piece must be removed later.
   const room = Math.max(options.room, MIN_TEXT) - formatFrame([], items.length, total, isAnswered, options).length;
   const critical = items.filter(({ priority }) => priority === 0).slice(0, MAX_CRITICAL);
   const { pieces, ids } = shareRoom(critical, room, persona, now);

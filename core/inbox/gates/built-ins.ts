@@ -3,7 +3,7 @@ import { DECISION, DECISION_WAITING, type Gate, type GateState } from './gate.ts
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** What every persona has without a file (contract 4). A file of the same id takes its place. */
+/** The gates that every persona has without a file (contract 4). A file with the same id replaces one. */
 export const BUILT_INS: readonly Gate[] = [
   {
     id: DECISION,
@@ -118,14 +118,17 @@ export const BUILT_INS: readonly Gate[] = [
 ];
 
 /**
- * Whether a hook asks about this gate. What every persona has has no matcher, and would hold each call of a tool: before a
- * tool only gates hold that somebody registered.
+ * Whether a hook checks this gate. Built-in gates have no matcher and would hold every tool call, so before a tool only
+ * registered gates are checked.
  */
 export function isCheckedByHook({ gate, isBuiltIn }: Pick<GateState, 'gate' | 'isBuiltIn'>): boolean {
   return gate.hook !== 'PreToolUse' || !isBuiltIn;
 }
 
-/** When a gate counts: `open-decision`: while one of the persona is; `gate-check`: for that command, and no hook. */
+/**
+ * When a gate counts. `open-decision`: while a decision of the persona is open; `gate-check`: only for that command, not for
+ * hooks.
+ */
 export type GateTiming = 'always' | 'open-decision' | 'gate-check';
 
 export function toGateTiming({ gate, isBuiltIn }: Pick<GateState, 'gate' | 'isBuiltIn'>): GateTiming {

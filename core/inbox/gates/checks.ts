@@ -1,20 +1,20 @@
 import type { CheckAnswer } from './evaluate.ts';
 import type { CheckName } from './gate.ts';
 
-/** Where the session works, for what looks at it. */
+/** Where the session works, for the checks. */
 export interface Workplace {
   /** Absolute. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What `git status` says of a folder: `open` when there is anything to commit, `failed` when git fails. Never rejects. */
+/** Checks a folder with `git status`: `open` if there is anything to commit, `failed` if git fails. Never rejects. */
 export type GitCheck = (place: Workplace) => Promise<CheckAnswer>;
 
-/** The bead that the session was started for. */
+/** The variable with the bead that the session was started for. */
 const HOOKED = 'GT_HOOK_BEAD';
 
-/** Asks those checks, each once (contract 4). A folder without git, or without a repository, counts as clean. */
+/** Runs these checks, each once (contract 4). A folder without git, or without a repository, counts as clean. */
 export async function runChecks(
   names: ReadonlySet<CheckName>,
   place: Workplace,

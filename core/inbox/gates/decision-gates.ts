@@ -2,14 +2,20 @@ import type { PersonaId } from '../../model/index.ts';
 import { DECISION, DECISION_WAITING } from './gate.ts';
 import type { Gates } from './gates.ts';
 
-/** What decisions do to the gates of who asked: `DecisionGates` of that room. Told is by the decision, not by the gate. */
+/**
+ * What decisions do to the gates of the persona that asked: `DecisionGates` of that room. The decision tells the persona, not the
+ * gate.
+ */
 export interface GatesForDecisions {
   open(persona: PersonaId): void;
   close(persona: PersonaId): void;
   waiting(persona: PersonaId, isWaiting: boolean): void;
 }
 
-/** A decision is of a persona and not of a session, so its marks hold for all of them. Each throws what `Gates` does. */
+/**
+ * A decision belongs to a persona and not to a session, so its marks hold for all sessions. Each method throws what `Gates`
+ * throws.
+ */
 export function createGatesForDecisions(
   gates: Pick<Gates, 'find' | 'mark' | 'clear' | 'noteOpen' | 'remove'>,
 ): GatesForDecisions {
@@ -22,7 +28,7 @@ export function createGatesForDecisions(
       gates.noteOpen(persona, DECISION);
     },
     close(persona) {
-      // Else nothing holds it that the mark would be for, and it would serve a gate that is registered later.
+      // A built-in gate holds nothing that needs the mark, and the mark would satisfy a gate that is registered later.
       if (gates.find(persona, DECISION)?.isBuiltIn === false) mark(persona, DECISION);
       else gates.remove(persona, DECISION);
     },

@@ -14,18 +14,18 @@ import {
 } from './gate.ts';
 import { type AgentToolCall, isGateCommand, isMatchingCall } from './matcher.ts';
 
-/** What an automatic check found. `failed`: it could not tell, which counts as `clear` and is said. */
+/** The result of an automatic check. `failed`: it could not tell, which counts as `clear` and is reported. */
 export type CheckAnswer =
   | { readonly is: 'clear' }
-  /** `detail` changes when what it looked at does. */
+  /** `detail` changes when the checked state changes. */
   | { readonly is: 'open'; readonly detail: string }
   | { readonly is: 'failed'; readonly why: string };
 
 /** What is known of the turn, from one prompt to the next. */
 export interface GateTurn {
-  /** The state of things at each strict block so far, as `Judged.print` had it. */
+  /** The state at each strict block so far, as in `GateEvaluation.print`. */
   readonly blocks: readonly string[];
-  /** Gates that the session was last told are open. */
+  /** Gates that were open at the last report to the session. */
   readonly open: readonly string[];
 }
 
@@ -35,15 +35,15 @@ export interface GateQuestion extends Asker {
   readonly checks: ReadonlyMap<CheckName, CheckAnswer>;
   readonly turn: GateTurn;
   readonly now: Instant;
-  /** The harness goes on already because a Stop was blocked. */
+  /** The harness already goes on because a Stop was blocked. */
   readonly stopHookActive: boolean;
-  /** The harness said: rate limit, no authorisation, out of credit. To go on would fail again. */
+  /** The harness reported a rate limit, no authorisation, or no credit. Going on would fail again. */
   readonly apiError: boolean;
   /** Every gate counts as soft. */
   readonly soft: boolean;
-  /** What else the state of things is made of: when it changed, the same gate may block once more. */
+  /** Further state: if it changed, the same gate may block once more. */
   readonly also: string;
-  /** At PreToolUse: the call that is about to be made; null: not known, and every gate concerns it. */
+  /** At PreToolUse: the call that is about to be made; null: unknown, so every gate applies to it. */
   readonly call: AgentToolCall | null;
 }
 
@@ -56,37 +56,37 @@ export interface GateResult {
   readonly hint: string | null;
 }
 
-/** Why strict gates that are open did not block. */
+/** Why open strict gates did not block. */
 export type LetGoReason = 'api-error' | 'nothing-changed' | 'blocked-enough';
 
 export interface GateVerdict {
   readonly decision: 'allow' | 'block';
-  /** Strict gates that are open, as `ID: text`, joined by `; `; empty when it allows. */
+  /** Open strict gates, as `ID: text`, joined by `; `; empty if the decision is `allow`. */
   readonly reason: string;
   readonly results: readonly GateResult[];
-  /** Soft gates that are open, with what to do; strict ones that were let go; what was wrong on our side. */
+  /** Open soft gates with what to do, strict gates that were let go, and failures on our side. */
   readonly warnings: readonly string[];
   readonly letGo: LetGoReason | null;
-  /** Why it could not be told whether a gate is open: of those it was taken that they are not. Null: all could be told. */
+  /** Why it is unknown whether some gates are open; these gates count as closed. Null: all are known. */
   readonly undecided: string | null;
 }
 
-/** A verdict with what is to be done because of it. */
+/** A verdict with the changes that follow from it. */
 export interface GateEvaluation extends GateVerdict {
-  /** The state of things, in short. */
+  /** A hash of the state. */
   readonly print: string;
-  /** Gates that a check closed and that want a mark for it. */
+  /** Gates that a check closed and that need a mark for it. */
   readonly passed: readonly string[];
-  /** Gates whose mark is used up when it allows. */
+  /** Gates whose mark is used up if the decision is `allow`. */
   readonly consumed: readonly string[];
-  /** Gates of this hook that are open. */
+  /** Open gates of this hook. */
   readonly open: readonly string[];
 }
 
-/** At most so many strict blocks in one turn. */
+/** The most strict blocks in one turn. */
 export const MOST_BLOCKS = 3;
 
-/** What the gates of one hook say (contract 4). Nothing is read, written or asked. */
+/** Evaluates the gates of one hook (contract 4). Pure: it reads, writes and asks nothing. */
 export function evaluateGates(question: GateQuestion): GateEvaluation {
   const { hook, gateStates, turn, stopHookActive, apiError, call } = question;
   const judgements = gateStates
@@ -123,8 +123,8 @@ export function evaluateGates(question: GateQuestion): GateEvaluation {
 }
 
 /**
- * Whether a block at this hook makes the harness go on by itself, so that without a bound there would be no end of it. A call
- * that was denied, or a prompt that was refused, comes again only when somebody makes it again.
+ * Whether a block at this hook makes the harness go on by itself, which would never end without a limit. A denied call or a
+ * refused prompt is repeated only if somebody makes it again.
  */
 export function canLoop(hook: Hook): boolean {
   return hook !== 'PreToolUse' && hook !== 'UserPromptSubmit';
@@ -135,7 +135,7 @@ function isConcerned({ matcher }: Gate, call: AgentToolCall | null): boolean {
   return !isGateCommand(call) && (matcher === null || isMatchingCall(matcher, call));
 }
 
-/** The verdict when a block that was meant cannot be given: the bound is reached, or was not to be kept. */
+/** Turns a block into `allow`, because the limit is reached or the block could not be counted. */
 export function letGoBlock(evaluation: GateEvaluation, letGo: LetGoReason): GateEvaluation {
   const strict = evaluation.results.filter(({ satisfied, mode }) => !satisfied && mode === 'strict');
   return {
@@ -159,7 +159,7 @@ const LET_GO = {
 
 interface GateJudgement {
   readonly result: GateResult;
-  /** A check closed it, and that is not written down. */
+  /** A check closed the gate, and no mark says so yet. */
   readonly hasPassed: boolean;
   readonly isUsedUp: boolean;
   readonly detail: string;
@@ -167,8 +167,8 @@ interface GateJudgement {
 }
 
 /**
- * By a mark that holds, else by the check. A mark that a check left is a note of when, not a word that is taken: the check is
- * asked again, so that work done since does not pass under it.
+ * Judges a gate by a valid mark, else by its check. A mark that a check left only notes the time. The check runs again, so that
+ * work done since then is not missed.
  */
 function judgeGate(gateState: GateState, question: GateQuestion): GateJudgement {
   const { gate, mark } = gateState;
@@ -184,7 +184,7 @@ function judgeGate(gateState: GateState, question: GateQuestion): GateJudgement 
     message: isClosed ? 'satisfied' : gate.description,
     hint: gate.hint,
   };
-  // Two sessions of one persona must not write it in turn.
+  // Otherwise two sessions of one persona would write the mark in turn.
   const isNoted = mark !== null && (isMarked || (mark.by === 'auto' && isFresh(gate, mark, question.now)));
   const isNews = !isNoted || question.turn.open.includes(gate.id);
   return {
@@ -208,7 +208,7 @@ function findAnswer(check: CheckName | null, question: GateQuestion): CheckAnswe
 
 function computePrint({ hook, gateStates, also }: GateQuestion, judgements: readonly GateJudgement[]): string {
   const hookStates = gateStates.filter(({ gate }) => gate.hook === hook);
-  // What a check left is our own doing, and says nothing that `seen` does not.
+  // A mark that a check left is our own, and adds nothing that `findings` does not contain.
   const marks = hookStates.map(({ gate, mark }) => [gate, mark?.by === 'auto' ? null : mark]);
   const findings = judgements.map(({ result, detail }) => [result.gate_id, result.satisfied, detail]);
   return createHash('sha256')

@@ -24,28 +24,28 @@ export interface OddGateFile {
 export interface AllGates {
   /** Built-ins first, then by id. */
   readonly gateStates: readonly GateState[];
-  /** Files that are no gate's. Also a built-in gate of that id is not there then. */
+  /** Files that are not valid gates. Such a file also hides the built-in gate of that id. */
   readonly odd: readonly OddGateFile[];
 }
 
-/** The gates of each persona in `<state>/gates/<stem>/ID.json`: 0600 in 0700, replaced as a whole. */
+/** The gates of each persona in `<state>/gates/<stem>/ID.json`: files 0600 in directories 0700, always replaced as a whole. */
 export interface GateFiles {
   /** The directory of a persona. */
   at(persona: PersonaId): string;
-  /** @throws Fault `unreadable` when the directory cannot be looked into */
+  /** @throws Fault `unreadable` if the directory cannot be read */
   read(persona: PersonaId): AllGates;
-  /** Null: there is no such gate, or its file is odd. */
+  /** Null: there is no such gate, or its file is invalid. */
   find(persona: PersonaId, id: string): GateState | null;
-  /** Whether it has a file, whatever stands in it. */
+  /** Whether the gate has a file, valid or not. */
   has(persona: PersonaId, id: string): boolean;
-  /** False: there is no such file. @throws Fault `unwritable` */
+  /** Removes the file. False: there is no such file. @throws Fault `unwritable` */
   remove(persona: PersonaId, id: string): boolean;
-  /** Durable when it returns. @throws Fault `unwritable` or `no-space`; the old file is intact then */
+  /** Writes the file durably. @throws Fault `unwritable` or `no-space`; the old file is intact then */
   write(persona: PersonaId, gateState: GateState): void;
 }
 
 const ENDING = '.json';
-/** More files than anybody registers: the rest is not looked at, and that is said. */
+/** More files than anybody registers. The rest is ignored, and that is reported. */
 const MOST_GATES = 500;
 
 export function openGateFiles(disk: Disk, random: Random, state: string, clock: Pick<Clock, 'now'>): GateFiles {
@@ -123,7 +123,7 @@ function findBuiltIn(id: string): Gate | undefined {
   return BUILT_INS.find((gate) => gate.id === id);
 }
 
-/** A file that is there for its mark alone leaves the gate as this program has it. */
+/** A file that exists only for its mark leaves the built-in gate unchanged. */
 function toGateState({ gate, mark, registered }: Extract<GateParseResult, { is: 'gate' }>): GateState {
   const own = findBuiltIn(gate.id);
   const isOwn = own !== undefined && (registered === false || (registered === null && isDeepStrictEqual(gate, own)));

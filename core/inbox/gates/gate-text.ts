@@ -2,16 +2,16 @@ import { formatIso, parseIso, parseJson } from '../../model/index.ts';
 import { CHECKS, type GateState, HOOKS, isTtl, MARK_PROVENANCES, MODES, MOST_NAME, MOST_TEXT } from './gate.ts';
 import { explainInvalidMatcher } from './matcher.ts';
 
-/** A file of a gate is far smaller. */
+/** A gate's file is far smaller. */
 export const MOST_FILE_BYTES = 16_384;
 
 export type GateParseResult =
-  /** `registered` null: the file does not say it. */
+  /** `registered` null: the file does not say. */
   | ({ readonly is: 'gate'; readonly registered: boolean | null } & Omit<GateState, 'isBuiltIn'>)
-  /** It is no gate's file; it blocks nothing. */
+  /** Not a valid gate's file; it blocks nothing. */
   | { readonly is: 'odd'; readonly why: string };
 
-/** What stands in `ID.json` (contract 4, "ours"). */
+/** Formats the content of `ID.json` (contract 4, "ours"). */
 export function formatGate({ gate, mark, isBuiltIn }: GateState): string {
   const { hook, mode, description, hint, check, matcher, ttlSeconds } = gate;
   const file = {
@@ -32,8 +32,8 @@ export function formatGate({ gate, mark, isBuiltIn }: GateState): string {
 }
 
 /**
- * A file of that id, read strictly: a key of the wrong kind makes it odd, a key that is missing is null, a further key is
- * nobody's concern. A provenance that is not known is no mark: the gate is there, and open (contract 6).
+ * Parses the file of a gate strictly: a key of the wrong type makes it odd, a missing key is null, and an unknown key is ignored.
+ * An unknown provenance means no mark: the gate exists and is open (contract 6).
  */
 export function parseGate(id: string, bytes: Uint8Array): GateParseResult {
   if (bytes.length > MOST_FILE_BYTES) return toOdd(`it is over ${MOST_FILE_BYTES} bytes long`);

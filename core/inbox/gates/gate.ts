@@ -2,70 +2,70 @@ import { Fault, type Instant } from '../../model/index.ts';
 import { toStem } from '../../state/index.ts';
 import { explainInvalidMatcher, type Matcher } from './matcher.ts';
 
-/** The events of a harness at which a gate can stand (inbox and gates, contract 4). */
+/** The events of a harness that can have gates (inbox and gates, contract 4). */
 export const HOOKS = ['Stop', 'PreToolUse', 'UserPromptSubmit', 'PreCompact'] as const;
 export type Hook = (typeof HOOKS)[number];
 
-/** `strict` blocks while it is open, `soft` warns. */
+/** An open gate blocks if it is `strict`, and warns if it is `soft`. */
 export const MODES = ['strict', 'soft'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** What a gate can be closed by without anybody's word; `decision-waiting` looks at the mark of that name. */
+/** The automatic checks that can close a gate; `decision-waiting` reads the mark of that name. */
 export const CHECKS = ['commit-push', 'bead-update', 'mol-gate-pending', 'decision-waiting'] as const;
 export type CheckName = (typeof CHECKS)[number];
 
-/** Who said that a gate is satisfied. */
+/** Who marked a gate as satisfied. */
 export const MARK_PROVENANCES = ['auto', 'cli', 'decision', 'operator'] as const;
 export type MarkProvenance = (typeof MARK_PROVENANCES)[number];
 
 /** A condition of one persona. */
 export interface Gate {
-  /** A name that is a file name everywhere: lower case, digits, `.`, `_`, `-`. */
+  /** A name that is valid as a file name everywhere: lower case, digits, `.`, `_`, `-`. */
   readonly id: string;
-  /** Null: a mark that no hook asks for. */
+  /** Null: a mark that no hook checks. */
   readonly hook: Hook | null;
   readonly mode: Mode;
   readonly description: string;
-  /** What to do about it. */
+  /** What to do about the gate. */
   readonly hint: string | null;
   readonly check: CheckName | null;
-  /** At PreToolUse: which calls it concerns; null: every one. */
+  /** At PreToolUse: which calls the gate applies to; null: all. */
   readonly matcher: Matcher | null;
-  /** How long a mark holds; null: until it is cleared. */
+  /** How long a mark is valid; null: until it is cleared. */
   readonly ttlSeconds: number | null;
 }
 
-/** That a gate is satisfied, by whom and for whom. */
+/** A mark says that a gate is satisfied, by whom and for whom. */
 export interface GateMark {
   readonly by: MarkProvenance;
   readonly at: Instant;
   /** Null: for every session of the persona. */
   readonly session: string | null;
-  /** Where that session runs, so that the one that takes its place there counts as the same; null: not known. */
+  /** The terminal of that session, so that the next session in the same terminal counts as the same; null: unknown. */
   readonly terminal: string | null;
 }
 
-/** A gate as it stands for a persona. */
+/** A gate with its mark, for a persona. */
 export interface GateState {
   readonly gate: Gate;
   readonly mark: GateMark | null;
-  /** Nobody registered it: it is what every persona has. */
+  /** Nobody registered the gate: it is one that every persona has. */
   readonly isBuiltIn: boolean;
 }
 
-/** For whom it is asked whether a gate is satisfied. */
+/** The session for which gates are checked. */
 export interface Asker {
   readonly session: string;
-  /** See `findTerminal`; null: not known. */
+  /** See `findTerminal`; null: unknown. */
   readonly terminal: string | null;
 }
 
 const SAME_TERMINAL_MS = 12 * 3_600_000;
 
 /**
- * Whether a mark holds for this session: made for it or for all, or by another session of the same terminal within 12 h, and
- * not older than the gate lets it be. Without a terminal no other session counts (contract 8, defect 8). A mark from so
- * far in the future that it could not be of now holds no more than one of the past.
+ * Whether a mark is valid for this session. It must be made for this session, for all, or by another session of the same terminal
+ * within 12 h, and must not be too old for the gate. Without a terminal no other session counts (contract 8, defect 8). A mark
+ * too far in the future is as invalid as one too far in the past.
  */
 export function holds({ gate, mark }: GateState, { session, terminal }: Asker, now: Instant): boolean {
   if (mark === null || !isFitting(gate, mark) || !isFresh(gate, mark, now)) return false;
@@ -73,12 +73,12 @@ export function holds({ gate, mark }: GateState, { session, terminal }: Asker, n
   return terminal !== null && mark.terminal === terminal && Math.abs(now - mark.at) < SAME_TERMINAL_MS;
 }
 
-/** Not older than the gate lets a mark be, whosever it is. */
+/** Whether a mark is not too old for the gate, whoever made it. */
 export function isFresh({ ttlSeconds }: Gate, { at }: GateMark, now: Instant): boolean {
   return ttlSeconds === null || Math.abs(now - at) < ttlSeconds * 1000;
 }
 
-/** The strict decision gate takes nobody's word but that of a decision or of the operator. */
+/** Whether the mark's origin is accepted: the strict decision gate accepts only a decision or the operator. */
 function isFitting(gate: Gate, { by }: GateMark): boolean {
   return by !== 'cli' || !needsForce(gate);
 }
@@ -86,24 +86,24 @@ function isFitting(gate: Gate, { by }: GateMark): boolean {
 export const DECISION = 'decision';
 export const DECISION_WAITING = 'decision-waiting';
 
-/** Marking it by hand would pass by the decision it stands for. */
+/** Whether a mark by hand needs force, because it would bypass the decision behind the gate. */
 export function needsForce({ id, mode }: Gate): boolean {
   return (id === DECISION && mode === 'strict') || id === DECISION_WAITING;
 }
 
-/** A mark of this gate serves one stop. */
+/** Whether a mark of this gate is used up by one stop. */
 export function isConsumed({ id, mode }: Gate): boolean {
   return id === DECISION && mode === 'strict';
 }
 
-/** The hook of this name, however it is spelled in capitals; null: none. */
+/** Finds a hook by name, in any case; null: none. */
 export function findHook(text: string): Hook | null {
   return HOOKS.find((hook) => hook.toLowerCase() === text.toLowerCase()) ?? null;
 }
 
 /**
- * Which terminal a process runs in, as its environment says: two with the same answer are in one pane or window. Null where
- * nothing says it.
+ * Which terminal a process runs in, from its environment. Processes with the same result are in one pane or window. Null:
+ * unknown.
  */
 export function findTerminal(env: Readonly<Record<string, string | undefined>>): string | null {
   if (env.TMUX && env.TMUX_PANE) return `tmux:${env.TMUX.replace(/,[^,]*$/, '')}:${env.TMUX_PANE}`.slice(0, MOST_NAME);
@@ -111,7 +111,7 @@ export function findTerminal(env: Readonly<Record<string, string | undefined>>):
   return other ? `term:${other}`.slice(0, MOST_NAME) : null;
 }
 
-/** A session's id as it is kept and compared: whole, unless it is longer than any that a harness gives. */
+/** A session's id as it is stored and compared: unchanged, unless it is longer than any that a harness gives. */
 export function toSessionKey(session: string): string {
   return session.length <= MOST_NAME ? session : toStem(session);
 }
@@ -120,13 +120,13 @@ export const MOST_TEXT = 1000;
 export const MOST_NAME = 300;
 export const MOST_TTL_SECONDS = 366 * 86_400;
 
-/** Null when it can be a gate's id, else why not. */
+/** Null if the id is valid for a gate, else why not. */
 export function explainInvalidId(id: string): string | null {
   if (/^[a-z0-9_]/.test(id) && toStem(id) === id) return null;
   return 'is no id of a gate: up to 64 of a-z, 0-9, ".", "_" and "-", not first "." or "-"';
 }
 
-/** @throws Fault `usage` which names the field and the value */
+/** @throws Fault `usage` that names the field and the value */
 export function checkGate(gate: Gate): Gate {
   const why = explainInvalidId(gate.id);
   if (why !== null) throw createRefusal(`${JSON.stringify(gate.id.slice(0, 80))} ${why}`);

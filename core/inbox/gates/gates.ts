@@ -30,12 +30,12 @@ export interface GatesOptions {
   readonly disk: Disk;
   readonly random: Random;
   readonly clock: Clock;
-  /** The state directory; the gates are in `gates` below it. */
+  /** The state directory; the gates are in its folder `gates`. */
   readonly state: string;
-  /** Asked for when there is something to push. Null: there is nowhere to push to, and marks count all the same. */
+  /** Called when there is something to push. Null: items cannot be pushed, but marks count anyway. */
   readonly items: (() => Pick<Items, 'pushOwn'>) | null;
   readonly git: GitCheck;
-  /** Asked for when the gate `decision` is; what it throws is said, and nothing is taken for asked. */
+  /** Called when the gate `decision` is checked. If it throws, that is reported, and no decision counts as open. */
   readonly findOpenDecisions: OpenDecisionLookup;
 }
 
@@ -45,15 +45,15 @@ export interface CheckRequest extends Asker, Workplace {
   readonly stopHookActive: boolean;
   readonly apiError: boolean;
   readonly soft: boolean;
-  /** See `Question.also`; empty for nothing. */
+  /** See `GateQuestion.also`; empty: nothing. */
   readonly also: string;
-  /** See `Question.call`. */
+  /** See `GateQuestion.call`. */
   readonly call: AgentToolCall | null;
-  /** `hook`: of gates that a hook asks about only; see `isAsked`. */
+  /** `hook`: only gates that a hook checks; see `isCheckedByHook`. */
   readonly by: 'hook' | 'command';
 }
 
-/** Who marks a gate, and for whom: a session null is every session of the persona. */
+/** Who marks a gate, and for which session; null: every session of the persona. */
 export interface GateMarkRequest {
   readonly by: MarkProvenance;
   readonly session: string | null;
@@ -64,57 +64,60 @@ export interface GateMarkRequest {
 
 export interface GateStatus extends GateState {
   readonly isSatisfied: boolean;
-  /** It counts now; false: see `toGateTiming`. */
+  /** Whether the gate counts now; false: see `toGateTiming`. */
   readonly counts: boolean;
 }
 
-/** The gates of every persona (contract 4): files, and nothing kept in memory. */
+/** The gates of every persona (contract 4). They are files, and nothing is kept in memory. */
 export interface Gates {
   /** @throws Fault `unreadable` */
   list(persona: PersonaId): AllGates;
   /**
-   * The gates that a hook asks about now, whether they are satisfied or not; `decision` says what is not answered.
-   * @throws Fault `unreadable`, and what `asked` throws
+   * The gates that a hook checks now, satisfied or not. The description of `decision` says what is not answered.
+   * @throws Fault `unreadable`, and what `findOpenDecisions` throws
    */
   listHookGates(persona: PersonaId): readonly GateState[];
   /**
-   * Those of them that somebody put there, by registering or by asking, and that are not satisfied: what a person wants to see.
-   * Nothing is run: of a gate with a check it says what the last hook found. A mark for one session counts.
-   * @throws as `asked` does
+   * Those gates of a hook that were registered or stand for an open decision, and are not satisfied: what a person wants to see.
+   * Runs nothing: for a gate with a check it uses the result of the last hook. A mark for one session counts.
+   * @throws what `listHookGates` throws
    */
   open(persona: PersonaId): readonly GateState[];
   /** Null: there is no such gate. */
   find(persona: PersonaId, id: string): GateState | null;
-  /** From now on the persona has this gate; a mark it has is kept. @throws Fault `usage`, `unwritable`, `no-space` */
+  /** Registers a gate of the persona; an existing mark is kept. @throws Fault `usage`, `unwritable`, `no-space` */
   register(persona: PersonaId, gate: Gate): void;
   /**
-   * The gate is satisfied; the persona's inbox is told when it was not so before. Whether whoever asks may do so, see
-   * `needsForce`, is the caller's matter. Null: there is no such gate. @throws Fault `unwritable` or `no-space`
+   * Marks a gate as satisfied, and tells the persona if it was not satisfied before. The caller checks whether this is allowed,
+   * see `needsForce`. Null: there is no such gate. @throws Fault `unwritable` or `no-space`
    */
   mark(persona: PersonaId, id: string, request: GateMarkRequest): GateState | null;
-  /** The persona has this gate no longer; a built-in one is again as every persona has it. False: there was no file of it. @throws Fault */
+  /** Removes a gate; a built-in gate gets its default again. False: the gate had no file. @throws Fault */
   remove(persona: PersonaId, id: string): boolean;
   /**
-   * Has a file for a built-in gate that holds from now on, so that the script of the hook sees it where the program is gone.
+   * Writes a file for a built-in gate that holds from now on, so that the script of the hook sees it even if the program is gone.
    * @throws Fault `unwritable` or `no-space`
    */
   noteOpen(persona: PersonaId, id: string): void;
-  /** Takes the marks of those gates away and says whose there was one. @throws Fault */
+  /** Clears the marks of these gates and returns the ids of those that had one. @throws Fault */
   clear(persona: PersonaId, which: (gate: Gate) => boolean): readonly string[];
   /**
-   * What the gates of a hook say, with everything that follows from it: the block counted, the mark of a decision used up,
-   * checks that passed marked. Never rejects, and never blocks because something of ours failed.
+   * Checks the gates of a hook and does what follows: it counts the block, uses up the mark of a decision, and marks gates whose
+   * check passed. Never rejects, and never blocks because something of ours failed.
    */
   check(request: CheckRequest): Promise<GateVerdict>;
-  /** Each gate of a hook, and whether it is satisfied now; nothing is changed. @throws Fault `unreadable` */
+  /** Each gate of a hook, and whether it is satisfied now. Changes nothing. @throws Fault `unreadable` */
   status(request: Asker & Workplace & { readonly persona: PersonaId }): Promise<readonly GateStatus[]>;
-  /** A prompt came: the blocks so far are no concern of the new turn. `check` of UserPromptSubmit does it itself. @throws Fault */
+  /**
+   * Begins a new turn after a prompt: earlier blocks do not count any more. `check` of UserPromptSubmit does this itself. @throws
+   * Fault
+   */
   beginTurn(persona: PersonaId, session: string): void;
-  /** The session is over: its marks of soft gates go, and what was kept of its turn. @throws Fault */
+  /** Ends a session: removes its marks of soft gates and its turn file. @throws Fault */
   endSession(persona: PersonaId, session: string): void;
 }
 
-/** How long it is worth telling that a gate resolved. */
+/** How long the news that a gate resolved is worth showing. */
 const TELL_MS = 24 * 3_600_000;
 
 export function openGates({ disk, random, clock, state, items, git, findOpenDecisions }: GatesOptions): Gates {
@@ -122,7 +125,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
   const openTurnFile = (persona: PersonaId, session: string): TurnFile =>
     createTurnFile(disk, files.at(persona), session, clock);
 
-  /** After the mark is on the disk; that it could not be told makes the gate no less satisfied. */
+  /** Call it after the mark is on the disk. If it fails, the gate is satisfied anyway. */
   function tell(persona: PersonaId, id: string, mark: GateMark): void {
     if (items === null) return;
     try {
@@ -146,7 +149,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
     return marked.map(({ gate }) => gate.id);
   }
 
-  /** Says what goes wrong and goes on: none of it may keep a session from going on. */
+  /** Reports errors and goes on, because none of them may stop a session. */
   function attempt(work: () => void, troubles: string[]): void {
     try {
       work();
@@ -171,7 +174,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
     const now = clock.now();
     const undecided = openDecisions === null ? (troubles.at(-1) ?? '') : null;
     const first = { ...evaluateGates({ ...request, gateStates, checks, turn, now }), undecided };
-    // The block is written down before it is given: one that cannot be counted is none.
+    // The block is counted before it is given: a block that cannot be counted must not happen.
     const verdict =
       first.decision === 'allow' || !canLoop(hook) || turns.claim(first.print, random.hex(8))
         ? first
@@ -182,7 +185,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
         const mark = { by: 'auto', at: now, session, terminal: request.terminal } as const;
         attempt(() => writeMark(persona, gateState, mark, turn.open.includes(id)), troubles);
       }
-      // A person who looks at what is open is not told of a check that passed some time ago.
+      // A person who looks at open gates must not see an old result of a check.
       if (verdict.open.includes(id) && !gateState.isBuiltIn && gateState.mark?.by === 'auto') {
         attempt(() => files.write(persona, { ...gateState, mark: null }), troubles);
       }
@@ -196,7 +199,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
     return verdict;
   }
 
-  /** Unless it is another mark by now: that one is for the next stop. */
+  /** Clears a mark unless it was replaced meanwhile: the new mark is for the next stop. */
   function consume(persona: PersonaId, { gate, mark }: GateState): void {
     const now = files.find(persona, gate.id);
     if (now !== null && now.mark?.at === mark?.at && now.mark?.by === mark?.by)
@@ -236,7 +239,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
     find: (persona, id) => files.find(persona, id),
     register(persona, gate) {
       const before = files.find(persona, gate.id);
-      // What one check found is no word for another.
+      // The result of one check does not count for another check.
       const keepsMark = before?.mark?.by !== 'auto' || before.gate.check === gate.check;
       files.write(persona, {
         gate: checkGate(gate),
@@ -310,7 +313,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
 
 const isDecision = ({ gate }: GateState): boolean => gate.id === DECISION;
 
-/** The checks whose answer matters, each a cost: those of gates that nobody's word holds closed. */
+/** The checks that must run, because each has a cost: those of gates that no mark by a person holds closed. */
 function listNeededChecks(gateStates: readonly GateState[], asker: Asker, now: number): ReadonlySet<CheckName> {
   const neededChecks = gateStates.flatMap((gateState) => {
     const { check } = gateState.gate;
@@ -327,7 +330,7 @@ const WORDS = {
   operator: 'the operator marked it',
 } as const satisfies Record<MarkProvenance, string>;
 
-/** The key names the gate, and which resolving of it: the same gate resolves again, and so does another persona's. */
+/** The key names the gate and when it resolved, because the same gate may resolve again, and so may another persona's. */
 function toResolvedItem(persona: PersonaId, id: string, { by, at }: GateMark): OwnItem {
   return {
     persona,

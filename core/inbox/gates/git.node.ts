@@ -5,13 +5,13 @@ import { findProgram, readVariable } from '../../ports/index.ts';
 import type { GitCheck, Workplace } from './checks.ts';
 import type { CheckAnswer } from './evaluate.ts';
 
-/** Of the list of changes so much is read: enough to notice that it changed. */
+/** How much of the list of changes is read: enough to notice that it changed. */
 const MOST_BYTES = 1_048_576;
 
 /**
- * `git status --porcelain` of a folder, in at most `withinMs`: no shell, no prompt, no lock that would get in the way of
- * somebody's commit, no monitor that the repository's settings name. A repository without changes, a folder that is none,
- * and a machine without git are `clear`; git that ends in any other way or takes too long is `failed`.
+ * Creates a check that runs `git status --porcelain` in a folder, for at most `withinMs`. It uses no shell, no prompt, no lock
+ * that could disturb a commit, and no monitor from the repository's settings. A clean repository, a folder without one, and a
+ * machine without git are `clear`. Any other end of git, or a timeout, is `failed`.
  */
 export function createGitCheck(withinMs: number): GitCheck {
   return (place) =>
@@ -19,7 +19,7 @@ export function createGitCheck(withinMs: number): GitCheck {
       try {
         runGit(place, withinMs, resolve);
       } catch (error) {
-        // A folder's name that can be no argument.
+        // The folder's name cannot be an argument.
         resolve({ is: 'failed', why: `git: ${error instanceof Error ? error.message : String(error)}` });
       }
     });
@@ -35,7 +35,7 @@ function runGit({ cwd, env }: Workplace, withinMs: number, resolve: (answer: Che
     return;
   }
   const child = spawn(git, args, {
-    cwd: parse(cwd).root, // git itself goes to `cwd`, and says when it is not there
+    cwd: parse(cwd).root, // git itself changes to `cwd`, and reports if it does not exist
     env: toGitEnvironment(env),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -48,7 +48,7 @@ function runGit({ cwd, env }: Workplace, withinMs: number, resolve: (answer: Che
     clearTimeout(timer);
     child.kill('SIGKILL');
     child.stdout.destroy();
-    // Any change that it named is one, however it ended.
+    // A listed change counts, however git ended.
     resolve(bytes > 0 ? { is: 'open', detail: changesHash.digest('hex').slice(0, 32) } : otherwise);
   };
   const timer = setTimeout(() => answer({ is: 'failed', why: `git took over ${withinMs} ms` }), withinMs);
@@ -68,9 +68,9 @@ function runGit({ cwd, env }: Workplace, withinMs: number, resolve: (answer: Che
   });
 }
 
-/** Of the session's own, without what would point git at another repository than that of the folder. */
+/** The session's environment, without variables that would point git at another repository than that of the folder. */
 function toGitEnvironment(sessionEnv: Workplace['env']): NodeJS.ProcessEnv {
-  // Without a second spelling of PATH, which a copied environment of Windows has.
+  // Without a second spelling of PATH, which a copied environment of Windows may have.
   const env = Object.fromEntries(Object.entries(sessionEnv).filter(([name]) => !/^(?:GIT_.*|PATH)$/i.test(name)));
   const path = (readVariable(sessionEnv, 'PATH', process.platform) ?? '')
     .split(delimiter)

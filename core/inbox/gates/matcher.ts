@@ -1,4 +1,4 @@
-/** Which calls of tools a gate concerns; what is null concerns every one. */
+/** Which tool calls a gate applies to; a field that is null matches all. */
 export interface Matcher {
   /** Names of tools, separated by `|`, with `*` for any characters: `Bash`, `Edit|Write`, `mcp__*`. */
   readonly tool: string | null;
@@ -6,16 +6,16 @@ export interface Matcher {
   readonly command: string | null;
 }
 
-/** A call that an agent is about to make. */
+/** A tool call that an agent is about to make. */
 export interface AgentToolCall {
   readonly name: string;
-  /** What it is to run, for tools that run commands. */
+  /** The command, for tools that run commands. */
   readonly command: string | null;
 }
 
 const MOST_PATTERN = 200;
 
-/** Null when it can be a matcher, else why not. */
+/** Null if the matcher is valid, else why not. */
 export function explainInvalidMatcher({ tool, command }: Matcher): string | null {
   for (const [field, pattern] of [
     ['tool', tool],
@@ -30,7 +30,7 @@ export function explainInvalidMatcher({ tool, command }: Matcher): string | null
   return null;
 }
 
-/** A command is looked at with its white space as single blanks, so that two blanks do not pass it by. */
+/** Whether a call matches. White space in commands is compared as single blanks, so that two blanks do not evade the gate. */
 export function isMatchingCall({ tool, command }: Matcher, call: AgentToolCall): boolean {
   if (tool !== null && !tool.split('|').some((name) => isLike(call.name, name.trim()))) return false;
   return (
@@ -40,7 +40,9 @@ export function isMatchingCall({ tool, command }: Matcher, call: AgentToolCall):
 
 const normalizeSpace = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Whether the whole text is like the pattern. Walks both once; no expression is built, so none can be made slow. */
+/**
+ * Whether the whole text matches the pattern. It is scanned once, and no regular expression is built, so no pattern can be slow.
+ */
 function isLike(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return text === pattern;
@@ -56,8 +58,8 @@ function isLike(text: string, pattern: string): boolean {
 }
 
 /**
- * Whether a call is one that looks at gates and decisions or settles them, and nothing else: to deny it would lock the agent
- * out for good. One command of one program, by its name alone; nothing that a shell would expand, join or redirect.
+ * Whether a call only shows or settles gates and decisions. Denying it would lock the agent out for good. It must be one command
+ * of one program, by its plain name, with nothing that a shell would expand, join or redirect.
  */
 export function isGateCommand({ command }: AgentToolCall): boolean {
   if (command === null) return false;
@@ -69,7 +71,7 @@ export function isGateCommand({ command }: AgentToolCall): boolean {
 
 const WORD = /\s*(?:((?:'[^']*'|"[^"$`\\!]*"|[A-Za-z0-9_@%+=:,./-])+)|$)/y;
 
-/** The words of a command line. Null: a shell would do more with it than to run one program. */
+/** The words of a command line. Null: a shell would do more than run one program. */
 function parseWords(command: string): readonly string[] | null {
   const words: string[] = [];
   const text = command.trim();

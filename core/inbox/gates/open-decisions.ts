@@ -10,12 +10,12 @@ export interface UnansweredDecision {
 /** The open decisions of a persona, oldest first. */
 export type OpenDecisionLookup = (persona: PersonaId) => readonly UnansweredDecision[];
 
-/** Nobody asked anything: for gates that are written to and not asked about. */
+/** No open decisions: for gates that are written and not checked. */
 export const NO_OPEN_DECISIONS: OpenDecisionLookup = () => [];
 
 /**
- * The gates that stand in somebody's way now. The gate `decision` that every persona has holds only who asked and has no answer
- * yet; one that was registered is there always. Either way it says what is not answered.
+ * Removes gates that do not count now. The built-in gate `decision` holds a persona only while a decision of it is open; a
+ * registered one always counts. In both cases its description says what is not answered.
  */
 export function applyOpenDecisions(
   gateStates: readonly GateState[],
@@ -41,7 +41,7 @@ function formatUnanswered(openDecisions: readonly UnansweredDecision[], { id, pr
   return `decision ${id} ("${shortenPrompt(prompt)}") is not answered${also}`;
 }
 
-/** In one line and whole code points. */
+/** Shortens a prompt to one line of whole code points. */
 function shortenPrompt(prompt: string): string {
   const line = prompt.replace(/\s+/g, ' ').trim();
   return line.length <= BEGINNING ? line : `${[...line.slice(0, BEGINNING)].slice(0, -1).join('')}...`;

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { type Disk, getErrno, toIoFault } from '../../state/index.ts';
 
-/** The stems of everybody who ever had a gate of its own: one look, where asking for each persona's would be one each. @throws Fault `unreadable` */
+/**
+ * The stems of all personas that ever had a gate file. Reads one directory instead of one per persona. @throws Fault `unreadable`
+ */
 export function readGateOwners(disk: Disk, state: string): ReadonlySet<string> {
   const directory = join(state, 'gates');
   try {

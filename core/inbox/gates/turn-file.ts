@@ -13,23 +13,23 @@ import {
 import { type GateTurn, MOST_BLOCKS } from './evaluate.ts';
 
 /**
- * What happened in the turn of one session, a JSON line a fact: how often it was blocked and what it was told is open. Two
- * hooks of one event may run at once (the harness runs all that match), so a block is a line that is appended in one
- * write and then looked for: only the first of them block, whoever wrote how many at the same moment, without a lock.
+ * What happened in the turn of one session, one JSON line per fact: its blocks, and which gates it was told are open. Two hooks
+ * of one event may run at once, because the harness runs all that match. So a block is a line that is appended in one write and
+ * then searched. Only the first lines count as blocks, whoever wrote at the same moment, without a lock.
  */
 export interface TurnFile {
   /** @throws Fault `unreadable` */
   read(): GateTurn;
   /**
-   * Takes one of the turn's blocks. False: there is none left.
-   * @throws Fault when it could not be written down; then there may be no block, or there would be no end of them.
+   * Claims one of the turn's blocks. False: none is left.
+   * @throws Fault if it could not be written. Then there must be no block, or there would be no end of them.
    */
   claim(print: string, nonce: string): boolean;
-  /** What the session was told is open. @throws Fault */
+  /** Notes which gates the session was told are open. @throws Fault */
   tell(open: readonly string[]): void;
-  /** A new turn: no block was given; what is open stays known. @throws Fault */
+  /** Begins a new turn without blocks; open gates stay known. @throws Fault */
   begin(): void;
-  /** The session is over. @throws Fault */
+  /** Removes the file when the session is over. @throws Fault */
   remove(): void;
 }
 
@@ -38,18 +38,18 @@ type TurnLine =
   | { readonly is: 'open'; readonly at: Instant; readonly ids: readonly string[] };
 
 const MOST_BYTES = 65_536;
-/** Not every harness says that a session is over. With more files than this those of old sessions go. */
+/** Not every harness reports the end of a session. With more files than this, those of old sessions are deleted. */
 const MANY_FILES = 100;
 const OLD_MS = 7 * 86_400_000;
 
-/** @param directory that of the persona's gates */
+/** @param directory the directory of the persona's gates */
 export function createTurnFile(disk: Disk, directory: string, session: string, clock: Pick<Clock, 'now'>): TurnFile {
   const turns = join(directory, 'turns');
   const path = join(turns, `${toStem(session)}.jsonl`);
   const { files } = disk;
 
   function append({ fd }: Pick<OpenedFile, 'fd'>, line: TurnLine): void {
-    // In front as well: a line that a kill tore is closed, and this one is whole.
+    // A line break also comes first: it ends a line that a kill cut off, so that this line is whole.
     const bytes = Buffer.from(`\n${JSON.stringify(line)}\n`, 'utf8');
     if (files.write(fd, bytes) !== bytes.length) throw new Error('the disk takes no more bytes');
   }
@@ -75,7 +75,7 @@ export function createTurnFile(disk: Disk, directory: string, session: string, c
       if (got === 0) break;
       size += got;
     }
-    // Nobody writes that much: as many lines that cannot be read as make every further block one too many.
+    // Nobody writes that much. Return as many unreadable lines as make every further block one too many.
     if (size > MOST_BYTES) return new Array<null>(MOST_BLOCKS).fill(null);
     const texts = Buffer.from(bytes.subarray(0, size)).toString('utf8').split('\n');
     return texts.filter((text) => text !== '').map(parseTurnLine);
@@ -93,19 +93,19 @@ export function createTurnFile(disk: Disk, directory: string, session: string, c
     }
   }
 
-  /** What nothing was written to for a week. A session that goes on after all begins a new turn. */
+  /** Deletes files without a write for a week. A session that continues later begins a new turn. */
   function sweep(): void {
     try {
       const names = files.readdir(turns);
       if (names.length <= MANY_FILES) return;
       for (const name of names) {
         const lines = loadLines(join(turns, name));
-        // An empty one is being begun just now.
+        // An empty file is just being created.
         const isOld = lines.length > 0 && lines.every((line) => (line?.at ?? 0) < clock.now() - OLD_MS);
         if (isOld) files.unlink(join(turns, name));
       }
     } catch (error) {
-      // Litter, not a failure: the next new session tries again.
+      // Leftover files are not a failure: the next new session tries again.
       disk.log.info(`${turns}: old turns are kept: ${toIoFault(error, turns, 'unwritable').message}`);
     }
   }
@@ -138,7 +138,7 @@ export function createTurnFile(disk: Disk, directory: string, session: string, c
   };
 }
 
-/** A line that cannot be read may have been a block: counted as one, which only ever lets go sooner. */
+/** An unreadable line may have been a block, so it counts as one. This can only let a turn go earlier. */
 function toGateTurn(lines: readonly (TurnLine | null)[]): GateTurn {
   const open = lines.findLast((line) => line?.is === 'open');
   return {
@@ -155,6 +155,6 @@ function parseTurnLine(text: string): TurnLine | null {
     if (is === 'open' && Array.isArray(ids) && ids.every((id) => typeof id === 'string')) return { is, at, ids };
     return null;
   } catch {
-    return null; // torn by a kill; see `turnOf`
+    return null; // cut off by a kill; see `toGateTurn`
   }
 }
