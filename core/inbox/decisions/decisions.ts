@@ -64,11 +64,11 @@ export interface Decisions {
    * to do.
    */
   reconcile(): void;
-  /** A wait of this process for an answer to this persona; it is marked from the first `renew` on. */
+  /** Starts a wait of this process for an answer to this persona. The mark is set at the first `renew`. */
   waiting(persona: string): DecisionWait;
-  /** When the next open decision is over; null: none will be. */
+  /** When the next open decision expires; null: none will. */
   nextDue(): Instant | null;
-  /** Deletes what was closed, and told, before. How many that were. */
+  /** Deletes decisions that were closed and reported before then. Returns how many. */
   reap(before: Instant): number;
 }
 

@@ -3,13 +3,13 @@ import { formatEntryLine, type QueueEntry } from './entry.ts';
 import type { QueueMachine } from './machine.ts';
 
 const LF = 0x0a;
-/** Longer than a drainer holds the lock, also on a busy disk. */
+/** Longer than a drainer holds the lock, even on a busy disk. */
 const WAIT_MS = 2000;
 
 /**
- * Appends an entry to a queue as every writer does (inbox and gates 2): under the exclusive flock, one write call for the line.
- * The file (0600) and its directories (0700) are made. Behind half a line of a writer that died it begins a new one.
- * Nothing is synced: the queue hands over, the database keeps.
+ * Appends an entry to a queue as every writer does (inbox and gates 2): under the exclusive flock, with one write call per line.
+ * It creates the file (0600) and its directories (0700). If the file ends in half a line of a writer that died, it starts a new
+ * line. Nothing is synced: the queue only hands over, and the database stores.
  *
  * @throws Fault `unwritable` or `no-space`; then nothing of the line is in the file
  */
@@ -37,7 +37,7 @@ export function append({ disk, random, ways }: QueueMachine, path: string, entry
   }
 }
 
-/** Version 4 of 16 random bytes. */
+/** Makes a UUID of version 4 from 16 random bytes. */
 function toUuid(hex: string): string {
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3];
   const [a, b, c, d, e] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16), hex.slice(17, 20), hex.slice(20, 32)];

@@ -1,7 +1,7 @@
 import { type Disk, openForAppend, toIoFault } from '../../state/index.ts';
 import { writeAll } from './bytes.ts';
 
-/** Beyond this the file of bad lines begins anew. */
+/** The file of bad lines starts again when it would be larger than this. */
 const MOST_BYTES = 1024 * 1024;
 const MOST_CHARS = 64 * 1024;
 
@@ -11,8 +11,8 @@ export interface BadLine {
 }
 
 /**
- * Puts bad lines aside into `FILE.bad` (0600), each as it was but for what is over 64 Ki characters. The file is bounded:
- * it begins anew at 1 MiB. What cannot be put aside is logged: lines behind it must not wait for the sake of a bad one.
+ * Appends bad lines to `FILE.bad` (0600), unchanged except that they are cut at 64 Ki characters. The file is bounded: it starts
+ * again at 1 MiB. A failure is only logged, because later lines must not wait for a bad one.
  */
 export function putAside(disk: Disk, queue: string, lines: readonly BadLine[]): void {
   if (lines.length === 0) return;

@@ -1,10 +1,10 @@
 import { createRefusal, type Disk } from '../../state/index.ts';
 
-/** A queue, or what waits of one, is read whole. */
+/** The limit of a queue or of its copy, because both are read as a whole. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const AT_ONCE = 64 * 1024;
 
-/** Everything in an open file. @throws Fault `unreadable` when that is over 64 MiB */
+/** Reads everything from an open file. @throws Fault `unreadable` if that is more than 64 MiB */
 export function readFrom({ files }: Disk, fd: number, path: string): Uint8Array {
   const { size } = files.fstat(fd);
   if (size > MOST_BYTES) {
@@ -24,7 +24,7 @@ export function readFrom({ files }: Disk, fd: number, path: string): Uint8Array 
   }
 }
 
-/** @throws what `write` throws, or an error when it makes no progress */
+/** @throws what `write` throws, or an error if it makes no progress */
 export function writeAll({ files }: Disk, fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) {
     const wrote = files.write(fd, bytes.subarray(done));

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The copy of a queue's lines beside it, `FILE.draining`: one line that names it and says what follows, then the bytes as they
- * were. A copy counts only when it is whole.
+ * The copy of a queue's lines beside it, `FILE.draining`. Its first line names the copy and describes the rest, which is the
+ * unchanged bytes. A copy counts only if it is whole.
  */
 export type Copy =
   | { readonly is: 'none' }
-  /** Its writer died before it was done, so the queue still holds everything. */
+  /** Its writer died before the copy was complete, so the queue still holds everything. */
   | { readonly is: 'torn' }
   | WholeCopy;
 
 export interface WholeCopy {
   readonly is: 'whole';
-  /** 32 hex digits that no other copy has. */
+  /** 32 hex digits, unique to this copy. */
   readonly nonce: string;
   readonly body: Uint8Array;
 }
@@ -30,7 +30,8 @@ export function parseCopy(bytes: Uint8Array): Copy {
   if (bytes.length === 0) return { is: 'none' };
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 256)).toString('latin1');
   if (!start.startsWith(BEGINS.slice(0, start.length))) {
-    // Not one of ours: lines that somebody else put aside. Named by what they are, so that a repetition is recognised.
+    // Not our format: lines that somebody else put there. The hash of the content is the name, so that a repetition is
+    // recognised.
     return { is: 'whole', nonce: computeSha256(bytes).slice(0, 32), body: bytes };
   }
   const end = bytes.indexOf(LF);

@@ -5,24 +5,24 @@ import { toNearestPriority, toNearestType } from '../item-fields.ts';
 import { MAX_CONTENT, MAX_NAME } from '../mail.ts';
 import { isOwnKey } from '../new-item.ts';
 
-/** What a line of the queue says; whom it is for is said by the file it lies in. */
+/** What a line of the queue says. The file that holds the line determines the persona. */
 export type QueueEntry = Omit<NewItem, 'to' | 'session'>;
 
 export type EntryParseResult =
   | { readonly is: 'entry'; readonly entry: QueueEntry }
   | { readonly is: 'bad'; readonly why: string };
 
-/** Longest key that the store has, in characters. */
+/** Longest key that the store accepts, in characters. */
 const MAX_KEY = 500;
 const LAST_INSTANT = 8.64e15;
 const NO_SOURCE = 'queue';
 
 /**
- * A line of the queue (inbox and gates 2). Lenient where a message would be lost for a detail: everything but `content`
- * may be absent, null or a zero value of Go; what is unknown is ignored, an unknown `type` is an `event`, a priority
- * outside of 0-4 is the nearest, a blank `source` is `queue`. A field of another type than the table's makes the line bad.
+ * Parses a line of the queue (inbox and gates 2). It is lenient where a detail would lose a message. Every field but `content`
+ * may be absent, null or a zero value of Go, and unknown fields are ignored. An unknown `type` becomes `event`, a priority
+ * outside 0-4 the nearest one, and a blank `source` becomes `queue`. A field of a wrong type makes the line bad.
  *
- * @param now taken for an absent `timestamp`
+ * @param now used for an absent `timestamp`
  */
 export function parseEntry(line: string, now: Instant): EntryParseResult {
   let value: unknown;
@@ -57,8 +57,8 @@ export function parseEntry(line: string, now: Instant): EntryParseResult {
 }
 
 /**
- * The entry as a line, with its LF. Whole milliseconds and seconds, as the schema has them: a life is rounded up. Text that no
- * encoding can carry becomes U+FFFD.
+ * Formats an entry as a line with its LF. Times are whole milliseconds and seconds, as in the schema; a lifetime is rounded up.
+ * Text that no encoding can carry becomes U+FFFD.
  *
  * @param id a uuid
  */
@@ -73,18 +73,18 @@ export function formatEntryLine(
   return `${JSON.stringify({ id, type, ...text, priority, timestamp, ...key, ...ttl })}\n`;
 }
 
-/** Its fields; null says the same as absent, as it does in Go and Rust. */
+/** The fields without nulls, because null means absent, as in Go and Rust. */
 function dropNulls(value: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
 }
 
-/** As a name has to be: one line, not too long. */
+/** Makes a valid name: one line, not too long. */
 function toSource(text: string | undefined): string {
   const line = (text ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   return line.slice(0, MAX_NAME).toWellFormed().trim() || NO_SOURCE;
 }
 
-/** One that is too long becomes its hash: the same key is still the same item. */
+/** A key that is too long becomes its hash, so that the same key is still the same item. */
 function toDedupKey(text: string | undefined): string | null {
   if (text === undefined || text === '') return null;
   const key = text.toWellFormed();

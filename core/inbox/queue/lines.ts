@@ -1,16 +1,16 @@
 import { type Instant, parseJson } from '../../model/index.ts';
 import { parseEntry, type QueueEntry } from './entry.ts';
 
-/** One thing that was found in a queue. */
+/** One part that was found in a queue. */
 export type QueuePiece =
-  /** `place` is where it stands in the bytes, and so the same however often they are read. */
+  /** `place` is the position in the bytes, so it is the same at every read. */
   | { readonly is: 'entry'; readonly entry: QueueEntry; readonly place: string; readonly line: string }
   | { readonly is: 'bad'; readonly why: string; readonly line: string };
 
 const LF = 0x0a;
-/** What a drainer writes into a queue before it empties it. No JSON, so every reader skips it. */
+/** The line that a drainer writes into a queue before it empties the queue. It is not JSON, so every reader skips it. */
 const MARKER = /^# taking over [0-9a-f]{32}$/;
-/** Places in a bad line at which another line may begin. */
+/** How many places in a bad line are tried as the start of another line. */
 const MOST_STARTS = 64;
 
 export function formatMarker(nonce: string): string {
@@ -18,9 +18,9 @@ export function formatMarker(nonce: string): string {
 }
 
 /**
- * The lines of a queue. Blank lines and marks are nothing. A writer that died in the middle of its line leaves half a line without
- * an end, and the next writer's line stands right behind it: that one is found, the half is bad. So is half a line at
- * the end; a line that lacks nothing but its LF is a line.
+ * Splits a queue into its lines. Blank lines and markers are skipped. A writer that died may leave half a line without an end,
+ * directly followed by the next writer's line: the second line is found, and the half is bad. Half a line at the end is bad too,
+ * but a line that lacks only its LF is valid.
  */
 export function parsePieces(bytes: Uint8Array, now: Instant): readonly QueuePiece[] {
   const pieces: QueuePiece[] = [];
@@ -37,7 +37,7 @@ export function endsLine(bytes: Uint8Array): boolean {
   return bytes.at(-1) === LF;
 }
 
-/** Whether the last line is one that its writer may not be done with. */
+/** Whether the writer of the last line may not have finished it. */
 export function endsTorn(bytes: Uint8Array): boolean {
   if (bytes.length === 0 || endsLine(bytes)) return false;
   return !isObject(decodeText(bytes.subarray(bytes.lastIndexOf(LF) + 1)));
@@ -65,11 +65,11 @@ function isObject(line: string): boolean {
     const value: unknown = parseJson(line);
     return value !== null && typeof value === 'object';
   } catch {
-    return false; // that is the answer
+    return false; // not JSON, so not an object
   }
 }
 
-/** Bytes that are no UTF-8 become U+FFFD, as they do in Go: a wrong letter is no reason to lose a message. */
+/** Bytes that are not UTF-8 become U+FFFD, as in Go: a wrong letter is no reason to lose a message. */
 function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { Instant } from '../../model/index.ts';
 import { createRefusal, type Disk, toStem } from '../../state/index.ts';
 
-/** A session that was announced, over or not. */
+/** An announced session, whether it is over or not. */
 export interface QueueSession {
   readonly persona: string;
-  /** The agent program's own name for it; null when it gave none. */
+  /** The agent program's own name for the session; null: it gave none. */
   readonly id: string | null;
   /** Absolute. */
   readonly cwd: string;
@@ -15,12 +15,12 @@ export interface QueueSession {
 export interface QueueFile {
   readonly path: string;
   readonly persona: string;
-  /** The working folder it lies in; null: in Hivebar's own. */
+  /** The working folder with the file; null: the file is in Hivebar's own directory. */
   readonly folder: string | null;
 }
 
 const DIRECTORY = 'inject-queue';
-/** What foreign writers put behind `.runtime/inject-queue/` as it is. */
+/** File names that foreign writers use unchanged after `.runtime/inject-queue/`. */
 const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
 /** `<state>/inject-queue/<stem of the session>.jsonl` */
@@ -29,10 +29,10 @@ export function toQueuePath(state: string, session: string): string {
 }
 
 /**
- * Every file that may hold lines for a persona: of each of its sessions, also of those that are over (their lines are for who
- * came after), in Hivebar's own directory and in `.runtime/inject-queue/` of each folder where it worked. A session that two
- * personas announced is of the later. Files of unknown names in a folder are nobody's: what lies in a folder
- * may have come with a download, but nobody else knows the name of a session.
+ * Lists every file that may hold lines for a persona. It includes the files of sessions that are over, whose lines are for the
+ * next session. The files are in Hivebar's own directory, and in `.runtime/inject-queue/` of each folder where the persona
+ * worked. A session that two personas announced belongs to the later one. Files with unknown names are ignored: a folder's
+ * content may come from a download, but nobody else knows the name of a session.
  */
 export function listQueueFiles(state: string, sessions: readonly QueueSession[]): readonly QueueFile[] {
   const persona = new Map<string, string>();
@@ -53,15 +53,15 @@ export function listQueueFiles(state: string, sessions: readonly QueueSession[])
   return [...places.values()];
 }
 
-/** The directories that hold queues, if there are any: without one of them nothing can be taken over. */
+/** The directories that may hold queues. If none of them exists, nothing can be taken over. */
 export function listQueueDirectories(state: string, sessions: readonly Pick<QueueSession, 'cwd'>[]): readonly string[] {
   const folders = new Set(sessions.map(({ cwd }) => cwd));
   return [join(state, DIRECTORY), ...[...folders].map((folder) => join(folder, '.runtime', DIRECTORY))];
 }
 
 /**
- * Whether a working folder has a queue directory of its own. A symlink there is refused: it could lead to files of the
- * same name that are no queue, such as the transcript of the session.
+ * Whether a working folder has a queue directory. A symlink is refused: it could lead to files of the same name that are not
+ * queues, such as the transcript of the session.
  *
  * @throws Fault `unreadable`, or what `lstat` throws
  */
@@ -78,7 +78,7 @@ export function hasQueues({ files, uid }: Disk, folder: string): boolean {
   return true;
 }
 
-/** Files in Hivebar's own directory that hold something and are of no known session, to be told to a person. */
+/** Files in Hivebar's own directory that hold something but belong to no known session. They are reported to a person. */
 export function findStrayQueues({ files }: Disk, state: string, sessions: readonly QueueSession[]): readonly string[] {
   const directory = join(state, DIRECTORY);
   if (files.lstat(directory)?.kind !== 'directory') return [];

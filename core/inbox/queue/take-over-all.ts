@@ -6,30 +6,30 @@ import { type Insert, takeOver } from './take-over.ts';
 
 export interface TakeOverAllOptions {
   readonly machine: QueueMachine;
-  /** Hivebar's directory for state. */
+  /** Hivebar's state directory. */
   readonly state: string;
-  /** All that are kept, of every persona, and the one that asks if it is not kept yet. */
+  /** All stored sessions of every persona, and the asking session if it is not stored yet. */
   readonly sessions: readonly QueueSession[];
   /** Whose queues; null: everybody's. */
   readonly persona: string | null;
   readonly insert: Insert;
-  /** For all locks together: 250 for a hook; 0 for the tray, which looks again with its next tick. */
+  /** For all locks together: 250 for a hook; 0 for the tray, which tries again at its next tick. */
   readonly waitMs: number;
 }
 
 export interface TakeOverAllResult {
   readonly items: number;
   readonly bad: number;
-  /** Files whose lock was not to be had; they are as they were. */
+  /** Files whose lock was held; they are unchanged. */
   readonly held: readonly string[];
-  /** What went wrong; each other file was looked at all the same. */
+  /** Failures; the other files were processed anyway. */
   readonly faults: readonly Fault[];
 }
 
 /**
- * Takes over every queue of one persona or of all: the step before a drain, and the tray's look once a tick. Without lines it
- * costs two looks a file. Never throws for a file; also a failing `insert` is one of the faults, and its lines
- * wait for the next time.
+ * Takes over every queue of one persona or of all. It runs before a drain, and once per tick of the tray. Without lines it costs
+ * two `lstat` calls per file. Never throws for a file. A failing `insert` is also one of the faults, and its lines wait for the
+ * next time.
  */
 export function takeOverAll({
   machine,

@@ -11,48 +11,52 @@ import type { QueueMachine } from './machine.ts';
 
 export interface PersonaQueue {
   readonly path: string;
-  /** Whose agent its lines are for. */
+  /** The persona that the lines are for. */
   readonly persona: string;
 }
 
 /**
- * `Items.push`: stores all of them in one transaction, durable when it returns; a key that the persona has is ignored. A producer
- * that writes one line into the queue of each agent means each of them.
+ * `Items.push`: stores all items in one transaction, durably, and ignores a key that the persona already has. A producer that
+ * writes one line into the queue of each agent means each of them.
  */
 export type Insert = (items: readonly NewItem[]) => unknown;
 
 export interface TakeOverResult {
-  /** Lines that are in the database now, whether they were new or not. */
+  /** Lines that are in the database now, new or not. */
   readonly items: number;
   /** Lines that were put aside. */
   readonly bad: number;
-  /** Another process had a lock all the time, so there may be lines left. */
+  /** Another process held a lock all the time, so there may be lines left. */
   readonly isHeld: boolean;
 }
 
 const NOTHING: TakeOverResult = { items: 0, bad: 0, isHeld: false };
 const HELD: TakeOverResult = { ...NOTHING, isHeld: true };
 const EVERYONE = { is: 'everyone' } as const;
-/** By the seed's "Dedup key conventions". */
+/** Follows the seed's "Dedup key conventions". */
 const isBroadcast = (key: string): boolean => key.startsWith('broadcast:');
-/** What a writer without a lock gets to end its line. */
+/** How long a writer without a lock gets to end its line, in milliseconds. */
 const GRACE_MS = 10;
 const GRACES = 5;
 const ATTEMPTS = 3;
 
 /**
- * Takes the lines of a queue over into the database (inbox and gates 3, steps 2-4). The file is read and emptied through its
- * locked descriptor, never unlinked: who waits for the lock would write into a file without a name.
+ * Moves the lines of a queue into the database (inbox and gates 3, steps 2-4). The file is read and emptied through its locked
+ * descriptor and never unlinked: a writer that waits for the lock would otherwise write into a file without a name.
  *
- * A crash at any point loses nothing and doubles nothing, also of lines without a key. In this order, each step synced: a mark
- * is appended to the queue; the lines go to `FILE.draining` under the mark's name; the queue is emptied, and with it
- * the mark; the lines are inserted; the copy is emptied. So a whole copy whose mark is not in the queue is what a crash
- * left, and is inserted first; any other copy is of lines that are still in the queue. A line without a key gets
- * one of the mark's name and its place, which is the same when the copy is read again. The lock of the copy is
- * held all the time, so that one process at a time takes over.
+ * A crash at any point neither loses nor doubles a line, even a line without a key. The steps are, each synced:
+ * 1. A marker is appended to the queue.
+ * 2. The lines are written to `FILE.draining` under the marker's name.
+ * 3. The queue is emptied, and with it the marker.
+ * 4. The lines are inserted.
+ * 5. The copy is emptied.
+ *
+ * So a whole copy whose marker is not in the queue was left by a crash, and is inserted first. The lines of any other copy are
+ * still in the queue. A line without a key gets a key from the marker's name and its place, which is the same if the copy is read
+ * again. The lock of the copy is held all the time, so that only one process takes over at a time.
  *
  * @param waitMs how long to wait for both locks together
- * @throws Fault `unwritable`, `unreadable` or `no-space`, and what `insert` throws: the lines wait in the copy then
+ * @throws Fault `unwritable`, `unreadable` or `no-space`, and what `insert` throws; then the lines wait in the copy
  */
 export function takeOver(machine: QueueMachine, queue: PersonaQueue, insert: Insert, waitMs: number): TakeOverResult {
   const { disk, clock, ways } = machine;
@@ -93,7 +97,7 @@ export function takeOver(machine: QueueMachine, queue: PersonaQueue, insert: Ins
   }
 }
 
-/** Cheap, without opening anything. */
+/** A cheap check that opens nothing. */
 function isEmpty({ files }: Disk, path: string): boolean {
   return (files.lstat(path)?.size ?? 0) === 0;
 }
@@ -107,8 +111,8 @@ function holdsMarker(disk: Disk, file: LockedFile, nonce: string, path: string):
 type CutResult = WholeCopy | { readonly is: 'none' } | { readonly is: 'busy' };
 
 /**
- * Moves what is in the queue to the empty copy, and lets go of the queue. `busy`: somebody writes without the lock all the
- * time, and everything stays where it is.
+ * Moves the content of the queue to the empty copy, and releases the queue. `busy`: somebody keeps writing without the lock, and
+ * everything stays where it is.
  */
 function cut({ disk, random }: QueueMachine, file: LockedFile, copy: LockedFile, path: string): CutResult {
   using queue = file;
@@ -129,7 +133,7 @@ function cut({ disk, random }: QueueMachine, file: LockedFile, copy: LockedFile,
       writeAll(disk, copy.fd, formatCopy(nonce, body));
       files.fsync(copy.fd);
     } catch (error) {
-      emptyCopy(); // before its mark goes, by which it would count
+      emptyCopy(); // before its marker goes, because without the marker the copy would count
       if (isAlone()) files.ftruncate(queue.fd, body.length);
       throw error;
     }
@@ -144,8 +148,8 @@ function cut({ disk, random }: QueueMachine, file: LockedFile, copy: LockedFile,
 }
 
 /**
- * What is in the queue. While we have the lock only a writer without it can be in the middle of a line, and it gets a moment to
- * end it; half a line that stays half is of a writer that died.
+ * Reads the queue. While we hold the lock, only a writer that ignores it can be in the middle of a line. It gets a moment to
+ * finish; half a line that stays is of a writer that died.
  */
 function readWhenComplete(disk: Disk, fd: number, path: string): Uint8Array {
   for (let graces = 0; ; graces += 1) {
@@ -155,7 +159,7 @@ function readWhenComplete(disk: Disk, fd: number, path: string): Uint8Array {
   }
 }
 
-/** Inserts the lines of a copy, and puts the bad ones aside. Repeated, it inserts the same keys. */
+/** Inserts the lines of a copy, and puts the bad ones aside. Repeating this inserts the same keys. */
 function absorbCopy(
   { disk, clock }: QueueMachine,
   queue: PersonaQueue,
@@ -169,9 +173,9 @@ function absorbCopy(
     else {
       const { entry, place, line } = piece;
       const dedupKey = entry.dedupKey ?? `queue:${nonce}:${place}`;
-      // Everybody's own queue holds a copy of a broadcast, all under one key, and a key is stored once.
+      // A broadcast is in everybody's queue under the same key, and a key is stored once.
       const to = isBroadcast(dedupKey) ? EVERYONE : { is: 'persona' as const, name: queue.persona };
-      // Not for the session of the file: that may be over, and its lines are for who came after it.
+      // Not for the session of the file: it may be over, and then its lines are for the next session.
       good.push({ line, item: { ...entry, to, session: null, dedupKey } });
     }
   }
@@ -185,7 +189,7 @@ interface QueueLine {
   readonly item: NewItem;
 }
 
-/** One transaction for all; one each if the store will not have one of them. Returns those it will not have. */
+/** Inserts all lines in one transaction, or one by one if the store refuses a line. Returns the refused lines. */
 function insertLines(lines: readonly QueueLine[], insert: Insert): readonly BadLine[] {
   const refused: BadLine[] = [];
   const run = (batch: readonly QueueLine[]): void => {

@@ -5,7 +5,7 @@ import { RELAY } from './faults.ts';
 import type { RelayLink, StreamDelivery } from './link.ts';
 import { isAtLeast, STREAM } from './names.ts';
 
-/** What one step of a check found. */
+/** The result of one step of a check. */
 export type RelayCheckStep =
   | { readonly step: RelayStepName; readonly is: 'ok'; readonly detail: string }
   | { readonly step: RelayStepName; readonly is: 'failed'; readonly fault: Fault };
@@ -31,8 +31,8 @@ export interface RelayCheckOptions {
 }
 
 /**
- * Proves that the relay could work, one step after the other, up to the first that fails. What it publishes is for nobody,
- * and is gone afterwards, as is its consumer, also after a failure; the stream stays, if it was made for it.
+ * Proves that the relay can work, step by step, up to the first failure. It publishes a message for nobody. Afterwards the
+ * message and its consumer are removed, even after a failure; the stream stays, if the check created it.
  */
 export async function* checkRelay(options: RelayCheckOptions): AsyncGenerator<RelayCheckStep> {
   const { dialer, open, hasToken } = options;
@@ -74,7 +74,7 @@ export async function* checkRelay(options: RelayCheckOptions): AsyncGenerator<Re
 const WAIT_MS = 10_000;
 const POLL_INTERVAL_MS = 50;
 
-/** A message there and back again. A step that fails is told as such, and what was made is taken away all the same. */
+/** Sends a message and receives it. A failed step is reported as such, and what was created is removed anyway. */
 async function* runRoundTrip(
   link: RelayLink,
   { clock, random, dialer }: RelayCheckOptions,
@@ -125,11 +125,11 @@ async function* runRoundTrip(
     yield toPassedStep('clean up', 'nothing of it is left');
   } catch (error) {
     if (at === 'acknowledge') throw error;
-    // What failed first is what counts; a consumer nobody asks of is taken away by the server.
+    // The first failure is what counts; the server removes an unused consumer.
   }
 }
 
-/** The step at which opening a link failed, by what went wrong. */
+/** The step at which opening a link failed. */
 function findFailedStep(code: FaultCode): RelayStepName {
   if (code === 'relay-token') return 'token';
   return code === 'relay-server' ? 'JetStream' : 'connection';

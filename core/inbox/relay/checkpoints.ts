@@ -1,22 +1,24 @@
 import type { Random } from '../../ports/index.ts';
 import { type Database, migrate, runLaterTransaction, runTransaction } from '../../state/index.ts';
 
-/** How far this machine and a stream know of each other. All of it can be lost: then things are said twice, never not. */
+/** How far this machine and a stream are in sync. All of it may be lost: then items are sent twice, but never missed. */
 export interface RelayCheckpoints {
-  /** Names this machine in the stream: random, made once. */
+  /** The random name of this machine in the stream, created once. */
   readonly machine: string;
-  /** True when it is another stream than last time: then nothing is known of it. */
+  /** True if the stream differs from the last one: then nothing is known of it. */
   meet(stream: string): boolean;
-  /** Up to this id everything of ours is in the stream; null: nothing is known, as with a stream that is new to us. */
+  /** Up to this id all our items are in the stream; null: unknown, as with a stream that is new to us. */
   published(): number | null;
-  /** Those up to `id` are in the stream now, or need not be. Items are known by `nameOf`, in all of these. */
+  /**
+   * Notes that items up to `id` are in the stream, or need not be. In all these methods `formatItemName` gives an item's name.
+   */
   setPublished(id: number, names: readonly string[]): void;
-  /** These came by the stream: they are in it, and it need not be told of them. */
+  /** Notes items that came from the stream: they need not be published. */
   noteReceived(names: readonly string[]): void;
-  /** They are stored here under these ids. */
+  /** Notes that these items are stored here under these ids. */
   noteStored(items: readonly { readonly id: number; readonly name: string }[]): void;
   isInStream(name: string): boolean;
-  /** Up to which number of the stream a subject is in our store, and by which durable that was. */
+  /** Up to which number of the stream a subject is in our store, and through which durable. */
   findCheckpoint(subject: string): { readonly durable: string; readonly seq: number } | null;
   setCheckpoint(subject: string, durable: string, seq: number): void;
 }
@@ -41,8 +43,8 @@ interface RelayRow {
 }
 
 /**
- * `relay_came` holds only what the publisher has not passed yet, so it stays small. Except for the machine's name nothing
- * is flushed: what a power cut takes back is done again, and its key says that it is the same.
+ * Opens the checkpoints. `relay_came` holds only items that the publisher has not passed yet, so it stays small. Except for the
+ * machine's name nothing is flushed: what a power cut undoes is done again, and the key shows that it is the same item.
  */
 export function openRelayCheckpoints(db: Database, random: Random): RelayCheckpoints {
   migrate(db, 'relay', SCHEMA);

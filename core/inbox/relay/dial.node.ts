@@ -7,26 +7,26 @@ import { RELAY, toRelayFault } from './faults.ts';
 
 export interface DialOptions {
   readonly server: NatsTarget;
-  /** Read with each connection, so that a new one counts at once; null: the server asks for none. @throws Fault */
+  /** Called for each connection, so that a new token counts at once; null: the server needs none. @throws Fault */
   readonly token: () => string | null;
-  /** For a name look-up, a connection, and each question. Default 5000. */
+  /** Limit for a name lookup, a connection, and each request, in milliseconds. Default 5000. */
   readonly deadlineMs?: number;
   /** Default: the resolver of the system. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
 
-/** Makes connections to one server, each to addresses that were checked in the same breath. */
+/** Connects to one server, each time only to addresses that were just checked. */
 export interface Dialer {
   readonly display: string;
   readonly deadlineMs: number;
-  /** Where the name leads now. @throws Fault `dns`, `blocked`, `timeout` */
+  /** The addresses of the name now. @throws Fault `dns`, `blocked`, `timeout` */
   addresses(): Promise<readonly string[]>;
   /** @throws Fault */
   connect(): Promise<NatsConnection>;
 }
 
 const DEADLINE_MS = 5000;
-/** Sooner than the server would miss us: a connection nobody answers on is over after three of these. */
+/** More often than the server's own ping. With `maxPingOut`, a connection without answers ends after three intervals. */
 const PING_MS = 10_000;
 
 export function createDialer({
@@ -36,7 +36,7 @@ export function createDialer({
   resolve = resolveBySystem,
 }: DialOptions): Dialer {
   const { target, port, tls, display } = server;
-  /** What a name may resolve to: as with a hive, the class it first answered from. */
+  /** Which addresses a name may resolve to: as with a hive, the class of its first answer. */
   let admission: Admission = target.admission;
   let admitted: Admission = admission;
 
@@ -57,7 +57,7 @@ export function createDialer({
   }
 
   async function connectTo(address: string, secret: string | null): Promise<NatsConnection> {
-    // Loaded with the first connection: without a server in the settings nobody carries the client.
+    // Loaded with the first connection, so that the client is not loaded without a server in the settings.
     const { connect } = await import('@nats-io/transport-node');
     const options: ConnectionOptions = {
       servers: [isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`],
@@ -65,7 +65,7 @@ export function createDialer({
       timeout: deadlineMs,
       pingInterval: PING_MS,
       maxPingOut: 2,
-      // The loop of the relay connects anew: with the token and the addresses of then, through the same checks.
+      // The relay's own loop reconnects: with the current token and addresses, through the same checks.
       reconnect: false,
       resolve: false,
       ignoreClusterUpdates: true,
@@ -98,7 +98,7 @@ export function createDialer({
   };
 }
 
-/** The certificate must be for the host as written: the address behind it is ours to look up. */
+/** The certificate must be for the host as written, because we look up the address ourselves. */
 function toTlsOptions(servername: string): NonNullable<ConnectionOptions['tls']> {
   return { servername } as NonNullable<ConnectionOptions['tls']>;
 }

@@ -1,9 +1,9 @@
 import { Fault, type FaultCode, type Scope } from '../../model/index.ts';
 
-/** What every trouble with the server is about: one cause on the board, one banner. */
+/** The scope of every failure of the server: one cause on the board, one banner. */
 export const RELAY = { is: 'source', key: 'nats' } as const satisfies Scope;
 
-/** By the name of the error, which survives that its package is loaded late. */
+/** Uses the name of the error, because its package is loaded late. */
 const BY_NAME: Readonly<Record<string, readonly [FaultCode, string]>> = {
   AuthorizationError: ['relay-token', 'the server refused the token'],
   UserAuthenticationExpiredError: ['relay-token', 'the token has expired'],
@@ -29,7 +29,7 @@ const BY_CODE: readonly (readonly [pattern: RegExp, code: FaultCode, what: strin
   ],
 ];
 
-/** Whatever the client threw, as a Fault that names the server and what was tried. */
+/** Turns whatever the client threw into a Fault that names the server and the attempted action. */
 export function toRelayFault(error: unknown, display: string, doing: string): Fault {
   if (error instanceof Fault) return error;
   const fault = (code: FaultCode, problem: string): Fault =>
@@ -44,7 +44,7 @@ export function toRelayFault(error: unknown, display: string, doing: string): Fa
     if (row !== undefined) return fault(row[1], `${row[2]} (${code})`);
   }
   const text = error instanceof Error ? error.message : error === undefined ? 'it ended' : String(error);
-  // The second is what the client of now says when a server asks for TLS that the URL does not.
+  // The second text is what the current client says if a server requires TLS and the URL does not.
   if (/'tls'|'certFile'/.test(text))
     return fault('tls', 'the server and the URL do not agree on TLS: tls:// with it, nats:// without');
   if (chain.some(({ name }) => name === 'JetStreamApiError')) return fault('relay-stream', text);

@@ -1,4 +1,4 @@
 import type { NewItem } from '../item.ts';
 
-/** An item with the key by which every machine knows it. */
+/** An item with the key that identifies it on every machine. */
 export type KeyedItem = NewItem & { readonly dedupKey: string };

@@ -9,10 +9,10 @@ import { parseInstant } from './wire.ts';
 
 const NANOS = 1_000_000;
 const OLDEST = [2, 9] as const;
-/** A durable nobody asks of for so long belongs to a machine that is no more. */
+/** A durable that is not used for this long belongs to a machine that no longer exists. */
 const INACTIVE_MS = 30 * 86_400_000;
 
-/** As the contract has it (inbox and gates 7), and with a window in which a repetition is known by its id. */
+/** The stream of the contract (inbox and gates 7), with a window in which a repetition is recognised by its id. */
 const STREAM_CONFIG = {
   name: STREAM,
   subjects: [SUBJECTS],
@@ -125,7 +125,9 @@ async function bindDurable(manager: JetStreamManager, { name, subjects }: Durabl
   return await manager.consumers.update(STREAM, name, filter);
 }
 
-/** `next_by_subj` is in the API of every server we take; the client's types have it for a newer way to ask only. */
+/**
+ * `next_by_subj` is in the API of every server we accept, although the client's types have it only for a newer kind of request.
+ */
 async function fetchNext(manager: JetStreamManager, subject: string, from: number): Promise<StreamMessage | null> {
   const query = { seq: from, next_by_subj: subject };
   const stored = await manager.streams.getMessage(STREAM, query);

@@ -1,63 +1,63 @@
 import type { Fault, Instant } from '../../model/index.ts';
 import type { Durable } from './names.ts';
 
-/** A message on its way to us. */
+/** A message that the stream delivers to us. */
 export interface StreamDelivery {
   readonly subject: string;
   readonly data: Uint8Array;
   /** Its number in the stream. */
   readonly seq: number;
   readonly time: Instant;
-  /** It never comes again. */
+  /** Acknowledges the message, which is then never delivered again. */
   ack(): void;
-  /** It comes again, so many milliseconds from now. */
+  /** Asks for the message again in this many milliseconds. */
   again(ms: number): void;
 }
 
-/** A message as the stream still has it. */
+/** A message as the stream stores it. */
 export type StreamMessage = Omit<StreamDelivery, 'ack' | 'again'>;
 
 export interface StreamState {
-  /** When it was made: names this stream and none that later has its name. */
+  /** When the stream was created. It distinguishes this stream from a later one with the same name. */
   readonly created: string;
   readonly lastSeq: number;
-  /** It was missing, and is there now. */
+  /** The stream was missing and has just been created. */
   readonly isNew: boolean;
 }
 
-/** Where a durable stands. */
+/** The position of a durable. */
 export interface DurableState {
-  /** When it was made, as with a stream. */
+  /** When the durable was created, as with a stream. */
   readonly created: string;
-  /** Up to here everything that it delivered was acknowledged. */
+  /** Everything delivered up to here was acknowledged. */
   readonly ackFloor: number;
-  /** Up to here it delivered. */
+  /** Everything up to here was delivered. */
   readonly delivered: number;
 }
 
-/** One connection to one server. Everything that fails rejects with a Fault, and mostly ends the connection too. */
+/** One connection to one server. Each failure rejects with a Fault, and mostly ends the connection too. */
 export interface RelayLink extends AsyncDisposable {
   readonly serverVersion: string;
-  /** The largest message the server takes, in bytes. */
+  /** The largest message that the server accepts, in bytes. */
   readonly maxPayload: number;
-  /** Resolves when the connection has ended, by whomever; never rejects. */
+  /** Resolves when the connection has ended, whoever ended it; never rejects. */
   readonly closed: Promise<Fault>;
-  /** The stream, made if it is missing. */
+  /** Returns the stream, and creates it if it is missing. */
   stream(): Promise<StreamState>;
-  /** The next message of a subject from this number on; null when there is none. */
+  /** The next message of a subject from this number on; null: there is none. */
   next(subject: string, from: number): Promise<StreamMessage | null>;
-  /** Resolves when the stream has it, and says where; not new: it was there already. */
+  /** Resolves with the message's number when the stream stores it. Not new: the stream had it already. */
   publish(subject: string, data: string, messageId: string): Promise<{ readonly seq: number; readonly isNew: boolean }>;
-  /** The durable, made if it is missing: then it begins with what is published from now on. */
+  /** Returns the durable, and creates it if it is missing. A new one begins with what is published from now on. */
   bind(durable: Durable): Promise<DurableState>;
-  /** Delivers what the durable has, until disposed. `failed` is called once, when nothing comes any more. */
+  /** Delivers the messages of the durable until disposed. `failed` is called once, when no more messages come. */
   consume(
     name: string,
     hear: (message: StreamDelivery) => void,
     failed: (fault: Fault) => void,
   ): Promise<AsyncDisposable>;
-  /** The durable is no more. */
+  /** Deletes the durable. */
   unbind(name: string): Promise<void>;
-  /** One message is no more in the stream. */
+  /** Deletes one message from the stream. */
   erase(seq: number): Promise<void>;
 }

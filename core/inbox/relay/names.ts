@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Addressee } from '../item.ts';
 import type { KeyedItem } from './keyed-item.ts';
 
-/** The stream and everything under it (inbox and gates, contract 7). */
+/** The stream and its subjects (inbox and gates, contract 7). */
 export const STREAM = 'INBOX_EVENTS';
 export const SUBJECTS = 'inbox.>';
-/** What is for everybody. */
+/** The subject of broadcasts. */
 export const ALL_SUBJECT = 'inbox.all';
 const AGENT = 'inbox.agent.';
-/** Where each machine says who lives on it. */
+/** The prefix of the subjects where each machine announces its residents. */
 const MACHINE = 'inbox.machine.';
 export const MACHINES = `${MACHINE}*`;
 
@@ -17,9 +17,9 @@ export function toMachineSubject(machine: string): string {
 }
 
 /**
- * A name as a token of a subject and as a file name: a-z, 0-9 and `-` stay, every other byte of its UTF-8 is `_` and two
- * hex digits. So neither dot, space, `*`, `>` nor slash is left, and no two names meet on a disk that is blind to case.
- * A lone surrogate, which no encoding can carry, becomes U+FFFD.
+ * Encodes a name as a token of a subject and as a file name: a-z, 0-9 and `-` stay, every other byte of its UTF-8 becomes `_` and
+ * two hex digits. So no dot, space, `*`, `>` or slash is left, and different names stay different on a disk that ignores case. A
+ * lone surrogate, which no encoding can carry, becomes U+FFFD.
  */
 export function encodeName(name: string): string {
   let token = '';
@@ -30,7 +30,7 @@ export function encodeName(name: string): string {
   return token;
 }
 
-/** The name that `encodeName` made this of; null for what it never makes. */
+/** The inverse of `encodeName`; null: `encodeName` never returns this. */
 export function decodeName(token: string): string | null {
   if (!/^(?:[a-z0-9-]|_[0-9a-f]{2})+$/.test(token)) return null;
   const bytes = token.match(/_..|./g)?.map((part) => toByte(part)) ?? [];
@@ -46,25 +46,26 @@ export function toSubject(to: Addressee): string {
   return to.is === 'everyone' ? ALL_SUBJECT : `${AGENT}${encodeName(to.name)}`;
 }
 
-/** Null for a subject that is nobody's. */
+/** Null: the subject belongs to nobody. */
 export function parseAddressee(subject: string): Addressee | null {
   if (subject === ALL_SUBJECT) return { is: 'everyone' };
   const name = subject.startsWith(AGENT) ? decodeName(subject.slice(AGENT.length)) : null;
   return name === null ? null : { is: 'persona', name };
 }
 
-/** A place in the stream that the server keeps for us. */
+/** A position in the stream that the server keeps for us. */
 export interface Durable {
   readonly name: string;
   readonly subjects: readonly [string, ...string[]];
 }
 
-/** From here on one durable may have several subjects (substrate E). */
+/** From this version on one durable may have several subjects (substrate E). */
 const MANY_SUBJECTS = [2, 10] as const;
 
 /**
- * The durables of one machine: below 2.10 one a subject, from 2.10 on one for all of them. The machine is in every name:
- * two machines with the same persona on one durable would get each message only once between them (contract 8, defect 10).
+ * The durables of one machine: below 2.10 one per subject, from 2.10 on one for all. Every name contains the machine. Otherwise
+ * two machines with the same persona would share a durable, and each message would reach only one of them (contract 8,
+ * defect 10).
  * @param machine of a-z and 0-9
  */
 export function createDurables(
@@ -87,7 +88,7 @@ export function createDurables(
   ];
 }
 
-/** Versions are `2.9.10`, `2.10.0-beta.1`; what is none of it is taken for an old one. */
+/** Compares versions such as `2.9.10` or `2.10.0-beta.1`; any other text counts as an old version. */
 export function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
   const match = /^v?(\d+)\.(\d+)/.exec(version);
   if (match === null) return false;
@@ -95,18 +96,18 @@ export function isAtLeast(version: string, [major, minor]: readonly [number, num
   return a > major || (a === major && b >= minor);
 }
 
-/** The server keeps a durable in a directory of its name, and takes 255 characters at most. `__` is in no encoding. */
+/** The server keeps a durable in a directory with its name, of at most 255 characters. `__` occurs in no encoded name. */
 function shortenToken(token: string): string {
   if (token.length <= 160) return token;
   return `${token.slice(0, 100)}__${createHash('sha256').update(token).digest('hex').slice(0, 32)}`;
 }
 
-/** An item's name in the stream: a key is one item per persona. */
+/** The name of an item in the stream: a key identifies one item per persona. */
 export function formatItemName({ to, dedupKey }: Pick<KeyedItem, 'to' | 'dedupKey'>): string {
   return `${toSubject(to)}:${dedupKey}`;
 }
 
-/** What the server tells repetitions by: the name of the item, or its hash where a header cannot carry it. */
+/** The id by which the server recognises repetitions: the name of the item, or its hash if a header cannot carry the name. */
 export function toMessageId(name: string): string {
   if (/^[\x21-\x7e]{1,200}$/.test(name)) return name;
   return `sha256:${createHash('sha256').update(name).digest('hex')}`;

@@ -5,18 +5,18 @@ import { DAMAGED_FROM, formatDamaged, openSeals } from '../seals.ts';
 import type { KeyedItem } from './keyed-item.ts';
 
 export interface OutgoingItem {
-  /** Rises with every push, of whatever process. */
+  /** Rises with every push, of any process. */
   readonly id: number;
   readonly item: KeyedItem;
-  /** Hivebar of this machine says it. */
+  /** Hivebar of this machine is the origin. */
   readonly isOwn: boolean;
 }
 
-/** What was pushed on this machine, or came to it: the publisher's view of the store. Throws Fault `database`. */
+/** The publisher's view of the store: items pushed on this machine, or received by it. Throws Fault `database`. */
 export interface OutgoingItems {
-  /** At most `limit`, by id, from above `id` on. */
+  /** At most `limit` items with an id above `id`, by id. */
   above(id: number, limit: number): readonly OutgoingItem[];
-  /** The id before the first that was made at `created` or later; the largest of all when there is none. */
+  /** The id before the first item created at `created` or later; the largest id if there is none. */
   before(created: Instant): number;
 }
 
@@ -24,19 +24,19 @@ interface OutgoingRow extends PushedRow {
   readonly persona: string;
 }
 
-/** The tables are those of the room, and there already. */
+/** Expects that the tables of this room exist already. */
 export function openOutgoingItems(db: Database): OutgoingItems {
   const above = db.prepare<OutgoingRow>(
     `SELECT seq AS id, persona, type, from_, priority, session, created, expires_at, dedup_key, origin, content
      FROM inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
   );
   const seals = openSeals(db);
-  // By id and not by time: what is pushed late may say an early time.
+  // By id and not by time, because an item that is pushed late may have an early time.
   const before = db.prepare<{ id: number }>(
     'SELECT coalesce((SELECT min(seq) - 1 FROM inbox WHERE created >= ?), (SELECT max(seq) FROM inbox), 0) AS id',
   );
   return {
-    // Nobody elsewhere could tell that what is damaged is not what was sent.
+    // Another machine could not see that a damaged message differs from what was sent.
     above: (id, limit) =>
       above.all(id, limit).map((row) => ({
         id: row.id,
@@ -53,7 +53,7 @@ function toPlaceholder(row: OutgoingRow): OutgoingRow {
 
 function toKeyedItem(row: OutgoingRow): KeyedItem {
   return {
-    // The table has the empty name for everybody.
+    // In the table an empty name means everybody.
     to: row.persona === '' ? { is: 'everyone' } : { is: 'persona', name: row.persona },
     ...toPushedFields(row),
   };

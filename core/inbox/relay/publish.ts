@@ -13,13 +13,13 @@ export interface PublishOptions {
 }
 
 const AT_ONCE = 256;
-/** A stream that is new to this machine is told so much of what was. */
+/** How much of the past is published to a stream that is new to this machine. */
 const REPUBLISH_MS = 24 * 3_600_000;
 
 /**
- * Brings the stream up to date with the store, and returns how many it took. From the store and not from who pushes: what
- * is pushed while the server is away goes out later. The mark moves only over what the stream confirmed.
- * @throws Fault with the mark at the last item before the one that failed
+ * Publishes everything in the store that the stream lacks. Returns how many items the stream took. It reads the store, so that
+ * items pushed while the server is away are published later. The checkpoint moves only over what the stream confirmed.
+ * @throws Fault; the checkpoint is then at the last item before the failed one
  */
 export async function publishAll(
   link: RelayLink,
@@ -49,16 +49,16 @@ export async function publishAll(
     if (first?.status === 'rejected') throw first.reason;
   }
 
-  /** True when the stream took it; false when it has it, or it cannot have it. */
+  /** True: the stream took the item. False: the stream has it already, or cannot have it. */
   async function publishOne({ id, item, isOwn }: OutgoingItem): Promise<boolean> {
-    // Another machine could not tell it from a forged one; and who asked is here.
+    // Another machine could not tell it from a forged one, and the asker is on this machine.
     if (isOwn) return false;
     if (checkpoints.isInStream(formatItemName(item))) return false;
     if (item.expires !== null && item.expires <= clock.now()) return false;
     const data = formatWireMessage(item);
     const bytes = Buffer.byteLength(data) + HEADERS_BYTES;
     if (bytes > link.maxPayload) {
-      // It would be refused for ever, and everything behind it would wait.
+      // The server would always refuse it, and all later items would wait.
       log.warn(`message ${id} stays on this machine: with ${bytes} bytes it is larger than the server takes`, {
         largest: link.maxPayload,
       });
@@ -68,5 +68,5 @@ export async function publishAll(
   }
 }
 
-/** What goes before the text: the message id, and the name of the stream. */
+/** Size of what precedes the text: the message id, and the name of the stream. */
 const HEADERS_BYTES = 512;

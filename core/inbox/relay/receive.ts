@@ -16,9 +16,9 @@ export interface ReceiverOptions {
 }
 
 export interface Receiver {
-  /** Stores what is new of these, in one transaction; it is on the disk when this returns. @throws Fault of the store */
+  /** Stores the new ones of these messages durably, in one transaction. @throws Fault of the store */
   store(messages: readonly StreamMessage[], stream: string): void;
-  /** The same, and then acknowledges; what could not be stored is asked for again before the Fault is thrown. */
+  /** Stores the messages and acknowledges them. If they cannot be stored, asks for them again and throws the Fault. */
   take(messages: readonly StreamDelivery[], stream: string): void;
 }
 
@@ -29,10 +29,13 @@ interface ReceivedItem {
   readonly from: StreamMessage;
 }
 
-/** When what the store did not take is to come again. */
+/** When to ask again for messages that the store did not take, in milliseconds. */
 const AGAIN_MS = 5000;
 
-/** What cannot be understood is dropped and acknowledged, else it would come for ever. It is counted, and the count is said. */
+/**
+ * Creates the receiver. A message that cannot be parsed is dropped and acknowledged, because it would come for ever. Drops are
+ * counted and logged.
+ */
 export function createReceiver({ items, checkpoints, log, stored }: ReceiverOptions): Receiver {
   let dropped = 0;
   let nextToSay = 1;
@@ -48,7 +51,7 @@ export function createReceiver({ items, checkpoints, log, stored }: ReceiverOpti
     );
   }
 
-  /** One that is wrong must not take the others with it. */
+  /** Pushes items; a wrong item must not stop the others. */
   function push(received: readonly ReceivedItem[]): readonly (PushResult & { readonly name: string })[] {
     try {
       const pushed = items.push(received.map(({ item }): NewItem => item));
@@ -72,7 +75,8 @@ export function createReceiver({ items, checkpoints, log, stored }: ReceiverOpti
       return [];
     });
     if (received.length === 0) return;
-    // First that it came by the stream, then the item: between the two a crash can only forget to publish what is there.
+    // First notes that the items came from the stream, then stores them. A crash in between can only keep an item from being
+    // published that the stream has anyway.
     checkpoints.noteReceived(received.map(({ name }) => name));
     const pushed = push(received);
     checkpoints.noteStored(pushed);

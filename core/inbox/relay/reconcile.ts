@@ -7,20 +7,20 @@ export interface RelayReconcileOptions {
   readonly link: RelayLink;
   readonly checkpoints: RelayCheckpoints;
   readonly receiver: Receiver;
-  /** When the stream was made. */
+  /** When the stream was created. */
   readonly stream: string;
-  /** What the stream took before is older than mail is kept, and passed over. */
+  /** Older messages of the stream are skipped, because mail is not kept that long. */
   readonly notBefore: number;
 }
 
-/** Stored in one transaction. */
+/** Messages stored per transaction. */
 const AT_ONCE = 100;
 
 /**
- * Stores what the stream still has for a durable and the durable will not bring by itself, or not at once: what was
- * published before the durable was made, since it delivers only new messages; and what was delivered and never
- * acknowledged, which else comes after its ack wait. Inserts, and never drains (contract 8, defect 1).
- * @param bound where the durable stands; asked before this
+ * Stores messages of the stream that the durable does not deliver, or not at once. These are messages published before the
+ * durable was created, since it delivers only new ones, and messages that were delivered but never acknowledged, which otherwise
+ * come after the ack wait. It inserts, and never drains (contract 8, defect 1).
+ * @param bound the position of the durable, read before this call
  */
 export async function reconcile(
   options: RelayReconcileOptions,
@@ -41,7 +41,7 @@ export async function reconcile(
   }
 }
 
-/** False when it was stopped on the way. */
+/** False: it was stopped before the end. */
 async function storeRange(
   options: RelayReconcileOptions,
   subject: string,

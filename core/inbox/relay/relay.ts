@@ -15,47 +15,49 @@ export interface RelayOptions {
   readonly items: Pick<Items, 'push'>;
   readonly outgoing: OutgoingItems;
   readonly checkpoints: RelayCheckpoints;
-  /** Whose mail is for this machine, now. */
+  /** The personas whose mail is for this machine, now. */
   readonly personas: () => readonly string[];
-  /** Who is known to live on this machine, now: that is announced. */
+  /** The personas known to live on this machine now; these are announced. */
   readonly residents: () => readonly string[];
-  /** These live on other machines, and not here. */
+  /** Sets the personas that live on other machines and not here. */
   readonly setElsewhere: (names: ReadonlySet<string>) => void;
   /** @throws Fault */
   readonly open: () => Promise<RelayLink>;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long mail is kept. */
+  /** How long mail is kept, in milliseconds. */
   readonly retentionMs: number;
-  /** Something came. */
+  /** Called when new items were stored. */
   readonly stored: () => void;
-  /** Each time it begins to fail, or fails otherwise, and null each time it does its work again; the first time too. */
+  /**
+   * Called with a fault when the relay begins to fail or fails in another way, and with null when it works (also the first time).
+   */
   readonly tell: (fault: Fault | null) => void;
 }
 
 /** The local hive's relay to a JetStream server, for many machines. Disposing ends it. */
 export interface Relay extends AsyncDisposable {
-  /** Something was pushed here, or the list of personas may be another. */
+  /** Call it when something was pushed here, or the list of personas may have changed. */
   pushed(): void;
-  /** Nobody knows whether the connection still lives: connect anew, and reconcile. */
+  /** Connects again and reconciles. Call it when the connection may be dead. */
   wake(): void;
 }
 
 const RECONCILE_MS = 600_000;
 const RETRY_MS = 250;
 const RETRY_MOST_MS = 5000;
-/** A server that is restarted is back before anybody must hear of it. */
+/** A restarting server is back before this time, so nothing is reported earlier. */
 const SAY_AFTER_MS = 5000;
-/** These pass by themselves; anything else is said at once. */
+/** These faults often pass by themselves; all others are reported at once. */
 const PASSING = new Set(['refused', 'timeout', 'broken', 'dns']);
-/** Who came to live on another machine is known within this time. */
+/** How soon it is known that a persona came to live on another machine. */
 const RESIDENCE_MS = 5000;
-/** For pushes of processes that nobody announced. */
+/** Interval for pushes of other processes, which are not announced. */
 const PUBLISH_INTERVAL_MS = 30_000;
 
 /**
- * Publishes what is pushed here and stores what others publish for the personas of this machine, over one connection after
- * the other. Ends only when it is disposed: whatever fails is told, and tried again.
+ * Publishes what is pushed here, and stores what others publish for the personas of this machine. It reconnects after each
+ * failure, and ends only when it is disposed. Failures are reported.
  */
 export function startRelay(options: RelayOptions): Relay {
   const { checkpoints, clock, log, tell } = options;
@@ -64,7 +66,7 @@ export function startRelay(options: RelayOptions): Relay {
   let reportedFault: Fault | null | undefined;
   let failingSince: number | null = null;
   let retryMs = RETRY_MS;
-  /** Ends the session under way, or the wait for the next. */
+  /** Ends the current session, or the wait for the next one. */
   let restart: () => void = () => {};
   let publish: () => void = () => {};
   let publishing: Promise<void> = Promise.resolve();
@@ -79,7 +81,7 @@ export function startRelay(options: RelayOptions): Relay {
           await using _link = link;
           await runSession(link);
         } finally {
-          await publishing; // which the end of the connection ends: nothing of it may reach the store later
+          await publishing; // the end of the connection ends it; it must not change the store later
         }
       } catch (error) {
         if (stop.signal.aborted) return;
@@ -92,7 +94,7 @@ export function startRelay(options: RelayOptions): Relay {
     }
   }
 
-  /** Null when the relay was stopped meanwhile; then nobody waits for the connection, and it is closed when it comes. */
+  /** Null: the relay was stopped meanwhile. Then nobody waits for the connection, and it is closed when it opens. */
   async function openOrStop(): Promise<RelayLink | null> {
     const opening = options.open();
     const stopped = Promise.withResolvers<null>();
@@ -120,7 +122,7 @@ export function startRelay(options: RelayOptions): Relay {
     tell(null);
   }
 
-  /** One connection's life. Returns when the next one should begin at once, throws what ended it. */
+  /** Runs one connection. Returns if the next one should begin at once, and throws what ended this one. */
   async function runSession(link: RelayLink): Promise<void> {
     const over = new AbortController();
     const ending = Promise.withResolvers<void>();
@@ -146,7 +148,7 @@ export function startRelay(options: RelayOptions): Relay {
     };
 
     const queue = createTurnCollector(clock, over.signal, (messages: readonly StreamDelivery[]) => {
-      if (over.signal.aborted) return; // never acknowledged: they come again
+      if (over.signal.aborted) return; // not acknowledged, so they come again
       try {
         receiver.take(messages, stream);
       } catch (error) {
@@ -194,7 +196,7 @@ export function startRelay(options: RelayOptions): Relay {
   };
 }
 
-/** Collects what comes in one turn, so that it is stored in one transaction. */
+/** Collects what comes in one event-loop turn, so that it is stored in one transaction. */
 function createTurnCollector<T>(
   clock: Clock,
   stop: AbortSignal,
@@ -213,7 +215,7 @@ function createTurnCollector<T>(
   };
 }
 
-/** Runs `work` again when it was asked for meanwhile, and never twice at once. */
+/** Runs `work` once more if it was requested meanwhile, and never twice at once. */
 function createSerialRunner(work: () => Promise<void>, fail: (error: unknown) => void): { run(): Promise<void> } {
   let running: Promise<void> | null = null;
   let again = false;
@@ -251,5 +253,5 @@ function onAbort(signal: AbortSignal, run: () => void): Disposable {
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', run) };
 }
 
-/** For a promise whose failure somebody else was told of. */
+/** For a promise whose failure is reported elsewhere. */
 function ignored(): void {}

@@ -6,14 +6,14 @@ import { MACHINES, toMachineSubject } from './names.ts';
 export interface ResidenceOptions {
   /** This machine's name in the stream. */
   readonly machine: string;
-  /** Who lives here, now. */
+  /** The personas that live here, now. */
   readonly residents: () => readonly string[];
-  /** Told of who lives on other machines and not here, with each look. */
+  /** Called at each round with the personas that live on other machines and not here. */
   readonly setElsewhere: (names: ReadonlySet<string>) => void;
   readonly clock: Clock;
 }
 
-/** An announcement is repeated after so long, and one that is older than the second is of a machine that is no more. */
+/** An announcement is repeated after the first interval. One older than the second belongs to a machine that no longer exists. */
 const REPEAT_MS = 86_400_000;
 const LAPSES_MS = 7 * 86_400_000;
 
@@ -24,9 +24,9 @@ interface ResidenceAnnouncement {
 }
 
 /**
- * Who lives where, for one connection: each machine announces its residents in the stream, the newest announcement of a
- * machine counts, and a machine takes its older ones away. Returns a look, which announces what changed here and hears what
- * the others announced since the last one. A look rejects with what the link rejects with.
+ * Tracks who lives where, for one connection. Each machine announces its residents in the stream; its newest announcement counts,
+ * and it deletes its older ones. Returns a function that runs one round: it announces changes here, and reads what others
+ * announced since the last round. A round rejects with what the link rejects with.
  */
 export function createResidence(link: RelayLink, options: ResidenceOptions): () => Promise<void> {
   const { machine, residents, setElsewhere, clock } = options;
@@ -45,7 +45,7 @@ export function createResidence(link: RelayLink, options: ResidenceOptions): () 
     }
   }
 
-  /** One that is gone already, or stays, does no harm: the newest counts. */
+  /** A failed deletion does no harm, because only the newest announcement counts. */
   async function erase(seq: number): Promise<void> {
     await link.erase(seq).catch(() => {});
   }
@@ -71,13 +71,13 @@ export function createResidence(link: RelayLink, options: ResidenceOptions): () 
   };
 }
 
-/** What is no announcement names nobody. */
+/** A message that is not an announcement names nobody. */
 function parseAnnouncement({ data, seq, time }: StreamMessage): ResidenceAnnouncement {
   try {
     const body = parseJson(Buffer.from(data).toString('utf8')) as { readonly personas?: unknown } | null;
     const personas: unknown[] = Array.isArray(body?.personas) ? body.personas : [];
     return { seq, time, personas: personas.filter((name): name is string => typeof name === 'string' && name !== '') };
   } catch {
-    return { seq, time, personas: [] }; // whoever wrote it, it says nothing that can be understood
+    return { seq, time, personas: [] }; // the message cannot be parsed, whoever wrote it
   }
 }

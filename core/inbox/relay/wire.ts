@@ -4,12 +4,12 @@ import { toForeignKey } from '../new-item.ts';
 import type { KeyedItem } from './keyed-item.ts';
 import { parseAddressee } from './names.ts';
 
-/** What of a message the stream itself says. */
+/** What the stream itself says of a message. */
 export interface StreamEnvelope {
   readonly subject: string;
-  /** When the stream took it. */
+  /** When the stream stored the message. */
   readonly time: Instant;
-  /** The key of a message that brings none: its place in the stream, the same each time it is delivered. */
+  /** The key of a message without one: its place in the stream, the same at each delivery. */
   readonly place: string;
 }
 
@@ -17,7 +17,7 @@ export type ItemParseResult =
   | { readonly is: 'item'; readonly item: KeyedItem }
   | { readonly is: 'bad'; readonly why: string };
 
-/** The keys of a row on the wire, as the contract has them (inbox and gates 2). */
+/** Formats an item for the stream, with the keys of the contract (inbox and gates 2). */
 export function formatWireMessage(item: KeyedItem): string {
   return JSON.stringify({
     agent_name: item.to.is === 'persona' ? item.to.name : 'all',
@@ -33,9 +33,9 @@ export function formatWireMessage(item: KeyedItem): string {
 }
 
 /**
- * A message of anybody's as an item. Whom it is for is the subject's to say; keys that are not known are passed over. A
- * type and a priority that are not known are the nearest there is, as in a queue: no text is lost for them. Without a priority
- * it is normal, never critical (contract 2). A key that only Hivebar itself may use becomes another one.
+ * Parses a message of any sender as an item. The subject determines the addressee; unknown keys are ignored. An unknown type or
+ * priority becomes the nearest one, as in a queue, so that no text is lost. Without a priority it is normal, never critical
+ * (contract 2). A key that only Hivebar itself may use is renamed.
  */
 export function parseWireItem(data: Uint8Array, { subject, time, place }: StreamEnvelope): ItemParseResult {
   const to = parseAddressee(subject);
@@ -66,7 +66,7 @@ export function parseWireItem(data: Uint8Array, { subject, time, place }: Stream
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** The instant of an RFC 3339 time, whatever its offset (contract 8, defect 12); null when it is none. */
+/** Parses an RFC 3339 time with any offset (contract 8, defect 12); null: it is not one. */
 export function parseInstant(text: unknown): Instant | null {
   const match = typeof text === 'string' ? RFC3339.exec(text) : null;
   if (match === null) return null;

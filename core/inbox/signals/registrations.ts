@@ -1,9 +1,9 @@
 import type { Instant } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 
-/** Whom a registration speaks of, as it said itself when it joined. */
+/** Who joins, as it described itself. */
 export interface Joiner {
-  /** A daemon listens and supervises: it is no agent, and never the master of anything. An agent is a surface. */
+  /** A daemon listens and supervises; it is not an agent and never the master of anything. An agent is a surface. */
   readonly kind: 'daemon' | 'agent';
   readonly tenant: string;
   readonly identity: string;
@@ -15,39 +15,39 @@ export interface Joiner {
   readonly version: string;
 }
 
-/** What one that is connected last said of itself. */
+/** The last heartbeat of a connected peer. */
 export interface PeerHeartbeat {
   readonly at: Instant;
   readonly seq: number;
   readonly fsm: string;
   readonly taxonomy: string;
   readonly pendingDepth: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly drainAge: number;
 }
 
-/** One that is connected. */
+/** A connected peer. */
 export interface Registration extends Joiner {
   readonly id: string;
   readonly since: Instant;
   readonly heartbeat: PeerHeartbeat | null;
 }
 
-/** A session of an agent, as it was announced. */
+/** An announced session of an agent. */
 export interface AnnouncedAgent {
   readonly id: string;
   readonly address: string;
   readonly surface: string;
   readonly project: string;
   readonly since: Instant;
-  /** Null: it is at work. */
+  /** Null: the session is at work. */
   readonly left: { readonly reason: 'wrap' | 'expire'; readonly at: Instant } | null;
 }
 
-/** Why a binding is not valid any more: it said so, it was not heard of for too long, another took its place. */
+/** Why a binding ended: the peer said so, it was not heard of for too long, or another peer took its place. */
 export type LeftReason = 'wrap' | 'expire' | 'preempt';
 
-/** A way to a persona that was there and is no more (seed, "Routing-registry lifecycle"). */
+/** A route to a persona that no longer exists (seed, "Routing-registry lifecycle"). */
 export interface StaleBinding {
   readonly kind: 'daemon' | 'agent';
   readonly identity: string;
@@ -56,7 +56,7 @@ export interface StaleBinding {
   readonly since: Instant;
 }
 
-/** What the connected daemons of an address are told. */
+/** What connected daemons of an address are told. */
 export type PeerChange =
   | { readonly is: 'peer_joined'; readonly identity: string; readonly surface: string }
   | {
@@ -66,7 +66,7 @@ export type PeerChange =
       readonly reason: LeftReason;
     };
 
-/** How one that is connected is told. */
+/** How a connected peer is told. */
 export interface Peer {
   tell(change: PeerChange): void;
   preempted(): void;
@@ -74,38 +74,43 @@ export interface Peer {
 
 export interface Registrations extends Disposable {
   /**
-   * Its registration. Null: this tenant and identity has a daemon already, and a second one has to wait. An agent takes the
-   * place of the one before it on the same surface, whose `preempted` is called.
+   * Registers a peer and returns its id. Null: this tenant and identity has a daemon already, and a second one must wait. An
+   * agent replaces the previous one on the same surface, whose `preempted` is called.
    */
   join(joiner: Joiner, peer: Peer): string | null;
   heard(id: string, heartbeat: PeerHeartbeat): void;
-  /** `wrap`: it said that its persona is over. Else it may come again, and its binding holds for `EXPIRE_MS`. */
+  /**
+   * Removes a connection. `wrap`: the peer said that its persona is over. Otherwise it may come again, and its binding holds for
+   * `EXPIRE_MS`.
+   */
   leave(id: string, why: 'wrap' | 'lost'): void;
   connected(): readonly Registration[];
   /** Announced sessions that are at work. */
   sessions(): readonly AnnouncedAgent[];
-  /** Null: a signal to this address has somebody to go to, or nobody was ever known there and it waits. */
+  /** The last ended route to this address. Null: a route exists, or none ever existed and the signal waits. */
   stale(address: string): StaleBinding | null;
-  /** Agents may have come or gone, in another process. */
+  /** Call it when agents may have come or gone in another process. */
   refresh(): void;
 }
 
 export interface RegistrationsOptions {
   readonly clock: Clock;
-  /** A new id. */
+  /** Returns a new id. */
   readonly newId: () => string;
-  /** Those that are installed: each has as long to come as one that was cut off. */
+  /** The installed daemons: each has as long to connect as one whose connection was lost. */
   readonly expected: readonly BindingTarget[];
-  /** The announced sessions of one address, or of all (null); those that are over too. */
+  /** The announced sessions of one address, or of all (null), including those that are over. */
   readonly sessions: (address: string | null) => readonly AnnouncedAgent[];
 }
 
-/** A daemon that was cut off and did not come again for so long is gone: twice the longest wait of its ladder. */
+/**
+ * A daemon that lost its connection and did not come back within this time is gone. It is twice the daemon's longest retry wait.
+ */
 export const EXPIRE_MS = 120_000;
 
 type BindingTarget = Pick<Joiner, 'kind' | 'identity' | 'address' | 'surface'>;
 
-/** The way to a persona over one that is connected, or was. */
+/** A route to a persona over a peer that is or was connected. */
 interface Binding extends BindingTarget {
   state:
     | { readonly is: 'active'; readonly expiry: Disposable | null }
@@ -117,22 +122,25 @@ interface ConnectedPeer {
   readonly peer: Peer;
 }
 
-/** So many ways to one persona are remembered. */
+/** How many routes to one persona are remembered. */
 const MOST_BINDINGS = 32;
-/** Sessions come and go in other processes, and not all of them say so: with heartbeats they are looked at as often as this. */
+/** Sessions come and go in other processes, and not all of them report it. So heartbeats trigger a refresh at this interval. */
 const REFRESH_MS = 10_000;
 
-/** One persona has one daemon: on another surface it takes the place of what it was. Agents are as many as there are surfaces. */
+/** A persona has one daemon: on another surface it replaces the previous one. It has one agent per surface. */
 function formatBindingKey({ kind, address, identity, surface }: BindingTarget): string {
   return JSON.stringify([kind, address, identity, kind === 'daemon' ? null : surface]);
 }
 
-/** Who is there, in memory: it is made anew by those who connect (persona daemon, contract 2; seed, "Daemon registration model"). */
+/**
+ * Keeps who is connected, in memory. Peers rebuild it when they connect (persona daemon, contract 2; seed, "Daemon registration
+ * model").
+ */
 export function createRegistrations(options: RegistrationsOptions): Registrations {
   const { clock, newId } = options;
   const present = new Map<string, ConnectedPeer>();
   const bindings = new Map<string, Binding>();
-  /** The surfaces of an address that have an agent at work, as they were told of. */
+  /** The surfaces of an address with an agent at work, as last reported. */
   let working = new Map<string, AnnouncedAgent>();
 
   let refreshedAt = clock.monotonic();
@@ -145,7 +153,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     if (before !== undefined && before.surface !== surface) unbind(before, 'preempt');
     if (before?.state.is === 'active') before.state.expiry?.[Symbol.dispose]();
     const binding: Binding = { kind, address, identity, surface, state: { is: 'active', expiry: null } };
-    bindings.delete(key); // the newest stands last
+    bindings.delete(key); // the newest comes last
     bindings.set(key, binding);
     forgetOld(address);
     return binding;
@@ -159,7 +167,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     }
   }
 
-  /** It holds for a while, and then no more. */
+  /** Lets a binding hold for a while, and then ends it. */
   function lapse(binding: Binding): void {
     binding.state = { is: 'active', expiry: clock.after(EXPIRE_MS, () => unbind(binding, 'expire')) };
   }
@@ -185,7 +193,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     peer.preempted();
   }
 
-  /** By address and surface, the newest agent that is at work there. */
+  /** The newest agent at work, by address and surface. */
   function findWorking(agents: readonly AnnouncedAgent[]): Map<string, AnnouncedAgent> {
     const newest = new Map<string, AnnouncedAgent>();
     for (const agent of agents) {
@@ -198,7 +206,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
   }
 
   function refresh(): void {
-    if (present.size === 0) return; // nobody would hear of it
+    if (present.size === 0) return; // nobody would be told
     refreshedAt = clock.monotonic();
     const before = working;
     const agents = options.sessions(null);

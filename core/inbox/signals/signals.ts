@@ -8,46 +8,46 @@ import { prepareSignalStatements, type StandRow } from './statements.ts';
 
 /** The answer to a peek (persona daemon, contract 2): no ids, no content. */
 export interface PendingSignals {
-  /** Names this state of the address; rises with every change, also across restarts, and never goes back. */
+  /** The revision of the address. It rises with every change, also across restarts, and never goes back. */
   readonly rev: number;
-  /** Items for any session that are neither read nor over; 10,000 stands for as many or more. */
+  /** Items for any session that are neither read nor expired; 10,000 stands for as many or more. */
   readonly count: number;
   /** ISO 8601; null: nothing is pending. */
   readonly oldest_at: string | null;
 }
 
-/** Items that are one caller's until it says whether they were handed over; see `Lent`. */
+/** Items leased to one caller until it says whether they were handed over; see `DrainLease`. */
 export interface SignalLease extends Pick<DrainLease, 'release'> {
-  /** What they were taken from. */
+  /** The revision from which the items were taken. */
   readonly rev: number;
   readonly items: readonly Item[];
-  /** Pending for any session beside these. */
+  /** Items for any session that are pending outside the lease. */
   readonly remaining: number;
-  /** All of them were handed over. Never throws. */
+  /** All items were handed over. Never throws. */
   commit(): void;
 }
 
-/** What became of an address, as its daemon is told. */
+/** A change of an address, as its daemon is told. */
 export type SignalChange =
   | { readonly is: 'pending_changed'; readonly rev: number }
   | { readonly is: 'drained'; readonly rev: number; readonly remaining: number };
 
 /**
- * The local hive as the upstream of persona daemons (persona daemon, contract 2). Every method that touches the database
- * throws Fault `database` or `no-space` when that fails.
+ * The local hive as the upstream of persona daemons (persona daemon, contract 2). Every method that touches the database throws
+ * Fault `database` or `no-space` if that fails.
  */
 export interface Signals extends Disposable {
-  /** The address is one of a persona from now on, so that what comes for all comes for it too. */
+  /** Creates the persona of this address, so that it also gets broadcasts. */
   appear(address: string): void;
   pending(address: string): PendingSignals;
   /**
-   * What is pending, lent to one caller: `most` items at most, of a size that one answer can have, the most urgent first. With
-   * a session also those that are for it alone.
+   * Leases pending items to one caller, the most urgent first: at most `most`, and no more than fit into one answer. With a
+   * session, items for that session alone are included.
    */
   lend(address: string, request: { readonly most: number; readonly session: string | null }): SignalLease;
   /**
-   * Tells what changes from now on, in the same turn as the hive hears of it. Something that a session was shown, or somebody
-   * read, is `drained`, in whatever process; what expired is no drain.
+   * Reports changes from now on, in the same event-loop turn as the hive. If a session was shown an item, or somebody read it, in
+   * any process, the change is `drained`. An expired item is no drain.
    */
   listen(address: string, tell: (change: SignalChange) => void): Disposable;
 }
@@ -59,10 +59,10 @@ export interface SignalsOptions {
   readonly log: Log;
 }
 
-/** The texts of one drain have so many characters at most, or are one item. */
+/** The most characters of the texts of one drain, unless it is a single item. */
 const ROOM = 1024 * 1024;
 
-/** What was seen of an address that somebody listens to. */
+/** The last known state of an address with listeners. */
 interface AddressState {
   stand: StandRow;
   at: Instant;
@@ -86,7 +86,7 @@ export function openSignals({ db, local, clock, log }: SignalsOptions): Signals 
     return { rev, count, oldest_at: oldest === null ? null : formatIso(oldest) };
   }
 
-  /** Costs the same however much is pending: whoever sends something waits for it. */
+  /** The cost does not depend on how much is pending, because every sender waits for this. */
   function findChanges(address: string, before: AddressState): readonly SignalChange[] {
     const { stand, at, front } = before;
     const now = readStand(address);
@@ -126,7 +126,7 @@ export function openSignals({ db, local, clock, log }: SignalsOptions): Signals 
         { persona: address, session, upTo: 4, most },
       );
       if (lent === null) return { rev, items: [], remaining: count, commit: () => {}, release: () => {} };
-      const items = selectFitting(lent.items.slice(0, most)); // what is critical is lent beyond `most`
+      const items = selectFitting(lent.items.slice(0, most)); // items of priority 0 are leased beyond `most`
       const remaining = Math.max(0, count - items.filter((item) => item.session === null).length);
       return { rev, items, remaining, commit: () => lent.commit(items), release: lent.release };
     },
