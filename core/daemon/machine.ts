@@ -163,6 +163,6 @@ function followUp(draft: MachineDraft, input: DaemonInput): void {
   if (draft.state.stopping !== null) return;
   if (isUnknown(draft.state.index) && draft.state.peek.is === 'none') refresh(draft);
   heartbeatInTime(draft);
-  // A hook notes a Stop before it asks. Waiting for its question lets it be rung rather than woken.
+  // A hook notes a Stop before it asks the daemon. An agent whose hook asks is rung and need not be woken.
   if (input.is !== 'activity') wakeIdle(draft);
 }

@@ -37,7 +37,7 @@ export type HookMove =
   | { readonly is: 'allow' }
   /** Items up to this priority are drained and delivered. At Stop the turn goes on with them. */
   | { readonly is: 'inject'; readonly upTo: Priority }
-  /** The agent is told that items wait, without their contents; nothing is drained. */
+  /** A notice says that items wait, without their contents; nothing is drained. */
   | { readonly is: 'ring' }
   /**
    * Gates hold the turn. `tells`: how waiting items go into the reason; null: they do not, because the model would not read them

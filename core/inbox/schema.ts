@@ -11,8 +11,8 @@
  * expired. The acknowledgements repeat the columns that the order of a drain needs.
  *
  * `origin` is 'hivebar' for what Hivebar itself says (answers of decisions, results of gates), else null. Only such a row has a
- * key that begins with `hivebar:`, and each of these keys is unique, so nobody else can take the place of an answer. Such a row
- * is for the agent and not for the person who gave the answer, so `agent_unread` and `agent_urgent` count it separately; `unread`
+ * key that begins with `hivebar:`. Each of these keys is unique, so nobody else can take the place of an answer. Such a row is
+ * for the agent and not for the person who gave the answer, so `agent_unread` and `agent_urgent` count it separately; `unread`
  * and `urgent` count everything. A key is unique per persona (a broadcast has the persona '').
  *
  * `personas.drained_at` is when an agent was last shown its inbox here. `elsewhere` says that the persona lives on another

@@ -14,12 +14,12 @@ export interface DaemonConfig extends DaemonName {
   readonly autonomy: string | null;
   /** `local`, or an http(s) or ws(s) URL. */
   readonly upstream: string;
-  /** Whether the daemon rings once through the plugin's wake path while nobody works. */
+  /** Whether the daemon rings once through the plugin's wake path while the agent is idle. */
   readonly wakeIdle: boolean;
   /** Who starts the daemon: the launcher of the system, or the tray process as its child. Never both. */
   readonly owner: 'launcher' | 'tray';
   readonly shim: { readonly command: readonly string[] } | null;
-  /** Whether to do this once, when the daemon is bound to its project. */
+  /** Whether dependencies are installed, once, when the daemon is bound to its project. */
   readonly installDeps: boolean;
   readonly activateVenv: boolean;
   /** Nobody starts the daemon until it is installed again. */

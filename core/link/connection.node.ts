@@ -38,8 +38,8 @@ type ReadWaiter = ((isRead: boolean) => void) | null;
 
 /**
  * Serves one connection until it ends (persona daemon, contract 1 and 4). Nothing is answered before the peer shows the token.
- * Requests run one after the other. The next request is read after the previous answer was read, so a slow peer delays only
- * itself.
+ * Requests run one after the other. The next request is read only after the previous answer was sent, so a peer that does not
+ * read delays only itself.
  */
 export async function serveConnection(peer: Socket, { isToken, clock, handlers }: ConversationContext): Promise<void> {
   peer.on('error', () => {}); // the loop below gets the error too

@@ -12,7 +12,7 @@ export function scrubText(text: string, secrets: readonly string[] = []): string
   for (const secret of secrets) if (secret !== '') plain = plain.replaceAll(secret, HIDDEN);
   return plain
     .replace(/\S*\bnot valid JSON\b.*|.*\bin JSON at position\b.*/s, 'not valid JSON')
-    .replace(/["'`“”‘’][\s\S]*["'`“”‘’]/u, HIDDEN) // from the first quote to the last, because a quoted text may contain quotes
+    .replace(/["'`“”‘’][\s\S]*["'`“”‘’]/u, HIDDEN) // from the first quote to the last: a text may contain quotes
     .replace(/["'`“”‘’][\s\S]*$/u, HIDDEN) // a quote that is never closed, as in a text that was cut
     .replace(/\b(bearer|basic)\s+\S+/gi, `$1 ${HIDDEN}`)
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#]*@/gi, '$1')

@@ -48,7 +48,7 @@ export interface DecisionTable {
   /** When the first open decision expires. */
   nextDue(): Instant | null;
   owed(): readonly Decision[];
-  /** @param owed whether the persona must still be told */
+  /** @param owed whether the persona must still be notified */
   close(id: number, outcome: Exclude<Outcome, { is: 'open' }>, next: number | null, owed: boolean): void;
   markReported(id: number): void;
   /** Deletes decisions that were closed before then and reported. */

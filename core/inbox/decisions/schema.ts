@@ -1,11 +1,11 @@
 /**
  * The tables of the decisions. Instants in milliseconds, `options` a JSON array.
  *
- * `owed` is 1 from the transaction that closes a decision until its persona was told, so that an answer which a crash left
- * unreported is found. `decision_gates` names the personas whose gate, a file, may differ from the decisions. A row is inserted
- * before anything is changed, and the transaction that wrote the file deletes it. Each change has its own row, so that nobody
- * removes the doubt of another change that is not written yet. `decision_waits` has one row per process that waits for an answer.
- * A row is valid until it lapses, because a killed process leaves its row behind.
+ * `owed` is 1 from the transaction that closes a decision until its persona was notified. It marks the answers that a crash left
+ * unreported. `decision_gates` names the personas whose gate, a file, may differ from the decisions. A row is inserted before
+ * anything is changed, and the transaction that wrote the file deletes it. Each change has its own row, so that nobody removes
+ * the doubt of another change that is not written yet. `decision_waits` has one row per process that waits for an answer. A row
+ * is valid until it lapses, because a killed process leaves its row behind.
  */
 export const DECISIONS_SCHEMA: readonly string[] = [
   `

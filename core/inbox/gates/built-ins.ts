@@ -3,7 +3,7 @@ import { DECISION, DECISION_WAITING, type Gate, type GateState } from './gate.ts
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** The gates that every persona has without a file (contract 4). A file with the same id replaces one. */
+/** The gates that every persona has without a file (contract 4). A file with the same id replaces a built-in gate. */
 export const BUILT_INS: readonly Gate[] = [
   {
     id: DECISION,

@@ -56,7 +56,7 @@ export function openGateFiles(disk: Disk, random: Random, state: string, clock: 
   function readIds(directory: string): readonly string[] {
     try {
       const fileNames = disk.files.readdir(directory);
-      if (fileNames.some(isTemp)) sweepOldTemps(directory, clock.now()); // several processes write here without a lock, so only old ones go
+      if (fileNames.some(isTemp)) sweepOldTemps(directory, clock.now()); // written without a lock: only old ones go
       const names = fileNames.filter((name) => name.endsWith(ENDING) && !name.startsWith('.'));
       return names.map((name) => name.slice(0, -ENDING.length)).sort();
     } catch (error) {

@@ -64,8 +64,8 @@ const SAME_TERMINAL_MS = 12 * 3_600_000;
 
 /**
  * Whether a mark is valid for this session. It must be made for this session, for all, or by another session of the same terminal
- * within 12 h, and must not be too old for the gate. Without a terminal no other session counts (contract 8, defect 8). A mark
- * too far in the future is as invalid as one too far in the past.
+ * within 12 h. It must not be too old for the gate. Without a terminal no other session counts (contract 8, defect 8). A mark too
+ * far in the future is as invalid as one too far in the past.
  */
 export function holds({ gate, mark }: GateState, { session, terminal }: Asker, now: Instant): boolean {
   if (mark === null || !isFitting(gate, mark) || !isFresh(gate, mark, now)) return false;

@@ -313,7 +313,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
 
 const isDecision = ({ gate }: GateState): boolean => gate.id === DECISION;
 
-/** The checks that must run, because each has a cost: those of gates that no mark by a person holds closed. */
+/** The checks that must run, because each has a cost: those of gates without a valid mark from another source than a check. */
 function listNeededChecks(gateStates: readonly GateState[], asker: Asker, now: number): ReadonlySet<CheckName> {
   const neededChecks = gateStates.flatMap((gateState) => {
     const { check } = gateState.gate;

@@ -13,7 +13,7 @@ import {
 import { type GateTurn, MOST_BLOCKS } from './evaluate.ts';
 
 /**
- * What happened in the turn of one session, one JSON line per fact: its blocks, and which gates it was told are open. Two hooks
+ * What happened in the turn of one session, one JSON line per fact: its blocks, and the open gates last reported to it. Two hooks
  * of one event may run at once, because the harness runs all that match. So a block is a line that is appended in one write and
  * then searched. Only the first lines count as blocks, whoever wrote at the same moment, without a lock.
  */
@@ -25,7 +25,7 @@ export interface TurnFile {
    * @throws Fault if it could not be written. Then there must be no block, or there would be no end of them.
    */
   claim(print: string, nonce: string): boolean;
-  /** Notes which gates the session was told are open. @throws Fault */
+  /** Notes which open gates were reported to the session. @throws Fault */
   tell(open: readonly string[]): void;
   /** Begins a new turn without blocks; open gates stay known. @throws Fault */
   begin(): void;

@@ -20,7 +20,7 @@ export interface QueueFile {
 }
 
 const DIRECTORY = 'inject-queue';
-/** File names that foreign writers use unchanged after `.runtime/inject-queue/`. */
+/** Session ids that foreign writers use unchanged as file names in `.runtime/inject-queue/`. */
 const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
 /** `<state>/inject-queue/<stem of the session>.jsonl` */

@@ -51,14 +51,14 @@ export async function publishAll(
 
   /** True: the stream took the item. False: the stream has it already, or cannot have it. */
   async function publishOne({ id, item, isOwn }: OutgoingItem): Promise<boolean> {
-    // Another machine could not tell it from a forged one, and the asker is on this machine.
+    // Another machine could not tell this item from a forged one, and the asker is on this machine.
     if (isOwn) return false;
     if (checkpoints.isInStream(formatItemName(item))) return false;
     if (item.expires !== null && item.expires <= clock.now()) return false;
     const data = formatWireMessage(item);
     const bytes = Buffer.byteLength(data) + HEADERS_BYTES;
     if (bytes > link.maxPayload) {
-      // The server would always refuse it, and all later items would wait.
+      // The server would always refuse this item, and all later items would wait.
       log.warn(`message ${id} stays on this machine: with ${bytes} bytes it is larger than the server takes`, {
         largest: link.maxPayload,
       });

@@ -17,9 +17,9 @@ export interface RelayReconcileOptions {
 const AT_ONCE = 100;
 
 /**
- * Stores messages of the stream that the durable does not deliver, or not at once. These are messages published before the
- * durable was created, since it delivers only new ones, and messages that were delivered but never acknowledged, which otherwise
- * come after the ack wait. It inserts, and never drains (contract 8, defect 1).
+ * Stores messages of the stream that the durable does not deliver, or not at once. Messages published before the durable was
+ * created are stored, since the durable delivers only new ones. So are messages that were delivered but never acknowledged, which
+ * otherwise come after the ack wait. It inserts, and never drains (contract 8, defect 1).
  * @param bound the position of the durable, read before this call
  */
 export async function reconcile(

@@ -52,7 +52,7 @@ const SAY_AFTER_MS = 5000;
 const PASSING = new Set(['refused', 'timeout', 'broken', 'dns']);
 /** How soon it is known that a persona came to live on another machine. */
 const RESIDENCE_MS = 5000;
-/** Interval for pushes of other processes, which are not announced. */
+/** Publishing also runs at this interval, for pushes of other processes, which are not announced. */
 const PUBLISH_INTERVAL_MS = 30_000;
 
 /**

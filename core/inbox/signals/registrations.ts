@@ -56,7 +56,7 @@ export interface StaleBinding {
   readonly since: Instant;
 }
 
-/** What connected daemons of an address are told. */
+/** A change that connected daemons of an address are notified of. */
 export type PeerChange =
   | { readonly is: 'peer_joined'; readonly identity: string; readonly surface: string }
   | {
@@ -66,7 +66,7 @@ export type PeerChange =
       readonly reason: LeftReason;
     };
 
-/** How a connected peer is told. */
+/** How a connected peer is notified. */
 export interface Peer {
   tell(change: PeerChange): void;
   preempted(): void;
@@ -206,7 +206,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
   }
 
   function refresh(): void {
-    if (present.size === 0) return; // nobody would be told
+    if (present.size === 0) return; // nobody would be notified
     refreshedAt = clock.monotonic();
     const before = working;
     const agents = options.sessions(null);

@@ -27,7 +27,7 @@ export interface SignalLease extends Pick<DrainLease, 'release'> {
   commit(): void;
 }
 
-/** A change of an address, as its daemon is told. */
+/** A change of an address, as its daemon is notified of it. */
 export type SignalChange =
   | { readonly is: 'pending_changed'; readonly rev: number }
   | { readonly is: 'drained'; readonly rev: number; readonly remaining: number };
