@@ -55,8 +55,8 @@ const EVERYTHING: Priority = 4;
 const URGENT: Priority = 1;
 
 /**
- * Decides what happens at a turn boundary: loop guard, gates and drain as one function (inbox and gates, "Handler Priority
- * Chain"; contract 4 and 5).
+ * Decides what happens at a turn boundary: the seed's chain of loop guard, gates and drain as one function (inbox and gates,
+ * "Handler Priority Chain"; contract 4 and 5).
  */
 export function decideMove(moment: HookMoment): HookMove {
   const { event, failure, isSubagent } = moment;

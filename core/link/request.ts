@@ -3,7 +3,7 @@ import { type LinkVerb, TURN_BOUNDARY_KINDS, type TurnBoundary, VERBS } from './
 
 /** The version of the line protocol. */
 export const PROTOCOL = 1;
-/** The longest shutdown deadline, in milliseconds: by then a daemon has ended, or is killed. */
+/** The longest shutdown deadline, in milliseconds (the bound of the seed): by then a daemon has ended, or is killed. */
 export const MOST_DEADLINE_MS = 5000;
 
 const LONGEST_NAME = 512;

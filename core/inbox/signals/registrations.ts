@@ -133,8 +133,7 @@ function formatBindingKey({ kind, address, identity, surface }: BindingTarget): 
 }
 
 /**
- * Keeps who is connected, in memory. Peers rebuild it when they connect (persona daemon, contract 2; seed, "Daemon registration
- * model").
+ * Keeps who is connected, in memory; rebuilt as peers connect (persona daemon, contract 2; seed, "Daemon registration model").
  */
 export function createRegistrations(options: RegistrationsOptions): Registrations {
   const { clock, newId } = options;
