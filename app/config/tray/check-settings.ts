@@ -9,7 +9,7 @@ import { type FurtherHive, RESERVED_NAMES, SETTINGS, type Settings } from './set
 
 /** One thing that is wrong in a settings file. */
 export interface SettingsProblem {
-  /** From 1. */
+  /** Counts from 1. */
   readonly line: number;
   readonly column: number;
   readonly message: string;
@@ -21,10 +21,12 @@ export type SettingsCheck =
 
 const fits = new Ajv2020({ strict: true, allErrors: true, discriminator: true }).compile<Partial<Settings>>({
   ...SETTINGS,
-  required: [], // a file says only what is not the default
+  required: [], // the file lists only what differs from the defaults
 });
 
-/** The same of a file as it is on the disk. What is not UTF-8 is refused: written back, it would be another text. */
+/**
+ * Checks the bytes of a settings file. Bytes that are not UTF-8 are refused, because writing them back would change the text.
+ */
 export function checkSettingsBytes(bytes: Uint8Array): SettingsCheck {
   const bad = findBadUtf8(bytes);
   if (bad === null) return checkSettings(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
@@ -33,7 +35,7 @@ export function checkSettingsBytes(bytes: Uint8Array): SettingsCheck {
   return { is: 'bad', problems: [{ line, column, message }] };
 }
 
-/** Everything that is wrong with the text of a settings file, in the order of the file. */
+/** Lists everything that is wrong with the text of a settings file, in the order of the file. */
 export function checkSettings(text: string): SettingsCheck {
   const places = locateJson(text);
   if (places.is === 'broken')
@@ -48,7 +50,7 @@ export function checkSettings(text: string): SettingsCheck {
 const SCOPE = { is: 'machine', key: 'config' } as const;
 
 /**
- * Checks a hive as far as no schema can: that its address can be a hive's, and its proxy a proxy's.
+ * Checks what a JSON Schema cannot: that the address of a hive and the address of its proxy are usable.
  * @throws Fault `bad-url`, `blocked` or `usage`, naming the address
  */
 export function checkHive(hive: Pick<FurtherHive, 'base' | 'proxy'>): void {
@@ -83,7 +85,7 @@ function createBadCheck(
   return { is: 'bad', problems: [toProblem(first), ...rest.map(toProblem)] };
 }
 
-/** `JSON.parse` takes the last in silence, and the person looks at the first. */
+/** Finds keys that appear twice. `JSON.parse` silently takes the last one, while a person reads the first. */
 function findRepeats({ repeated }: ParsedJson): readonly SettingsFinding[] {
   return repeated.map(({ pointer, offset }) => ({ offset, message: `${formatPointer(pointer)}: stands there twice` }));
 }
@@ -111,7 +113,7 @@ function checkNats(nats: Settings['nats'], findOffset: ParsedJson['findOffset'])
   }
 }
 
-/** By the same function that fills it in at a click. */
+/** Checks the opener with the same function that fills it in at a click. */
 function checkOpenerSetting(
   { opener, urlSchemes }: Partial<Settings>,
   findOffset: ParsedJson['findOffset'],
@@ -138,7 +140,7 @@ function checkHives(hives: readonly FurtherHive[], findOffset: ParsedJson['findO
   });
 }
 
-/** At most one: an address that is none makes nonsense of the proxy before it. */
+/** Returns at most one finding: when the address is not valid, a finding about the proxy would make no sense. */
 function checkHiveFields(
   hive: Pick<FurtherHive, 'base' | 'proxy'>,
   at: string,
@@ -190,7 +192,7 @@ function removeDuplicates(findings: readonly SettingsFinding[]): readonly Settin
   );
 }
 
-/** A JSON pointer as a person writes it: `hives.0.base`. */
+/** Formats a JSON pointer as a person writes it: `hives.0.base`. */
 function formatPointer(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
 }

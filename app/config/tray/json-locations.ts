@@ -1,16 +1,16 @@
-/** Where things stand in a JSON text. Offsets are in code units. */
+/** A parsed JSON text with the positions of its members. Offsets are in code units. */
 export type JsonLocations =
   | {
       readonly is: 'json';
       readonly value: unknown;
-      /** Where the member or item that a JSON pointer names begins, a member with its key; 0 for what is not there. */
+      /** Offset at which the member (with its key) or item that a JSON pointer names begins; 0 when it does not exist. */
       findOffset(pointer: string): number;
-      /** Pointers of members whose key stands there a second time. */
+      /** Pointers of members whose key appears a second time. */
       readonly repeated: readonly { readonly pointer: string; readonly offset: number }[];
     }
   | { readonly is: 'broken'; readonly offset: number; readonly message: string };
 
-/** Deeper than any settings; beyond it a text could use up the stack. */
+/** Deeper than any settings file. The limit keeps a hostile text from exhausting the stack. */
 const DEEPEST = 100;
 const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -18,8 +18,8 @@ const SCALAR = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
 /**
- * Reads a JSON text for the places in it. What `JSON.parse` refuses is broken here too, and with a place: of its own
- * messages only some have one.
+ * Parses a JSON text and records where its members are. Every text that `JSON.parse` refuses is reported as broken, with an
+ * offset: only some messages of `JSON.parse` contain one.
  */
 export function locateJson(text: string): JsonLocations {
   const offsets = new Map<string, number>();
@@ -103,13 +103,13 @@ export function locateJson(text: string): JsonLocations {
   return { is: 'json', value: JSON.parse(text), findOffset: (pointer) => offsets.get(pointer) ?? 0, repeated };
 }
 
-/** Lines and columns count from 1, columns in code units, as editors do. */
+/** Converts an offset to line and column. Both count from 1; columns are code units, as in editors. */
 export function toLineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** One key as a part of a JSON pointer (RFC 6901). */
+/** Escapes one key for use in a JSON pointer (RFC 6901). */
 function escapePointerKey(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -9,20 +9,20 @@ import { type Primary, SETTINGS, type Settings } from './settings.ts';
 
 export type SettingName = keyof Settings;
 
-/** The settings file, read once when it is opened. Only what a person or the first run decides is written to it. */
+/** The settings file, read once when it is opened. Only decisions of a person or of the first run are written to it. */
 export interface SettingsFile {
   readonly path: string;
-  /** As read, with the defaults for what the file does not say. */
+  /** The settings as read, with defaults for everything that the file does not contain. */
   readonly settings: Settings;
-  /** As read: only what the file says. */
+  /** The settings as read, without defaults. */
   readonly explicitSettings: Partial<Settings>;
   decide(primary: Primary): void;
   /**
-   * Writes one setting and leaves the others as they are in the file now.
+   * Writes one setting. The other settings stay as they are in the file now.
    * @throws Fault `usage` when the value does not fit, and nothing is written; `settings`, `unwritable`
    */
   set(name: SettingName, value: unknown): void;
-  /** Takes one setting out of the file, so that its default holds. @throws as `set` does */
+  /** Removes one setting from the file, so that its default applies. @throws as `set` does */
   unset(name: SettingName): void;
 }
 
@@ -34,12 +34,12 @@ const DEFAULTS = Object.fromEntries(
   ),
 );
 
-/** More than any settings; whoever has put something else there is told so. */
+/** More than any settings file needs. A larger file is reported to the person who put it there. */
 const MOST_BYTES = 1024 * 1024;
 
 const PRIVATE_DIRECTORY = 0o700;
 
-/** Where the settings of a directory stand. */
+/** Returns the path of the settings file in a directory. */
 export function getSettingsPath(directory: string): string {
   return join(directory, 'config.json');
 }
@@ -50,7 +50,7 @@ export function isSettingName(name: string): name is SettingName {
 
 /**
  * Opens `config.json` in a directory; a missing file means the defaults.
- * @throws Fault `settings` naming file, line, column and what is wrong there, or `unreadable`; nothing is overwritten then
+ * @throws Fault `settings` naming file, line, column and the mistake, or `unreadable`; in both cases nothing is overwritten
  */
 export function openSettings(directory: string): SettingsFile {
   const path = getSettingsPath(directory);
@@ -83,8 +83,8 @@ export function openSettings(directory: string): SettingsFile {
 }
 
 /**
- * What is wrong or right with the settings of a directory; null when there is no file.
- * @throws Fault `unreadable`: no regular file, too long, or not to be read
+ * Checks the settings file of a directory; null when there is no file.
+ * @throws Fault `unreadable` when it is not a regular file, is too long, or cannot be read
  */
 export function readSettingsFile(directory: string): SettingsCheck | null {
   const bytes = readRegular(realFiles, getSettingsPath(directory), MOST_BYTES);
@@ -92,8 +92,9 @@ export function readSettingsFile(directory: string): SettingsCheck | null {
 }
 
 /**
- * The text of a settings file that is good; null when there is no file. It is looked at before conf is: conf waits for ever for a
- * pipe, reads whatever length, takes what is not UTF-8 for U+FFFD and would write that back, and does not say where a fault stands.
+ * Returns the text of a valid settings file; null when there is no file. It checks the file before conf opens it, because conf
+ * blocks forever on a pipe, reads files of any length, and does not say where a mistake is. conf would also read bytes that are
+ * not UTF-8 as U+FFFD and write those back.
  *
  * @throws Fault `settings`, `unreadable`
  */
@@ -105,11 +106,12 @@ function readCheckedText(path: string): string | null {
 }
 
 /**
- * Made when a file is there, or its directory is: conf makes directories by Node's recursive call, which never ends below `/proc`.
- * No schema, since `readCheckedText` says more; no defaults, which conf would write into the person's file, where they would outlive
- * better ones.
+ * Opens conf on the settings file. Call it only when the file or its directory exists: conf creates directories with Node's
+ * recursive call, which never ends below `/proc`.
+ * conf gets no schema, because `readCheckedText` gives better messages. It gets no defaults either: conf would write them into
+ * the person's file, where they would outlive better ones.
  *
- * @param checked the text that `readCheckedText` gave; one that somebody put in its place since is checked again
+ * @param checked the text that `readCheckedText` returned; a text that replaced it in the meantime is checked again
  */
 function openConf(directory: string, checked: string | null): Conf<Settings> {
   const path = getSettingsPath(directory);
@@ -127,7 +129,7 @@ function openConf(directory: string, checked: string | null): Conf<Settings> {
 
 const MOST_LINKS = 40;
 
-/** Where a write ends: a person may keep the file elsewhere and link it here, and the link stays. */
+/** Resolves the path that a write goes to. A person may link `config.json` to a file elsewhere, and the link must survive. */
 function findTarget(path: string): string {
   let target = path;
   for (let links = 0; links < MOST_LINKS; links += 1) {
@@ -147,7 +149,10 @@ function readLink(path: string): string | null {
   }
 }
 
-/** In a Snap conf writes in place, where a kill leaves half a file; every terminal of an editor in a Snap hands its SNAP on. */
+/**
+ * Runs `run` with `SNAP` unset. In a Snap, conf writes in place, so a kill leaves half a file. Terminals of an editor that is a
+ * Snap pass its `SNAP` on.
+ */
 function runWithoutSnap(run: () => void): void {
   const { SNAP: snap } = process.env;
   delete process.env.SNAP;
@@ -158,7 +163,7 @@ function runWithoutSnap(run: () => void): void {
   }
 }
 
-/** Whatever conf throws, as a Fault that names the file. */
+/** Converts whatever conf throws into a Fault that names the file. */
 function runConf<T>(path: string, is: 'unreadable' | 'unwritable', run: () => T): T {
   try {
     return run();

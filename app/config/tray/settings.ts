@@ -1,7 +1,10 @@
 import type { XStatic } from 'typebox/schema';
 import { RESERVED_PREFIXES } from '../../../core/model/index.ts';
 
-/** Which hive owns the bare persona names. Decided on the first run and never changed by itself: file names hang on it. */
+/**
+ * Which hive owns the bare persona names. The first run decides it, and it never changes on its own, because file names depend
+ * on it.
+ */
 const PRIMARY = {
   type: 'object',
   discriminator: { propertyName: 'is' },
@@ -21,7 +24,7 @@ const PRIMARY = {
   description: 'the hive whose personas have bare names; decided on the first run',
 } as const;
 
-/** What a hive's name may not be: prefixes of other sources, the name the primary hive goes by, and that of the relay. */
+/** Names that a hive cannot have: prefixes of other sources, the name of the primary hive, and the name of the relay. */
 export const RESERVED_NAMES: readonly string[] = [
   ...RESERVED_PREFIXES.map((prefix) => prefix.replace(/-$/, '')),
   'kijito',
@@ -29,8 +32,8 @@ export const RESERVED_NAMES: readonly string[] = [
 ];
 
 /**
- * A further hive. Its name is the prefix of its personas' ids, `NAME-PERSONA`, so it holds no hyphen: `a-b` and `a` could
- * both own `a-b-c`.
+ * A further hive. Its name is the prefix of the ids of its personas, `NAME-PERSONA`. It holds no hyphen, because `a-b` and `a`
+ * could both own `a-b-c`.
  */
 const HIVE = {
   type: 'object',
@@ -38,21 +41,21 @@ const HIVE = {
     name: { type: 'string', pattern: '^[a-z0-9]{1,32}$', not: { enum: RESERVED_NAMES } },
     base: { type: 'string', minLength: 1 },
     tokenFile: { type: 'string', minLength: 1 },
-    /** `http://HOST:PORT`. Only what stands here is ever used: variables of the environment are not. */
+    /** `http://HOST:PORT`. Only this setting is used; environment variables are ignored. */
     proxy: { type: 'string', minLength: 1 },
   },
   required: ['name', 'base'],
   additionalProperties: false,
 } as const;
 
-/** Where the local hives of several machines meet. */
+/** The NATS server through which the local hives of several machines exchange items. */
 const NATS = {
   type: 'object',
   properties: {
     /** `nats://HOST:PORT`, or `tls://HOST:PORT`. */
     url: { type: 'string', minLength: 1 },
     tokenFile: { type: 'string', minLength: 1 },
-    /** Who lives on this machine; not given: whom its local hive knows. */
+    /** The personas that live on this machine. Default: those that its local hive knows. */
     personas: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 200 } },
   },
   required: ['url'],
@@ -60,14 +63,14 @@ const NATS = {
   description: 'the NATS server by which the local hives of several machines exchange what is pushed',
 } as const;
 
-/** A garden store: by itself the one of this user, once there is one. */
+/** The garden store. By default it is the store of this user, as soon as that exists. */
 const GARDEN = {
   type: 'object',
   properties: {
     is: { enum: ['auto', 'off'] },
-    /** The agent directory; not given: as the environment says, else `~/.pi/agent`. */
+    /** The agent directory. Default: the environment decides, else `~/.pi/agent`. */
     store: { type: 'string', minLength: 1 },
-    /** What is there at the first start, and messages that are read when they are first seen, are told all the same. */
+    /** Deliver messages that exist at the first start, and messages that are already read when they are first seen. */
     backfill: { type: 'boolean' },
   },
   required: ['is'],
@@ -76,22 +79,24 @@ const GARDEN = {
   description: 'the garden store whose citizens are watched',
 } as const;
 
-/** Projects that brainclaw keeps: only those that a person names, and those below a folder that a person names. */
+/**
+ * Projects that brainclaw keeps. Only projects that a person names are watched, and those below a folder that a person names.
+ */
 const BRAINCLAW = {
   type: 'object',
   properties: {
     is: { enum: ['on', 'off'] },
     /** Folders that hold a `.brainclaw`. */
     projects: { type: 'array', items: { type: 'string', minLength: 1 } },
-    /** Folders below which projects are looked for. */
+    /** Folders below which Hivebar looks for projects. */
     roots: { type: 'array', items: { type: 'string', minLength: 1 } },
-    /** So many folders below a root a project can lie; not given: 3. */
+    /** How many folders below a root a project can lie. Default: 3. */
     depth: { type: 'integer', minimum: 0, maximum: 8 },
-    /** False: of a store only its journal is read; not given: true. */
+    /** Whether mail in the store is read; if false, only its journal is read. Default: true. */
     mail: { type: 'boolean' },
-    /** True: brainclaw is started for what a person asks of it; not given: false. */
+    /** Whether Hivebar starts brainclaw for actions that a person asks for. Default: false. */
     actions: { type: 'boolean' },
-    /** What asks for a person when a project is first seen is told all the same. */
+    /** Deliver what already asks for a person when a project is first seen. */
     backfill: { type: 'boolean' },
   },
   required: ['is'],
@@ -100,13 +105,13 @@ const BRAINCLAW = {
   description: 'the brainclaw projects that are watched',
 } as const;
 
-/** How an idle agent is told that something waits, beside an address that it registered itself. */
+/** How an idle agent is nudged when something waits, in addition to an address that it registered itself. */
 const NUDGE = {
   type: 'object',
   properties: {
-    /** Words are typed into the tmux pane of an idle Claude Code; not given: false. */
+    /** Type words into the tmux pane of an idle Claude Code. Default: false. */
     tmux: { type: 'boolean' },
-    /** `codex queue` for a thread that somebody runs; not given: true. */
+    /** Use `codex queue` for a thread that is running. Default: true. */
     codexQueue: { type: 'boolean' },
   },
   additionalProperties: false,
@@ -152,8 +157,8 @@ const OPENER = {
 } as const;
 
 /**
- * The user's settings as a JSON Schema: the whole of `config.json`. State, such as mutes, is never kept here. A schema by
- * hand and not by a library's functions, which would be 20 MiB of the running program.
+ * The user's settings as a JSON Schema: the whole of `config.json`. State, such as mutes, is never stored here. The schema is
+ * written by hand, because a schema library would add 20 MiB to the running program.
  */
 export const SETTINGS = {
   type: 'object',

@@ -2,7 +2,7 @@ import type { WatcherRules } from '../../../core/watch/index.ts';
 import type { WatchPlan } from './plan.ts';
 import { parseTextFlag, UsageError } from './usage-error.ts';
 
-/** What commander gives for the flags of alarms and activity. */
+/** The values that commander returns for the flags of alarms and activity. */
 export interface AlarmFlags {
   delivery: WatcherRules['delivery'];
   gapAlerts: boolean;

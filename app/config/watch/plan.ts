@@ -1,7 +1,7 @@
 import type { ActivityQuestion } from '../../../core/alarms/index.ts';
 import type { WatcherRules } from '../../../core/watch/index.ts';
 
-/** What a headless watch is asked to do: every flag of the Kijito spec 11 and 14, checked. Nothing behind it knows a flag. */
+/** What a headless watch has to do: every flag of the Kijito spec 11 and 14, checked. No code behind this type knows a flag. */
 export interface WatchPlan {
   readonly targets:
     | { readonly is: 'all' }
@@ -17,7 +17,7 @@ export interface WatchPlan {
     | { readonly is: 'template'; readonly template: string };
   readonly maxBytes: number;
   readonly keepLogs: number;
-  /** Null: no content at all. */
+  /** Null: events carry no content. */
   readonly contentChars: number | null;
   readonly seedAt: number | null;
   readonly maxReplay: number;
@@ -30,16 +30,16 @@ export interface WatchPlan {
   readonly fastPath: boolean;
   readonly resyncEvery: number;
   readonly selfTest: boolean;
-  /** `at-most-once` is rev 6; `at-least-once` is the later monitor (Kijito contract b). */
+  /** `at-most-once` is revision 6; `at-least-once` is the later monitor (Kijito contract b). */
   readonly delivery: WatcherRules['delivery'];
-  /** How long the pending list is held open; 0: never. */
+  /** How many seconds the pending list is held open; 0: never. */
   readonly waitSeconds: number;
-  /** The alarms that are not wanted. */
+  /** The alarms that are switched off. */
   readonly silenced: WatcherRules['silenced'];
-  /** The alarms of a whole hive that are wanted; only at least once has any. */
+  /** The alarms of a whole hive that are switched on. They exist only with `at-least-once`. */
   readonly hiveAlarms: { readonly stranded: boolean; readonly urgent: boolean };
-  /** Where to publish what was observed of each persona. */
+  /** The file in which the observed activity of each persona is published. */
   readonly activityFile: string | null;
-  /** What to ask of that file instead of watching. */
+  /** The question to ask of an activity file instead of watching. */
   readonly checkActivity: ActivityQuestion | null;
 }

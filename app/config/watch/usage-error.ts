@@ -1,4 +1,4 @@
-/** A bad command line, in the words a person reads. */
+/** A bad command line. The message is written for a person. */
 export class UsageError extends Error {}
 
 /** @throws UsageError for the empty text */

@@ -5,12 +5,12 @@ import { parseTextFlag, UsageError } from './usage-error.ts';
 
 export type WatchParseResult =
   | { readonly is: 'plan'; readonly plan: WatchPlan; readonly warnings: readonly string[] }
-  /** Exit 2. */
+  /** The command ends with exit code 2. */
   | { readonly is: 'usage'; readonly message: string };
 
 export const DEFAULT_HIVE = 'http://127.0.0.1:7474';
 
-/** Reads the flags of `hivebar watch`. */
+/** Parses the flags of `hivebar watch`. */
 export function parseWatch(args: readonly string[]): WatchParseResult {
   const command = createWatchCommand();
   try {
@@ -23,7 +23,7 @@ export function parseWatch(args: readonly string[]): WatchParseResult {
   }
 }
 
-/** What each flag does, a line an entry. */
+/** Describes each flag, one line per entry. */
 export function formatWatchHelp(): readonly string[] {
   const text = createWatchCommand().helpInformation();
   return text.slice(text.indexOf('Options:')).trimEnd().split('\n');
@@ -231,7 +231,7 @@ function parseTargets(flags: WatchFlags, warnings: string[]): WatchPlan['targets
   return hasPersonaFlags ? { is: 'some', personas: uniqueNames(named) } : { is: 'all' };
 }
 
-/** Flags that repeat a name collapse case-blind and keep the first spelling (Kijito contract, trap 42). */
+/** Collapses flags that repeat a name, ignoring case, and keeps the first spelling (Kijito contract, trap 42). */
 function uniqueNames(names: readonly string[]): string[] {
   const firstSpellings = new Map<string, string>();
   for (const name of names) if (!firstSpellings.has(name.toLowerCase())) firstSpellings.set(name.toLowerCase(), name);
