@@ -3,7 +3,7 @@ import type { Fifo } from './fifo.node.ts';
 import type { FollowOutput } from './follow-output.ts';
 import { formatLines } from './reader-output.ts';
 
-/** A line at a time, since a reader may take one and leave. */
+/** Writes one line at a time to the pipe, because a reader may take a single line and leave. */
 export function createFifoOutput(fifo: Fifo, json: boolean, clock: Clock): FollowOutput {
   return {
     atOnce: 1,

@@ -5,11 +5,11 @@ import type { Clock } from '../../core/ports/index.ts';
 import { programOnPath } from '../programs.node.ts';
 import { countUnreadBytes, isReaderGone } from './kernel.node.ts';
 
-/** A named pipe of ours that hands over a line only to a reader who is there. */
+/** A named pipe of ours that hands over a line only when a reader is present. */
 export interface Fifo {
   /**
-   * Waits for a reader, writes the line and waits until it was read, as far as the system tells. A reader that leaves
-   * before does not have it: the next one gets the whole line.
+   * Waits for a reader, writes the line, and waits until it was read, as far as the system tells. When a reader leaves before
+   * that, the next reader gets the whole line.
    * @throws Fault `unwritable` when something else has the name
    */
   deliver(line: string, stop: AbortSignal): Promise<'handed' | 'stopped'>;
@@ -21,8 +21,8 @@ const ROOM_CHECK_MS = 10;
 const { O_RDONLY, O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 
 /**
- * Opens a pipe, making it (0600) when nothing has its name (Kijito contract j, trap 68). It is never opened in a way that
- * waits, and never created as anything else.
+ * Opens a pipe, and creates it (mode 0600) when the name is free (Kijito contract j, trap 68). Opening never blocks, and
+ * nothing but a pipe is ever created.
  * @throws Fault `unwritable` naming the path and what is there
  */
 export function openFifo(path: string, clock: Clock, env: Readonly<Record<string, string | undefined>>): Fifo {
@@ -53,7 +53,7 @@ export function openFifo(path: string, clock: Clock, env: Readonly<Record<string
         const code = getErrorCode(error);
         if (code === 'ENXIO') return null;
         if (code !== 'ENOENT') throw createFifoFault(path, error);
-        ensure(); // somebody deleted it
+        ensure(); // somebody deleted the pipe
       }
     }
   };
@@ -71,7 +71,7 @@ export function openFifo(path: string, clock: Clock, env: Readonly<Record<string
       }
     }
     while ((countUnreadBytes(fd) ?? 0) > 0) {
-      // What it left is counted again: it may have read on since, and it reads no more now.
+      // Count the unread bytes again: the reader may have read on before it left, and it cannot read any more now.
       if (isReaderGone(fd)) return (countUnreadBytes(fd) ?? 0) > 0 ? 'left' : 'read';
       if (stop.aborted) return 'stopped';
       await clock.sleep(ROOM_CHECK_MS, stop);
@@ -103,7 +103,7 @@ function makeFifo(path: string, env: Readonly<Record<string, string | undefined>
   if (program === null) throw createFifoFault(path, new Error('there is no program mkfifo on PATH'));
   const { status, stderr, error } = spawnSync(program, ['-m', '600', '--', path], { encoding: 'utf8' });
   if (status === 0) return;
-  // Somebody else may have made it in between: what it is is judged next.
+  // Another process may have created it in between; the next step checks what it is.
   if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined)
     throw createFifoFault(path, error ?? new Error(`could not be made: ${stderr.trim()}`));
 }

@@ -8,24 +8,27 @@ import { isWaking, type WakeRules } from './wake-rules.ts';
 export interface FollowNeeds {
   readonly persona: PersonaId;
   readonly follower: EventFollower;
-  /** Of the event file, to be looked at for changes. */
+  /** Path of the event file, which is watched for changes. */
   readonly path: string;
   readonly output: FollowOutput;
   readonly rules: WakeRules;
-  /** One turn: so many at the most, then it ends. Null: until it is stopped. */
+  /** Hand over one turn of at most this many events, then end. Null: go on until stopped. */
   readonly once: number | null;
-  /** The event that is no longer kept, behind which it begins with what there is. Null: nothing is missing. */
+  /**
+   * The event after which the file no longer holds what came; following starts with the oldest event that exists. Null: nothing
+   * is missing.
+   */
   readonly lostAfter: string | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** Keeps how far the agent has come; null: nothing yet, and what is kept comes from its oldest on. */
+  /** Saves how far the agent has come. Null: it has nothing yet, so following starts with the oldest stored event. */
   save(upTo: FollowedLine | null): void;
 }
 
 export type FollowEnd =
   /** One turn was handed over. */
   | 'handed'
-  /** It was stopped, or the wait was over; nothing is missing from what the position says. */
+  /** It was stopped, or the wait was over. The saved position is complete. */
   | 'ended'
   | 'nobody'
   /** One turn could not be handed over. */
@@ -33,12 +36,13 @@ export type FollowEnd =
 
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
-/** So many lines that wake nobody are passed before the position is saved. */
+/** How many lines that wake nobody are skipped before the position is saved. */
 const AHEAD = 5000;
 
 /**
- * Hands a persona's waking events to its agent, each at least once and in order, and saves the position after each batch
- * that went over; what fails is tried again after 1, 2, 4 ... 30 s, told once and cleared (Kijito contract b, traps 1-4, 9).
+ * Hands the waking events of a persona to its agent, in order and each at least once. It saves the position after each batch
+ * that was handed over. A failed batch is retried after 1, 2, 4 ... 30 s; the failure is logged once, and its end once (Kijito
+ * contract b, traps 1-4, 9).
  * @param stop ends it, also in the middle of a batch
  * @param wait ends only the waiting for events
  * @throws what the follower throws
@@ -49,7 +53,7 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
   const ahead = Math.max(most, output.readsAhead ?? 0);
   const reporter = createReporter(log, once === null ? TRIED_AGAIN : LEFT_FOR_NEXT);
   let waiting: FollowItem[] = [];
-  /** Read, waking nobody, with nothing waiting before it. */
+  /** The last line that was read and wakes nobody, while no item waits before it. */
   let passed: FollowedLine | null = null;
   let handed = 0;
 
@@ -72,18 +76,18 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
       needs.save(upTo);
       reporter.saved();
     } catch (error) {
-      // Without it a restart repeats events; without us they would not come at all (trap 37).
+      // If the position is not saved, a restart repeats events; if following ended, they would not come at all (trap 37).
       reporter.unsaved(error instanceof Error ? error.message : String(error));
     }
   };
 
   const saveProgress = (handedItems: readonly FollowItem[]): void => {
     const upTo = handedItems.findLast((item) => item.upTo !== null)?.upTo ?? null;
-    // A position that is no longer kept is left behind only once that was told.
+    // A position that the file no longer holds is given up only after the gap was reported.
     if (upTo !== null || handedItems.some(({ event }) => event.event_id === lostId)) save(upTo);
   };
 
-  /** Until all of a batch went over, or nothing more can. */
+  /** Offers a batch until all of it was handed over or no more can be. */
   async function handOver(batch: readonly FollowItem[]): Promise<FollowEnd> {
     const behind = waiting.length - batch.length;
     let rest = batch;
@@ -109,7 +113,7 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
     }
   }
 
-  /** Until a batch is full or there is no more, which it says. */
+  /** Reads until a batch is full. Returns true when it reached the end of the file. */
   function readAhead(): boolean {
     for (let read = 0; waiting.length < ahead && read < AHEAD; ) {
       const followed = follower.next();
@@ -151,10 +155,10 @@ export async function followInbox(needs: FollowNeeds, stop: AbortSignal, wait: A
 }
 
 const TRIED_AGAIN = 'it is tried again, and nothing behind it is handed over before';
-/** Whoever is called for one turn ends, so it promises nothing. */
+/** With `once` the process ends after one turn, so it promises no retry. */
 const LEFT_FOR_NEXT = 'it was not handed over, nor what is behind it: run hivebar follow again';
 
-/** Says a trouble once, and once that it is over (trap 9). */
+/** Logs a problem once, and its end once (trap 9). */
 function createReporter(log: Log, whatFollows: string) {
   let failing = false;
   let unsaved = false;

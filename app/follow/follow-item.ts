@@ -4,13 +4,18 @@ import { formatIso, type Instant, type PersonaId } from '../../core/model/index.
 /** One event on its way to its agent. */
 export interface FollowItem {
   readonly event: Event;
-  /** The line as it stands in the event file. */
+  /** The line as it is in the event file. */
   readonly raw: string;
-  /** How far the agent has come once it has this one: to it, or to what follows it and wakes nobody. Null: no place. */
+  /**
+   * How far the agent has come once it has this event: to the event itself, or to later lines that wake nobody. Null: the event
+   * has no place in the file.
+   */
   readonly upTo: FollowedLine | null;
 }
 
-/** That events may be missing, as an event of our own: it has no place in the file, and the same id each time it is told. */
+/**
+ * Creates an event of our own which says that events may be missing. It has no place in the file, and the same id each time.
+ */
 export function createGapItem(persona: PersonaId, after: string | null, now: Instant): FollowItem {
   const event = {
     event: 'gap',
@@ -21,6 +26,6 @@ export function createGapItem(persona: PersonaId, after: string | null, now: Ins
     after,
     event_id: `${persona}:gap:${after ?? 'begin'}`,
     wake_class: 'diagnostic',
-  } as unknown as Event; // a kind that only followers see; to them it is like any kind they do not know
+  } as unknown as Event; // a kind that only followers see; they treat it like any unknown kind
   return { event, raw: formatEventJson(event), upTo: null };
 }

@@ -1,27 +1,27 @@
 import type { FollowItem } from './follow-item.ts';
 
-/** What became of a batch. `count` of its first were handed over, all others come again. */
+/** What became of a batch. The first `count` items were handed over; all others are offered again. */
 export type FollowAck =
   | { readonly is: 'all' }
-  /** No more of them fit this time; at least one did. */
+  /** At least one item was handed over, and no more fit this time. */
   | { readonly is: 'some'; readonly count: number }
   | { readonly is: 'failed'; readonly count: number; readonly why: string }
-  /** The one who took them is gone for good. */
+  /** The reader is gone for good. */
   | { readonly is: 'nobody' }
-  /** `stop` aborted first. */
+  /** `stop` was aborted first. */
   | { readonly is: 'stopped' };
 
-/** How an agent is woken. */
+/** One way to wake an agent. */
 export interface FollowOutput {
-  /** So many at the most go over in one go. */
+  /** The most items that `take` gets at once. */
   readonly atOnce: number;
-  /** Milliseconds between one batch and the next, for a harness that takes no more. */
+  /** Milliseconds between two batches, for a harness that takes no more. */
   readonly pauseMs: number;
-  /** So many events are read ahead, where it is said how many more there are; else no more than go over at once. */
+  /** How many events are read ahead, for an output that says how many more wait. Default: `atOnce`. */
   readonly readsAhead?: number;
   /**
-   * In order, the first failure ends it. Never rejects for what the other side does. `behind`: so many more are read and
-   * wait behind these.
+   * Hands over items in order and stops at the first failure. It never rejects because of the other side. `behind` is the
+   * number of items that are read and wait behind these.
    */
   take(items: readonly FollowItem[], stop: AbortSignal, behind: number): Promise<FollowAck>;
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** What Node does not ask the system, and how it is asked. */
+/** System calls that Node does not offer. */
 interface KernelCalls {
   poll(fds: Int16Array, count: number, ms: number): number;
   ioctl(fd: number, request: number, type: 'void *', into: Int32Array): number;
@@ -11,7 +11,7 @@ const FIONREAD = process.platform === 'darwin' ? 0x4004667f : 0x541b;
 
 let calls: KernelCalls | null | undefined;
 
-/** Null where it cannot be asked: no such library for this platform, or Windows. */
+/** Null where the calls cannot be made: on Windows, or where the library does not exist for this platform. */
 function loadKernel(): KernelCalls | null {
   if (calls !== undefined) return calls;
   calls = null;
@@ -24,12 +24,12 @@ function loadKernel(): KernelCalls | null {
       ioctl: lib.func('int ioctl(int fd, unsigned long request, ...)') as unknown as KernelCalls['ioctl'],
     };
   } catch {
-    // Answered by null: whoever asks goes on without.
+    // The result is null, and callers go on without these calls.
   }
   return calls;
 }
 
-/** Whether nobody can read any more what is written to this pipe or socket; false where it cannot be told. */
+/** Whether this pipe or socket has no reader any more; false where the system does not tell. */
 export function isReaderGone(fd: number): boolean {
   const pollfd = new Int16Array(4); // int fd, short events, short revents
   new Int32Array(pollfd.buffer)[0] = fd;
@@ -37,7 +37,7 @@ export function isReaderGone(fd: number): boolean {
   return ((pollfd[3] ?? 0) & POLLERR_OR_HUP) !== 0;
 }
 
-/** Bytes in a pipe that nobody has read yet; null where it cannot be told. */
+/** Bytes in a pipe that nobody has read yet; null where the system does not tell. */
 export function countUnreadBytes(fd: number): number | null {
   const into = new Int32Array(1);
   if (loadKernel()?.ioctl(fd, FIONREAD, 'void *', into) !== 0) return null;

@@ -3,21 +3,21 @@ import type { ReaderOutputNeeds } from './reader-output.ts';
 import { formatMonitorLine, formatName } from './wake-text.ts';
 
 /**
- * What the Monitor tool of Claude Code shows (measured, see docs/guides/follow.md): lines that come together are one notification, cut
- * at 3,000 characters, each line at 500; after ten notifications it takes one in two seconds, and ends a command that
- * prints more for half a minute. What it cuts the agent never sees, so no more than that is printed.
+ * Limits of the Monitor tool of Claude Code (measured, see docs/guides/follow.md). Lines that come together are one
+ * notification, cut at 3,000 characters, each line at 500. After ten notifications it accepts one every two seconds, and it
+ * ends a command that prints more for half a minute. The agent never sees what Monitor cuts, so no more than that is printed.
  */
 const MOST_CHARS = 2900;
 const MOST_LINE_CHARS = 480;
 const PAUSE_MS = 2000;
-/** So many waiting events are counted for the last line. */
+/** How many waiting events are counted for the last line. */
 const READS_AHEAD = 5000;
 
 export interface MonitorOutputNeeds extends Omit<ReaderOutputNeeds, 'json'> {
   readonly persona: string;
 }
 
-/** Lines for a monitor: as many as one notification shows, and how many more there are. */
+/** Prints lines for Monitor: as many as one notification shows, and a last line that says how many more wait. */
 export function createMonitorOutput({ clock, atOnce, persona, write }: MonitorOutputNeeds): FollowOutput {
   return {
     atOnce,

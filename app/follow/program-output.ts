@@ -18,8 +18,8 @@ export interface ProgramOutputNeeds {
 }
 
 /**
- * A program for each event, its exit 0 the acknowledgement (Kijito contract b, and D9, D12): the environment of the headless
- * `--exec` and ours, the line on stdin.
+ * Runs a program for each event; exit 0 is the ack (Kijito contract b, and D9, D12). The program gets the environment of the
+ * headless `--exec` and our own, and the line on stdin.
  */
 export function createExecOutput({ clock, argv, consumer, env, killAfterMs }: ProgramOutputNeeds): FollowOutput {
   return {
@@ -46,7 +46,7 @@ export function createExecOutput({ clock, argv, consumer, env, killAfterMs }: Pr
   };
 }
 
-/** A program for each batch, which is the prompt on its stdin: a turn of an agent that is taken up again. */
+/** Runs a program for each batch, with the prompt on its stdin: one turn of an agent that is resumed. */
 export function createTurnOutput(needs: ProgramOutputNeeds & { readonly atOnce: number }): FollowOutput {
   const { clock, argv, persona, consumer, env, killAfterMs, json, atOnce } = needs;
   return {
@@ -90,7 +90,7 @@ function formatExit(ended: ProcessEnd, killAfterMs: number): string {
   }
 }
 
-/** The last line it wrote to stderr. */
+/** Formats the last line that the program wrote to stderr. */
 function formatLastLine(stderr: string): string {
   const line = stderr.trim().split('\n').at(-1) ?? '';
   return line === '' ? '' : ` (${line.slice(0, 200)})`;
@@ -101,7 +101,7 @@ function formatIds(items: readonly FollowItem[]): string {
   return items.length === 1 ? first : `${items.length} events from ${first} on`;
 }
 
-/** Secrets of a hive are for the hive alone, in whatever case the platform spells a name (D12). */
+/** Tokens of a hive are for the hive alone. Names are matched in any case, because platforms spell them differently (D12). */
 const TOKEN = /^(KIJITOMON|KIJITO|HIVEBAR)_(.*_)?TOKEN$/i;
 
 function removeTokens(env: ProgramOutputNeeds['env']): ProgramOutputNeeds['env'] {
@@ -114,7 +114,7 @@ function toPlainEnv(env: ProgramOutputNeeds['env']): Record<string, string> {
   return plain;
 }
 
-/** No system starts a program with a huge variable; the whole line is on its stdin. */
+/** No system starts a program with a huge variable. The whole line is on stdin. */
 const MOST_CHARS = 20_000;
 
 function cut(text: string): string {

@@ -6,18 +6,17 @@ import { formatWakeText } from './wake-text.ts';
 export interface ReaderOutputNeeds {
   readonly clock: Clock;
   readonly atOnce: number;
-  /** Lines as they stand in the file instead of text. */
+  /** Print lines as they are in the file instead of text. */
   readonly json: boolean;
   write(text: string, stop: AbortSignal): Promise<'written' | 'reader gone' | 'stopped'>;
 }
 
 /**
- * A harness that wakes its agent takes many lines in quick succession for one wake, and turns off a command that prints
- * without end.
+ * A harness that wakes its agent treats many lines in quick succession as one wake, and ends a command that prints without end.
  */
 const PAUSE_MS = 1000;
 
-/** Lines for whoever reads our output: a harness that wakes its agent with each. */
+/** Prints lines for the reader of our stdout: a harness that wakes its agent with each line. */
 export function createReaderOutput({ clock, atOnce, json, write }: ReaderOutputNeeds): FollowOutput {
   return {
     atOnce,

@@ -1,18 +1,18 @@
 import { type ProcessEnd, realSpawn } from '../../core/ports/index.ts';
 
 export interface ProgramRun {
-  /** The program and its arguments; no shell has a part in it. */
+  /** The program and its arguments. No shell is involved. */
   readonly argv: readonly string[];
-  /** Its whole environment. */
+  /** The whole environment of the program. */
   readonly env: Readonly<Record<string, string>>;
-  /** What it finds on its stdin; whether it reads it is its own affair. */
+  /** Text for its stdin. The program need not read it. */
   readonly input: string;
   readonly killAfterMs: number;
 }
 
 /**
- * Runs a program to its end, in a process group of its own that is killed as a whole when its time is up or `stop` aborts.
- * Its stdout is ours. A name without a slash is looked for on PATH, never in the current folder. Never rejects.
+ * Runs a program to its end. It runs in its own process group, which is killed as a whole when the time is up or `stop` aborts.
+ * Its stdout is ours. A name without a slash is searched for on PATH, never in the current folder. Never rejects.
  */
 export async function runProgram(
   { argv, env, input, killAfterMs }: ProgramRun,

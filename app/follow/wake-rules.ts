@@ -1,13 +1,13 @@
 import { type Event, toWakeClass, type WakeClass } from '../../core/events/index.ts';
 
 export interface WakeRules {
-  /** Whether what is neither mail nor a sign of life wakes too. */
+  /** Whether diagnostic events wake the agent too. */
   readonly diagnostics: boolean;
 }
 
 /**
- * Whether an event is worth a turn of its agent (docs/CONTRACT.md 1; Kijito contract b, trap 61): mail that the agent did
- * not write itself, and diagnostics, among them every kind that is not known here. Never a sign of life.
+ * Whether an event is worth a turn of its agent (docs/CONTRACT.md 1; Kijito contract b, trap 61). Mail that the agent did not
+ * write itself is, and so are diagnostics, including every unknown kind. Liveness events never are.
  */
 export function isWaking(event: Event, { diagnostics }: WakeRules): boolean {
   switch (getWakeClass(event)) {
@@ -20,7 +20,9 @@ export function isWaking(event: Event, { diagnostics }: WakeRules): boolean {
   }
 }
 
-/** A line of an older or foreign writer may have no class, or one that is not known here: then its kind decides. */
+/**
+ * Returns the wake class of an event. An older or foreign writer may leave it out or use an unknown one; then the kind decides.
+ */
 export function getWakeClass({ event, wake_class: declaredClass }: Event): WakeClass {
   const byKind = toWakeClass(event);
   if (byKind !== 'diagnostic') return byKind;
