@@ -5,8 +5,8 @@ import { unwrapResponse } from './outcome.ts';
 import { askTray } from './tray-request.node.ts';
 
 /**
- * Has the running program do one thing, and gives its answer. Null: it did not, and the person has been told why and what to
- * do; a persona that is not there with the name that was probably meant.
+ * Runs one action in the running program and returns its answer. Null: the action failed, and the person was told why and what
+ * to do. For an unknown persona the message suggests the most similar name.
  */
 export async function act(io: Io, action: string, params: Readonly<Record<string, unknown>>): Promise<string | null> {
   const response = await askTray(
@@ -27,7 +27,7 @@ export async function act(io: Io, action: string, params: Readonly<Record<string
   return unwrapResponse(response, io);
 }
 
-/** Whom the running program watches, null when it cannot be asked. */
+/** Returns the ids of the personas that the running program watches; null when the program cannot be asked. */
 export async function fetchPersonaNames(env: Io['env']): Promise<readonly string[] | null> {
   const response = await askTray({ method: 'GET', path: '/status.json', body: null }, env);
   if (response.is !== 'answered' || response.status !== 200) return null;

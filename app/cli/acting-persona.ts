@@ -7,10 +7,10 @@ import { toUsageFault } from './outcome.ts';
 import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 
 /**
- * The persona that a command acts for: as it was said (`--as`), by the environment, else the one whose session is kept for
- * the current folder, or the nearest one above, and is not over.
+ * Resolves the persona that a command acts for: the flag (`--as`), else the environment, else the stored sessions. Of the
+ * sessions that are not over, those of the current folder count, or of the nearest folder above.
  *
- * @throws Fault `usage` when nobody or more than one works there
+ * @throws Fault `usage` when nobody or more than one persona works there
  */
 export function resolveActingPersona(io: Io, db: Database, personaFlag: string | undefined): string {
   const { cwd } = getSurroundings();

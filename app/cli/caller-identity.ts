@@ -2,11 +2,11 @@ import { sep } from 'node:path';
 import type { Session } from '../open/index.ts';
 import { findThread } from './codex-env.ts';
 
-/** Whose gates a command is about. */
+/** The persona and session whose gates a command is about. */
 export interface GateCaller {
-  /** Null: nothing says it. */
+  /** Null: unknown. */
   readonly persona: string | null;
-  /** Null: nothing says it, which is every session of the persona. */
+  /** Null: unknown. The command is then about every session of the persona. */
   readonly session: string | null;
 }
 
@@ -20,13 +20,14 @@ export interface CallerEvidence {
 }
 
 /**
- * By the flag, else the environment, else the sessions that were announced: the one of that id or thread, else the newest that lives in
- * this folder or the nearest one above. Where several personas work in one folder it is none of them: the mark of one
- * must not satisfy the gate of another (inbox and gates, contract 8, defect 8).
+ * Identifies the caller by the flags, else the environment, else the announced sessions. Of those it takes the session with
+ * that id or thread, else the newest live one in this folder or the nearest folder above. Where several personas work in one
+ * folder it takes none: the mark of one must not satisfy the gate of another (inbox and gates, contract 8, defect 8).
  *
- * The persona is its name in the local hive, where its gates and decisions are, whichever form of its id was given or kept.
+ * The returned persona is its name in the local hive, where its gates and decisions are, whichever form of the id was given or
+ * stored.
  *
- * @param live the announced sessions that are not over, newest first; asked for only when something is missing
+ * @param listLive returns the announced sessions that are not over, newest first; called only when something is missing
  */
 export function identifyCaller(
   { env, cwd, resolveName, ...flags }: CallerEvidence,
@@ -50,7 +51,7 @@ export function identifyCaller(
   return { persona: persona ?? closest?.persona ?? null, session: session ?? closest?.id ?? null };
 }
 
-/** The newest, when all are of one persona. */
+/** Returns the newest session when all sessions are of one persona. */
 function findCommonSession(sessions: readonly Session[]): Session | null {
   const [newest] = sessions;
   return newest !== undefined && sessions.every((candidate) => candidate.persona === newest.persona) ? newest : null;

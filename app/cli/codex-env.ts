@@ -1,6 +1,6 @@
 type CommandEnv = Readonly<Record<string, string | undefined>>;
 
-/** What says who and where an agent is; of a process that serves many it says so of the first alone. */
+/** Variables that say which agent runs and where. In a process that serves many agents they describe only the first. */
 const AGENT_VARIABLES = [
   'HIVEBAR_PERSONA',
   'HIVEBAR_SESSION',
@@ -10,7 +10,7 @@ const AGENT_VARIABLES = [
   'WT_SESSION',
 ] as const;
 
-/** Without what tells of another agent, where a server of Codex started this process. */
+/** Removes the variables that describe another agent, when a server of Codex started this process. */
 export function removeForeign(env: CommandEnv, isInServer: () => boolean): CommandEnv {
   if (AGENT_VARIABLES.every((name) => env[name] === undefined) || !isInServer()) return env;
   const own = { ...env };
@@ -18,12 +18,12 @@ export function removeForeign(env: CommandEnv, isInServer: () => boolean): Comma
   return own;
 }
 
-/** The environment of a command: Codex names the thread of each that it runs. */
+/** Returns the environment of a command. Codex sets the thread for each command that it runs. */
 export function toCommandEnv(env: CommandEnv, isInServer: () => boolean): CommandEnv {
   return findThread(env) === null ? env : removeForeign(env, isInServer);
 }
 
-/** The thread of Codex that this command was run in; null: none. */
+/** Returns the Codex thread in which this command runs; null when there is none. */
 export function findThread({ CODEX_THREAD_ID }: CommandEnv): string | null {
   return CODEX_THREAD_ID || null;
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** More than stands between Codex and what it runs. */
+/** More processes than there are between Codex and a command that it runs. */
 const MOST = 12;
 const WITHIN_MS = 1000;
 
@@ -11,28 +11,28 @@ interface ParentProcess {
 }
 
 /**
- * Whether this process was started by a server of Codex, which runs the hooks and the commands of every thread with the
- * environment of whoever started it first. Where the system does not tell: yes.
+ * Whether a server of Codex started this process. Such a server runs the hooks and commands of every thread with the
+ * environment of whoever started the server first. The answer is true where the system does not tell.
  */
 export function isInCodexServer(): boolean {
   try {
     const findAbove = process.platform === 'linux' ? readLinuxProcess : listProcesses();
     for (let pid = process.ppid, n = 0; pid > 1 && n < MOST; n += 1) {
       const above = findAbove(pid);
-      if (above === null) return false; // it ended, and whoever takes its place is no parent of ours
+      if (above === null) return false; // it ended, and the process that adopts its children is not our parent
       if (above.args.slice(1).includes('app-server')) return true;
       pid = above.parent;
     }
     return false;
   } catch {
-    return true; // the system does not tell: what is not known to be ours is not believed
+    return true; // the system does not tell, so the environment is not trusted
   }
 }
 
 function readLinuxProcess(pid: number): ParentProcess | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]); // proc_pid_stat(5): behind the name in parentheses
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]); // proc_pid_stat(5): after the name in parentheses
     return { parent, args: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0') };
   } catch {
     return null; // it ended

@@ -1,36 +1,38 @@
-/** What a command may touch of the process it runs in. */
+/** The parts of its process that a command may use. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** To stdout, as it is: the caller ends its lines. */
+  /** Writes to stdout unchanged; the caller ends its lines. */
   out(text: string): void;
-  /** To stderr, as it is. */
+  /** Writes to stderr unchanged. */
   err(text: string): void;
-  /** All of stdin, as UTF-8. */
+  /** Reads all of stdin as UTF-8. */
   input(): Promise<string>;
 }
 
-/** What a command's file exports as `command`; its summary stands in the table of commands, so that help loads no file. */
+/** The export `command` of a command's file. Its summary is in the table of commands, so that help need not load the file. */
 export interface Command {
   /** The command line without the program's name: `status [--json]`. */
   readonly usage: string;
-  /** What `--help` says below the usage, a line an entry. */
+  /** The help text below the usage, one line per entry. */
   readonly about: readonly string[];
   readonly examples: readonly { readonly run: string; readonly does: string }[];
   /**
-   * @param args what follows the command's name
-   * @param commands the whole table, for what prints it
+   * @param args the arguments after the command's name
+   * @param commands the whole table, for commands that print it
    * @returns the exit code
-   * @throws Fault `usage` for a bad command line (exit 2), any other for what went wrong (exit 1)
+   * @throws Fault `usage` for a bad command line (exit 2), any other Fault for a failure (exit 1)
    */
   run(args: readonly string[], io: Io, commands: CommandTable): Promise<number>;
 }
 
 export interface CommandEntry {
   readonly summary: string;
-  /** Nothing; the database, which it opens itself; the running tray process, over its socket. */
+  /**
+   * `bare`: nothing. `store`: the database, which the command opens itself. `tray`: the running tray process, over its socket.
+   */
   readonly needs: 'bare' | 'store' | 'tray';
   load(): Promise<{ readonly command: Command }>;
 }
 
-/** Commands by their names, in the order help shows them. */
+/** Commands by name, in the order of the help text. */
 export type CommandTable = Readonly<Record<string, CommandEntry>>;

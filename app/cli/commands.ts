@@ -1,7 +1,7 @@
 import type { CommandEntry } from './command.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';
 
-/** Every command by its name, in the order help shows them. A file is loaded when its command runs. */
+/** Every command by name, in the order of the help text. A command's file is loaded when the command runs. */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   run: {
     summary: 'run the tray program: watch every inbox, show badges and notifications (the default)',

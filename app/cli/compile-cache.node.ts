@@ -8,8 +8,8 @@ const PRIVATE = 0o700;
 const OTHERS_WRITE = 0o022;
 
 /**
- * Lets this process keep what it compiles, for the next start; call it before the imports that are to gain. Never in
- * the shared temporary directory, which is Node's default: code that others can write there would be run.
+ * Lets Node store compiled code for the next start; call it before the imports that should benefit. It never uses Node's
+ * default, the shared temporary directory: code that others can write there would be executed.
  */
 export function useCompileCache(): void {
   const directory = openCompileCacheDir();
@@ -17,14 +17,15 @@ export function useCompileCache(): void {
 }
 
 /**
- * The folder of compiled code, for this user alone whatever the umask says; null where there is none that can be trusted: no home,
- * no room, or a folder of somebody else. What others could write into is put aside and begun anew, since what is in it would be run.
+ * Opens the folder of compiled code, which only this user can access, whatever the umask says. A folder that others could write
+ * to is moved aside and created anew, because its code would be executed. Null when no folder can be trusted: no home, no
+ * space, or a folder of another user.
  */
 export function openCompileCacheDir(): string | null {
   try {
     const directory = join(findCacheHome(), 'hivebar', 'compile');
     realFiles.mkdirAll(directory, PRIVATE);
-    if (process.getuid === undefined) return directory; // the profile of a user is private by itself
+    if (process.getuid === undefined) return directory; // the profile of a user is private on its own
     const state = claim(dirname(directory));
     if (state === 'foreign') return null;
     const own = claim(directory);
@@ -34,11 +35,11 @@ export function openCompileCacheDir(): string | null {
     realFiles.mkdirAll(directory, PRIVATE);
     return claim(directory) === 'private' ? directory : null;
   } catch {
-    return null; // a slower start, and the next one tries again
+    return null; // a slower start; the next start tries again
   }
 }
 
-/** Makes a folder private; `loose`: others could write into it until now. */
+/** Makes a folder private. `loose` means that others could write to it until now. */
 function claim(path: string): 'private' | 'loose' | 'foreign' {
   const stat = lstatSync(path);
   if (!stat.isDirectory() || stat.uid !== process.geteuid?.()) return 'foreign';
@@ -47,7 +48,10 @@ function claim(path: string): 'private' | 'loose' | 'foreign' {
   return (stat.mode & OTHERS_WRITE) === 0 ? 'private' : 'loose';
 }
 
-/** Losing it costs a slower start. `HIVEBAR_HOME` does not move it: it holds no state and no secret. */
+/**
+ * Finds the user's cache folder. Losing it only costs a slower start. `HIVEBAR_HOME` does not move it, because it holds no
+ * state and no secret.
+ */
 function findCacheHome(): string {
   if (process.platform === 'darwin') return join(findOwnHome(), 'Library', 'Caches');
   if (process.platform === 'win32') return process.env.LOCALAPPDATA ?? join(findOwnHome(), 'AppData', 'Local');

@@ -2,10 +2,10 @@ import { findOwnDirs } from '../../core/state/dirs.node.ts';
 import type { Command } from './command.ts';
 import { askTray } from './tray-request.node.ts';
 
-/** What no shell could show or a terminal would act on: such a name is typed by hand. */
+/** Characters that a shell cannot show or a terminal would act on. Names with them must be typed by hand. */
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 
-/** `hivebar __complete personas`: what the completion scripts ask while a person types. Never fails, never says a word more. */
+/** `hivebar __complete personas`: the completion scripts call it while a person types. It never fails and prints only names. */
 export const command: Command = {
   usage: '__complete personas',
   about: ['The names of all personas, one a line, for the completion of shells.'],
@@ -32,11 +32,11 @@ async function fetchRunningPersonas(
     const { personas } = JSON.parse(response.body) as { readonly personas: readonly { readonly id: string }[] };
     return personas.map(({ id }) => id);
   } catch {
-    return null; // a word in the middle of a person's line would help nobody; the files are asked instead
+    return null; // a message would disturb the line that the person types; the event files are used instead
   }
 }
 
-/** Loaded only when it is needed: with the program running, the names cost no more than the start of Node. */
+/** Loads this code only when it is needed: while the program runs, the names cost no more than the start of Node. */
 async function loadEventFilePersonas(env: Readonly<Record<string, string | undefined>>): Promise<readonly string[]> {
   const { listEventFilePersonas } = await import('./event-file-personas.node.ts');
   return listEventFilePersonas(findOwnDirs({ ...env }).state);

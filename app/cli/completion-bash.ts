@@ -1,6 +1,6 @@
 import type { CommandFlag, CommandWords } from './help-completions.ts';
 
-/** The completion script for bash, from 3.2 on. */
+/** Formats the completion script for bash 3.2 and later. */
 export function formatBashCompletion(commands: readonly CommandWords[]): string {
   return `# bash completion for hivebar
 _hivebar() {

@@ -2,7 +2,7 @@ import type { CommandFlag, CommandWords } from './help-completions.ts';
 
 const PERSONAS = "'(hivebar __complete personas 2>/dev/null)'";
 
-/** The completion script for fish. */
+/** Formats the completion script for fish. */
 export function formatFishCompletion(commands: readonly CommandWords[]): string {
   return `${[
     '# fish completion for hivebar',

@@ -1,6 +1,6 @@
 import type { CommandFlag, CommandWords } from './help-completions.ts';
 
-/** The completion script for zsh: to be read by the shell, or put as `_hivebar` where it finds functions. */
+/** Formats the completion script for zsh. The shell can read it directly or find it as `_hivebar` among its functions. */
 export function formatZshCompletion(commands: readonly CommandWords[]): string {
   return `#compdef hivebar
 _hivebar_personas() {

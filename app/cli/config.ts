@@ -97,12 +97,12 @@ function change(io: Io, config: string, key: string, value: unknown): number {
   return 0;
 }
 
-/** JSON, else the word itself: `config set tray none` needs no quotes. */
+/** Parses JSON; other text is taken as a string, so that `config set tray none` needs no quotes. */
 function parseValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return text; // whether a text fits is for the schema to say
+    return text; // the schema decides whether a text fits
   }
 }
 

@@ -2,11 +2,11 @@ import { displayName } from '../../core/format/index.ts';
 import type { Command, Io } from './command.ts';
 import { toUsageFault } from './outcome.ts';
 
-/** What `hivebar daemon VERB` runs. A file is loaded when its verb is said. */
+/** One subcommand, `hivebar daemon VERB`. Its file is loaded when it runs. */
 interface DaemonSubcommand {
-  /** How it is called, without the program's name and `daemon`. */
+  /** The command line, without the program's name and `daemon`. */
   readonly usage: string;
-  /** What it does, a line an entry, its flags indented by two. */
+  /** The help text, one line per entry. Flags are indented by two. */
   readonly about: readonly string[];
   load(): Promise<{ run(args: readonly string[], io: Io): Promise<number> }>;
 }
@@ -110,7 +110,7 @@ const SUBCOMMANDS: Readonly<Record<string, DaemonSubcommand>> = {
   },
 };
 
-/** Flags stand where completions look for them. */
+/** Leaves lines with flags where completion looks for them. */
 const indent = (line: string): string => (line.startsWith('  --') ? line : `    ${line.trimStart()}`);
 
 export const command: Command = {

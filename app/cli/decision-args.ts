@@ -27,7 +27,7 @@ const FLAGS = {
 
 type DecisionFlag = keyof typeof FLAGS;
 
-/** The flags that each verb takes beside `--json`. */
+/** The flags that each verb takes in addition to `--json`. */
 const TAKES: Readonly<Record<DecisionVerb, readonly DecisionFlag[]>> = {
   create: [
     'as',
@@ -49,10 +49,10 @@ const TAKES: Readonly<Record<DecisionVerb, readonly DecisionFlag[]>> = {
   cancel: ['by', 'reason'],
 };
 
-/** The verbs whose one word is the number of a decision. */
+/** The verbs that take exactly one word, the number of a decision. */
 const VERBS_WITH_ID: readonly DecisionVerb[] = ['show', 'respond', 'wait', 'cancel'];
 
-/** A command line of `hivebar decision`, as far as its form goes. @throws Fault `usage` */
+/** Parses a command line of `hivebar decision` and checks its form. @throws Fault `usage` */
 export function parseDecisionArgs(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: FLAGS, allowPositionals: true });
@@ -76,7 +76,7 @@ export type DecisionArgs = ReturnType<typeof parseDecisionArgs>;
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Milliseconds of `90s`, `30m`, `2h` or `1d`. @throws Fault `usage` */
+/** Parses `90s`, `30m`, `2h` or `1d` into milliseconds. @throws Fault `usage` */
 export function parseMillis(flag: string, text: string): number {
   const [, count, unit] = /^(\d{1,6}(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
   const ms = Math.round(Number(count) * UNITS[unit as keyof typeof UNITS]);
@@ -91,7 +91,7 @@ export function parseWholeNumber(label: string, text: string): number {
   throw toUsageFault(new Error(`${label} ${text} is not a whole number above 0`));
 }
 
-/** `ID=LABEL`, or `ID:SHORT=LABEL`. @throws Fault `usage` */
+/** Parses `ID=LABEL` or `ID:SHORT=LABEL`. @throws Fault `usage` */
 export function parseOption(text: string): {
   readonly id: string;
   readonly short: string | null;

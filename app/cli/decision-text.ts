@@ -2,7 +2,7 @@ import { displayName } from '../../core/format/index.ts';
 import { type Decision, findOptionLabel } from '../../core/inbox/decisions/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 
-/** One line of a list. */
+/** Formats one line of a list of decisions. */
 export function formatDecisionLine(decision: Decision): string {
   const { id, persona, prompt, iteration, mostIterations } = decision;
   const round = iteration === 1 ? [] : [`${iteration} of ${mostIterations}`];
@@ -18,10 +18,10 @@ export function formatDecisionLine(decision: Decision): string {
   return [...columns, ...formatAnswer(decision)].join('  ');
 }
 
-/** Code points of an answer's text in a list. */
+/** How many code points of an answer's text a list shows. */
 const LISTED_TEXT = 100;
 
-/** What was answered, for a list; nothing while it is open. */
+/** Formats the answer for a list; empty while the decision is open. */
 function formatAnswer(decision: Decision): readonly string[] {
   const { outcome, next } = decision;
   if (outcome.is === 'open' || outcome.is === 'timed-out') return [];
@@ -39,7 +39,7 @@ function formatAnswer(decision: Decision): readonly string[] {
   ];
 }
 
-/** All of it, for a person who is to answer. */
+/** Formats all of a decision for the person who is to answer. */
 export function formatDecision(decision: Decision): readonly string[] {
   const { id, persona, prompt, context, options, fallback, urgency, freeText, outcome } = decision;
   const { iteration, mostIterations, parent, guidance, expires } = decision;
@@ -65,7 +65,7 @@ export function formatDecision(decision: Decision): readonly string[] {
   return lines.filter((line, at) => line !== '' || (lines[at + 1] ?? '') !== '');
 }
 
-/** What became of it, for the one who waits and the one who came too late. */
+/** Formats the outcome, for a caller that waits or that answered too late. */
 export function formatOutcome(decision: Decision): readonly string[] {
   const { id, outcome, next } = decision;
   switch (outcome.is) {

@@ -17,13 +17,13 @@ import { type DecisionAccess, runWithDecisions } from './open-decisions.ts';
 import { findOwnPersona } from './persona-lookup.ts';
 import { createStopSignal } from './stop-signal.node.ts';
 
-/** Of `wait`, and of `create --wait`. */
+/** Exit codes of `wait` and of `create --wait`. */
 const STILL_OPEN = 3;
 const GUIDED = 4;
 const TIMED_OUT = 5;
 const CANCELLED = 6;
 
-/** Who answers where nothing else is said. */
+/** The default for `--by`: who answers. */
 const OPERATOR = 'operator';
 
 const LIST_LIMIT = 50;
@@ -104,13 +104,13 @@ async function create(options: DecisionArgs, io: Io): Promise<number> {
     forMs: timeout === undefined ? undefined : timeout === 'never' ? null : parseMillis('--timeout', timeout),
     refines: refines === undefined ? undefined : parseWholeNumber('--refines', refines),
   };
-  parseLimit(options); // before anything is asked
+  parseLimit(options); // fails before the decision is created
   return runWithDecisions(io, async (access) => {
     const persona = resolveActingPersona(io, access.db, options.as);
     const decision = access.decisions.create(parseNewDecision({ ...fields, persona }));
     if (options.wait) {
       io.err(`decision ${decision.id} asked by ${displayName(persona)}; waiting for the answer\n`);
-      // a person can only answer what is shown
+      // a person can only answer a decision that is shown
       const [code] = await Promise.all([wait(access, decision.id, options, io), access.tell()]);
       return code;
     }

@@ -25,7 +25,7 @@ const MAIL = [
   { to: 'dora', from: 'cyrus', urgent: false, content: 'Thanks, rebased. All green here.' },
 ] as const;
 
-/** The one whose mail is read already, so that a quiet row is to be seen too. */
+/** The persona whose mail is already read, so that the demo shows a quiet row too. */
 const QUIET = 'dora';
 
 const QUESTION = parseNewDecision({

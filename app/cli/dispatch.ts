@@ -1,11 +1,11 @@
 import type { CommandEntry, Io } from './command.ts';
 
-/** What runs when no command is named: `hivebar` and `hivebar --port 7475`. */
+/** Runs when no command is named, as in `hivebar` and `hivebar --port 7475`. */
 const DEFAULT_COMMAND = 'run';
 
 /**
- * One command line to its exit code: 0 done, 1 failed, 2 the command line was wrong. Never rejects for what a command
- * throws; a person reads the message and the next step, and a stack trace only where the program itself is at fault.
+ * Runs one command line and returns its exit code: 0 done, 1 failed, 2 bad command line. Never rejects for an error that a
+ * command throws. The person sees the message and the next step, and a stack trace only for an error in the program itself.
  */
 export async function dispatch(
   args: readonly string[],
@@ -29,7 +29,7 @@ export async function dispatch(
   }
 }
 
-/** Flags first means the default command, as `hivebar` alone does. */
+/** Splits off the command name. A command line that begins with a flag means the default command, as `hivebar` alone does. */
 function splitCommand([first, ...rest]: readonly string[]): {
   readonly name: string;
   readonly rest: readonly string[];
@@ -41,7 +41,7 @@ function splitCommand([first, ...rest]: readonly string[]): {
   return { name: first, rest };
 }
 
-/** Up to `--`: behind it everything is text. */
+/** Looks for a help flag before `--`; everything after `--` is text. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end === -1 ? args.length : end).some((arg) => arg === '--help' || arg === '-h');

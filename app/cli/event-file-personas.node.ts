@@ -2,12 +2,12 @@ import { closeSync, constants, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
 const FILE = /^events\.(.+)\.ndjson$/;
-/** Enough for the first line of a file, whose content is cut. */
+/** Enough for the first line of a file, because content is cut. */
 const FIRST_BYTES = 16 * 1024;
 
 /**
- * Who has an event file in `events/` of the state directory, by their ids; nobody where it cannot be read. On `node:fs`
- * alone, since the completion of a shell waits for it.
+ * Returns the ids of the personas that have an event file in `events/` of the state directory; empty when the folder cannot be
+ * read. It uses only `node:fs`, because the completion of a shell waits for it.
  */
 export function listEventFilePersonas(state: string): readonly string[] {
   const directory = join(state, 'events');
@@ -15,12 +15,12 @@ export function listEventFilePersonas(state: string): readonly string[] {
   try {
     names = readdirSync(directory);
   } catch {
-    return []; // not there yet: nobody has a file
+    return []; // the folder does not exist yet
   }
   return names.toSorted().flatMap((name) => {
     const stem = FILE.exec(name)?.[1];
     if (stem === undefined) return [];
-    // A stem with a hash does not say the id; every line of the file does.
+    // A stem with a hash does not contain the id, but every line of the file does.
     return stem.includes('~') ? (readPersona(join(directory, name)) ?? []) : stem;
   });
 }
@@ -37,6 +37,6 @@ function readPersona(path: string): string | null {
       closeSync(fd);
     }
   } catch {
-    return null; // names are only offered; whoever needs the file will say what is wrong with it
+    return null; // these names are only suggestions; a command that needs the file reports what is wrong with it
   }
 }

@@ -1,7 +1,7 @@
 import { displayName } from '../../core/format/index.ts';
 import { Fault, toRemovedFolderFault } from '../../core/model/index.ts';
 
-/** What a person reads when a command threw, and the exit code it ends with. */
+/** Formats the error that a command threw for a person, and chooses the exit code. */
 export function explain(name: string, error: unknown): { readonly text: string; readonly exit: number } {
   const removed = toRemovedFolderFault(error);
   if (removed !== null) return explain(name, removed);
@@ -11,7 +11,7 @@ export function explain(name: string, error: unknown): { readonly text: string; 
   if (error instanceof Fault && error.code !== 'internal') {
     return { text: `hivebar ${name}: ${displayName(error.explain())}\n`, exit: 1 };
   }
-  // Not foreseen, so the place matters more than a short line.
+  // An unforeseen error: the place in the code matters more than a short line.
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { text: `hivebar ${name}: this is a fault of Hivebar itself, please report it\n${text}\n`, exit: 1 };
 }

@@ -6,11 +6,11 @@ export type FollowHarness = 'claude' | 'codex' | 'fifo' | 'exec';
 export interface FollowArgs {
   readonly persona: string;
   readonly harness: FollowHarness;
-  /** Whose position it is. */
+  /** The name under which the position is stored. */
   readonly consumer: string;
   readonly from: 'oldest' | 'now';
   readonly once: boolean;
-  /** How long the first event is waited for; null: for ever. */
+  /** How long to wait for the first event; null: forever. */
   readonly timeoutMs: number | null;
   readonly limit: number;
   readonly json: boolean;
@@ -24,7 +24,7 @@ export interface FollowArgs {
 const HARNESSES: readonly string[] = ['claude', 'codex', 'fifo', 'exec'];
 const LIMIT = 20;
 const MOST = 1000;
-/** A command for one event is done soon; a turn of an agent takes what it takes. */
+/** In seconds. A command for one event ends soon; a turn of an agent may take long. */
 const KILL_AFTER_S = { exec: 60, turn: 3600 };
 
 const FLAGS = {
@@ -43,7 +43,7 @@ const FLAGS = {
 
 /** @throws Fault `usage` which names the flag and the value */
 export function parseFollowArgs(args: readonly string[]): FollowArgs {
-  // What is run may hold anything, also what looks like a flag of ours.
+  // The command may contain anything, including flags that look like ours.
   const dashes = args.indexOf('--');
   const command = dashes === -1 ? [] : args.slice(dashes + 1);
   try {
@@ -64,7 +64,7 @@ export function parseFollowArgs(args: readonly string[]): FollowArgs {
     for (const name of ['as', 'fifo'] as const) if (values[name] === '') throw new Error(`--${name}: is empty`);
     const from = values.from ?? 'oldest';
     if (from !== 'oldest' && from !== 'now') throw new Error(`--from ${from}: say oldest or now`);
-    // Codex is not woken by a line, only by the end of a command that it waits for.
+    // A line does not wake Codex; only the end of a command that it waits for does.
     const once = values.once || (harness === 'codex' && command.length === 0);
     if (values.timeout !== undefined && !once) throw new Error('--timeout goes with --once');
     return {

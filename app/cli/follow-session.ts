@@ -8,8 +8,8 @@ import { DATABASE } from './open-local-hive.ts';
 import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 
 /**
- * Says where a persona works, as `hivebar session set` does, for as long as its events are followed there. One that is
- * announced from the same folder and lives is left as it is: it may know more. Mail is followed whatever becomes of this.
+ * Announces where a persona works, as `hivebar session set` does, while its events are followed there. A live session that was
+ * announced from the same folder is left alone, because it may know more. A failure here does not stop following.
  */
 export function announce(persona: string, state: string, env: Io['env'], log: Log): Disposable {
   const { cwd, parent, own, platform } = getSurroundings();

@@ -33,9 +33,9 @@ import { createStderrLog } from './stderr-log.ts';
 import { createStopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
 
-/** Nobody reads what is printed: the next one has to begin where this one ends. */
+/** Nobody reads the output. The next follower has to begin where this one ends. */
 const EXIT_NOBODY = 4;
-/** One turn was waited for, and nothing came. */
+/** The command waited for one turn, and nothing came. */
 const EXIT_NOTHING = 5;
 
 const STDOUT = 1;
@@ -127,7 +127,7 @@ export const command: Command = {
   },
 };
 
-/** @throws Fault `lock-held` that says what to do */
+/** @throws Fault `lock-held` with the next step */
 function lockPosition(disk: Disk, position: string, { persona, consumer }: FollowArgs): Disposable {
   try {
     return lockFile(disk, position);
@@ -145,14 +145,14 @@ interface FollowStart {
   readonly lostAfter: string | null;
 }
 
-/** Where the consumer stands; a new one has its place kept before anything is handed over. */
+/** Opens the follower at the consumer's position. For a new consumer the position is saved before anything is handed over. */
 function begin(path: string, cursor: TailCursor, from: FollowArgs['from']): FollowStart {
   const { position } = cursor;
   if (position !== null) {
     const opened = openFollower(realFiles, path, { is: 'after', ...position });
     if (opened.is === 'open') return { opened, lostAfter: null };
   } else if (!cursor.isStored && from === 'now') {
-    // The newest event is the one that it is behind.
+    // The consumer starts behind the newest event.
     const opened = openFollower(realFiles, path, { is: 'last', events: 1 });
     if (opened.is === 'open') {
       using follower = opened.follower;
@@ -179,7 +179,7 @@ function createHand(options: FollowArgs, folder: string, io: Io, log: Log): Foll
   }
   if (argv.length === 0) {
     const { write } = createLineOutput();
-    // Whole lines of the event file are for a program; Monitor shows a person's text.
+    // Whole lines of the event file are for a program; Monitor shows text for a person.
     const isMonitor = harness === 'claude' && !json;
     return isMonitor
       ? createMonitorOutput({ clock, atOnce, persona, write })
@@ -189,7 +189,9 @@ function createHand(options: FollowArgs, folder: string, io: Io, log: Log): Foll
   return harness === 'exec' ? createExecOutput(needs) : createTurnOutput({ ...needs, atOnce });
 }
 
-/** Also while there is nothing to write: a follower whose session is gone would hold the place of the next one. */
+/**
+ * Watches the reader of stdout even while there is nothing to write: a follower whose session is gone would block the next one.
+ */
 function watchReader(onGone: () => void): Disposable {
   let timer: Disposable;
   const next = (): void => {

@@ -45,7 +45,7 @@ const TAKES = {
 
 export type GateVerb = keyof typeof TAKES;
 
-/** What it was called before. */
+/** Earlier names of verbs. */
 const ALIASES: Readonly<Record<string, GateVerb>> = { 'session-check': 'check', 'session-list': 'list' };
 
 type GateFlags = { readonly [K in GateOption]?: (typeof OPTIONS)[K]['type'] extends 'boolean' ? boolean : string };
@@ -80,10 +80,10 @@ export function parseGateArgs(args: readonly string[]): GateArgs {
   }
 }
 
-/** The gate that `register` describes. @throws Fault `usage` */
+/** Builds the gate that `register` describes. @throws Fault `usage` */
 export function toGate({ id, hook, flags }: GateArgs): Gate {
   try {
-    // What `decision` asks for without being told is what the one is made for that every persona has.
+    // For the gate `decision`, flags that are left out default to those of the built-in gate.
     const own = id === DECISION ? BUILT_INS.find((gate) => gate.id === id) : undefined;
     const { mode, description, hint = own?.hint, ttl, check = own?.check ?? undefined, tool, command } = flags;
     if (hook === null) throw new Error(`gate register: say --hook ${HOOKS.join('|')}`);

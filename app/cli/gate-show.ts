@@ -9,7 +9,7 @@ import {
 import { formatIso } from '../../core/model/index.ts';
 import type { Io } from './command.ts';
 
-/** The answer of `gate check`, in the keys of its JSON. */
+/** Prints the answer of `gate check`; its JSON has these keys. */
 export function showVerdict(
   io: Io,
   { decision, reason, results, warnings, letGo }: GateVerdict,
@@ -23,7 +23,7 @@ export function showVerdict(
   io.out(`${decision}${reason === '' ? '' : `: ${displayName(reason)}`}\n`);
 }
 
-/** What the gates are. */
+/** Prints the definitions of gates. */
 export function showGates(io: Io, gateStates: readonly GateState[], asJson: boolean): void {
   if (asJson) {
     printJson(io, gateStates.map(toGateWire));
@@ -51,7 +51,7 @@ const WORDS = {
   'gate-check': ', for gate check, not for hooks',
 } as const satisfies Record<GateTiming, string>;
 
-/** How they stand. */
+/** Prints whether gates are satisfied. */
 export function showGateStatuses(io: Io, gateStatuses: readonly GateStatus[], asJson: boolean): void {
   if (asJson) {
     const wire = gateStatuses.map((gateStatus) => ({

@@ -8,14 +8,17 @@ const HOMES: Readonly<Record<string, readonly [variable: string, folder: string]
   codex: ['CODEX_HOME', '.codex'],
 };
 
-/** Where a harness keeps its sessions; null: nothing says it. */
+/** Returns the folder in which a harness stores its sessions; null when it is unknown. */
 export function findHome(harness: string, env: HarnessEnv): string | null {
   const [variable = '', folder = ''] = HOMES[harness] ?? [];
   const home = env[variable] || (env.HOME && folder !== '' ? join(env.HOME, folder) : '');
   return isAbsolute(home) ? home : null;
 }
 
-/** Codex holds a lock for each thread that it runs, in a server that outlives the thread; null: it does not run this one. */
+/**
+ * Returns the lock file that Codex holds for a thread while it runs the thread, in a server that outlives it. Null: Codex does
+ * not run this thread.
+ */
 export function findLock(home: string, session: string): string | null {
   if (/[/\\\0]/.test(session)) return null;
   const path = join(home, 'thread-writer-locks', `${session}.lock`);

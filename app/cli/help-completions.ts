@@ -1,27 +1,27 @@
 import type { Command, CommandEntry } from './command.ts';
 
-/** What may follow a command, as its usage and its help say. */
+/** The words that may follow a command, according to its usage and help. */
 export interface CommandWords {
   readonly name: string;
   readonly summary: string;
-  /** Words of which one comes first: `list`, `show`. */
+  /** Words that can come first, such as `list` and `show`. */
   readonly verbs: readonly string[];
   readonly flags: readonly CommandFlag[];
-  /** What the other arguments are. */
+  /** The kind of the other arguments. */
   readonly arguments: ArgumentKind;
 }
 
 export interface CommandFlag {
   readonly name: string;
-  /** What follows it; null: nothing. */
+  /** The value that follows the flag; null when it takes none. */
   readonly value: ArgumentKind | { readonly is: 'words'; readonly words: readonly string[] } | null;
 }
 
 export type ArgumentKind = { readonly is: 'persona' | 'file' | 'text' };
 
 /**
- * What a shell can offer for each command. Taken from the usage lines, so that a flag that is in the help is in the
- * completion too, and nothing is said twice.
+ * Collects what a shell can complete for each command. The words come from the usage lines, so every flag in the help is also
+ * completed, and nothing is written twice.
  */
 export async function loadCommandWords(
   commands: Readonly<Record<string, CommandEntry>>,
@@ -60,7 +60,10 @@ export function parseCommandWords(
   };
 }
 
-/** `list|show|read PERSONA`, or `add URL | list | remove NAME|URL`: words in lower case that begin an alternative. */
+/**
+ * Finds the words in lower case that begin an alternative, as in `list|show|read PERSONA` or `add URL | list | remove
+ * NAME|URL`.
+ */
 function parseVerbs(rest: string): readonly string[] {
   return /^ +[a-z]/.test(rest) ? [...rest.matchAll(/(?:^ +|\|\s*)([a-z]+)/g)].map(([, verb = '']) => verb) : [];
 }
@@ -69,7 +72,7 @@ function parseKind(flag: string, value: string | undefined): CommandFlag['value'
   if (value === undefined) return null;
   if (/^PERSONAS?$/.test(value) || flag === '--persona') return { is: 'persona' };
   if (value.startsWith('<')) return { is: value === '<path>' ? 'file' : 'text' };
-  // Words as they are typed; those in capitals stand for something else.
+  // Words in lower case are typed literally; words in capitals are placeholders.
   const words = value.split('|').filter((word) => word === word.toLowerCase());
   if (words.length > 0) return { is: 'words', words };
 

@@ -1,6 +1,6 @@
 import type { Command, CommandEntry } from './command.ts';
 
-/** What `hivebar --help` prints. */
+/** Formats the text of `hivebar --help`. */
 export function formatOverview(commands: Readonly<Record<string, CommandEntry>>): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
   const rows = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
@@ -23,7 +23,7 @@ const NEEDS = {
   tray: 'Needs the running tray program: start it with `hivebar`.',
 } as const;
 
-/** What `hivebar NAME --help` prints. */
+/** Formats the text of `hivebar NAME --help`. */
 export function formatHelp({ summary, needs }: CommandEntry, { usage, about, examples }: Command): string {
   const need = NEEDS[needs];
   const width = Math.max(0, ...examples.map(({ run }) => run.length));

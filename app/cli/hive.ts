@@ -113,7 +113,7 @@ function remove(io: Io, config: string, target: string): number {
 
 const SCOPE = { is: 'machine', key: 'hive' } as const;
 
-/** As given, else the first part of the host's name: of an address there is none. */
+/** Takes the given name, else the first part of the host's name. An IP address has no such part. */
 function chooseName({ name, url }: HiveAddArgs): string {
   if (name !== null) {
     if (RESERVED_NAMES.some((reserved) => reserved === name))

@@ -2,14 +2,14 @@
 import { useCompileCache } from './compile-cache.node.ts';
 import { isQuick } from './quick-names.ts';
 
-// No await at the top level: the package holds this file as CommonJS, which starts faster.
+// There is no top-level await: the package builds this file as CommonJS, which starts faster.
 start(process.argv.slice(2)).catch((error: unknown) => {
-  // Nothing below lets an error through, so this is one of loading: a package that is not whole.
+  // `start` lets no other error through, so this is a loading error: the package is incomplete.
   process.exitCode = 1;
   throw error;
 });
 
-/** Loads the one half or the other, never both: the quick commands stand in this very file once it is packed. */
+/** Loads either the quick commands or all commands, never both. In the package, the quick commands are part of this file. */
 async function start(args: readonly string[]): Promise<void> {
   const quick = isQuick(args);
   if (!quick) await import('../host/poke-signal.node.ts'); // before anything else: from here on a SIGUSR1 is safe

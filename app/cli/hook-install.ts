@@ -15,10 +15,10 @@ import {
 import type { Io } from './command.ts';
 import { toUsageFault } from './outcome.ts';
 
-/** Nothing of ours is installed, or not as this program would. */
+/** Exit code: our hooks are not installed, or not as this program would install them. */
 const EXIT_NOT_INSTALLED = 1;
 
-/** The words of `hivebar hook` that concern the settings of harnesses. */
+/** The words of `hivebar hook` that manage the settings of harnesses. */
 export const HOOK_INSTALL_VERBS = ['install', 'uninstall', 'status'] as const;
 
 export const HOOK_INSTALL_ABOUT: readonly string[] = [
@@ -31,10 +31,10 @@ export const HOOK_INSTALL_ABOUT: readonly string[] = [
 ];
 
 /**
- * `hivebar hook install|uninstall|status`.
- * @param args the word and what follows it
+ * Runs `hivebar hook install|uninstall|status`.
+ * @param args the word and its arguments
  * @returns the exit code
- * @throws Fault `usage`, or `settings`, `unreadable`, `unwritable` for settings that are left as they are
+ * @throws Fault `usage`, or `settings`, `unreadable`, `unwritable` for settings that are left unchanged
  */
 export async function runHookInstall(args: readonly string[], io: Io): Promise<number> {
   const { verb, harness, persona, scope, json } = parseArguments(args);
@@ -49,7 +49,7 @@ export async function runHookInstall(args: readonly string[], io: Io): Promise<n
   }
 }
 
-/** Those that are meant: the named one, else each that is used here. */
+/** Selects the named harness, else each harness that is used here. */
 function selectHarnesses(
   installer: HookInstaller,
   named: HarnessName | null,
@@ -71,10 +71,10 @@ function install(
   persona: string | null,
   io: Io,
 ): number {
-  // All of it can be done, or none is.
+  // Check all harnesses first, so that either all are installed or none.
   for (const harness of harnesses) installer.check(harness, scope);
   for (const harness of harnesses) {
-    // What an earlier install was told stands until another is told something else.
+    // Without a new persona, the one of an earlier install stays.
     const whose = persona ?? installer.readStatus(harness, scope).persona;
     const { path, changed } = installer.install(harness, scope, whose);
     const { label } = RECIPES[harness];

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { answerHook } from './hook/index.ts';
 
-/** Each wait has its own, shorter one; this is for what nobody thought of, such as a disk that does not answer. */
+/** Each wait has its own, shorter limit. This one covers unforeseen cases, such as a disk that does not answer. */
 const MOST_MS = 15_000;
 setTimeout(() => {
   write(2, `hivebar hook: not done after ${MOST_MS / 1000} s: what it was to say comes with the next one\n`);
@@ -9,8 +9,8 @@ setTimeout(() => {
 }, MOST_MS).unref();
 
 /**
- * One call of a hook in a process of its own. It ends at once: what a process does while it goes quietly (closing the database,
- * taking down its heap) is time that an agent waits for.
+ * Runs one call of a hook in its own process and exits at once. A normal exit would close the database and free the heap while
+ * the agent waits.
  */
 answerHook(process.argv.slice(3), {
   env: { ...process.env },
@@ -25,6 +25,6 @@ function write(fd: number, text: string): void {
   try {
     writeSync(fd, text);
   } catch {
-    // Nobody reads it, or not now: no reason for a hook to do anything else.
+    // Nobody reads the output, or not now. A hook has nothing else to do about that.
   }
 }

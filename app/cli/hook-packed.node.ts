@@ -5,16 +5,17 @@ import { Script } from 'node:vm';
 import { realFiles } from '../../core/ports/files.node.ts';
 import { openCompileCacheDir } from './compile-cache.node.ts';
 
-/** Names what is in the files of the hook, in short; written here when the package is made. */
+/** A short name for the contents of the hook's files. The build of the package inserts it here. */
 declare const HOOK_CODE: string;
 
 /**
- * `hivebar hook` as the installed script runs it, `node hook.cjs hook --harness ... --event EVENT`: in the package a program of
- * its own, which loads what a hook needs and nothing else.
+ * The installed script runs `hivebar hook` as `node hook.cjs hook --harness ... --event EVENT`. In the package this is a
+ * separate program, which loads only what a hook needs.
  *
- * Node's cache of compiled code is made before anything ran, and so it lacks nearly every function: to compile them was a third
- * of what a hook takes beyond a bare Node. This one is made at the end of a run, for each event, and again every hour, with
- * what the runs since have used. Without it, or when it is another Node's, the code is compiled as ever.
+ * Node creates its cache of compiled code before anything ran, so the cache lacks nearly every function. Compiling those took a
+ * third of the time that a hook needs beyond a bare Node. This cache is created at the end of a run, per event, and renewed
+ * every hour with the functions that later runs used. Without a cache, or with one of another Node, the code is compiled as
+ * usual.
  */
 const RENEWED_MS = 3_600_000;
 const MAIN = './hook-now.cjs';
@@ -25,11 +26,11 @@ const cacheDir = openCompileCacheDir();
 try {
   load(MAIN);
 } catch (error) {
-  // A package that is not whole: to a harness no reason to hold its agent.
+  // The package is incomplete. That is no reason for a harness to hold its agent.
   process.stderr.write(`hivebar hook: ${error instanceof Error ? error.message.split('\n', 1) : String(error)}\n`);
 }
 
-/** `require`, with a cache for what is ours. */
+/** Works like `require`, with a cache for our own files. */
 function load(name: string): unknown {
   if (!PART.test(name)) return requireOther(name);
   const filename = join(import.meta.dirname, name);
@@ -48,7 +49,7 @@ function load(name: string): unknown {
   return module.exports;
 }
 
-/** Null without a folder that can be trusted: a slower hook. */
+/** Null when no folder can be trusted; the hook is then slower. */
 function toCachePath(name: string): string | null {
   if (cacheDir === null) return null;
   const { argv, version, arch } = process;
@@ -57,7 +58,7 @@ function toCachePath(name: string): string | null {
   return join(cacheDir, `${name}-${HOOK_CODE}-${version}-${arch}-${moment}.bin`);
 }
 
-/** It is in the file twice: V8 believes what it is given, and a file that was torn is not to be run. */
+/** The file contains the data twice. V8 trusts its input, so the data of a torn file must not be used. */
 function readCached(path: string): { readonly data: Buffer; readonly isNew: boolean } | null {
   try {
     const age = Date.now() - statSync(path).mtimeMs;
@@ -66,7 +67,7 @@ function readCached(path: string): { readonly data: Buffer; readonly isNew: bool
     const data = both.subarray(0, half);
     return data.equals(both.subarray(half)) ? { data, isNew: age >= 0 && age < RENEWED_MS } : null;
   } catch {
-    return null; // none yet
+    return null; // there is none yet
   }
 }
 
@@ -76,12 +77,12 @@ function saveCached(path: string, data: Buffer): void {
     const fd = openSync(temp, 'wx', 0o600);
     try {
       writeSync(fd, Buffer.concat([data, data]));
-      fsyncSync(fd); // else its name may outlive its bytes
+      fsyncSync(fd); // otherwise the file's name may survive a crash and its bytes may not
     } finally {
       closeSync(fd);
     }
     realFiles.rename(temp, path);
   } catch {
-    // A slower hook, and the next one tries again.
+    // The hook is slower, and the next one tries again.
   }
 }

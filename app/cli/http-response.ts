@@ -1,6 +1,6 @@
 /**
- * A whole HTTP answer whose end was the end of the connection, or null when it is cut short or no HTTP. It must say its
- * length: otherwise a server that was killed halfway reads like one that had no more to say.
+ * Parses a whole HTTP response whose end was the end of the connection; null when it is cut short or not HTTP. The response
+ * must state its length. Without a length, the response of a server that was killed halfway would look complete.
  */
 export function parseHttpResponse(bytes: Buffer): { readonly status: number; readonly body: string } | null {
   const split = bytes.indexOf('\r\n\r\n');

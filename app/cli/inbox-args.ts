@@ -37,7 +37,7 @@ export type InboxFlags = {
 
 export interface InboxArgs {
   readonly verb: InboxVerb;
-  /** What follows the verb. */
+  /** The words after the verb. */
   readonly words: readonly string[];
   readonly flags: InboxFlags;
 }

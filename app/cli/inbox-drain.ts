@@ -16,16 +16,19 @@ import { findOwnPersona, findPersonaOfSession } from './persona-lookup.ts';
 import { createTakeOver } from './queue-takeover.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-/** All of it within a second: a session waits. What is not done by then is released, and comes with the next drain. */
+/**
+ * A session waits for a drain, so all of it must end within a second. Items that are not written in time are released, and come
+ * with the next drain.
+ */
 const LEASE_WAIT_MS = 400;
 const WRITE_UNTIL_MS = 700;
 const COMMIT_WAIT_MS = 200;
 const TRAY_WAIT_MS = 100;
 
 /**
- * Prints what is pending for a persona and marks it as delivered once it was written (inbox and gates, contract 3). Prints
- * nothing when there is nothing, or nobody to drain for.
- * @throws Fault; the caller ends with 0 all the same
+ * Prints the pending items of a persona, and marks them as delivered once they were written (inbox and gates, contract 3). It
+ * prints nothing when there is nothing pending, or no persona is known.
+ * @throws Fault; the caller exits with 0 all the same
  */
 export async function runDrain({ words, flags }: InboxArgs, io: Io): Promise<void> {
   const until = realClock.monotonic() + WRITE_UNTIL_MS;
@@ -68,7 +71,7 @@ function toTextOutput(drained: DrainText | null): DrainOutput | null {
   return drained === null ? null : { ...drained, text: `${drained.text}\n` };
 }
 
-/** Whole items, however long they are: a script has no limit of characters. */
+/** Formats whole items, however long they are: scripts have no limit of characters. */
 function toJsonOutput(lent: DrainLease | null): DrainOutput {
   const json = JSON.stringify({ items: lent?.items.map(toItemWire) ?? [], left: lent?.left ?? 0 });
   return {
@@ -78,7 +81,7 @@ function toJsonOutput(lent: DrainLease | null): DrainOutput {
   };
 }
 
-/** What kept it from being written; null when all of it was. */
+/** Writes the text. Returns why that failed; null when all of it was written. */
 async function writeOutput(text: string, until: number): Promise<string | null> {
   const late = new AbortController();
   using _ = realClock.after(Math.max(0, until - realClock.monotonic()), () => late.abort());
@@ -91,7 +94,7 @@ async function writeOutput(text: string, until: number): Promise<string | null> 
   }
 }
 
-/** How long a statement may wait for another process's transaction. */
+/** Sets how long a statement may wait for another process's transaction. */
 function setBusyTimeout(db: Database, ms: number): void {
   db.exec(`PRAGMA busy_timeout = ${ms}`);
 }

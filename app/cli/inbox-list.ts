@@ -9,7 +9,7 @@ import { toUsageFault } from './outcome.ts';
 
 const TEXT_CHARS = 100;
 
-/** Which items are asked for; null: the list of messages. @throws Fault `usage` */
+/** Which items the flags ask for; null: the list of messages instead. @throws Fault `usage` */
 export function parseListFilter({ all: includesAll, pending, delivered }: InboxFlags): ItemFilter | null {
   const filters = [includesAll && 'all', pending && 'pending', delivered && 'delivered'].filter(
     (value) => typeof value === 'string',
@@ -18,7 +18,7 @@ export function parseListFilter({ all: includesAll, pending, delivered }: InboxF
   return (filters[0] as ItemFilter | undefined) ?? null;
 }
 
-/** Items of a persona, newest first, with what became of each; marks nothing. */
+/** Prints the items of a persona, newest first, with what became of each. It marks nothing. */
 export async function listItems(
   io: Io,
   persona: string,
@@ -49,7 +49,7 @@ function getItemState({ delivered, read, expires }: Item, now: Instant): 'delive
   return expires !== null && expires <= now ? 'expired' : 'pending';
 }
 
-/** An item as scripts get it. */
+/** Converts an item to its JSON for scripts. */
 export function toItemWire(item: Item) {
   const { id, persona, type, source, content, priority, session, created, expires, dedupKey, isBroadcast, origin } =
     item;

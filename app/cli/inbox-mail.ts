@@ -50,7 +50,7 @@ export async function readMail(io: Io, persona: string, ids: readonly number[], 
     const requestedIds = ids.length > 0 ? ids : listUnread().reverse();
     const lookups = requestedIds.map((id) => ({ id, message: hive.show(persona, id) }));
     const existing = lookups.flatMap(({ message }) => (message === null ? [] : [message]));
-    // What is marked is what is shown: mail that arrives in between stays unread.
+    // Only the messages that were shown are marked: mail that arrives in between stays unread.
     hive.markRead(
       persona,
       existing.map((message) => message.id),

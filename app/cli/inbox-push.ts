@@ -19,10 +19,10 @@ import { toUsageFault } from './outcome.ts';
 import { findOwnPersona, findPersonaOfSession } from './persona-lookup.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
 
-/** With `--json`, of what was there already. */
+/** Exit code with `--json` when the item was already there. */
 const WAS_THERE = 3;
 
-/** Stores one item, and says which id it has. */
+/** Stores one item, and prints its id. */
 export async function push({ words, flags }: InboxArgs, io: Io): Promise<number> {
   const target = parseTarget(flags);
   const item = toNewItem(flags, io);
@@ -61,7 +61,10 @@ export async function push({ words, flags }: InboxArgs, io: Io): Promise<number>
   return 0;
 }
 
-/** What became of the session that an item was just pushed for. What waits for one that is over goes to its persona. */
+/**
+ * Returns the state of the session that an item was just pushed for. When the session is over, its waiting items go to its
+ * persona.
+ */
 function findSessionState(
   items: Items,
   db: Database,
@@ -87,7 +90,7 @@ function formatAnswer({ id, isNew, dedupKey }: PushResult, to: Addressee, sessio
   return `pushed ${id} to ${whom}${session === null ? '' : `, session ${displayName(session)}`}`;
 }
 
-/** A session by itself is one whose persona is still to be found. */
+/** A target that is only a session needs a look-up of its persona. */
 type PushTarget = Addressee | { readonly is: 'session'; readonly id: string };
 
 function parseTarget({ to, bead, session, broadcast }: InboxFlags): PushTarget {

@@ -52,7 +52,7 @@ export const command: Command = {
   },
 };
 
-/** A hook runs it: no trouble of ours may stop the agent, a wrong command line neither. */
+/** Hooks run this command: neither an error of ours nor a wrong command line may stop the agent. */
 async function drain(args: () => InboxArgs, io: Io): Promise<number> {
   try {
     await runDrain(args(), io);

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-// The name the Kijito specification gives the headless watcher: the same flags, so it drops in.
+// The Kijito specification gives the headless watcher this name. It takes the same flags, so it can replace the monitor.
 process.argv.splice(2, 0, 'watch');
 void import('./hivebar.node.ts');

@@ -5,11 +5,11 @@ import { openUnblocked } from './nonblocking-fd.node.ts';
 const WAIT_MS = 10;
 const READER_GONE: ReadonlySet<string> = new Set(['EPIPE', 'ENXIO', 'ECONNRESET', 'EIO', 'EBADF']);
 
-/** Writes to stdout and knows what became of it; a reader that does not read blocks nothing. */
+/** Writes to stdout and reports what became of it. A reader that does not read blocks nothing. */
 export interface LineOutput {
   /**
-   * `stopped`: `stop` was aborted before all of it was taken.
-   * @throws what the file system says when stdout is a file and the disk is full
+   * Writes the text. `stopped` means that `stop` was aborted before all of it was taken.
+   * @throws the file system's error when stdout is a file and the disk is full
    */
   write(text: string, stop: Pick<AbortSignal, 'aborted'>): Promise<'written' | 'reader gone' | 'stopped'>;
 }

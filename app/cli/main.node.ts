@@ -3,7 +3,7 @@ import { isInCodexServer } from './codex-server.node.ts';
 import type { CommandEntry, Io } from './command.ts';
 import { dispatch } from './dispatch.ts';
 
-/** Runs one command line in this process and leaves its exit code there. */
+/** Runs one command line in this process and sets the exit code. */
 export async function main(args: readonly string[], commands: Readonly<Record<string, CommandEntry>>): Promise<void> {
   process.exitCode = await dispatch(args, createIo(), commands);
 }
@@ -22,7 +22,7 @@ function createIo(): Io {
 }
 
 function write(stream: NodeJS.WriteStream, text: string): void {
-  // A reader that has seen enough (`hivebar status | head -1`) is no failure of the command.
+  // A reader that stops early (`hivebar status | head -1`) is not a failure of the command.
   if (stream.listenerCount('error') === 0) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

@@ -72,7 +72,7 @@ export const command: Command = {
   },
 };
 
-/** What to stop so that a lock is free. */
+/** Says what to stop so that a lock becomes free. */
 function formatStopStep(lock: string, disk: Disk, io: Io): string {
   if (dirname(lock) === createService(disk, io).directory)
     return 'the headless watch still runs; run `hivebar service uninstall --headless`, or end its process';
@@ -111,7 +111,7 @@ function parseArguments(args: readonly string[]): MigrateArgs {
   }
 }
 
-/** Into the tray program comes also what its own headless service has reached. */
+/** A migration into the tray program also includes the positions of its own headless service. */
 function listDefaultDirectories({ headless }: MigrateArgs, disk: Disk, io: Io): readonly string[] {
   const old = listDeployedDirectories(io.env);
   return headless ? old : [...old, createService(disk, io).directory];
@@ -121,7 +121,7 @@ function createService(disk: Disk, io: Io) {
   return createOwnHeadlessService({ os: getHostOs(), env: io.env, disk, random: realRandom, spawn: realSpawn });
 }
 
-/** Takes every lock, so that no monitor starts meanwhile. @returns the first that somebody holds */
+/** Takes every lock, so that no monitor starts meanwhile. @returns the first lock that another process holds */
 function lockAll(deployments: readonly Deployment[], disk: Disk, held: DisposableStack): string | null {
   for (const path of deployments.flatMap(({ locks }) => locks)) {
     const lock = takeOthersLock(disk, path);

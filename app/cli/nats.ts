@@ -58,7 +58,7 @@ function chooseServer(args: readonly string[], io: Io): NatsServer {
 
 function loadToken(tokenFile: string | null, io: Io): string | null {
   if (tokenFile === null) return null;
-  // Any name but `authorization` has the token as it is for its value.
+  // Any header name but `authorization` gets the token unchanged as its value.
   const header = readCredential(
     { tokenFile, tokenVariable: undefined, authHeader: 'nats-token' },
     createStderrLog(io, 'hivebar nats'),

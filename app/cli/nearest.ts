@@ -1,4 +1,4 @@
-/** The name a person most likely meant, or null when nothing is close: at most a third of its letters differ. */
+/** Finds the name that a person most likely meant; null when none is close. At most a third of the letters may differ. */
 export function findNearest(typed: string, names: readonly string[]): string | null {
   let best: { readonly name: string; readonly far: number } | null = null;
   for (const name of names) {
@@ -8,7 +8,7 @@ export function findNearest(typed: string, names: readonly string[]): string | n
   return best?.name ?? null;
 }
 
-/** Edits from `a` to `b`: insert, delete, replace, or swap two neighbours. */
+/** Counts the edits from `a` to `b`: insert, delete, replace, or swap two neighbours. */
 function computeDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);

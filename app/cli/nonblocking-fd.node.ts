@@ -2,34 +2,34 @@ import { constants, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
-/** As long as this process lives: whoever lets go of one closes its descriptor. */
+/** References for the life of this process, because a wrapper that is garbage-collected closes its descriptor. */
 const wrapped: unknown[] = [];
 
 /**
- * A descriptor of the same file, pipe or socket, on which a read or a write that would wait answers EAGAIN at once; files
- * never wait. It does without the streams of `process`, which are a sixth of the start of a hook. Not for terminals.
+ * Returns a descriptor of the same file, pipe or socket. A read or write that would block answers EAGAIN at once; files never
+ * block. It avoids the streams of `process`, which take a sixth of the start of a hook. Not for terminals.
  */
 export function openUnblocked(fd: 0 | 1): number {
   const stat = fstatSync(fd);
   if (stat.isFIFO() && process.platform === 'linux') {
     try {
-      // An open description of our own: how others see the pipe is not changed.
+      // This opens a separate open file description, so the pipe does not change for other processes.
       return openSync(`/proc/self/fd/${fd}`, (fd === 0 ? O_RDONLY : O_WRONLY) | O_NONBLOCK);
     } catch {
-      // No /proc, another user's pipe, or nobody at its other end: as every other.
+      // There is no /proc, the pipe is another user's, or its other end is closed. The general way below applies.
     }
   }
   if (stat.isFIFO() || stat.isSocket()) wrapped.push(openPipe(fd));
   return fd;
 }
 
-/** What `net` has below its sockets. */
+/** The internals below the sockets of `net`. */
 interface PipeWrap {
   readonly Pipe: new (type: number) => { open(fd: number): number };
   readonly constants: { readonly SOCKET: number };
 }
 
-/** To be wrapped is what makes it answer so; nothing is read. `node:net` and what it loads take 4 ms, so it is asked for last. */
+/** Wrapping the descriptor makes it non-blocking; nothing is read. `node:net` takes 4 ms to load, so it is the last resort. */
 function openPipe(fd: number): unknown {
   try {
     const { binding } = process as unknown as { binding(name: 'pipe_wrap'): PipeWrap };
@@ -37,7 +37,7 @@ function openPipe(fd: number): unknown {
     const pipe = new Pipe(constants.SOCKET);
     if (pipe.open(fd) === 0) return pipe;
   } catch {
-    // A Node without it.
+    // This Node has no such binding.
   }
   return new Socket({ fd });
 }

@@ -6,8 +6,8 @@ import type { WatchPlan } from '../config/watch/index.ts';
 import { type Deployment, findPersona, listDeployedDirectories, readDeployment } from './deployed/index.ts';
 
 /**
- * Why the headless service would tell mail twice, or skip some: the monitor that was deployed before still runs, or has
- * positions that were not taken over (Kijito spec 14.4). Null: neither.
+ * Returns why the headless service would deliver mail twice or skip some: the previously deployed monitor still runs, or its
+ * positions were not migrated (Kijito spec 14.4). Null: neither is the case.
  */
 export function findOlderMonitor(
   plan: WatchPlan,
@@ -24,7 +24,7 @@ export function findOlderMonitor(
   return `${left} is where another monitor stood: mail since then would be passed over; run \`hivebar migrate --headless\` with the same flags first, or move its directory away`;
 }
 
-/** The first position of an inbox of this hive. */
+/** Finds the first saved position of an inbox of this hive. */
 function findPosition(deployments: readonly Deployment[], base: string): string | null {
   const hive = parseHiveUrl(base, { is: 'source', key: base });
   const match = deployments

@@ -8,19 +8,19 @@ import type { Io } from './command.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-/** Nothing here asks git. */
+/** Required by `openGates`; nothing here asks git. */
 const GIT_MS = 1000;
 
 export interface DecisionAccess {
   readonly decisions: Decisions;
   readonly db: Database;
-  /** Tells the tray process of what changed so far, for who then waits; at the end it is told anyway. */
+  /** Tells the tray process now what changed so far, for callers that wait. At the end it is told anyway. */
   tell(): Promise<void>;
 }
 
 /**
- * Runs `work` on the decisions in the database itself, so that a question is asked and answered with the tray process closed;
- * what an earlier crash left undone is done first. Then the tray process, if there is one, is told of what changed.
+ * Runs `work` on the decisions in the database itself, so that questions can be asked and answered while the tray process is
+ * closed. Work that an earlier crash left undone is finished first. Afterwards a running tray process is told about changes.
  */
 export async function runWithDecisions<T>(io: Io, work: (access: DecisionAccess) => T | Promise<T>): Promise<T> {
   const log = createStderrLog(io, 'hivebar decision');

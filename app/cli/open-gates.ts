@@ -12,7 +12,7 @@ import { DATABASE, tellTray } from './open-local-hive.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-/** A command may take its time where a hook may not. */
+/** Limit for git in milliseconds. A command may take longer than a hook. */
 const GIT_MS = 3000;
 
 export interface GateAccess {
@@ -22,8 +22,8 @@ export interface GateAccess {
 }
 
 /**
- * Runs `work` on the gates. They are files: the database is opened only when a gate that resolved is to be told of, or when
- * only it can say who asks. Then the tray process hears of what changed.
+ * Runs `work` on the gates, which are files. The database is opened only when a resolved gate has to be announced, or when only
+ * the database can identify the caller. Afterwards the tray process is told about changes.
  */
 export async function runWithGates<T>(io: Io, work: (access: GateAccess) => Promise<T> | T): Promise<T> {
   const { state, config } = findOwnDirs({ ...io.env });
@@ -65,7 +65,7 @@ export async function runWithGates<T>(io: Io, work: (access: GateAccess) => Prom
   return answer;
 }
 
-/** What these change is on the board, and who waits for it may have mail. */
+/** Wraps the gates so that changes are noted. The board shows them, and waiting callers may have mail. */
 function notifyOnChange(gates: Gates, noteChange: () => void): Gates {
   return {
     ...gates,

@@ -6,7 +6,7 @@ import type { Io } from './command.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-/** Runs `work` on the items in the database itself, as `withHive` does; then tells the tray process of what changed. */
+/** Runs `work` on the items in the database itself, as `runWithHive` does. Then it tells the tray process about changes. */
 export async function runWithItems<T>(
   io: Io,
   does: 'changes' | 'looks',

@@ -7,8 +7,8 @@ import { createStderrLog } from './stderr-log.ts';
 import { askTray } from './tray-request.node.ts';
 
 /**
- * Runs `work` on the local hive in the database itself, so that mail is accepted with the tray process closed; then tells
- * the tray process, if there is one, that mail may have changed.
+ * Runs `work` on the local hive in the database itself, so that mail is accepted while the tray process is closed. Then it
+ * tells a running tray process that mail may have changed.
  */
 export async function runWithHive<T>(
   io: Io,
@@ -28,21 +28,23 @@ export async function runWithHive<T>(
   return answer;
 }
 
-/** The truth of this machine: mail, outbox, marks, announcements. */
+/** The file that holds the truth of this machine: mail, outbox, checkpoints, announcements. */
 export const DATABASE = 'hivebar.sqlite';
 
-/** What tells the tray process that mail may have changed. */
+/** Request that tells the tray process that mail may have changed. */
 const HIVE_CHANGED = { method: 'POST', path: '/api/v1/actions/hive-changed', body: '{}' } as const;
 
-/** The mail is on the disk already, so nobody waits long for a tray process that is busy or stopped. */
+/** The mail is already on disk, so a busy or stopped tray process does not hold up the command for long. */
 const TELL_WITHIN_MS = 1000;
 
-/** Without a tray process there is nobody to tell; it looks for itself when it starts. */
+/**
+ * Tells a running tray process that mail may have changed. Without one nothing is lost: it reads the database when it starts.
+ */
 export async function tellTray(io: Io, withinMs: number = TELL_WITHIN_MS): Promise<void> {
   try {
     await askTray(HIVE_CHANGED, io.env, withinMs);
   } catch (error) {
-    // The mail is stored and safe; the tray finds it on its next tick.
+    // The mail is stored and safe; the tray process finds it on its next tick.
     io.err(`hivebar did not hear of it at once (${error instanceof Error ? error.message : String(error)})\n`);
   }
 }

@@ -40,7 +40,7 @@ export const command: Command = {
   },
 };
 
-/** What was opened, by the answer of the running program. */
+/** Formats what was opened, from the answer of the running program. */
 function formatOpened(persona: string | null, answer: string, wantsPage: boolean): string {
   const { result } = JSON.parse(answer) as { readonly result: { readonly opened: string } };
   if (persona === null) return 'opened the status page';
@@ -51,13 +51,13 @@ function formatOpened(persona: string | null, answer: string, wantsPage: boolean
   return `opened ${name}`;
 }
 
-/** What lets the desktop bring the window to the front, where whoever started us has passed it on. */
+/** Finds the token that lets the desktop bring the window to the front, when the process that started us passed it on. */
 function findActivationToken({ env }: Io): { readonly activationToken?: string } {
   const token = env.XDG_ACTIVATION_TOKEN ?? env.DESKTOP_STARTUP_ID ?? '';
   return token === '' ? {} : { activationToken: token };
 }
 
-/** For a person whose desktop opens nothing. Null where there is nothing to open either. */
+/** Fetches the link for a person whose desktop opens nothing. Null when there is nothing to open either. */
 async function fetchLink(params: object, { env }: Io): Promise<string | null> {
   const response = await askTray({ method: 'POST', path: '/api/v1/actions/link', body: JSON.stringify(params) }, env);
   return response.is === 'answered' && response.status === 200 ? parseUrl(response.body) : null;

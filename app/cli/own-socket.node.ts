@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { findOwnDirs } from '../../core/state/dirs.node.ts';
 import { resolveOwnerSocketPath } from '../owner-socket.ts';
 
-/** Where the tray process of this user listens; null where that folder is somebody else's, who is not to be asked. */
+/** Returns the socket of this user's tray process; null when the folder belongs to another user, who must not be asked. */
 export function findOwnSocket(env: Readonly<Record<string, string | undefined>>): string | null {
   const uid = process.geteuid?.() ?? null;
   const path = resolveOwnerSocketPath(process.platform, findOwnDirs({ ...env }).run, uid);

@@ -4,12 +4,12 @@ import { act } from './act.ts';
 import type { Command, Io } from './command.ts';
 import { toUsageFault } from './outcome.ts';
 
-/** A command that does one thing with one persona. */
+/** Creates a command that runs one action on one persona. */
 export function createPersonaAction(action: {
   readonly name: string;
   readonly about: readonly string[];
   readonly does: string;
-  /** What is printed once it is done. */
+  /** Formats the line that is printed on success. */
   readonly done: (persona: string) => string;
 }): Command {
   return {
@@ -34,7 +34,7 @@ function parsePersona(args: readonly string[]): string {
   }
 }
 
-/** @throws Error unless exactly one is named */
+/** @throws Error unless exactly one persona is named */
 export function requireOnePersona([persona, ...rest]: readonly string[]): string {
   if (persona === undefined || persona === '') throw new Error('who? Give the name of a persona');
   if (rest.length > 0) throw new Error(`one persona at a time, not also ${rest.join(' ')}`);

@@ -7,8 +7,8 @@ import type { Io } from './command.ts';
 import { DATABASE } from './open-local-hive.ts';
 
 /**
- * Whose agent works in this session, as the last announcement of it said, by its name in the local hive; null when it is not
- * known.
+ * Returns the persona whose agent works in this session, according to its newest announcement, by its name in the local hive.
+ * Null: unknown.
  */
 export function findPersonaOfSession(db: Database, session: string, config: string): string | null {
   const announced = openSessionStore(db)
@@ -19,12 +19,12 @@ export function findPersonaOfSession(db: Database, session: string, config: stri
   return newest === undefined ? null : locateInbox(newest.persona, config).name;
 }
 
-/** The persona that this process works for, as whoever started it said. */
+/** Returns the persona that this process works for, as the process that started it set it. */
 export function getProcessPersona({ HIVEBAR_PERSONA }: Io['env']): string | null {
   return HIVEBAR_PERSONA === undefined || HIVEBAR_PERSONA === '' ? null : HIVEBAR_PERSONA;
 }
 
-/** The persona that this command works for: as its environment says, else as the thread of Codex was announced that runs it. */
+/** Returns the persona that this command works for: the one in the environment, else the one announced for its Codex thread. */
 export function findOwnPersona({ env }: Pick<Io, 'env'>): string | null {
   const thread = findThread(env);
   const processPersona = getProcessPersona(env);

@@ -6,11 +6,11 @@ import { createRealDisk, type Database, type Dirs } from '../../core/state/index
 import { toNamedSessions } from '../hook/index.ts';
 import { openSessionStore } from '../open/index.ts';
 
-/** In milliseconds: what is held longer waits for the next drain. */
+/** In milliseconds. Files that stay locked longer wait for the next drain. */
 export const LOCK_WAIT_MS = 250;
 
 /**
- * Takes over the queue files of every session that a persona announced; see `takeOverAll`.
+ * Moves the queue files of every session that a persona announced into the store; see `takeOverAll`.
  * @param waitMs for all locks together
  */
 export function createTakeOver(

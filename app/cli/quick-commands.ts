@@ -3,7 +3,7 @@ import * as poll from './poll.ts';
 import type { QuickName } from './quick-names.ts';
 import * as status from './status.ts';
 
-/** Loaded together with their table: a file saved is a millisecond saved. */
+/** These commands are loaded together with their table, because every file less saves a millisecond. */
 export const QUICK_COMMANDS: Readonly<Record<QuickName, CommandEntry>> = {
   status: {
     summary: 'show the state and the unread mail of every persona',

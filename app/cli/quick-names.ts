@@ -1,9 +1,9 @@
-/** The commands that only ask the running program: their start is measured against a Node that does nothing. */
+/** The commands that only ask the running program. Their start is measured against a Node that does nothing. */
 const QUICK_NAMES = ['status', 'poll'] as const;
 
 export type QuickName = (typeof QUICK_NAMES)[number];
 
-/** What shells ask for names while a person types: as quick, and in no list of commands. */
+/** Shells call it for names while a person types. It is as quick, and no list of commands shows it. */
 export const COMPLETE = '__complete';
 
 export function isQuick([first]: readonly string[]): boolean {

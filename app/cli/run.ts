@@ -9,7 +9,7 @@ import type { Command, Io } from './command.ts';
 import { toUsageFault } from './outcome.ts';
 import { askTray } from './tray-request.node.ts';
 
-/** Another hivebar runs already. */
+/** Another hivebar is already running. */
 const EXIT_ALREADY_RUNNING = 3;
 
 export const command: Command = {

@@ -2,9 +2,9 @@ import { isAbsolute, join, sep } from 'node:path';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';
 import { toUsageFault } from './outcome.ts';
 
-/** What the headless service is to watch. */
+/** The flags of the headless service, and the plan that they describe. */
 export interface ServiceFlags {
-  /** All flags, ours before those that were given. */
+  /** All flags: our defaults, then those that were given. */
   readonly flags: readonly string[];
   readonly plan: WatchPlan;
   readonly warnings: readonly string[];
@@ -13,12 +13,12 @@ export interface ServiceFlags {
 const HEARTBEAT_SECONDS = 120;
 
 /**
- * The flags of the headless service: those that were given, and a position file, an event file per persona and a heartbeat
- * where they were not (Kijito contract i). Checked by the parser of `hivebar watch`.
+ * Completes the flags of the headless service: a position file, an event file per persona and a heartbeat are added where they
+ * were not given (Kijito contract i). The parser of `hivebar watch` checks them.
  *
- * @param directory where the service keeps its files
- * @throws Fault `usage`, also for what a service cannot have: a relative path, a cache, `--seed-at`, what ends by
- * itself
+ * @param directory where the service stores its files
+ * @throws Fault `usage`, also for flags that a service cannot have: a relative path, a cache, `--seed-at`, and flags of runs
+ * that end on their own
  */
 export function parseServiceFlags(directory: string, args: readonly string[]): ServiceFlags {
   const plan = parsePlan(args).plan;
@@ -64,7 +64,7 @@ function listPaths({ stateFile, tokenFile, activityFile, emit }: WatchPlan): rea
   return paths.flatMap(([flag, path]) => (path === null ? [] : [[flag, path] as const]));
 }
 
-/** Kijito contract, trap 38. */
+/** Whether a path is in a cache folder (Kijito contract, trap 38). */
 function isCache(path: string): boolean {
   const steps = path.split(sep);
   return steps.includes('.cache') || steps.join('/').includes('/Library/Caches/');

@@ -1,4 +1,4 @@
-/** The operating system this process runs on. */
+/** Returns the operating system that this process runs on. */
 export function getHostOs(): NodeJS.Platform {
   return process.platform;
 }

@@ -3,12 +3,12 @@ import { createRealDisk } from '../../core/state/index.ts';
 import type { Io } from './command.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-/** From this size on the log is put aside as `PATH.1`, in the place of the one before it. */
+/** At this size the log is renamed to `PATH.1`, replacing the earlier one. */
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * With stderr in a private file of at most about 2 MiB in two parts, for a supervisor that keeps no output or lets it grow
- * for ever. What the file does not take, and what became of the file, goes to stderr.
+ * Redirects stderr to a private file, which takes at most about 2 MiB in two parts. It is for a supervisor that stores no
+ * output or lets its log grow forever. Lines that the file does not take, and warnings about the file, go to stderr.
  */
 export function createLoggingIo(path: string, io: Io): Io {
   const disk = createRealDisk(createStderrLog(io, 'hivebar service'));
@@ -16,7 +16,7 @@ export function createLoggingIo(path: string, io: Io): Io {
   const err = (text: string): void => {
     if (file.append([text]).is === 'stopped') io.err(text);
   };
-  // Node itself says it on stderr, which may be nowhere by then.
+  // Node reports the error only on stderr, which may lead nowhere.
   process.on('uncaughtExceptionMonitor', (error) => err(`hivebar service: ${error.stack ?? error}\n`));
   return { ...io, err };
 }

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { type Disk, getErrno, isLocked, toIoFault } from '../../core/state/index.ts';
 import { HEADLESS_LOG } from '../service/index.ts';
 
-/** What is in the directory of the headless service. */
+/** The files in the directory of the headless service. */
 export interface Purge {
-  /** Positions, locks and the log: what only the service needs. */
+  /** Files that are removed: positions, locks and the log, which only the service needs. */
   readonly goes: readonly string[];
-  /** Everything else: event files hold mail that an agent may not have read. */
+  /** Files that stay: everything else. Event files hold mail that an agent may not have read. */
   readonly stays: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function planPurge({ files }: Disk, directory: string): Purge {
   return { goes, stays };
 }
 
-/** The first lock that a running watch holds; null: none. @throws Fault `unreadable` */
+/** Finds the first lock that a running watch holds; null: none. @throws Fault `unreadable` */
 export function findHeldLock(disk: Disk, { goes }: Purge): string | null {
   return goes.find((path) => path.endsWith('.lock') && isLocked(disk, path)) ?? null;
 }

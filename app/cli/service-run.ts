@@ -10,15 +10,15 @@ import type { Io } from './command.ts';
 import { toUsageFault } from './outcome.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-/** What ends by itself: the server or the network is not there yet. */
+/** Faults that pass on their own: the server or the network is not available yet. */
 const PASSING: ReadonlySet<FaultCode> = new Set(['refused', 'dns', 'timeout', 'broken', 'status']);
 const AGAIN_MS = 5000;
 
 /**
- * What the headless unit runs: `hivebar watch` with these flags, once the hive answers. At login it may be there later than
- * we are, and 2, which a unit does not restart for, would be the end of the service.
+ * Runs what the headless unit starts: `hivebar watch` with these flags, once the hive answers. At login the hive may start
+ * later than we do. Exit code 2 would then end the service, because a unit does not restart for it.
  *
- * @param staysDown end with 0 instead of 2 and 4, for a supervisor that knows only success and failure
+ * @param staysDown exit with 0 instead of 2 and 4, for a supervisor that knows only success and failure
  * @returns the exit code of `hivebar watch`
  */
 export async function runService(flags: readonly string[], staysDown: boolean, io: Io): Promise<number> {
@@ -38,9 +38,9 @@ export async function runService(flags: readonly string[], staysDown: boolean, i
   return staysDown && (code === EXIT.fatal || code === EXIT.readerGone) ? EXIT.clean : code;
 }
 
-/** Until the directory answers, or fails in a way that time does not mend: the watch says that. */
+/** Waits until the hive lists its personas, or fails in a way that waiting does not fix; then the watch reports it. */
 async function waitForHive(plan: WatchPlan, machine: Machine): Promise<void> {
-  if (plan.targets.is !== 'all') return; // nothing is asked before the first poll
+  if (plan.targets.is !== 'all') return; // nothing is requested before the first poll
   let reported = '';
   while (!machine.stop.aborted) {
     const why = await findTrouble(plan, machine);

@@ -3,8 +3,9 @@ import { O } from '../../core/ports/index.ts';
 import { type Disk, toIoFault } from '../../core/state/index.ts';
 
 /**
- * What a watch only warns of, a service is not installed with: it would run so for months (Kijito contract D22).
- * @throws Fault `unreadable` for a token file that is not there, is no plain file, or is open to others
+ * Checks the token file before a service is installed. A watch only warns about these mistakes, but a service would run with
+ * them for months (Kijito contract D22).
+ * @throws Fault `unreadable` for a token file that is missing, is no plain file, or is open to others
  */
 export function checkTokenFile({ files, uid }: Disk, path: string): void {
   const scope = { is: 'machine', key: 'token' } as const;

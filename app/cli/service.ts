@@ -60,7 +60,7 @@ export const command: Command = {
 type Word = 'install' | 'uninstall' | 'status' | 'print';
 
 interface ServiceArgs {
-  /** `run` is what the headless unit starts; for nobody else, and in no help. */
+  /** `run` is what the headless unit starts. It is for nobody else, and no help shows it. */
   readonly word: Word | 'run';
   readonly headless: boolean;
   readonly purge: boolean;
@@ -215,18 +215,18 @@ const OLD = ', which is of an older Hivebar, or starts another node or another c
 const formatGone = (path: string): string =>
   `, which starts ${path}, and that is not there any more: nothing starts; install it again`;
 
-/** With what the supervisor has lost, which takes a program to ask. */
+/** Completes the status with what the supervisor has lost. Only asking another program tells that. */
 async function readStatus(service: HeadlessService): Promise<HeadlessStatus> {
   const status = service.check();
   return status.is === 'ours' ? { ...status, gone: status.gone ?? (await service.findLost()) } : status;
 }
 
-/** It would start something that is not there. */
+/** Whether the entry would start something that no longer exists. */
 function isGone(status: LoginStartStatus | HeadlessStatus): boolean {
   return 'gone' in status && status.gone !== null;
 }
 
-/** What a person reads of start at login. */
+/** Formats the state of start at login for a person. */
 export function formatLoginState(status: LoginStartStatus): string {
   switch (status.is) {
     case 'on':
@@ -240,7 +240,7 @@ export function formatLoginState(status: LoginStartStatus): string {
   }
 }
 
-/** The same of the headless service. */
+/** Formats the state of the headless service for a person. */
 function formatHeadlessState(status: HeadlessStatus): string {
   switch (status.is) {
     case 'ours':

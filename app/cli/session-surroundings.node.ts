@@ -1,7 +1,10 @@
 import { findCurrentFolder, findOwnHome } from '../../core/state/index.ts';
 import { checkLiveness, type ProcessLiveness, type Session } from '../open/index.ts';
 
-/** Where a command runs, for what its line does not say: the home of its user once the folder was removed. */
+/**
+ * Returns where a command runs, for values that its command line leaves out. When the folder was removed, it is the user's
+ * home.
+ */
 export function getSurroundings(): {
   readonly cwd: string;
   readonly own: number;

@@ -69,7 +69,7 @@ function set(options: SessionArgs, io: Io): number {
   if (startKey === null && findRunnerLife({ pid, startKey }) === 'gone')
     throw toUsageFault(new Error(`--pid ${pid}: there is no such process`));
   const id = options.id ?? findThread(io.env);
-  // A command that Codex runs ends, and so does its shell: the thread tells whether the session lives.
+  // A command that Codex runs ends, and so does its shell. Only the thread tells whether the session lives.
   const codex = id === null ? null : findHome('codex', io.env);
   const lock = id === null || codex === null ? null : findLock(codex, id);
   const announcement = {
@@ -91,7 +91,7 @@ function set(options: SessionArgs, io: Io): number {
   return 0;
 }
 
-/** For the tray process in the database, for the daemon of the persona in a file. */
+/** Stores the wake address: in the database for the tray process, in a file for the daemon of the persona. */
 function setWake(db: Database, persona: string, url: string | null, io: Io): void {
   const wakes = openWakeStore(db);
   wakes.set(persona, url);
@@ -104,7 +104,7 @@ function end(options: SessionArgs, io: Io): number {
   const { config } = findOwnDirs({ ...io.env });
   const ended = runWithSessions(io, (sessions, db) => {
     const over = sessions.end(persona, options.id ?? null, realClock.now());
-    // What waits for it is for the next session of the persona.
+    // Items that wait for this session go to the next session of the persona.
     if (over !== null && over.id !== null)
       openItems({ db, clock: realClock }).endSession(locateInbox(persona, config).name, over.id);
     return over;
@@ -174,7 +174,7 @@ function parsePane(paneFlag: string | undefined, { TMUX, TMUX_PANE }: Io['env'])
   if (pane === undefined || pane === '') return null;
   const server = TMUX === undefined ? null : parseTmuxServer(TMUX);
   if (server !== null) return { ...server, pane };
-  // TMUX_PANE without TMUX is what is left of a tmux that was gone out of; a flag is a wish.
+  // TMUX_PANE without TMUX is a leftover of a tmux that the person has left. A flag, however, is a request.
   if (paneFlag === undefined) return null;
   throw toUsageFault(new Error(`--tmux-pane ${paneFlag}: the variable TMUX does not say which tmux`));
 }
@@ -191,7 +191,7 @@ function parsePid(text: string): number {
 }
 
 function parseArguments(args: readonly string[]) {
-  // What resumes may hold anything, also what looks like a flag of ours.
+  // The command that resumes may contain anything, including flags that look like ours.
   const dashes = args.indexOf('--');
   const ours = dashes === -1 ? args : args.slice(0, dashes);
   const resume = dashes === -1 ? [] : args.slice(dashes + 1);

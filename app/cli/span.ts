@@ -1,6 +1,6 @@
 import { parseLocalTime } from './local-time.node.ts';
 
-/** How long, as the actions take it; nothing is for ever. */
+/** How long something holds, as the actions take it; an empty object means forever. */
 export type PauseSpan = { readonly minutes: number } | { readonly until: 'tomorrow' } | Readonly<Record<string, never>>;
 
 const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const;
@@ -31,7 +31,7 @@ export function parseSpan(flags: { readonly for?: string; readonly until?: strin
   return { minutes: (at - now) / MINUTE_MS };
 }
 
-/** For a person: ` for 1h`, ` until tomorrow`, or what stands for ever. */
+/** Formats the span for a person: ` for 1h`, ` until tomorrow`, or the text for forever. */
 export function formatSpan(flags: { readonly for?: string; readonly until?: string }, forever: string): string {
   if (flags.for !== undefined) return ` for ${flags.for}`;
   return flags.until === undefined ? forever : ` until ${flags.until}`;

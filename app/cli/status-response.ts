@@ -2,8 +2,8 @@ import { Fault } from '../../core/model/index.ts';
 import type { StatusWire } from '../status/index.ts';
 
 /**
- * The status JSON that this program's own tray process served, so the schema number is all there is to doubt.
- * @throws Fault `shape` when it is another
+ * Parses the status JSON. This program's own tray process served it, so only the schema number needs a check.
+ * @throws Fault `shape` when the number differs
  */
 export function parseStatus(body: string): StatusWire {
   const value: unknown = JSON.parse(body);

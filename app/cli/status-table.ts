@@ -4,7 +4,7 @@ import type { StatusWire } from '../status/index.ts';
 
 type StatusPersona = StatusWire['personas'][number];
 
-/** The status as a person reads it in a terminal: a summary, then a row a persona. */
+/** Formats the status for a terminal: a summary, then one row per persona. */
 export function formatStatusTable(status: StatusWire): string {
   const { totals, generatedAt, decisions } = status;
   const personas = status.personas.filter(({ hidden }) => !hidden);
@@ -35,7 +35,7 @@ export function formatStatusTable(status: StatusWire): string {
   return `${[summary, ...hives, '', ...(personas.length === 0 ? ['nobody is watched yet'] : lines)].join('\n')}\n`;
 }
 
-/** What the head says of hives: a hive that is down may have no persona that says so. */
+/** Counts the hives that are down, for the summary. A hive that is down may have no persona that shows it. */
 function formatHiveCount(dead: StatusWire['hives']): readonly string[] {
   const down = dead.filter(({ state }) => state === 'DOWN').length;
   if (down === 0) return [];
@@ -48,7 +48,7 @@ function formatHive({ source, address, state, reason }: StatusWire['hives'][numb
   return `hive ${displayName(source)}${where} is ${state}${why === null ? '' : `: ${displayName(why)}`}`;
 }
 
-/** Its agent reads no mailbox, so that the mail waits for ever. */
+/** The agent reads no mailbox, so its mail waits forever. */
 const NOBODY_FETCHES = 'nobody will ever fetch this mail (no-drain)';
 
 function formatName({ id, label, reason, agent, agentReason, daemon }: StatusPersona): string {
@@ -58,7 +58,7 @@ function formatName({ id, label, reason, agent, agentReason, daemon }: StatusPer
   return note === null ? name : `${name}: ${displayName(note)}`;
 }
 
-/** One that is up, and whose reader lives and gets nothing done, is a state of its own. */
+/** A persona that is up, but whose reader lives and makes no progress, has a state of its own. */
 function formatState({ state, agent }: StatusPersona): string {
   return state === 'UP' && agent === 'stalled' ? 'STALLED' : state;
 }
@@ -68,14 +68,14 @@ function formatCount(count: number | null, is: StatusPersona['unreadIs']): strin
   return is === 'atLeast' ? `${count}+` : `${count}`;
 }
 
-/** How old the number is, by the clock of the program that served it. */
+/** Formats the age of the count, by the clock of the program that served it. */
 function formatAge({ asOf, staleAfter }: StatusPersona, now: string): string {
   if (asOf === null) return 'never';
   const age = formatDuration(parseTime(now) - parseTime(asOf));
   return staleAfter !== null && parseTime(staleAfter) < parseTime(now) ? `${age}, old` : age;
 }
 
-/** @throws RangeError for what is no time of the wire */
+/** @throws RangeError when the text is no UTC time */
 function parseTime(text: string): number {
   const at = parseIso(text);
   if (at === null) throw new RangeError(`no UTC time: ${text}`);

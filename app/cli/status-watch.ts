@@ -7,8 +7,8 @@ import { getTerminalSize, isTerminal } from './terminal.node.ts';
 import { streamTray } from './tray-stream.node.ts';
 
 /**
- * Shows the status and every change of it until it is stopped: redrawn in place on a terminal; in a pipe a block, or with
- * `json` a line, for each change, where a number that is merely seen again is none.
+ * Shows the status and every change until it is stopped. A terminal is redrawn in place. A pipe gets one block per change, or
+ * one line with `json`; a poll that changes no number is not a change.
  * @returns the exit code: 1 when the program does not run at the start
  */
 export async function watchStatus(io: Io, json: boolean): Promise<number> {
@@ -21,7 +21,7 @@ export async function watchStatus(io: Io, json: boolean): Promise<number> {
         return 1;
       }
       io.err('hivebar is not running; waiting for it\n');
-      shownRev = -1; // another run counts anew
+      shownRev = -1; // another run counts from the beginning
       continue;
     }
     const status = parseStatus(update.body);
@@ -36,7 +36,7 @@ const HOME = '\u001b[H';
 const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/** Written over what is there, line by line, so that nothing flickers; what does not fit is left out. */
+/** Overwrites the screen line by line, so that nothing flickers. Lines and characters that do not fit are left out. */
 function formatRedraw(table: string): string {
   const size = getTerminalSize();
   const lines = table.trimEnd().split('\n');

@@ -2,7 +2,10 @@ import { displayName } from '../../core/format/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import type { Io } from './command.ts';
 
-/** Lines on stderr, `hivebar NAME: ` before each. They hold names that hives made up: no terminal acts on them. */
+/**
+ * Creates a log that writes lines to stderr, each after `name` and a colon. Lines hold names that hives chose, so terminal
+ * controls in them are made harmless.
+ */
 export function createStderrLog(io: Io, name: string): Log {
   const say = (line: string): void => io.err(`${name}: ${displayName(line)}\n`);
   return { info: say, warn: say, error: say };

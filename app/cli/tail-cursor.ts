@@ -3,22 +3,22 @@ import { Fault } from '../../core/model/index.ts';
 import { realRandom } from '../../core/ports/index.ts';
 import { type Disk, readPrivate, writeAtomically } from '../../core/state/index.ts';
 
-/** How far a reader has come, in a file of its own. */
+/** How far a reader has come, stored in its own file. */
 export interface TailCursor {
   /** Null: it has read nothing yet. */
   readonly position: { readonly eventId: string; readonly place: EventLinePosition } | null;
-  /** It was saved before, maybe with nothing read. */
+  /** Whether a position was saved before, perhaps with nothing read. */
   readonly isStored: boolean;
-  /** Durable when it returns; null is a reader that has read nothing. @throws Fault `unwritable` or `no-space` */
+  /** Saves the position durably; null is a reader that has read nothing. @throws Fault `unwritable` or `no-space` */
   save(line: FollowedLine | null): void;
 }
 
 const LONGEST = 64 * 1024;
 
 /**
- * Opens the position that `persona`'s mail was read up to. A file that is missing or empty is a reader that begins.
- * @param program whose file it is, for a person who gave another
- * @throws Fault `unreadable` when the file holds no position of this persona; it stays as it is
+ * Opens the position up to which `persona`'s mail was read. A missing or empty file means a reader that begins.
+ * @param program whose file it is, for the message to a person who gave another file
+ * @throws Fault `unreadable` when the file holds no position of this persona; the file stays unchanged
  */
 export function openCursor(disk: Disk, path: string, persona: string, program = 'hivebar tail'): TailCursor {
   const text = Buffer.from(readPrivate(disk, path, LONGEST) ?? []).toString('utf8');
@@ -58,6 +58,6 @@ function parseJsonObject(text: string): Readonly<Record<string, unknown>> | null
     const value: unknown = JSON.parse(text);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
   } catch {
-    return null; // the caller says what it is not
+    return null; // the caller reports what the file is not
   }
 }

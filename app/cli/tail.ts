@@ -20,7 +20,7 @@ import { createStopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
 import { isTerminal } from './terminal.node.ts';
 
-/** The position to go on from is not kept any more: what came after it may be missing. */
+/** The event at the position is no longer stored, so events after it may be missing. */
 const EXIT_GAP = 3;
 
 export const command: Command = {
@@ -67,7 +67,7 @@ export const command: Command = {
   },
 };
 
-/** Until there is no more, or with a path to watch until it is stopped or nobody reads. */
+/** Prints events to the end of the file. With a path it continues until it is stopped or nobody reads. */
 async function printEvents(
   io: Io,
   follower: EventFollower,
@@ -76,7 +76,7 @@ async function printEvents(
 ): Promise<void> {
   const stop = createStopSignal();
   const output = createLineOutput();
-  // A file or a program gets the line byte for byte; at a terminal nothing in it acts or hides.
+  // A file or program gets the line byte for byte. On a terminal control characters neither act nor hide text.
   const toPrinted = isTerminal() ? displayJson : (text: string): string => text;
   let foreign = 0;
   for await (const followed of path === null ? readUntilEnd(follower, stop) : follow(follower, path, stop)) {

@@ -6,7 +6,7 @@ import { findOwnSocket } from './own-socket.node.ts';
 export interface TrayRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** JSON, or null for none. */
+  /** JSON, or null for no body. */
   readonly body: string | null;
 }
 
@@ -15,13 +15,13 @@ export type TrayResponse =
   | { readonly is: 'not-running' };
 
 const TIMEOUT_MS = 10_000;
-/** No socket, one left behind by a process that is gone, or something else that stands in its place. */
+/** Errors that mean nobody listens: no socket, a socket that a dead process left behind, or another kind of file. */
 const NOBODY: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ELOOP', 'EISDIR']);
 
 /**
- * Asks the running tray process over its owner-only socket. Raw on `node:net`, because loading an HTTP client would be
- * a third of the whole start of `hivebar status`.
- * @throws Fault when the socket is there and no whole answer comes
+ * Sends a request to the running tray process over its owner-only socket. It uses plain `node:net`, because loading an HTTP
+ * client would take a third of the whole start of `hivebar status`.
+ * @throws Fault when the socket exists and no complete response comes
  */
 export function askTray(
   request: TrayRequest,
@@ -53,7 +53,7 @@ export function askTray(
   });
 }
 
-/** One request a connection: the end of the answer is the end of the connection. */
+/** Formats a request for a connection that carries only one: the end of the response is the end of the connection. */
 function formatHttpRequest({ method, path, body }: TrayRequest): string {
   const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', 'Accept: application/json'];
   if (body !== null) head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);

@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import { findOwnSocket } from './own-socket.node.ts';
 
-/** What the event stream of the running program says, as far as it is asked for. */
+/** An update from the event stream of the running program. */
 export type TrayStreamUpdate =
   | { readonly is: 'status'; readonly body: string }
-  /** It is not running, or is no longer. */
+  /** The program is not running, or no longer. */
   | { readonly is: 'gone' };
 
 const RETRY_MS = 1000;
 
 /**
- * The status JSON of the running program, now and after every change, until `signal` aborts. A program that goes away is
- * told once, and asked for again every second.
+ * Yields the status JSON of the running program, now and after every change, until `signal` aborts. When the program goes away,
+ * it yields `gone` once and tries again every second.
  * @throws Fault when the program refuses
  */
 export async function* streamTray(
@@ -29,11 +29,11 @@ export async function* streamTray(
     if (signal.aborted) return;
     if (!isReported) yield { is: 'gone' };
     isReported = true;
-    await sleep(RETRY_MS, undefined, { signal }).catch(() => {}); // stopped: the loop sees it
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => {}); // on abort the loop ends
   }
 }
 
-/** One connection. HTTP/1.0, so that the stream comes as it is and not in chunks. */
+/** Reads one connection. HTTP/1.0 makes the stream come unchanged, not in chunks. */
 async function* streamStatuses(path: string, signal: AbortSignal): AsyncGenerator<string, void> {
   const socket = connect(path);
   const stop = (): void => void socket.destroy();
@@ -61,7 +61,7 @@ async function* streamStatuses(path: string, signal: AbortSignal): AsyncGenerato
     }
   } catch (error) {
     if (error instanceof Fault) throw error;
-    // No socket, one that a dead program left, or a connection that broke: the program is gone, and asked for again.
+    // There is no socket, a dead program left it, or the connection broke. The program is gone, and the caller tries again.
   } finally {
     signal.removeEventListener('abort', stop);
     socket.destroy();
