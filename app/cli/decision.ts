@@ -23,7 +23,7 @@ const GUIDED = 4;
 const TIMED_OUT = 5;
 const CANCELLED = 6;
 
-/** The default for `--by`: who answers. */
+/** The answering name when neither `--by` nor the environment gives one. */
 const OPERATOR = 'operator';
 
 const LIST_LIMIT = 50;

@@ -21,12 +21,12 @@ import { createStopSignal } from '../stop-signal.node.ts';
 import type { BrainclawArgs } from './args.ts';
 import { type BrainclawContext, complain, NAME, printJson } from './brainclaw-context.ts';
 
-/** An exit code: brainclaw is not installed here, and what it would be asked was printed. */
+/** Exit code: brainclaw is not installed here, and the call that it would get was printed. */
 const NOT_INSTALLED = 3;
 
 /**
- * Has brainclaw act on an item, by a server of this command's own, which ends with it: whether a tray program runs makes no
- * difference (brainclaw contract 9).
+ * Has brainclaw act on an item. The command starts its own brainclaw server, which ends with it, so a running tray program
+ * makes no difference (brainclaw contract 9).
  */
 export async function act({ words, flags }: BrainclawArgs, context: BrainclawContext): Promise<number> {
   const { io, project } = context;

@@ -12,7 +12,7 @@ import {
 
 const LIMIT = 20;
 
-/** The last records that changed no item: sessions, progress, notes of the journal. The newest comes last. */
+/** Prints the last records that changed no item, such as sessions, progress and journal notes; the newest is last. */
 export function showActivity(options: BrainclawArgs, context: BrainclawContext): number {
   const limit = Math.min(parseWholeNumber(options.flags, 'limit', 1) ?? LIMIT, MOST_ACTIVITY);
   const view = loadView(context, options);

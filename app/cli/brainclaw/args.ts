@@ -28,7 +28,7 @@ type BrainclawOption = keyof typeof OPTIONS;
 interface BrainclawVerbSpec {
   readonly needs: readonly BrainclawOption[];
   readonly also: readonly BrainclawOption[];
-  /** How many words may follow. */
+  /** How many words may follow the verb. */
   readonly words: number;
 }
 
@@ -61,7 +61,7 @@ export type BrainclawFlags = {
 
 export interface BrainclawArgs {
   readonly verb: BrainclawVerb;
-  /** What follows the verb and is no flag. */
+  /** The words after the verb. */
   readonly words: readonly string[];
   readonly flags: BrainclawFlags;
 }
@@ -89,7 +89,7 @@ export function parseBrainclawArgs(args: readonly string[]): BrainclawArgs {
 }
 
 /**
- * A flag's value as a whole number.
+ * Parses a flag's value as a whole number.
  * @throws Fault `usage`
  */
 export function parseWholeNumber(

@@ -17,7 +17,7 @@ import {
   printRemarks,
 } from './brainclaw-context.ts';
 
-/** What asks for a person, and why. */
+/** Prints the items that ask for a person, and why. */
 export function showAttention(options: BrainclawArgs, context: BrainclawContext): number {
   const view = loadView(context, options);
   if (view === null) return NOT_KNOWN;
@@ -36,7 +36,7 @@ export function showAttention(options: BrainclawArgs, context: BrainclawContext)
   return 0;
 }
 
-/** Why, what, who, and since which record. */
+/** Columns: why, item, status, agent, and the record since which it asks. */
 function listAttentionRows({ replay }: JournalView): readonly (readonly string[])[] {
   return findAttentionItems(replay.projection).map((item) => {
     const { why, item_id, who: agent, from, title, status, seq } = toAttentionWire(item);
@@ -66,7 +66,7 @@ function toAttentionWire({ why, entity }: AttentionItem) {
 
 const MOST = 120;
 
-/** Short, and of one line; null when it is not said. */
+/** Shortens a title to one line; null when there is none. */
 function formatTitle(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null;
   const line = value.trim().replaceAll(/\s+/g, ' ');

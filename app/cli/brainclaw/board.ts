@@ -15,7 +15,7 @@ import {
 import type { BrainclawArgs } from './args.ts';
 import { type BrainclawContext, formatTable, loadView, NOT_KNOWN, printJson } from './brainclaw-context.ts';
 
-/** The board of a project, by the keys of the reference (brainclaw contract 9). */
+/** The board of a project, with the keys of the reference (brainclaw contract 9). */
 export interface BoardJson extends BoardSummary {
   readonly applied: number;
   readonly cursor: { readonly seq: number; readonly checkpoint_seq: number };
@@ -23,7 +23,7 @@ export interface BoardJson extends BoardSummary {
   readonly remarks: readonly Remark[];
 }
 
-/** What asks for attention first, then the rest of the board. */
+/** Prints the items that ask for attention, then the rest of the board. */
 export function showBoard(options: BrainclawArgs, context: BrainclawContext): number {
   const view = loadView(context, options);
   if (view === null) return NOT_KNOWN;
@@ -81,5 +81,5 @@ function formatAgentRows(agents: ProjectSheet['agents']): readonly (readonly str
   return [head, ...rows];
 }
 
-/** What is not known is not 0. */
+/** An unknown count is not shown as 0. */
 const formatCount = (count: number | null): string => (count === null ? '?' : `${count}`);

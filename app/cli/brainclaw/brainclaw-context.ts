@@ -19,7 +19,7 @@ import { createStderrLog } from '../stderr-log.ts';
 import { type BrainclawArgs, parseWholeNumber } from './args.ts';
 import { findProjectAt } from './project.ts';
 
-/** What every command that looks at a project has at hand. */
+/** What every command that reads a project needs. */
 export interface BrainclawContext {
   readonly io: Io;
   readonly disk: Disk;
@@ -28,7 +28,7 @@ export interface BrainclawContext {
   readonly asJson: boolean;
 }
 
-/** Before what is said on stderr. */
+/** The prefix of messages on stderr. */
 export const NAME = 'hivebar brainclaw';
 
 /** @throws Fault `unreadable` when there is no such project */
@@ -38,18 +38,18 @@ export async function createContext({ flags }: BrainclawArgs, io: Io): Promise<B
   return { io, disk, clock: realClock, project, asJson: flags.json === true };
 }
 
-/** By its folder, else by its id. */
+/** Finds a project by its folder, else by its id. */
 async function findProject(disk: Disk, io: Io, named: string | undefined): Promise<Project> {
   const { cwd } = getSurroundings();
   const project = findProjectAt(disk, resolve(cwd, named ?? ''));
   if (project !== null) return project;
-  const { findWatchedProject } = await import('./watched-project.ts'); // with the settings, which nothing else asks for
+  const { findWatchedProject } = await import('./watched-project.ts'); // it loads the settings, which no other code here needs
   const watched = await findWatchedProject(disk, io.env, named ?? '');
   if (watched !== null) return watched;
   throw createRefusal(named ?? cwd, 'is no directory, and no project of the settings has this id', 'unreadable');
 }
 
-/** The journal of a project, not read yet. Nothing of how far it is read is kept. */
+/** Creates a reader of a project's journal, which has read nothing yet. No position is stored. */
 export function createProjectJournal(
   { disk, project }: BrainclawContext,
   options: Pick<JournalReaderOptions, 'until' | 'listener'> = {},
@@ -61,8 +61,8 @@ export function createProjectJournal(
 }
 
 /**
- * The journal as it is now, up to the seq that the flags name; null when it is off, which has been said.
- * @throws Fault `unreadable` when the disk does not let it
+ * Reads the journal as it is now, up to the seq that the flags name. Null: the journal is off, and the person was told.
+ * @throws Fault `unreadable` when the disk fails
  */
 export function loadView(context: BrainclawContext, { flags }: BrainclawArgs): JournalView | null {
   const journal = createProjectJournal(context, { until: parseWholeNumber(flags, 'until', 1) });
@@ -73,24 +73,24 @@ export function loadView(context: BrainclawContext, { flags }: BrainclawArgs): J
   return null;
 }
 
-/** An exit code: the journal is off, and what it would say is not known. */
+/** Exit code: the journal is off, so its contents are unknown. */
 export const NOT_KNOWN = 1;
 
 export const formatJournalOff = ({ store }: Project): string =>
   `${join(store, 'events')} is not there: the journal of this project is off (journal-off), so nothing is known of its ` +
   'board; `brainclaw migrate --enable-journal` switches it on';
 
-/** One value as a line of JSON. */
+/** Prints one value as a line of JSON. */
 export function printJson({ io }: Pick<BrainclawContext, 'io'>, value: unknown): void {
   io.out(`${displayJson(JSON.stringify(value))}\n`);
 }
 
-/** On stderr; the exit code says whether it matters. */
+/** Prints a message to stderr. The exit code says whether it matters. */
 export function complain({ io }: Pick<BrainclawContext, 'io'>, text: string): void {
   io.err(`${NAME}: ${displayName(text)}\n`);
 }
 
-/** What must be said beside the numbers, for a person. Nothing when they are all there is to know. */
+/** Prints the reservations about the numbers for a person; nothing when there are none. */
 export function printRemarks(context: BrainclawContext, view: JournalView): void {
   const remarks = findRemarks(view);
   if (remarks.length > 0) context.io.out(`${remarks.join(', ')}\n`);
@@ -100,7 +100,7 @@ export function isUnreadable(error: unknown): error is Fault {
   return error instanceof Fault && error.code === 'unreadable';
 }
 
-/** Rows of cells as lines with columns; the last one is not padded. */
+/** Formats rows of cells as aligned lines; the last column is not padded. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows)

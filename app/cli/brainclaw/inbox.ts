@@ -10,7 +10,7 @@ import {
 import type { BrainclawArgs } from './args.ts';
 import { type BrainclawContext, complain, formatTable, printJson } from './brainclaw-context.ts';
 
-/** What waits for an agent, or for all of them. Reading it here marks nothing (brainclaw contract 5). */
+/** Prints the messages that wait for one agent or for all. Reading them here marks nothing (brainclaw contract 5). */
 export function showInbox({ words }: BrainclawArgs, context: BrainclawContext): number {
   const { io, disk, project } = context;
   const agent = words[0] === undefined ? undefined : toInboxName(words[0]);

@@ -2,20 +2,20 @@ import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../core/ports/index.ts';
 
-/** What no notice came for is looked at so often (observer protocol 4). */
+/** How often the journal is checked without a notice from the system (observer protocol 4). */
 const CHECK_EVERY_MS = 10_000;
 
-/** Notices of what is appended to a journal. Nothing in it is touched. */
+/** Waits for records that are appended to a journal. It changes nothing there. */
 export interface JournalChanges extends Disposable {
-  /** Resolves when it may have changed since the last time, after 10 s at the latest, or when `signal` aborts. */
+  /** Resolves when the journal may have changed since the last call, after at most 10 s, or when `signal` aborts. */
   next(signal: AbortSignal): Promise<void>;
-  /** Whether the system tells of changes; else the time is all there is. */
+  /** Whether the system reports changes; otherwise only the 10 s timer does. */
   readonly isWatched: boolean;
 }
 
 /**
- * @param store `.brainclaw`, in which `events` may come and go
- * @param statOnly nothing is watched, as on a disk that tells nothing
+ * @param store the folder `.brainclaw`, in which `events` may come and go
+ * @param statOnly watch nothing, as on a disk that reports no changes
  */
 export function openJournalChanges(store: string, clock: Clock, statOnly: boolean): JournalChanges {
   const events = join(store, 'events');
@@ -37,13 +37,13 @@ export function openJournalChanges(store: string, clock: Clock, statOnly: boolea
       const watcher = watch(directory, (_, name) => {
         if (name === null || matters(name)) markChanged();
       });
-      watcher.on('error', markChanged); // the next look watches again, or the time passes
+      watcher.on('error', markChanged); // the next call watches again, or the timer expires
       return watcher;
     } catch {
-      return null; // no watches left, or none on this disk: the time passes
+      return null; // no watches are left, or this disk has none; the timer remains
     }
   };
-  /** The directory may have come, or be another one under the same name. */
+  /** Watches the directory again when it has appeared or was replaced under the same name. */
   const renew = (): void => {
     const inode = readInode(events);
     if (inode === watched?.inode) return;
@@ -73,12 +73,12 @@ export function openJournalChanges(store: string, clock: Clock, statOnly: boolea
   };
 }
 
-/** '' when nothing is there, or nothing that can be looked at. */
+/** Returns '' when nothing exists there, or it cannot be read. */
 function readInode(path: string): string {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat === undefined ? '' : `${stat.dev}:${stat.ino}`;
   } catch {
-    return ''; // what looks at it next says why
+    return ''; // the code that reads the path next reports why
   }
 }

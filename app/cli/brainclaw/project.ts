@@ -4,8 +4,9 @@ import type { Disk } from '../../../core/state/index.ts';
 import { createRefusal, toIoFault } from '../../../core/state/index.ts';
 
 /**
- * The project that a directory is in: it holds `.brainclaw`, is it, or lies below one that does; null when it is no directory.
- * @throws Fault `unreadable` when there is none, which names where was looked
+ * Finds the project of a directory: the directory contains `.brainclaw`, is `.brainclaw`, or is below a folder that contains
+ * it. Null when the path is not a directory.
+ * @throws Fault `unreadable` when there is no project; it names the folders that were searched
  */
 export function findProjectAt(disk: Disk, directory: string): Project | null {
   const from = resolve(directory);
@@ -23,7 +24,7 @@ export function findProjectAt(disk: Disk, directory: string): Project | null {
   throw createRefusal(from, why, 'unreadable');
 }
 
-/** Also by way of a symlink: a worktree may share the store of another. */
+/** Whether the path is a directory, also through a symlink: a worktree may share the store of another. */
 function isDirectory(disk: Disk, path: string): boolean {
   try {
     return disk.files.lstat(`${path}/.`)?.kind === 'directory';

@@ -9,7 +9,7 @@ import { showInbox } from './inbox.ts';
 import { simulate } from './simulate.ts';
 import { tail } from './tail.ts';
 
-/** @throws Fault `usage`, or what is about the project and the disk */
+/** @throws Fault `usage`, or a Fault about the project or the disk */
 export async function runBrainclaw(args: readonly string[], io: Io): Promise<number> {
   const options = parseBrainclawArgs(args);
   switch (options.verb) {
@@ -34,7 +34,7 @@ async function runOnProject(options: BrainclawArgs, io: Io): Promise<number> {
     case 'inbox':
       return showInbox(options, context);
     case 'act':
-      return await (await import('./act.ts')).act(options, context); // with the settings, which nothing else asks for
+      return await (await import('./act.ts')).act(options, context); // it loads the settings, which no other verb needs
     default:
       return await tail(options, context);
   }

@@ -16,10 +16,10 @@ import {
 } from './simulate/index.ts';
 
 const MOST_RATE = 1000;
-/** So many appends a second at the most; what is faster is appended several at a time. */
+/** The most appends per second. At higher rates one append has several records. */
 const MOST_APPENDS = 50;
 
-/** A made-up store, for tries and tests. It never touches one that was not made so. */
+/** Writes a made-up store for trials and tests. It never changes a store that was not made this way. */
 export async function simulate({ flags }: BrainclawArgs, io: Io): Promise<number> {
   const story = parseStory(flags);
   const rate = parseWholeNumber(flags, 'follow-rate', 1);
@@ -53,7 +53,7 @@ function parseStory(flags: BrainclawArgs['flags']): SimulationStory {
   return story;
 }
 
-/** Until it is asked to stop. */
+/** Appends records until it is asked to stop. */
 async function appendContinuously({ store, simulation }: SimulatedProject, rate: number): Promise<void> {
   const stop = createStopSignal();
   const appends = Math.min(rate, MOST_APPENDS);

@@ -14,11 +14,11 @@ import {
   type SkippedLine,
 } from '../../../core/sources/brainclaw/index.ts';
 
-/** A record, and what the board made of it. */
+/** A record, and its effect on the board. */
 export interface TailRecord {
   readonly seq: number;
   readonly segment: string;
-  /** Of its first byte, and the one after its newline. */
+  /** Offset of its first byte; `end` is the offset after its newline. */
   readonly byte: number;
   readonly end: number;
   readonly ts: string | null;
@@ -31,7 +31,7 @@ export interface TailRecord {
   readonly entity_rev: number | null;
   readonly summary: string | null;
   readonly effect: 'put' | 'removed' | 'activity' | 'nothing';
-  /** Of the item, now; null: it is not there, or this is about none. */
+  /** Status of the item now; null: the item does not exist, or the record is about no item. */
   readonly status: string | null;
   readonly sections: readonly BoardSection[];
   readonly attention: { readonly before: number; readonly after: number; readonly why: AttentionReason | null };
@@ -43,24 +43,25 @@ export interface TailRecord {
 type SegmentPositions = readonly Pick<SegmentView, 'name' | 'offset'>[];
 type Skip = Omit<SkippedLine, 'adjudicated'>;
 
-/** What to print of the records that were there before. */
+/** Which of the earlier records are printed. */
 export type TailStart =
   | { readonly is: 'last'; readonly records: number }
   | { readonly is: 'since'; readonly seq: number };
 
 export interface TailBatch {
   readonly records: readonly TailRecord[];
-  /** Lines that are no records: how many, and the first of them. */
+  /** How many lines are no records; `skipped` has the first of them. */
   readonly skips: number;
   readonly skipped: readonly Skip[];
 }
 
-/** Hears of records, and keeps them until they are taken. */
+/** Collects the records of a journal until they are taken. */
 export interface TailCollector extends JournalListener {
   /**
-   * What was heard since the last time: at first, and of another journal than before, what `from` says; else all that lies
-   * behind the places of the last time, each once also when the journal was read from its start again.
-   * @param places up to where it is taken; null: there is no journal
+   * Returns what was collected since the last call. The first call, and a call after a different journal, returns the records
+   * that `from` selects. Other calls return the records behind the last positions, each once, even if the journal was read from
+   * its start again.
+   * @param positions where the next call continues; null: there is no journal
    */
   take(positions: SegmentPositions | null, isOther: boolean): TailBatch;
 }

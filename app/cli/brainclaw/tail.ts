@@ -21,8 +21,8 @@ const STDOUT = 1;
 const READER_CHECK_MS = 2000;
 
 /**
- * Prints records as the board applies them, and goes on with those that come until it is stopped, or nobody reads. Nothing of
- * how far it came is kept.
+ * Prints records as the board applies them, and continues with new records until it is stopped or nobody reads. No position is
+ * stored.
  */
 export async function tail({ flags }: BrainclawArgs, context: BrainclawContext): Promise<number> {
   const since = parseWholeNumber(flags, 'since', 0);
@@ -84,7 +84,7 @@ async function tailFollowing(
   }
 }
 
-/** What kept it from being read, for a person: the next look goes on where this one ended. */
+/** Refreshes the journal. A text says, for a person, why it cannot be read; the next refresh continues where this one ended. */
 function refreshJournal(journal: JournalReader): RefreshResult | string {
   try {
     return journal.refresh();
@@ -147,7 +147,7 @@ function formatRecord({
     .join('  ');
 }
 
-/** Also while there is nothing to write. */
+/** Watches the reader of stdout even while there is nothing to write. */
 function watchReader(clock: Clock, onGone: () => void): Disposable {
   let timer: Disposable;
   const next = (): void => {

@@ -5,8 +5,8 @@ import { openSettings } from '../../config/tray/index.ts';
 import { resolveBrainclawPlaces } from '../../sources/brainclaw-places.node.ts';
 
 /**
- * The project of this id among those that the settings name; null: none of them is called so.
- * @throws Fault `settings` when they have a mistake
+ * Finds the project with this id among the projects of the settings; null when none has it.
+ * @throws Fault `settings` when the settings have a mistake
  */
 export async function findWatchedProject(
   disk: Disk,

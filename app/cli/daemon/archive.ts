@@ -1,7 +1,7 @@
 import type { Io } from '../command.ts';
 import { retire } from './retire.ts';
 
-/** `daemon archive`: ends daemons and takes them from the launcher; configuration and tokens stay. @throws Fault `usage` */
+/** `daemon archive`: ends daemons and removes them from the launcher; configuration and tokens stay. @throws Fault `usage` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   return await retire('archive', args, io, () => ({ unit: 'removed', config: 'kept' }));
 }

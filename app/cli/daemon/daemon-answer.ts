@@ -7,12 +7,12 @@ import {
 } from '../../../core/link/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 
-/** A daemon that rings waits 2 s for its surface, and no other answer takes as long. */
+/** A daemon that rings waits 2 s for its surface. No other answer takes as long. */
 const WITHIN_MS = 5000;
 
 /**
- * What a daemon answers to a person.
- * @throws Fault `daemon-gone`: it does not run; `daemon-refused`: it answers otherwise, or not at all
+ * Asks a daemon and returns its answer.
+ * @throws Fault `daemon-gone` when it does not run; `daemon-refused` when it gives another answer or none
  */
 export async function requestAnswer<R extends LinkRequest>(
   places: DaemonPlaces,

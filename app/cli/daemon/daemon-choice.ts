@@ -4,10 +4,10 @@ import { type DaemonConfig, type DaemonName, isSlug } from '../../../core/link/i
 import { toUsageFault } from '../outcome.ts';
 import type { DaemonContext } from './daemon-context.ts';
 
-/** An installed daemon that a command is about. */
+/** An installed daemon that a command selected. */
 export interface ChosenDaemon extends DaemonName {
   readonly name: string;
-  /** Null when nobody can read it: it can still be taken away. */
+  /** Null when the configuration cannot be read. The daemon can still be removed. */
   readonly config: DaemonConfig | null;
 }
 
@@ -27,9 +27,9 @@ const OPTIONS = {
 } as const;
 
 /**
- * Which installed daemons a command is about: `T-I ...`, `--tenant T --identity I`, all of `--persona NAME`, or all of
- * `--project P`; exactly one of these ways.
- * @throws Fault `usage`, also when nothing fits
+ * Selects installed daemons by exactly one of `T-I ...`, `--tenant T --identity I`, `--persona NAME` (all of that persona) or
+ * `--project P` (all of that project).
+ * @throws Fault `usage`, also when nothing matches
  */
 export function chooseDaemons(verb: string, args: readonly string[], { installed }: DaemonContext): DaemonChoice {
   try {
@@ -66,7 +66,10 @@ export function chooseDaemons(verb: string, args: readonly string[], { installed
 
 const toDaemonName = ({ tenant, identity }: DaemonName): DaemonName => ({ tenant, identity });
 
-/** Any two slugs with this joined name: its places hang on nothing else. Null: it is no name of ours. */
+/**
+ * Splits a joined name into any two slugs that form it, because the paths of a daemon depend only on the joined name. Null: the
+ * name is not ours.
+ */
 function splitName(name: string): DaemonName | null {
   for (let at = name.indexOf('-'); at > 0; at = name.indexOf('-', at + 1)) {
     const [tenant, identity] = [name.slice(0, at), name.slice(at + 1)];

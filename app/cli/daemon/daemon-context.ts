@@ -15,7 +15,7 @@ import type { Io } from '../command.ts';
 import { getHostOs } from '../service-host.node.ts';
 import { createStderrLog } from '../stderr-log.ts';
 
-/** What the commands that install daemons and take them away stand on. */
+/** What the commands that install and remove daemons need. */
 export interface DaemonContext {
   readonly io: Io;
   readonly disk: Disk;
@@ -45,7 +45,7 @@ export function createContext(io: Io): DaemonContext {
   };
 }
 
-/** Says why not. @returns the exit code */
+/** Prints why the command refuses. @returns the exit code */
 export function reportRefusal({ io }: DaemonContext, why: string): number {
   io.err(`hivebar daemon: ${displayName(why)}\n`);
   return 1;

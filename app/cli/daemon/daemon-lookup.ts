@@ -26,11 +26,12 @@ type Options = Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>
 const WHICH = { tenant: { type: 'string' }, identity: { type: 'string' }, json: { type: 'boolean' } } as const;
 
 /**
- * Which daemon a command line is about: `T-I` or `--tenant T --identity I`, else the only one that is installed.
- * A joined name is looked up among what was installed; one that was not is named with both flags.
+ * Resolves the daemon of a command line: `T-I` or `--tenant T --identity I`, else the only one that is installed. A joined name
+ * must be an installed daemon; any other daemon is named with both flags.
  *
- * @param verb for messages @param more further flags of the verb
- * @throws Fault `usage`; `daemon-config` when what was installed cannot be read
+ * @param verb for messages
+ * @param extraOptions further flags of the verb
+ * @throws Fault `usage`; `daemon-config` when the configuration of an installed daemon cannot be read
  */
 export function resolveDaemon(
   verb: string,

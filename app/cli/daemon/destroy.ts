@@ -1,7 +1,7 @@
 import type { Io } from '../command.ts';
 import { retire } from './retire.ts';
 
-/** `daemon destroy`: ends daemons, and removes all that this machine has of them. @throws Fault `usage` */
+/** `daemon destroy`: ends daemons and removes everything of them from this machine. @throws Fault `usage` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   return await retire('destroy', args, io, () => ({ unit: 'removed', config: 'removed' }));
 }

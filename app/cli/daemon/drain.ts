@@ -14,16 +14,16 @@ import { resolveDaemon } from './daemon-lookup.ts';
 import { postJson } from './post-json.node.ts';
 
 const MOST = 20;
-/** So many are taken at once at most (persona daemon, contract 2). */
+/** The most items that one drain takes (persona daemon, contract 2). */
 const MOST_OF_ALL = 100;
-/** Beside the texts: what frames each of them. */
+/** Characters around the text of each item in the frame. */
 const FRAME = 1000;
 
 /**
- * `daemon drain`: what waits upstream for the persona of a daemon, taken as its surface. What is printed is not pending there any
- * more, so all of it is printed, however long.
+ * `daemon drain`: prints what waits upstream for the persona of a daemon, with the token of its surface. Printed items are no
+ * longer pending upstream, so all of them are printed, however long.
  *
- * @throws Fault `usage`, `daemon-config`, and what the upstream and the way to it say
+ * @throws Fault `usage`, `daemon-config`, and the faults of the upstream and the connection
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { places, flags } = resolveDaemon('drain', args, { max: { type: 'string' } }, io);
@@ -66,13 +66,13 @@ function findLocalBase(disk: Disk, address: string, io: Io): string {
 }
 
 interface DaemonDrainResult {
-  /** As it came. */
+  /** The response body, unchanged. */
   readonly json: unknown;
   readonly items: readonly Item[];
   readonly remaining: number;
 }
 
-/** Null: it is no answer to a drain. */
+/** Null: the body is not an answer to a drain. */
 function parseDrained(body: unknown, address: string, isOurs: boolean): DaemonDrainResult | null {
   if (!isObject(body) || !Array.isArray(body.items)) return null;
   const items = body.items.map((entry: unknown) => (isObject(entry) ? toItem(entry, address, isOurs) : null));
@@ -82,8 +82,8 @@ function parseDrained(body: unknown, address: string, isOurs: boolean): DaemonDr
 }
 
 /**
- * An item as the frame shows it. An upstream that is not Hivebar may have names for its signals that are no numbers, and what
- * it says of their origin proves nothing.
+ * Converts an entry to an item for the frame. An upstream other than Hivebar may use ids that are not numbers, and its claim
+ * about an item's origin proves nothing.
  */
 function toItem(entry: Readonly<Record<string, unknown>>, persona: string, isOurs: boolean): Item | null {
   const { id, from, body, urgent, created } = entry;
@@ -109,7 +109,7 @@ function toItem(entry: Readonly<Record<string, unknown>>, persona: string, isOur
 
 function formatDrained(name: string, address: string, { items, remaining }: DaemonDrainResult): string {
   if (items.length === 0) return '';
-  // Each character may take five in the frame, and nothing may be cut: it cannot be had again.
+  // A character may take five in the frame, and nothing may be cut, because the text cannot be fetched again.
   const room = items.reduce((sum, { content, source }) => sum + 5 * content.length + source.length + FRAME, MAX_TEXT);
   const { text } = render(items, { persona: address, now: realClock.now(), left: 0, room });
   const remainder = remaining === 0 ? '' : `[${remaining} more pending: hivebar daemon drain ${name}]\n`;

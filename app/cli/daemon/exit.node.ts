@@ -1,11 +1,11 @@
-/** Ends this process with `code` if something still holds it after `ms`. */
+/** Ends this process with `code` if something still keeps it alive after `ms`. */
 export function exitBy(ms: number, code: number): void {
   setTimeout(() => process.exit(code), ms).unref();
 }
 
 /**
- * Calls `said` with what nobody caught, and ends the process with `code` when it is done, or after `ms`. What comes after the
- * first one is not heard.
+ * Calls `report` with the first uncaught error. The process ends with `code` when the report is done, or after `ms`. Later
+ * errors are ignored.
  */
 export function onCrash(report: (error: unknown) => Promise<void>, ms: number, code: number): void {
   let isOver = false;

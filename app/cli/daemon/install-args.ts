@@ -4,14 +4,14 @@ import { parseUpstreamUrls } from '../../../core/daemon/index.ts';
 import { type DaemonConfig, isSlug, LOCAL, toSlug } from '../../../core/link/index.ts';
 import { toUsageFault } from '../outcome.ts';
 
-/** What a command line says of a daemon; what it leaves out stays as it was installed, or is the default. */
+/** The flags of an installation. Values that are left out stay as installed, or are the default. */
 export interface InstallArgs {
   readonly tenant: string;
   readonly identity: string;
-  /** As they were given: of a name that is no slug one is made. */
+  /** The names as given. A name that is not a slug is converted into one. */
   readonly requestedName: { readonly tenant: string; readonly identity: string };
   readonly settings: Partial<Omit<DaemonConfig, 'tenant' | 'identity' | 'paused'>>;
-  /** Files whose tokens a remote upstream knows. */
+  /** Files with tokens that a remote upstream accepts. */
   readonly observeFile: string | null;
   readonly actFile: string | null;
   readonly print: boolean;
@@ -84,10 +84,13 @@ function requireValue(flag: string, value: string | undefined): string {
   return value;
 }
 
-/** With and without hyphens, alone or in a longer name. */
+/** A UUID with or without hyphens, alone or within a longer name. */
 const UUID = /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i;
 
-/** Its name is read in the journal, in launchctl and in the Event Viewer, where nobody can read a UUID (SPEC-070). */
+/**
+ * Parses a tenant or identity. It names the unit in the journal, in launchctl and in the Event Viewer, where nobody can read a
+ * UUID (SPEC-070).
+ */
 function parseSlug(flag: string, text: string): string {
   if (UUID.test(text))
     throw new Error(
@@ -118,13 +121,13 @@ function parseOwner(value: string): DaemonConfig['owner'] {
   throw new Error(`--by ${value}: must be launcher or tray`);
 }
 
-/** Only encrypted, or to this machine: a token goes there. */
+/** Parses an upstream. It must be encrypted or on this machine, because a token is sent to it. */
 function parseUpstream(value: string): string {
   if (value === LOCAL || parseUpstreamUrls(value) !== null) return value;
   throw new Error(`--upstream ${value}: must be local, an https or wss URL, or one of this machine`);
 }
 
-/** A launcher starts it with a short PATH and in another folder. */
+/** Parses the shim command. It needs an absolute path, because a launcher starts it with a short PATH and in another folder. */
 function parseShim(words: readonly string[]): DaemonConfig['shim'] {
   const [program] = words;
   if (program === undefined) return null;

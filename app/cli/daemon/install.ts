@@ -37,9 +37,9 @@ const DEFAULTS = {
 } as const;
 
 /**
- * `daemon install`: writes what a daemon is, mints its tokens, and has its launcher start it, now and at every login. Again
- * when it is there: what is not said stays as it is, and a daemon that runs as it should is left alone.
- * @throws Fault `usage`, or what keeps it from being written or started
+ * `daemon install`: writes the configuration, creates the tokens, and has the launcher start the daemon now and at every login.
+ * On a repeated install, values that are left out stay, and a daemon that runs correctly is left alone.
+ * @throws Fault `usage`, or the reason why it cannot be written or started
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const options = parseInstallArgs(args);
@@ -53,7 +53,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return 1;
 }
 
-/** Without hooks that run a daemon hears of no boundary, and rings at none. Null: all is well, or it needs none. */
+/** A daemon without working hooks gets no turn boundaries and never rings. Null: the hooks work, or the daemon needs none. */
 async function findHarnessTrouble(config: DaemonConfig, io: Io): Promise<string | null> {
   try {
     const deafness = await findDeafness(config, io.env);
@@ -83,7 +83,7 @@ async function install(asked: InstallArgs, ground: DaemonContext, io: Io): Promi
   const isSame = before !== null && JSON.stringify(before) === JSON.stringify(config);
   if (before !== null && before.owner !== config.owner) await handOver(before, places, ground);
   writeTokens(config, asked, before, places, ground);
-  // Also the same again for the tray, which rests until it is written.
+  // A daemon of the tray program gets even an equal configuration again: the program rests until the file is written.
   if (!isSame || config.owner === 'tray') writeDaemonConfig(ground.disk, ground.random, places, config);
   forgetQuiet(config, io);
   if (config.owner === 'tray')
@@ -92,7 +92,7 @@ async function install(asked: InstallArgs, ground: DaemonContext, io: Io): Promi
   try {
     if (!runs) await service.install();
   } catch (error) {
-    if (before === null) removeDaemonFiles(ground.disk, places); // half of it would look like all of it
+    if (before === null) removeDaemonFiles(ground.disk, places); // a partial installation would look complete
     throw addTrayHint(error);
   }
   const isUp = await waitForAnswer(places);
@@ -104,7 +104,7 @@ async function install(asked: InstallArgs, ground: DaemonContext, io: Io): Promi
 const UP_MS = 3000;
 const CHECK_EVERY_MS = 50;
 
-/** Whether its control socket answers: a launcher says only that it has started a process. */
+/** Whether the control socket answers. A launcher only reports that it started a process. */
 async function waitForAnswer(places: DaemonPlaces): Promise<boolean> {
   const never = new AbortController().signal;
   for (const until = realClock.monotonic() + UP_MS; ; await realClock.sleep(CHECK_EVERY_MS, never)) {
@@ -120,14 +120,14 @@ function reportNoAnswer(places: DaemonPlaces, { io }: DaemonContext): void {
   io.err(`hivebar daemon: ${displayName(`${text} (hivebar daemon list says how it is)`)}\n`);
 }
 
-/** Without a session of the launcher there is another way to have it started. */
+/** Adds a hint: without a session of the launcher the tray program can start the daemon. */
 function addTrayHint(error: unknown): unknown {
   if (!(error instanceof Fault) || error.code !== 'exec-failed') return error;
   const message = `${error.message}; --by tray has the tray program start it instead`;
   return new Fault(error.code, message, error.scope, { cause: error });
 }
 
-/** What nobody can read is written anew. */
+/** Returns the earlier configuration; null when there is none. A configuration that cannot be read is written anew. */
 function readPreviousConfig(places: DaemonPlaces, { disk }: DaemonContext): DaemonConfig | null {
   try {
     return readDaemonConfig(disk, places);
@@ -138,7 +138,7 @@ function readPreviousConfig(places: DaemonPlaces, { disk }: DaemonContext): Daem
   }
 }
 
-/** Why it is not installed at all; null: it may be. */
+/** Returns why the daemon cannot be installed; null when it can. */
 function findInstallTrouble(
   { tenant, identity, settings: said, observeFile }: InstallArgs,
   before: DaemonConfig | null,
@@ -165,7 +165,10 @@ function findInstallTrouble(
   return null;
 }
 
-/** Read back as it is written, so that the same is the same again, and what nobody could read is not written. */
+/**
+ * Builds the configuration and parses its own text. Equal settings then give equal configurations, and nothing unreadable is
+ * written.
+ */
 function createConfig(
   { tenant, identity, requestedName, settings: said }: InstallArgs,
   before: DaemonConfig | null,
@@ -191,7 +194,10 @@ function findKind(path: string, { disk }: DaemonContext) {
   }
 }
 
-/** From the launcher to the tray or back: never both. Whoever had it sees that it is not its own any more. */
+/**
+ * Moves a daemon from the launcher to the tray program or back, never leaving it with both. The previous owner sees that the
+ * daemon is paused.
+ */
 async function handOver(before: DaemonConfig, places: DaemonPlaces, ground: DaemonContext): Promise<void> {
   const { disk, random } = ground;
   writeDaemonConfig(disk, random, places, { ...before, paused: true });
@@ -199,7 +205,10 @@ async function handOver(before: DaemonConfig, places: DaemonPlaces, ground: Daem
   if (before.owner === 'launcher') await ground.service(before).uninstall();
 }
 
-/** What was started goes on to run; that it would end with the login is said, and is a failure. */
+/**
+ * Enables lingering. The daemon that was started keeps running. Without lingering it would end at logout, which is reported as
+ * a failure.
+ */
 async function enableLingering(
   config: DaemonConfig,
   service: DaemonService,

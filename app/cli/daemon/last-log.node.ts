@@ -6,9 +6,7 @@ import type { ProgramEnv } from '../../programs.node.ts';
 const READ_MS = 2000;
 const LINES = 5;
 
-/**
- * What a daemon said last: in the journal of its unit, else in its log file; null when neither has a line of it.
- */
+/** Returns the last message of a daemon, from the journal of its unit, else from its log file. Null when neither has a line. */
 export function findLastLog({ unit, log }: Pick<DaemonPlaces, 'unit' | 'log'>, env: ProgramEnv): string | null {
   const lines = [...readJournalLines(unit, env), ...readFileLines(log)];
   for (const line of lines.toReversed()) {
@@ -46,17 +44,17 @@ function readFileLines(path: string): readonly string[] {
       .split('\n')
       .slice(-1 - LINES);
   } catch {
-    return []; // it has written none
+    return []; // the daemon has written none
   }
 }
 
-/** A record of ours has its words in `msg`; anything else is what the launcher says. */
+/** Extracts the message: our records have it in `msg`; any other line comes from the launcher. */
 function parseMessage(line: string): string {
   try {
     const { msg } = JSON.parse(line) as { readonly msg?: unknown };
     if (typeof msg === 'string') return msg;
   } catch {
-    // no record of ours
+    // not one of our records
   }
   return line.trim();
 }

@@ -7,7 +7,7 @@ import { type DaemonRow, loadDaemonRows } from './rows.ts';
 
 const HEAD = ['NAME', 'OWNER', 'STATE', 'MACHINE', 'PENDING', 'DRAINED', 'LAST ERROR', 'UNIT', 'PROJECT'];
 
-/** `daemon list`: every daemon that is installed here, and what it does. @throws Fault `usage` */
+/** `daemon list`: shows every daemon that is installed here, and its state. @throws Fault `usage` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const json = parseJsonFlag(args);
   const rows = await loadDaemonRows(createContext(io));
@@ -51,7 +51,7 @@ function formatCells({ name, config, life, status, unit }: GoodDaemonRow): reado
   ];
 }
 
-/** A row for a script; numbers in seconds. */
+/** Converts a row to JSON for scripts; durations are in seconds. */
 function toRowWire(row: DaemonRow): object {
   if (row.is === 'bad') return { name: row.name, error: row.why };
   const { name, config, life, status, unit } = row;

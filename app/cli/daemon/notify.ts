@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<RingWhy, string>> = {
   stopping: 'not any more: it is about to end',
 };
 
-/** `daemon notify`: asks for a doorbell at the next boundary. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
+/** `daemon notify`: asks for a doorbell at the next turn boundary. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { places, flags } = resolveDaemon('notify', args, {}, io);
   const { emitted, why } = await requestAnswer(places, { verb: 'notify_surface', boundary: null });

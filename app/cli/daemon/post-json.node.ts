@@ -4,32 +4,32 @@ import { Fault, parseJson } from '../../../core/model/index.ts';
 
 export interface JsonResponse {
   readonly status: number;
-  /** Null: it was no JSON. */
+  /** Null: the body was not JSON. */
   readonly body: unknown;
 }
 
 const WITHIN_MS = 10_000;
-/** As much as one answer to a drain can have, five times over. */
+/** Five times the largest answer to a drain. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Where a POST goes, and the GET on the same connection that shows its sender that the answer was read. */
+/** URLs of a POST and of the GET that follows on the same connection. The GET shows the server that the answer was read. */
 export interface PostTargets {
   readonly post: string;
   readonly after: string;
 }
 
 /**
- * POST of JSON with a bearer token, on a connection of its own. An end right behind the answer looks like one that never read
- * it, so something more is asked before this process may end; how that is answered is nobody's concern.
+ * Sends a POST of JSON with a bearer token, on its own connection. When the connection ends right after the answer, the server
+ * cannot tell that the answer was read. A second request shows it, and its answer is ignored.
  *
- * @throws Fault when no whole answer comes
+ * @throws Fault when no complete response comes
  */
 export async function postJson({ post, after }: PostTargets, token: string, body: object): Promise<JsonResponse> {
   const { Agent } = post.startsWith('https:') ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
     const answer = await exchange({ method: 'POST', url: post, token, text: JSON.stringify(body) }, agent);
-    await exchange({ method: 'GET', url: after, token, text: null }, agent).catch(() => {}); // the answer is read already
+    await exchange({ method: 'GET', url: after, token, text: null }, agent).catch(() => {}); // the answer was already read
     return answer;
   } finally {
     agent.destroy();
@@ -80,6 +80,6 @@ function parseBody(bytes: Buffer): unknown {
   try {
     return parseJson(bytes.toString('utf8'));
   } catch {
-    return null; // the caller says what was to come instead
+    return null; // the caller reports what it expected instead
   }
 }

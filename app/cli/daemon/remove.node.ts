@@ -4,13 +4,13 @@ import type { DaemonPlaces } from '../../../core/link/index.ts';
 import { type Disk, lockFile } from '../../../core/state/index.ts';
 
 /**
- * What was installed, and what its process left behind, both directories whole. Under its lock, so that none starts between;
- * the lock file goes last.
- * @throws Fault `lock-held` while it runs
+ * Removes both directories of a daemon: its installation and what its process left behind. It holds the lock, so that no daemon
+ * starts in between, and removes the lock file last.
+ * @throws Fault `lock-held` while the daemon runs
  */
 export function removeDaemonFiles(disk: Disk, { dir, runtime, locked, pid }: DaemonPlaces): void {
   using lock = disk.files.lstat(dirname(locked)) === null ? null : lockFile(disk, locked);
   for (const path of [dir, runtime, pid]) rmSync(path, { recursive: true, force: true });
-  if (lock === null || process.platform === 'win32') return; // an open file cannot be removed there
+  if (lock === null || process.platform === 'win32') return; // Windows cannot remove an open file
   rmSync(lock.path, { force: true });
 }

@@ -9,7 +9,7 @@ import { type ChosenDaemon, chooseDaemons } from './daemon-choice.ts';
 import { createContext, type DaemonContext } from './daemon-context.ts';
 import { removeDaemonFiles } from './remove.node.ts';
 
-/** What is left of a daemon that is ended for a reason. */
+/** What happens to the parts of a daemon that is ended. */
 export interface RetirePlan {
   readonly unit: 'paused' | 'removed';
   readonly config: 'kept' | 'removed';
@@ -23,9 +23,9 @@ interface RetireResult {
 }
 
 /**
- * Ends daemons for good: each is asked, after 5 s terminated, after 2 s more killed, all at the same time, and nobody starts it
- * again (persona daemon, contract 5). Others are not touched.
- * @returns 1 when one of them could not be ended or taken away, having said which
+ * Ends daemons so that nobody starts them again (persona daemon, contract 5). All are ended at the same time: each is asked,
+ * terminated after 5 s, and killed after 2 s more. Other daemons are not touched.
+ * @returns 1 when a daemon could not be ended or removed; stderr says which
  */
 export async function retire(
   verb: string,
@@ -54,7 +54,7 @@ export async function retire(
   return results.some((result) => 'error' in result) ? 1 : 0;
 }
 
-/** To an upstream an uninstall is what it comes to. */
+/** Returns the reason for the upstream. An uninstall is reported as `destroy` or `archive`, depending on the configuration. */
 function toReason(verb: string, { config }: RetirePlan): string {
   if (verb !== 'uninstall') return verb;
   return config === 'removed' ? 'destroy' : 'archive';
@@ -69,7 +69,7 @@ async function retireDaemon(
   const { disk, random } = context;
   const { name, config } = daemon;
   const places = context.places(daemon);
-  // First of all: whoever would start it again sees that it is not to.
+  // This comes first: every program that could start the daemon again sees that it is paused.
   if (config !== null) writeDaemonConfig(disk, random, places, { ...config, paused: true });
   const end = await endDaemon(places, reason, createDaemonHandle(disk, places), realClock);
   if (end === 'killed') await endShim(places);
@@ -83,7 +83,9 @@ async function retireDaemon(
   return { name, end, ...plan };
 }
 
-/** One that does not end with its stdin would outlive a daemon that could not end it. */
+/**
+ * Ends the shim of a killed daemon. A shim that does not end with its stdin would survive, because the daemon could not end it.
+ */
 async function endShim({ runtime }: DaemonPlaces): Promise<void> {
   const { endOrphanedShim: endLeftOver } = await import('../../../core/daemon/index.ts');
   endLeftOver(join(runtime, 'shim.pid'));

@@ -2,26 +2,29 @@ import { askDaemon, type DaemonConfig, type DaemonStatus } from '../../../core/l
 import { isHeld } from '../../service/index.ts';
 import type { DaemonContext } from './daemon-context.ts';
 
-/** What one installed daemon is and does. */
+/** An installed daemon and its state. */
 export type DaemonRow =
   | { readonly is: 'bad'; readonly name: string; readonly why: string }
   | {
       readonly is: 'good';
       readonly name: string;
       readonly config: DaemonConfig;
-      /** `silent`: its process is there and does not answer. */
+      /** `silent`: its process exists and does not answer. */
       readonly life: 'runs' | 'silent' | 'gone' | 'paused';
-      /** Null unless it answers. */
+      /** Null unless the daemon answers. */
       readonly status: DaemonStatus | null;
       readonly unit: UnitWord;
     };
 
-/** `tray`: the tray program starts it; `old`: not what would be installed now; `stopped`: there, and not run by its launcher. */
+/**
+ * `tray`: the tray program starts it. `old`: an install would write another unit. `stopped`: the unit exists, and its launcher
+ * does not run it.
+ */
 export type UnitWord = 'tray' | 'active' | 'stopped' | 'installed' | 'old' | 'absent' | 'foreign';
 
 const ASK_MS = 2000;
 
-/** Everything that is installed, by name; all are asked at the same time. */
+/** Returns every installed daemon by name; all are asked at the same time. */
 export async function loadDaemonRows(context: DaemonContext): Promise<readonly DaemonRow[]> {
   return await Promise.all(
     context.installed.map(async (entry): Promise<DaemonRow> => {

@@ -8,14 +8,14 @@ import type { Io } from '../command.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { exitBy, onCrash } from './exit.node.ts';
 
-/** `hivebar daemon run`: the process itself. */
+/** `hivebar daemon run`: runs the daemon in this process. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const log = createStderrLog(io, 'hivebar daemon');
   const staysDown = args.includes('--stays-down');
   const exit = (code: number): number => (staysDown && code === DAEMON_EXIT.config ? DAEMON_EXIT.clean : code);
   const plan = parsePlan(args);
   if (plan instanceof Error) {
-    // A launcher that runs a wrong line would run it again and again.
+    // A launcher would restart a wrong command line again and again.
     log.error(plan.message);
     return exit(DAEMON_EXIT.config);
   }

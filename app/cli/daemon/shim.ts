@@ -9,12 +9,12 @@ import { createStopSignal } from '../stop-signal.node.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
 import { readStdinLines } from './stdin-lines.node.ts';
 
-/** A turn of an agent may last; one that does longer than a day hangs. */
+/** The limit of one turn of an agent. A turn that takes longer than a day hangs. */
 const TURN_MS = 24 * 60 * 60_000;
 
 /**
- * `daemon shim`: the shim of an agent that is woken by a command, such as `codex exec resume SESSION -`. Speaks the line protocol
- * of a shim (persona daemon, contract 5) on stdio until its stdin ends; then the command ends too.
+ * `daemon shim`: the shim of an agent that a command wakes, such as `codex exec resume SESSION -`. It speaks the line protocol
+ * of a shim (persona daemon, contract 5) on stdio. When its stdin ends, it ends the command too.
  *
  * @throws Fault `usage` or `daemon-config`
  */
@@ -55,10 +55,10 @@ function removeUndefined(env: Io['env']): Record<string, string> {
 }
 
 export interface Rings {
-  /** Runs the command now, or when the one that runs has ended; rings that come before that are one. */
+  /** Runs the command now, or when the running command has ended. Rings that come before that count as one. */
   ring(): void;
   readonly state: 'ready' | 'busy' | 'queued';
-  /** Resolves when nothing runs. */
+  /** Resolves when no command runs. */
   rest(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export interface RingsNeeds {
   readonly stop: AbortSignal;
 }
 
-/** One run of a command after the other: an agent has one turn at a time. How it ended acknowledges nothing. */
+/** Runs the command one run at a time, because an agent has one turn at a time. The exit code acknowledges nothing. */
 export function createRings({ spawn, command, stop }: RingsNeeds): Rings {
   let running: Promise<void> | null = null;
   let isQueued = false;
@@ -91,7 +91,7 @@ export function createRings({ spawn, command, stop }: RingsNeeds): Rings {
   };
 }
 
-/** The answer to a line of the daemon, as JSON; null: it was none that can be answered. */
+/** Answers a line of the daemon, as JSON; null: the line cannot be answered. */
 export function answerTo(line: string, rings: Pick<Rings, 'ring' | 'state'>): string | null {
   const { id, call } = parseCall(line);
   if (typeof id !== 'number') return null;
@@ -116,6 +116,6 @@ function parseCall(line: string): { readonly id?: unknown; readonly call?: unkno
     const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null ? value : {};
   } catch {
-    return {}; // not of this protocol
+    return {}; // the line is not of this protocol
   }
 }

@@ -9,13 +9,13 @@ import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
 
 const CHECK_EVERY_MS = 20;
-/** For what it does behind its own deadline: closing files, leaving the process. */
+/** Time after the daemon's own deadline for closing files and exiting. */
 const GRACE_MS = 1000;
 const REASON = 'asked by a person';
 
 /**
- * `daemon shutdown`: asks a daemon to end, and waits for that.
- * @throws Fault `usage`, `daemon-gone`, or `daemon-refused` when it is still there after its deadline
+ * `daemon shutdown`: asks a daemon to end, and waits for the end.
+ * @throws Fault `usage`, `daemon-gone`, or `daemon-refused` when it still runs after its deadline
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const extraOptions = { reason: { type: 'string' }, deadline: { type: 'string' } } as const;
@@ -35,7 +35,7 @@ function parseDeadline(text: unknown): number {
   throw toUsageFault(new Error(`--deadline ${text}: say how many milliseconds, at most ${MOST_DEADLINE_MS}`));
 }
 
-/** The lock of a process goes when it does, however it goes. */
+/** Waits until the lock is free: the system releases it whenever and however the process ends. */
 async function waitForEnd({ name, locked }: DaemonPlaces, deadlineMs: number, io: Io): Promise<void> {
   const disk = createRealDisk(createStderrLog(io, 'hivebar daemon'));
   const until = realClock.monotonic() + deadlineMs + GRACE_MS;

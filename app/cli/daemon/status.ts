@@ -4,10 +4,10 @@ import type { Io } from '../command.ts';
 import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
 
-/** Of 64 transitions a person reads so many. */
+/** How many of the 64 stored transitions are shown. */
 const MOST_TRANSITIONS = 5;
 
-/** `daemon status`: what a daemon says of itself. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
+/** `daemon status`: shows what a daemon reports about itself. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { places, flags } = resolveDaemon('status', args, {}, io);
   const status = await requestAnswer(places, { verb: 'status' });
@@ -16,7 +16,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return 0;
 }
 
-/** A status for a person, a line a subject. */
+/** Formats a status for a person, one line per subject. */
 export function formatStatusLines(name: string, status: DaemonStatus): readonly string[] {
   const { pid, version, surface, project, fsm, taxonomy, degraded, ws, shim, pending, transitions } = status;
   const since = ws.since === null ? '' : ` since ${ws.since}`;

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 
-/** The lines of stdin, until it ends or `stop` is aborted. */
+/** Yields the lines of stdin, until it ends or `stop` is aborted. */
 export async function* readStdinLines(stop: AbortSignal): AsyncGenerator<string, void> {
   const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
   const close = (): void => lines.close();

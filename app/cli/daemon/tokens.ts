@@ -25,8 +25,9 @@ import type { InstallArgs } from './install-args.ts';
 const MOST_BYTES = 64 * 1024;
 
 /**
- * The tokens of a daemon and of its surface: of the local hive minted once, of another upstream taken over from files.
- * @throws Fault `unreadable` for a token file that others may read, `daemon-config` for one without a token
+ * Writes the tokens of a daemon and of its surface. For the local hive they are created once; for another upstream they are
+ * copied from files.
+ * @throws Fault `unreadable` for a token file that others may read, `daemon-config` for a file without a token
  */
 export function writeTokens(
   { upstream }: DaemonConfig,
@@ -41,7 +42,7 @@ export function writeTokens(
     [actToken, actFile],
   ] as const) {
     if (from !== null) writeAtomically(disk, random, path, `${readToken(from, context)}\n`);
-    else if (before?.upstream !== upstream) remove(disk, path); // one upstream's token is nothing to another
+    else if (before?.upstream !== upstream) remove(disk, path); // a token is useless for another upstream
     if (from === null && upstream === LOCAL && readDaemonToken(disk, path) === null)
       writeDaemonToken(disk, random, path);
   }
@@ -63,7 +64,7 @@ function readToken(path: string, { disk }: DaemonContext): string {
   throw new Fault('unreadable', `${path} holds no token: one word, and nothing else`, { is: 'machine', key: 'token' });
 }
 
-/** What a hook was told of the local hive says nothing of another upstream. */
+/** Clears the stamps that let hooks skip questions: what the local hive said does not apply to another upstream. */
 export function forgetQuiet({ address, upstream }: DaemonConfig, { env }: Io): void {
   if (upstream === LOCAL) return;
   clearStamps(toPendingDir(join(findOwnDirs({ ...env }).state, 'hivebar.sqlite')), [address]);

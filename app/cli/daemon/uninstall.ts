@@ -1,7 +1,7 @@
 import type { Io } from '../command.ts';
 import { retire } from './retire.ts';
 
-/** `daemon uninstall`: takes back what install did, except that the user lingers. @throws Fault `usage` */
+/** `daemon uninstall`: reverses `daemon install`, but leaves lingering on. @throws Fault `usage` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   return await retire('uninstall', args, io, (keepsFiles) => ({
     unit: 'removed',

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { findOwnHome, getErrno, toIoFault } from '../../../core/state/index.ts';
 import { type OldState, parseOldState } from './old-state.ts';
 
-/** One directory of a deployed monitor, as it is; nothing in it is touched. */
+/** The contents of one directory of a deployed monitor. Nothing in it is changed. */
 export interface Deployment {
   readonly directory: string;
   readonly states: readonly OldFile[];
@@ -16,13 +16,15 @@ export interface Deployment {
 export interface OldFile {
   readonly path: string;
   readonly state: OldState;
-  /** When it was last saved, milliseconds since the epoch. */
+  /** When the file was last saved, in milliseconds since the epoch. */
   readonly savedAt: number;
 }
 
 const NAME = 'kijito-inbox-monitor';
 
-/** Where the monitor was deployed: its older and its newer place, and that of a Mac (Kijito spec 14.4, contract i). */
+/**
+ * Lists where the monitor may be deployed: its older and newer place, and the place on macOS (Kijito spec 14.4, contract i).
+ */
 export function listDeployedDirectories(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const home = findOwnHome();
   const { XDG_STATE_HOME: state } = env;
@@ -35,7 +37,7 @@ export function listDeployedDirectories(env: Readonly<Record<string, string | un
   return [...new Set(paths)];
 }
 
-/** Null: there is no such directory. @throws Fault `unreadable` */
+/** Null: the directory does not exist. @throws Fault `unreadable` */
 export function readDeployment(directory: string): Deployment | null {
   let names: readonly string[];
   try {
@@ -55,7 +57,7 @@ export function readDeployment(directory: string): Deployment | null {
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** What is in a state file; `absent` when there is none. */
+/** Reads a state file; `absent` when there is none. */
 export function readOldFile(path: string): OldFile {
   const unusable = (why: string, savedAt = 0): OldFile => ({ path, state: { is: 'unusable', why }, savedAt });
   let fd: number;

@@ -1,15 +1,15 @@
 import type { SavedState } from '../../../core/watch/index.ts';
 
-/** Which inbox a position belongs to: `[scheme, host, port, path, [[key, value], ...]]` (Kijito contract d). */
+/** The inbox that a position belongs to: `[scheme, host, port, path, [[key, value], ...]]` (Kijito contract d). */
 export type OldIdentity = readonly [string, string, number, string, readonly (readonly [string, string])[]];
 
-/** What a state file of a deployed monitor holds. */
+/** The contents of a state file of a deployed monitor. */
 export type OldState =
   | {
       readonly is: 'position';
       readonly identity: OldIdentity;
       readonly saved: SavedState;
-      /** The keys of the format as they stand in the file, those of a pin too. */
+      /** The keys of the format as in the file, including those of a pin. */
       readonly keys: Readonly<Record<string, unknown>>;
     }
   | { readonly is: 'unusable'; readonly why: string };
@@ -18,7 +18,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const FLAGS = ['pin_forced', 'pin_evidence_intact', 'state_corrupt', 'unread_hidden'] as const;
 const NUMBERS = ['gap_alerted', 'pin_release_at'] as const;
 
-/** Reads strictly: what is odd in any way is no position (Kijito contract, traps 23, 30, 31). */
+/** Parses strictly: a file with any irregularity holds no position (Kijito contract, traps 23, 30, 31). */
 export function parseOldState(bytes: Uint8Array): OldState {
   if (bytes.length === 0) return { is: 'unusable', why: 'is empty' };
   if (bytes.length > MOST_BYTES) return { is: 'unusable', why: `is over ${MOST_BYTES} bytes long` };
@@ -26,7 +26,7 @@ export function parseOldState(bytes: Uint8Array): OldState {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    return { is: 'unusable', why: 'is not whole JSON' }; // where it breaks helps nobody
+    return { is: 'unusable', why: 'is not whole JSON' }; // the place of the error would help nobody
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     return { is: 'unusable', why: 'holds no JSON object' };
@@ -61,7 +61,7 @@ function parseFields(keys: Readonly<Record<string, unknown>>): OldState {
   return { is: 'position', identity, saved, keys: { ...copiedKeys, cursor: saved.cursor } };
 }
 
-/** Ids that follow each other as one span. */
+/** Merges consecutive ids into spans. */
 function toSpans(ids: readonly number[]): readonly (readonly [number, number])[] {
   const spans: [number, number][] = [];
   for (const id of [...new Set(ids)].toSorted((a, b) => a - b)) {
@@ -72,13 +72,13 @@ function toSpans(ids: readonly number[]): readonly (readonly [number, number])[]
   return spans;
 }
 
-/** The persona of an inbox of a hive; null for any other address. */
+/** Returns the persona of an inbox of a hive; null for any other address. */
 export function findPersona([, , , , query]: OldIdentity): string | null {
   const [first, ...rest] = query;
   return first !== undefined && rest.length === 0 && first[0] === 'persona' ? first[1] : null;
 }
 
-/** The base address of the hive, for a person to read. */
+/** Formats the base address of the hive for a person. */
 export function formatBaseUrl([scheme, host, port, path]: OldIdentity): string {
   const plain = (scheme === 'http' && port === 80) || (scheme === 'https' && port === 443);
   return `${scheme}://${host}${plain ? '' : `:${port}`}${path.replace(/\/api\/inbox$/, '')}`;

@@ -14,7 +14,7 @@ import { resolveBrainclawPlaces } from '../../sources/brainclaw-places.node.ts';
 import type { BrainclawProbe, ProjectProbe } from './brainclaw.ts';
 import type { DoctorContext } from './doctor-context.ts';
 
-/** Sees what the watches of the tray process see, once. */
+/** Polls the projects once, as the watchers of the tray process do. */
 export async function probeBrainclaw(context: DoctorContext, signal: AbortSignal): Promise<BrainclawProbe> {
   const { brainclaw } = context.settings;
   if (brainclaw.is === 'off') return { is: 'off' };

@@ -1,13 +1,13 @@
 import { type Finding, ok, skipped, warn } from './finding.ts';
 
-/** A project as its watch would see it. */
+/** A project as its watcher would see it. */
 export interface ProjectProbe {
   readonly id: string;
-  /** What must be said beside its numbers. */
+  /** Reservations about its numbers. */
   readonly remarks: readonly string[];
-  /** What is wrong in its store, a line each. */
+  /** Defects of its store, one line each. */
   readonly flaws: readonly string[];
-  /** Null: not known. */
+  /** How many items ask for a person; null: unknown. */
   readonly attention: number | null;
 }
 
@@ -16,9 +16,9 @@ export type BrainclawProbe =
   | {
       readonly is: 'projects';
       readonly projects: readonly ProjectProbe[];
-      /** Named in the settings, and not there. */
+      /** Folders that the settings name and that hold no project. */
       readonly missing: readonly string[];
-      /** What could not be looked into. */
+      /** Problems with folders that could not be read. */
       readonly troubles: readonly string[];
     };
 

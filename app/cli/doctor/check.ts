@@ -1,18 +1,18 @@
 import type { DoctorContext } from './doctor-context.ts';
 import type { Finding } from './finding.ts';
 
-/** What a person misses when they ask. */
+/** The thing that a person misses when they run the doctor. */
 export type DoctorQuestion = 'icon' | 'banner' | 'mail';
 export const QUESTIONS: readonly DoctorQuestion[] = ['icon', 'banner', 'mail'];
 
-/** One entry of the list: a probe that only looks, and a pure judgement of what it saw. */
+/** One check: a probe that only reads, and a pure function that judges the result. */
 export interface CheckDefinition<Result> {
   readonly name: string;
-  /** Which of them it can be the reason for. */
+  /** The questions that a failure can explain. */
   readonly about: readonly DoctorQuestion[];
-  /** Which its warnings can be the reason for; the same unless said. */
+  /** The questions that a warning can explain. Default: `about`. */
   readonly hints?: readonly DoctorQuestion[];
-  /** Ends soon after the signal aborts. Changes nothing. What it throws is the finding. */
+  /** Ends soon after the signal aborts. It changes nothing. An error that it throws becomes the finding. */
   probe(context: DoctorContext, signal: AbortSignal): Promise<Result>;
   judge(result: Result): Finding;
 }
@@ -24,7 +24,7 @@ export interface DoctorCheck {
   run(context: DoctorContext, signal: AbortSignal): Promise<Finding>;
 }
 
-/** An entry whose kind of sight nobody else needs to know. */
+/** Creates a check and hides the type of its probe result. */
 export function defineCheck<Result>({
   name,
   about,

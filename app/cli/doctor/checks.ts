@@ -41,14 +41,14 @@ import { judgeOutages, judgeSilence } from './silence.ts';
 import { judgeHelper } from './tray-helper.ts';
 import { judgeHost } from './tray-host.ts';
 
-/** Every check of this machine, in the order of the report. A new one is one entry. */
+/** Lists every check of this machine, in the order of the report. To add a check, add one entry. */
 export function listChecks(context: DoctorContext): readonly DoctorCheck[] {
   return [...COMMON_CHECKS, ...listHives(context).map(createHiveCheck), ...DESKTOP_CHECKS];
 }
 
 const CLOCK_SPAN_MS = 100;
 
-/** What everything else stands on. */
+/** Checks that everything else depends on. */
 const COMMON_CHECKS: readonly DoctorCheck[] = [
   defineCheck({ name: 'node', about: QUESTIONS, probe: async () => probeNode(), judge: judgeNode }),
   defineCheck({
@@ -131,7 +131,7 @@ const COMMON_CHECKS: readonly DoctorCheck[] = [
   }),
 ];
 
-/** What a person sees, and what an agent follows. */
+/** Checks of what a person sees and what an agent follows. */
 const DESKTOP_CHECKS: readonly DoctorCheck[] = [
   defineCheck({ name: 'inboxes', about: ['mail'], probe: loadStatus, judge: judgeOutages }),
   defineCheck({ name: 'event files', about: ['mail'], probe: probeEventFiles, judge: judgeEventFiles }),

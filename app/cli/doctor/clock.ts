@@ -2,12 +2,12 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 
 export interface ClockProbe {
   readonly now: number;
-  /** How far each went over the same span, in milliseconds. */
+  /** How far each clock went over the same span, in milliseconds. */
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
 
-/** 2026: this program is not older. */
+/** The start of 2026. This program is not older. */
 const SURELY_PAST = 1_767_225_600_000;
 const MOST_APART_MS = 50;
 

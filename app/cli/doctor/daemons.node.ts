@@ -7,7 +7,7 @@ import { resolveDaemonHivePlaces } from '../../sources/daemon-hive-places.node.t
 import type { PersonaDaemonsProbe } from './daemons.ts';
 import type { DoctorContext } from './doctor-context.ts';
 
-/** Sees what the board shows of the persona daemons, once. @throws Fault `unreadable` */
+/** Reads once what the board shows of the persona daemons. @throws Fault `unreadable` */
 export async function probePersonaDaemons(
   { dirs, env, clock }: DoctorContext,
   signal: AbortSignal,

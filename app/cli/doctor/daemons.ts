@@ -2,11 +2,11 @@ import { type Finding, ok, skipped, warn } from './finding.ts';
 
 export interface PersonaDaemonsProbe {
   readonly installed: number;
-  /** They answer on their control socket. */
+  /** Daemons that answer on their control socket. */
   readonly running: number;
-  /** Nobody is to start them. */
+  /** Daemons that nobody is to start. */
   readonly paused: number;
-  /** Of those that should run and do not, or are stalled, a line each. */
+  /** Daemons that should run and do not, or are stalled, one line each. */
   readonly flaws: readonly string[];
 }
 

@@ -6,8 +6,8 @@ import { formatStoreReport, readStoreReport } from '../../../core/state/index.ts
 import type { DatabaseProbe, WatchProbe } from './database.ts';
 
 /**
- * Runs in a process of its own, since SQLite's calls cannot be interrupted and a check of a large file takes long: first
- * the counts on one line, then what the check finds. A table that is not there yet is no fault.
+ * This program runs in its own process, because calls of SQLite cannot be interrupted and checking a large file takes long. It
+ * prints the counts on one line first, then what the check finds. A table that does not exist yet is no fault.
  */
 const PROGRAM = `
 const { DatabaseSync } = require('node:sqlite');
@@ -30,14 +30,14 @@ say(db.prepare('PRAGMA integrity_check(3)').all().map((row) => row.integrity_che
 const CHECK_MS = 2500;
 const MOST_OUTPUT = 64 * 1024 * 1024;
 
-/** Looks into the database of a state directory without a trace: no file is made beside it, nothing is taken over. */
+/** Reads the database of a state directory without leaving a trace: it creates no file and takes over nothing. */
 export function readDatabase(state: string, stop: AbortSignal): Promise<DatabaseProbe> {
   const path = join(state, 'hivebar.sqlite');
   const bytes = readSize(path);
   if (bytes === null) return Promise.resolve({ is: 'absent', path });
   const url = pathToFileURL(path);
-  // Without a log beside it everything is in the file, and SQLite is told to make none. With one, somebody has it open or
-  // died with it, and the log has to be read.
+  // Without a log beside the database everything is in the file, and SQLite is told to create none. With a log, another process
+  // has the database open or died with it, and the log has to be read.
   if ((readSize(`${path}-wal`) ?? 0) === 0) url.searchParams.set('immutable', '1');
   return new Promise((resolve) => {
     const flaws = Promise.withResolvers<readonly string[] | null>();
@@ -47,7 +47,7 @@ export function readDatabase(state: string, stop: AbortSignal): Promise<Database
       const [, flawsLine] = stdout.split('\n');
       flaws.resolve(flawsLine === undefined || flawsLine === '' ? null : (JSON.parse(flawsLine) as string[]));
       const why = /Error: (.*)/.exec(stderr)?.[1] ?? error?.message.split('\n')[0] ?? 'it says nothing';
-      resolve({ is: 'unreadable', path, why }); // unless its counts came before
+      resolve({ is: 'unreadable', path, why }); // ignored when the counts came before
     });
     let head = '';
     child.stdout?.on('data', (text: string) => {
@@ -66,7 +66,7 @@ export function readDatabase(state: string, stop: AbortSignal): Promise<Database
 
 type DatabaseCounts = { personas: number; messages: number; unread: number } | null;
 
-/** Null: no such file. */
+/** Null: there is no such file. */
 function readSize(path: string): number | null {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? null;
 }

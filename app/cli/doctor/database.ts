@@ -8,17 +8,17 @@ export type DatabaseProbe =
       readonly is: 'read';
       readonly path: string;
       readonly bytes: number;
-      /** What a start found and did about a damaged or missing file; absent: nothing, or a person has moved the report away. */
+      /** What a start found and did about a damaged or missing file. Absent: nothing, or a person has moved the report away. */
       readonly report?: string;
-      /** Null: no file of that name. */
+      /** Null: the file does not exist. */
       readonly journalBytes: number | null;
       readonly hive: { readonly personas: number; readonly messages: number; readonly unread: number } | null;
       readonly watches: readonly WatchProbe[];
-      /** Resolves with what SQLite's quick check found, `[]` for nothing; null when it takes too long. */
+      /** Resolves with the findings of SQLite's quick check, `[]` for none; null when the check takes too long. */
       readonly flaws: Promise<readonly string[] | null>;
     };
 
-/** A watch, and its newest event. */
+/** A watcher's persona and its newest event. */
 export interface WatchProbe {
   readonly persona: string;
   readonly newest: string | null;

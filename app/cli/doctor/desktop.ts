@@ -59,7 +59,7 @@ export async function probeNotificationDaemon(context: DoctorContext): Promise<N
   };
 }
 
-/** Asks the owner by its own name: to ask by the well-known one would start a daemon. */
+/** Asks the owner of the name by its unique name: asking by the well-known name would start a daemon. */
 async function findDaemon(bus: SessionBus): Promise<NotificationDaemonProbe['daemon']> {
   const owner = await findOwner(bus, NOTIFICATIONS);
   if (owner === null) {
@@ -90,7 +90,7 @@ async function findOwner(bus: SessionBus, name: string): Promise<string | null> 
   return typeof owner === 'string' ? owner : null;
 }
 
-/** Undefined: it has no such property. */
+/** Undefined: the property does not exist. */
 async function readProperty(
   bus: SessionBus,
   dest: string,
@@ -110,6 +110,6 @@ async function readProperty(
     });
     return (value as Variant | undefined)?.value;
   } catch {
-    return undefined; // not every daemon has every word
+    return undefined; // not every daemon has every property
   }
 }

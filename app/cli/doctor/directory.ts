@@ -5,7 +5,7 @@ export type DirectoryProbe =
   | {
       readonly is: 'absent';
       readonly path: string;
-      /** The nearest one that is there. */
+      /** The nearest parent that exists. */
       readonly parent: string;
       readonly canMake: boolean;
     }
@@ -23,7 +23,7 @@ export type DirectoryProbe =
     };
 
 const MIB = 1024 * 1024;
-/** Below it mail may be refused soon, and below the other at once. */
+/** Below this limit mail may soon be refused; below the other limit it is refused at once. */
 const LOW_BYTES = 200 * MIB;
 const FULL_BYTES = 5 * MIB;
 

@@ -10,7 +10,7 @@ import { askTray } from '../tray-request.node.ts';
 import { readDatabase } from './database.node.ts';
 import type { BusProbe, DoctorContext, SettingsProbe, TrayProbe } from './doctor-context.ts';
 
-/** This machine, as this user sees it from here. */
+/** Creates the context of the checks: this machine as this user sees it. */
 export function createContext(io: Pick<Io, 'env'>): DoctorContext {
   const { env } = io;
   const dirs = findOwnDirs({ ...env });
@@ -39,7 +39,7 @@ export function createContext(io: Pick<Io, 'env'>): DoctorContext {
   };
 }
 
-/** Looked at when first asked for, and once for all who ask. */
+/** Loads a value on the first call, and shares it with all callers. */
 function memoize<T>(load: () => Promise<T>): (() => Promise<T>) & { begun: Promise<T> | null } {
   const cached = (): Promise<T> => {
     cached.begun ??= load();
@@ -55,7 +55,7 @@ const DEFAULTS = Object.fromEntries(
   ),
 ) as unknown as Settings;
 
-/** Read here and not by who opens them, since to open them makes their directory. */
+/** Reads the settings here, because opening them would create their directory. */
 function loadSettings(dirs: Dirs): { readonly settingsFile: SettingsProbe; readonly settings: Settings } {
   const path = getSettingsPath(dirs.config);
   try {
@@ -82,7 +82,7 @@ async function openBus(env: DoctorContext['env'], stop: AbortSignal): Promise<Bu
   return { is: 'gone', why };
 }
 
-/** Leaves those who wait for it time for a look of their own. */
+/** Short enough to leave waiting checks time for their own probe. */
 const ANSWER_MS = 1500;
 
 async function probeTray(env: DoctorContext['env'], stop: AbortSignal): Promise<TrayProbe> {

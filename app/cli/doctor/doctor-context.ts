@@ -5,7 +5,7 @@ import type { SessionBus } from '../../desktop/index.ts';
 import type { StatusWire } from '../../status/index.ts';
 import type { DatabaseProbe } from './database.ts';
 
-/** What several checks look at; each is looked at once. */
+/** Values that several checks read. Each is loaded once. */
 export interface DoctorContext extends AsyncDisposable {
   readonly os: NodeJS.Platform;
   readonly arch: string;
@@ -16,12 +16,12 @@ export interface DoctorContext extends AsyncDisposable {
   /** Null where the platform has no user ids and no modes. */
   readonly uid: number | null;
   readonly settingsFile: SettingsProbe;
-  /** Of the file where it is good, else the defaults. */
+  /** From the file when it is valid, else the defaults. */
   readonly settings: Settings;
-  /** Somebody is logged in to a desktop, as far as the environment says. */
+  /** Whether somebody is logged in to a desktop, as far as the environment tells. */
   readonly hasDisplay: boolean;
   bus(): Promise<BusProbe>;
-  /** What the running tray process says over its owner-only socket. */
+  /** What the running tray process answers over its owner-only socket. */
   tray(): Promise<TrayProbe>;
   database(): Promise<DatabaseProbe>;
 }
@@ -39,7 +39,7 @@ export type BusProbe =
 
 export type TrayProbe =
   | { readonly is: 'not-running' }
-  /** It is there and does not answer as it should. */
+  /** The process exists and does not answer as it should. */
   | { readonly is: 'failed'; readonly why: string }
   | {
       readonly is: 'answered';

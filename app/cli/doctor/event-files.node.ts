@@ -4,7 +4,7 @@ import { toStem } from '../../../core/state/index.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import type { EventFileProbe, EventFilesProbe } from './event-files.ts';
 
-/** A line can be long, and the last one is what counts. */
+/** A line can be long, and the last line is the one that counts. */
 const TAIL_BYTES = 256 * 1024;
 
 export async function probeEventFiles(context: DoctorContext): Promise<EventFilesProbe> {
@@ -17,7 +17,7 @@ export async function probeEventFiles(context: DoctorContext): Promise<EventFile
   return { files, isRunning: tray.is === 'answered' };
 }
 
-/** Just after a rotation the newest line is in the first archive. */
+/** Right after a rotation the newest line is in the first archive. */
 function readEventFile(path: string): EventFileProbe['file'] {
   const live = readEnding(path);
   if (live.is !== 'read' || live.last !== null || live.isTorn) return live;
@@ -43,13 +43,13 @@ function readEnding(path: string): EventFileProbe['file'] {
   }
 }
 
-/** As it is, not as JSON spells it: a persona's name may hold a backslash or a quote. */
+/** Parses the id instead of searching the text: JSON escapes a backslash or quote in a persona's name. */
 function parseEventId(line: string | undefined): string | null {
   const spelled = /"event_id": ("(?:[^"\\]|\\.)*")/.exec(line ?? '')?.[1];
   if (spelled === undefined) return null;
   try {
     return JSON.parse(spelled) as string;
   } catch {
-    return null; // no line of ours
+    return null; // not one of our lines
   }
 }

@@ -1,6 +1,6 @@
 import { type Finding, ok, skipped, warn } from './finding.ts';
 
-/** The end of a persona's event file, beside the newest event that the database has for it. */
+/** The end of a persona's event file, compared with the newest event in the database. */
 export interface EventFileProbe {
   readonly persona: string;
   readonly path: string;
@@ -8,7 +8,7 @@ export interface EventFileProbe {
   readonly file:
     | { readonly is: 'absent' }
     | { readonly is: 'failed'; readonly why: string }
-    /** `last`: the event id of its last whole line; null without any. */
+    /** `last`: the event id of the last complete line; null without any. */
     | { readonly is: 'read'; readonly last: string | null; readonly isTorn: boolean };
 }
 

@@ -5,15 +5,15 @@ import { type Finding, fail, warn } from './finding.ts';
 
 export interface CheckResult {
   readonly name: string;
-  /** What this finding can be the reason for. */
+  /** The questions that this finding can explain. */
   readonly about: readonly DoctorQuestion[];
   readonly finding: Finding;
 }
 
-/** No check may take longer, in milliseconds. */
+/** The limit of each check in milliseconds. */
 export const LIMIT_MS = 3000;
 
-/** Runs all checks at the same time, each within its limit, and keeps their order. Never rejects for a check. */
+/** Runs all checks at the same time, each within its limit, and keeps their order. It never rejects because of a check. */
 export function examine(checks: readonly DoctorCheck[], context: DoctorContext): Promise<readonly CheckResult[]> {
   return Promise.all(
     checks.map(async (each) => {

@@ -7,7 +7,7 @@ import { resolveGardenPlaces } from '../../sources/garden-places.node.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import type { GardenProbe } from './garden.ts';
 
-/** Sees what the watch of the tray process sees, once. @throws Fault `unreadable` when the store cannot be read */
+/** Polls the garden once, as the watcher of the tray process does. @throws Fault `unreadable` when the store cannot be read */
 export async function probeGarden({ settings, env, clock }: DoctorContext, signal: AbortSignal): Promise<GardenProbe> {
   const { garden } = settings;
   if (garden.is === 'off') return { is: 'off' };

@@ -7,7 +7,7 @@ export type GardenProbe =
       readonly is: 'store';
       readonly citizens: number;
       readonly unread: number;
-      /** What is wrong in it, a line each. */
+      /** Defects of the store, one line each. */
       readonly flaws: readonly string[];
     };
 

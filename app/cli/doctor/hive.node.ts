@@ -15,13 +15,13 @@ import { createHttpHive, type HiveClient, parseHiveUrl } from '../../../core/sou
 import type { DoctorContext } from './doctor-context.ts';
 import type { DialResult, HiveProbe } from './hive.ts';
 
-/** A hive of the settings. */
+/** A hive that the settings name. */
 export interface ConfiguredHive {
   readonly name: string;
   readonly base: string;
   readonly tokenFile: string | null;
   readonly proxy: string | null;
-  /** Only the primary hive's token may come from the variable. */
+  /** Only the token of the primary hive may come from the environment variable. */
   readonly isPrimary: boolean;
 }
 
@@ -51,7 +51,7 @@ export function listHives({ settings }: DoctorContext): readonly ConfiguredHive[
   ];
 }
 
-/** Below the limit of a check, so that its finding says what hung. */
+/** Shorter than the limit of a check, so that the finding can say what hung. */
 const DEADLINE_MS = 2000;
 const DIAL_MS = 1500;
 const LOCAL: readonly string[] = ['127.0.0.1', '::1'];
@@ -83,7 +83,7 @@ export async function probeHive(
     const tokenVariable = configured.isPrimary ? context.env.KIJITOMON_TOKEN : undefined;
     const credential = readCredential({ tokenFile: configured.tokenFile, tokenVariable, authHeader: null }, log);
     if (credential !== null) known = { ...known, token: { is: 'given', flaws } };
-    // Behind a proxy the name is the proxy's to resolve, and a connection past it proves nothing.
+    // Behind a proxy the proxy resolves the name, and a direct connection would prove nothing.
     const addresses =
       configured.proxy !== null
         ? []
@@ -135,7 +135,7 @@ export async function probeHive(
   return known;
 }
 
-/** Null: the hive has no list of what is pending, which it need not have. */
+/** Null: the hive has no pending list, which is optional. */
 async function countUnread(hive: HiveClient, signal: AbortSignal): Promise<number | null> {
   try {
     const levels = await hive.pending?.(null, signal);
@@ -150,7 +150,7 @@ async function countUnread(hive: HiveClient, signal: AbortSignal): Promise<numbe
   }
 }
 
-/** Tells what each answer's `Date` says; HTTP knows it to the second. */
+/** Reports the `Date` header of each response. HTTP gives it in whole seconds. */
 function observeDate(client: HttpClient, tell: (at: number) => void): Pick<HttpClient, 'get'> & AsyncDisposable {
   return {
     async get(path, signal, options) {
@@ -167,7 +167,7 @@ async function resolveAddresses(name: string): Promise<readonly string[]> {
   try {
     return (await lookup(name, { all: true })).map(({ address }) => address);
   } catch {
-    return []; // the request itself fails for the same reason, and says which
+    return []; // the request itself fails for the same reason, and reports it
   }
 }
 

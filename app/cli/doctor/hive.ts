@@ -1,16 +1,16 @@
 import { FAULTS, type FaultCode } from '../../../core/model/index.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** One address of a hive's host, and whether a connection comes about. */
+/** One address of a hive's host, and whether a connection succeeds. */
 export interface DialResult {
   readonly address: string;
   readonly is: 'connects' | 'refuses' | 'silent' | 'failed';
 }
 
 export interface HiveProbe {
-  /** Its address as a person may see it. */
+  /** The address as a person may see it. */
   readonly address: string;
-  /** Where it lies: loopback, private, public ... */
+  /** Where the address is: loopback, private, public ... */
   readonly lies: string;
   readonly isLocalhost: boolean;
   readonly dialed: readonly DialResult[];
@@ -20,16 +20,16 @@ export interface HiveProbe {
         readonly personas: number;
         readonly unread: number | null;
         readonly ms: number;
-        /** Entries of its lists that cannot be read, a line per list. */
+        /** Entries of its lists that cannot be read, one line per list. */
         readonly defects: readonly string[];
       }
     | { readonly is: 'fault'; readonly code: FaultCode; readonly message: string };
-  /** The hive's clock minus ours, in milliseconds; null when it does not say. */
+  /** The hive's clock minus ours, in milliseconds; null when the hive does not send a date. */
   readonly skewMs: number | null;
   readonly token: { readonly is: 'none' } | { readonly is: 'given'; readonly flaws: readonly string[] };
 }
 
-/** Beyond it "new since" and "old" begin to mislead people. */
+/** Beyond this difference "new since" and "old" mislead people. */
 const MOST_SKEW_MS = 60_000;
 const REACHING: readonly FaultCode[] = ['refused', 'timeout', 'broken'];
 
@@ -55,7 +55,7 @@ export function judgeHive(result: HiveProbe): Finding {
       `${address} answers; ${response.defects.join('; ')}`,
       'mend that entry at the hive; the others are watched',
     );
-  // A hive that listens in one family only is reached all the same; said, since other programs may not try both.
+  // A hive that listens in one address family is still reached. The finding says it, because other programs may not try both.
   const note = dialed.some(({ is }) => is !== 'connects') && dialed.length > 1 ? `, ${families}` : '';
   const { personas, unread, ms } = response;
   return ok(`${address} (${lies}${note}): ${personas} personas, ${unread ?? 'unknown'} unread, answered in ${ms} ms`);

@@ -6,7 +6,7 @@ import { checkHooks, createHookInstaller, findDeafness } from '../../hook/index.
 import type { DoctorContext } from './doctor-context.ts';
 import type { HooksSeen } from './hooks.ts';
 
-/** Looks at the hooks of this user and runs them once, and sees which daemons have none. @throws Fault `settings`, `unreadable` */
+/** Reads the hooks of this user, runs each once, and finds daemons without hooks. @throws Fault `settings`, `unreadable` */
 export async function hooksSeen({ dirs, env }: DoctorContext): Promise<HooksSeen> {
   const own = await checkHooks(createHookInstaller(env), 'user');
   const daemons = loadInstalledDaemons(createRealDisk(silentLog), join(dirs.state, 'daemons'));
@@ -15,7 +15,7 @@ export async function hooksSeen({ dirs, env }: DoctorContext): Promise<HooksSeen
 }
 
 async function describeDeafness(daemon: DaemonInstallation, env: DoctorContext['env']): Promise<readonly string[]> {
-  if (daemon.is === 'bad' || daemon.config.paused) return []; // it is told of elsewhere, or does not run
+  if (daemon.is === 'bad' || daemon.config.paused) return []; // another check reports it, or it does not run
   const deafness = await findDeafness(daemon.config, env);
   return deafness === null ? [] : [`the daemon ${daemon.name} says nothing between turns: ${deafness}`];
 }

@@ -2,13 +2,16 @@ import { findHookTrouble, type HookCheck, RECIPES } from '../../hook/index.ts';
 import { type Finding, fail, ok, skipped } from './finding.ts';
 
 export interface HooksSeen {
-  /** Those of this user, for each harness. */
+  /** Checks of this user's hooks, per harness. */
   readonly own: readonly HookCheck[];
-  /** Of persona daemons that hear of no boundary, a line each. */
+  /** Persona daemons that get no turn boundaries, one line each. */
   readonly deaf: readonly string[];
 }
 
-/** A hook that is installed and does not run leaves its agents without mail, in silence; so does a daemon without hooks. */
+/**
+ * Judges the hooks. An installed hook that does not run silently leaves its agents without mail, and so does a daemon without
+ * hooks.
+ */
 export function judgeHooks({ own, deaf }: HooksSeen): Finding {
   const ours = own.filter(({ standing }) => standing !== 'absent');
   const labels = ours.map(({ harness }) => RECIPES[harness].label).join(', ');

@@ -37,19 +37,19 @@ function findProcess(pid: number): InstanceProbe['owner'] {
   return { is: 'alive', startedAt: readStartTime(pid) };
 }
 
-/** proc(5) counts it in hundredths of a second since the boot, whatever the kernel's own tick is. */
+/** proc(5) counts in hundredths of a second since boot, whatever tick the kernel uses. */
 const TICK_MS = 10;
 
-/** Milliseconds since the epoch; null where there is no /proc. */
+/** Returns milliseconds since the epoch; null where there is no /proc. */
 function readStartTime(pid: number): number | null {
   try {
     const boot = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program comes second, in brackets, and may hold anything.
+    // The name of the program comes second, in parentheses, and may contain anything.
     const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
     const at = boot * 1000 + ticks * TICK_MS;
     return Number.isFinite(at) ? at : null;
   } catch {
-    return null; // no such system, or it ended this moment
+    return null; // there is no /proc, or the process has just ended
   }
 }

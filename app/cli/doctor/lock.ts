@@ -3,7 +3,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 export interface LockProbe {
   readonly os: NodeJS.Platform;
   readonly koffi: { readonly is: 'loads'; readonly version: string } | { readonly is: 'failed'; readonly why: string };
-  /** Absolute path of util-linux's program; null: not on PATH. */
+  /** Absolute path of util-linux's `flock`; null: not on PATH. */
   readonly flock: string | null;
 }
 

@@ -3,7 +3,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 
 export interface LoginProbe {
   readonly status: LoginStartStatus;
-  /** What would have to be there for an entry to start anything; null: it is there. */
+  /** What an entry would need to start anything; null: nothing is missing. */
   readonly missing: string | null;
 }
 

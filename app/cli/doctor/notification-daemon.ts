@@ -5,17 +5,17 @@ export interface NotificationDaemonProbe {
   readonly hasDisplay: boolean;
   readonly daemon:
     | { readonly is: 'no-bus' | 'none' }
-    /** The bus starts it with the first notification. */
+    /** The bus starts the daemon with the first notification. */
     | { readonly is: 'activatable' }
     | {
         readonly is: 'there';
-        /** Name and version, where it says so. */
+        /** Name and version of the daemon; null when it does not tell. */
         readonly who: string | null;
         readonly can: readonly string[];
-        /** Dunst: notifications wait. Null: it has no such word. */
+        /** Dunst: notifications are held back. Null: the daemon has no such property. */
         readonly isPaused: boolean | null;
       };
-  /** What the running Hivebar says of its notifications; null when it does not run. */
+  /** What the running Hivebar reports about its notifications; null when it does not run. */
   readonly running: string | null;
 }
 

@@ -1,6 +1,6 @@
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 
-/** What shows banners where there is no D-Bus. */
+/** The program that shows notifications where there is no D-Bus. */
 export interface NotifierProbe {
   readonly isWanted: boolean;
   readonly os: NodeJS.Platform;

@@ -6,7 +6,7 @@ export interface SocketProbe {
   readonly path: string;
   readonly is: 'absent' | 'socket' | 'other' | 'pipe';
   readonly mode: number | null;
-  /** How many bytes the path may have. */
+  /** The longest path in bytes. */
   readonly most: number;
   readonly answer: TrayProbe;
 }

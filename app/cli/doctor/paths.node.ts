@@ -59,6 +59,6 @@ function mayWrite(path: string): boolean {
     accessSync(path, constants.W_OK | constants.X_OK);
     return true;
   } catch {
-    return false; // that is the answer
+    return false; // the answer is no
   }
 }

@@ -5,7 +5,7 @@ import { parseHttpResponse } from '../http-response.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import type { PortListener, PortProbe } from './port.ts';
 
-/** A listener of the same machine answers at once, or hangs. */
+/** A listener on the same machine answers at once, or it hangs. */
 const ANSWER_MS = 1200;
 const MOST_BYTES = 64 * 1024;
 
@@ -21,12 +21,12 @@ export async function probePort(context: DoctorContext, signal: AbortSignal): Pr
   return { port, v4, v6, ours, ourVersion, who: isTaken ? findListenerProcess(port) : null };
 }
 
-/** As the start decides it, without the flag. */
+/** Chooses the port as a start without the flag does. */
 function getPort({ env, settings }: DoctorContext): number {
   return /^\d+$/.test(env.HIVEBAR_PORT ?? '') ? Number(env.HIVEBAR_PORT) : settings.port;
 }
 
-/** Asks who is there, without the token: it is for ours alone. */
+/** Finds out who listens, without sending the token, which is only for our own program. */
 function findListener(host: string, port: number, signal: AbortSignal): Promise<PortListener> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -83,14 +83,14 @@ function parseObject(body: string): Record<string, unknown> | null {
     const value: unknown = parseJson(body);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
   } catch {
-    return null; // a stranger's page
+    return null; // the page of another program
   }
 }
 
 /** State of a listening socket in proc(5). */
 const LISTENS = '0A';
 
-/** `python3, pid 41`: told by /proc of Linux for processes of this user; null where it does not. */
+/** Formats the listening program as `python3, pid 41`. Only /proc of Linux tells, for processes of this user; else null. */
 function findListenerProcess(port: number): string | null {
   try {
     const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => listSockets(table, port)));
@@ -100,7 +100,7 @@ function findListenerProcess(port: number): string | null {
     }
     return null;
   } catch {
-    return null; // no /proc, or the process ended meanwhile: the finding stands without its name
+    return null; // no /proc, or the process has ended; the finding does without its name
   }
 }
 
@@ -117,6 +117,6 @@ function listDescriptors(pid: string): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
   } catch {
-    return []; // another user's, or it ended
+    return []; // another user's process, or it has ended
   }
 }

@@ -1,26 +1,26 @@
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 
-/** Who answers at one address. */
+/** What listens at one address. */
 export type PortListener =
   | { readonly is: 'nobody' }
   /** The machine has no such address. */
   | { readonly is: 'no-address' }
   | { readonly is: 'hangs' }
   | { readonly is: 'closes' }
-  /** `version` and `id` are null where it keeps them to itself (`tokenEverywhere`). */
+  /** `version` and `id` are null where Hivebar hides them (`tokenEverywhere`). */
   | { readonly is: 'hivebar'; readonly version: string | null; readonly id: string | null }
   | { readonly is: 'http'; readonly status: number; readonly server: string | null }
   | { readonly is: 'talks'; readonly first: string };
 
 export interface PortProbe {
-  /** 0: any. */
+  /** 0: any port. */
   readonly port: number;
   readonly v4: PortListener;
   readonly v6: PortListener;
-  /** The running Hivebar says that this is its port. */
+  /** Set when the running Hivebar says that this is its port. */
   readonly ours: { readonly id: string } | null;
   readonly ourVersion: string;
-  /** The program that listens, where the system tells. */
+  /** The program that listens; null where the system does not tell. */
   readonly who: string | null;
 }
 

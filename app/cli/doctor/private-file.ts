@@ -10,7 +10,7 @@ export interface FileProbe {
   readonly me: number | null;
 }
 
-/** Files of which nobody else may read a byte; what is in them is not looked at. */
+/** Judges files that nobody else may read. Their contents are not examined. */
 export function judgeFiles(results: readonly FileProbe[]): Finding {
   const existing = results.filter(({ is }) => is !== 'absent');
   if (existing.length === 0) return skipped('none is there yet');

@@ -63,7 +63,7 @@ function listHeldLocks({ locks }: Deployment): readonly string[] {
   return locks.filter((path) => isLocked(disk, path));
 }
 
-/** The persona when the inbox is one of a hive of the settings. */
+/** Returns the persona when the inbox belongs to a hive of the settings. */
 function findWatchedPersona(context: DoctorContext, identity: OldIdentity): string | null {
   const persona = findPersona(identity);
   if (persona === null) return null;
@@ -74,7 +74,7 @@ function findWatchedPersona(context: DoctorContext, identity: OldIdentity): stri
   return isOurs ? persona : null;
 }
 
-/** Null: it is gone by now. */
+/** Null: the file no longer exists. */
 function readWriteTime(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
 }

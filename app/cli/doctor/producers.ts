@@ -2,21 +2,21 @@ import { formatDuration } from '../../../core/format/index.ts';
 import { type Finding, ok, skipped, warn } from './finding.ts';
 import { quoteShellWord } from './shell-word.ts';
 
-/** Who else tells of inboxes that we watch (Kijito spec 14.4). */
+/** Other programs that report inboxes that we watch too (Kijito spec 14.4). */
 export interface ProducersProbe {
   readonly os: NodeJS.Platform;
   readonly trayRuns: boolean;
-  /** A lock of our own headless watch that is held. */
+  /** A lock of our own headless watch that a process holds. */
   readonly headless: string | null;
-  /** Directories of a deployed monitor that are there. */
+  /** Directories of a deployed monitor that exist. */
   readonly directories: readonly string[];
-  /** Its locks that are held. */
+  /** Locks of the deployed monitor that a process holds. */
   readonly held: readonly string[];
-  /** Its positions of inboxes that we watch too, with their age. */
+  /** Positions that the deployed monitor saved for inboxes that we watch too, with their age. */
   readonly saved: readonly { readonly path: string; readonly persona: string; readonly agoMs: number }[];
 }
 
-/** The monitor saves at every full poll: 10 skipped ones of a minute each are the longest it is silent. */
+/** The monitor saves at every full poll. It is silent for at most 10 skipped polls of a minute each. */
 const RECENT_MS = 15 * 60_000;
 
 const STOP: Partial<Record<NodeJS.Platform, string>> = {
@@ -51,17 +51,17 @@ export function judgeProducers(result: ProducersProbe): Finding {
 const formatRemainder = (items: readonly unknown[]): string =>
   items.length === 1 ? '' : ` (and ${items.length - 1} more)`;
 
-/** The one file of all personas that the monitor wrote before each had its own (Kijito spec 14.3). */
+/** The file of all personas that the monitor wrote before each persona had its own (Kijito spec 14.3). */
 export interface SharedFileProbe {
   readonly path: string;
   readonly quietMs: number;
-  /** There are files of single personas beside it, or a lock there is free: its writer writes elsewhere, or is gone. */
+  /** Files of single personas exist beside it, or a lock there is free: its writer is gone or writes elsewhere. */
   readonly isRetired: boolean;
 }
 
 export interface SharedFilesProbe {
   readonly files: readonly SharedFileProbe[];
-  /** What is to be followed instead, with PERSONA in it. */
+  /** The path to follow instead, with PERSONA in it. */
   readonly instead: string;
 }
 

@@ -56,11 +56,11 @@ function findHelperPath(name: string): string {
   try {
     return join(dirname(require.resolve('systray2/package.json')), 'traybin', name);
   } catch {
-    return join('systray2', 'traybin', name); // not installed: it is said to be missing
+    return join('systray2', 'traybin', name); // not installed; the check reports it as missing
   }
 }
 
-/** A login session's PATH lacks the folders of the package managers. */
+/** The PATH of a login session lacks the folders of the package managers. */
 const EXTRA_PATHS = ['/opt/homebrew/bin', '/usr/local/bin', '/opt/local/bin'];
 
 export async function probeNotifier(context: DoctorContext, signal: AbortSignal): Promise<NotifierProbe> {
@@ -83,7 +83,7 @@ async function canRunIntel(env: DoctorContext['env'], signal: AbortSignal): Prom
 
 const PROGRAM_MS = 2000;
 
-/** What a program prints, by name from PATH or by path; null when it fails. */
+/** Returns the output of a program, found by name on PATH or by path; null when it fails. */
 function runProgram(
   name: string,
   args: string[],

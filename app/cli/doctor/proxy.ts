@@ -11,7 +11,7 @@ export function listProxyNames(env: Readonly<Record<string, string | undefined>>
     .sort();
 }
 
-/** Their values are not shown: they can hold passwords. */
+/** Values of the variables are not shown, because they can hold passwords. */
 export function judgeProxy({ names, hasFarHive }: ProxyProbe): Finding {
   const set = names.filter((name) => !/^no_proxy$/i.test(name));
   if (set.length === 0) return ok('no proxy variable is set');

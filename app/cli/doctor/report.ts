@@ -2,12 +2,12 @@ import { displayName } from '../../../core/format/index.ts';
 import { type DoctorQuestion, QUESTIONS } from './check.ts';
 import type { CheckResult } from './examine.ts';
 
-/** 0: all is well, or there are warnings; 1: something fails. */
+/** 0: all checks pass, or only warn; 1: a check fails. */
 export function toExitCode(results: readonly CheckResult[]): 0 | 1 {
   return results.some(({ finding }) => finding.is === 'fail') ? 1 : 0;
 }
 
-/** A line a check, the next step below it, and what all of it means for who misses something. */
+/** Formats one line per check, the next step below it, and a summary for a person who misses something. */
 export function formatReport(results: readonly CheckResult[]): string {
   const width = Math.max(...results.map(({ name }) => name.length));
   const lines = results.flatMap(({ name, finding }) => [
@@ -30,7 +30,7 @@ function listNames(results: readonly CheckResult[], question: DoctorQuestion, is
   return results.flatMap(({ name, about, finding }) => (finding.is === is && about.includes(question) ? [name] : []));
 }
 
-/** The same for a script. Keys are only ever added within `schema` 1. */
+/** Formats the report for scripts. Within `schema` 1, keys are only added. */
 export function formatReportJson(results: readonly CheckResult[], version: string): string {
   const reasons = Object.fromEntries(
     QUESTIONS.map((question) => [

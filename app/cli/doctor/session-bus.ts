@@ -1,7 +1,7 @@
 import { type Finding, missing, ok, skipped } from './finding.ts';
 
 export interface SessionBusProbe {
-  /** A platform with D-Bus, and something that is shown over it. */
+  /** Whether the platform has D-Bus and something is shown over it. */
   readonly isWanted: boolean;
   readonly hasDisplay: boolean;
   readonly bus:

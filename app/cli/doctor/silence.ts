@@ -1,7 +1,7 @@
 import type { StatusWire } from '../../status/index.ts';
 import { type Finding, ok, skipped, warn } from './finding.ts';
 
-/** What a person switched off themselves, and may have forgotten. */
+/** Judges what a person switched off and may have forgotten. */
 export function judgeSilence(status: StatusWire | null): Finding {
   if (status === null) return skipped('Hivebar is not running');
   const { pausedUntil, quietUntil } = status.notifications;
@@ -25,7 +25,7 @@ export function judgeSilence(status: StatusWire | null): Finding {
   return warn(parts.join('; '), 'if that is not what you want: hivebar unmute PERSONA, hivebar unhide PERSONA');
 }
 
-/** What the running program itself knows to be wrong. */
+/** Judges what the running program itself reports as wrong. */
 export function judgeOutages(status: StatusWire | null): Finding {
   if (status === null) return skipped('Hivebar is not running');
   const [first, ...rest] = status.causes;

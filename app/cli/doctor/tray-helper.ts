@@ -1,19 +1,19 @@
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 
 export interface TrayHelperProbe {
-  /** The icon is shown by the helper program of systray2 here. */
+  /** Whether the helper program of systray2 shows the icon here. */
   readonly isWay: boolean;
   readonly os: NodeJS.Platform;
   readonly arch: string;
   readonly path: string;
   readonly isThere: boolean;
-  /** macOS on Apple silicon: programs for Intel run. Null: not asked. */
+  /** macOS on Apple silicon: whether programs for Intel run. Null: not checked. */
   readonly hasRosetta: boolean | null;
-  /** Shared libraries that the system does not have. */
+  /** Shared libraries that the system lacks. */
   readonly lacks: readonly string[];
 }
 
-/** All helpers are for x86-64. */
+/** Judges the tray helper. All helpers are built for x86-64. */
 export function judgeHelper({ isWay, os, arch, path, isThere, hasRosetta, lacks }: TrayHelperProbe): Finding {
   if (!isWay) return skipped('not used: the icon is shown over D-Bus');
   if (!isThere) return fail(`${path} is missing`, 'install again: npm install hivebar');

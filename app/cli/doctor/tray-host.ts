@@ -3,7 +3,7 @@ import { type Finding, fail, missing, ok, skipped, warn } from './finding.ts';
 
 export interface TrayHostProbe {
   readonly choice: Settings['tray'];
-  /** StatusNotifierItem is the way here. */
+  /** Whether the icon is shown as a StatusNotifierItem here. */
   readonly isWay: boolean;
   readonly hasDisplay: boolean;
   /** `$XDG_CURRENT_DESKTOP`. */
@@ -12,7 +12,7 @@ export interface TrayHostProbe {
     | { readonly is: 'no-bus' }
     | { readonly is: 'no-watcher' }
     | { readonly is: 'watcher'; readonly isHosted: boolean };
-  /** What the running Hivebar says of its icon; null when it does not run. */
+  /** What the running Hivebar reports about its icon; null when it does not run. */
   readonly running: string | null;
 }
 

@@ -35,7 +35,7 @@ const EVERY: readonly GardenOption[] = ['store', 'json'];
 interface GardenVerbSpec {
   readonly needs: readonly GardenOption[];
   readonly also: readonly GardenOption[];
-  /** What other words are; null: none are taken. */
+  /** What the remaining words are; null: none are accepted. */
   readonly words: 'text' | 'kind' | null;
 }
 
@@ -74,7 +74,7 @@ const TAKES = {
 
 export type GardenVerb = keyof typeof TAKES;
 
-/** Shorter ways to say it. */
+/** Short forms of verbs. */
 const ALIASES: Readonly<Record<string, GardenVerb>> = { list: 'record list' };
 
 export type GardenFlags = {
@@ -83,7 +83,7 @@ export type GardenFlags = {
 
 export interface GardenArgs {
   readonly verb: GardenVerb;
-  /** What follows the verb and is no flag. */
+  /** The words after the verb. */
   readonly words: readonly string[];
   readonly flags: GardenFlags;
 }

@@ -5,8 +5,8 @@ import type { GardenContext } from './garden-context.ts';
 const PERSONA = /^garden-(.+)$/;
 
 /**
- * Which citizens the caller is: said with `--as`, else HIVEBAR_PERSONA when it is that of a citizen, else those whose marker
- * says that a process above this one is theirs. Nobody: not known.
+ * Finds the citizens that the caller may be: the one of `--as`, else the one of HIVEBAR_PERSONA. Otherwise these are the
+ * citizens whose marker names a process above this one. Empty: unknown.
  */
 export async function findCallers(
   context: GardenContext,

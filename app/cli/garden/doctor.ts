@@ -12,10 +12,10 @@ const CERTIFIED = 0;
 const DEFECTS = 1;
 const UNREADABLE = 3;
 
-/** Where a checkout of the other program has its registry. */
+/** The registry in a checkout of entwurf. */
 const REGISTRY = 'pi/entwurf-capabilities.json';
 
-/** Whether a store is in order. Nothing is changed. */
+/** Examines whether a store is in order. It changes nothing. */
 export async function examine({ flags }: GardenArgs, context: GardenContext): Promise<number> {
   try {
     return report(
@@ -64,7 +64,7 @@ function report(context: GardenContext, view: GardenView, markers: Markers, ofRe
   return certified ? CERTIFIED : DEFECTS;
 }
 
-/** The registry that is named must be there; one in this folder is looked at when it is. */
+/** Checks the registry. A named file must exist; the default file in this folder is checked only if it exists. */
 function checkRegistry({ hand }: GardenContext, named: string | undefined): readonly Defect[] {
   const filename = resolve(getSurroundings().cwd, named ?? REGISTRY);
   const read = readCapabilities(hand.disk, filename);

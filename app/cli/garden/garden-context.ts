@@ -17,7 +17,7 @@ import { createStderrLog } from '../stderr-log.ts';
 import type { GardenArgs } from './args.ts';
 import { findPlaces } from './home.node.ts';
 
-/** What every command of a garden has at hand. */
+/** What every command of a garden needs. */
 export interface GardenContext {
   readonly io: Io;
   readonly places: GardenPlaces;
@@ -36,19 +36,21 @@ export function createContext({ flags }: GardenArgs, io: Io): GardenContext {
   return { io, places, hand, asks, asJson: flags.json === true };
 }
 
-/** Says that a store is empty because it is not there: a person may have meant another. One directory is enough to be there. */
+/**
+ * Reports that a store is empty because it does not exist: the person may have meant another. One of its directories is enough.
+ */
 export function reportMissingStore({ io, places, hand }: GardenContext): void {
   const { sessions, mailbox, senders, receivers } = places;
   if ([sessions, mailbox, senders, receivers].some((path) => readStat(hand.disk, path) !== null)) return;
   io.err(`${NAME}: there is no store yet: no ${displayName(sessions)}, nor anything beside it\n`);
 }
 
-/** One value as a line of JSON. */
+/** Prints one value as a line of JSON. */
 export function printJson({ io }: GardenContext, value: unknown): void {
   io.out(`${displayJson(JSON.stringify(value))}\n`);
 }
 
-/** Something that is not as it should be, on stderr; the exit code says whether it matters. */
+/** Prints a problem to stderr. The exit code says whether it matters. */
 export function complain({ io }: GardenContext, text: string): void {
   io.err(`${NAME}: ${displayName(text)}\n`);
 }
@@ -57,12 +59,12 @@ export function reportDefects(context: GardenContext, defects: readonly Defect[]
   for (const { filename, message } of defects) complain(context, `${filename}: ${message}`);
 }
 
-/** Defects of one of the directories, with names below the store. */
+/** Puts the name of a directory of the store before the file names of its defects. */
 export function prefixDefects(directory: string, defects: readonly Defect[]): readonly Defect[] {
   return defects.map(({ filename, message }) => ({ filename: `${basename(directory)}/${filename}`, message }));
 }
 
-/** Rows of cells as lines with columns; the last one is not padded, as names may be of any width. */
+/** Formats rows of cells as aligned lines. The last column is not padded, because names may have any width. */
 export function formatTable(rows: readonly (readonly string[])[], toTheRight: readonly number[] = []): string {
   const widths: number[] = [];
   for (const row of rows) {
@@ -78,7 +80,7 @@ export function formatTable(rows: readonly (readonly string[])[], toTheRight: re
   return rows.map((row) => `${line(row)}\n`).join('');
 }
 
-/** Who a citizen is to a person: `claude-code · beta`. */
+/** Formats a citizen for a person: `claude-code · beta`. */
 export function formatLabel({ backend, cwd }: { readonly backend: string; readonly cwd: string }): string {
   return displayName(`${backend} · ${basename(cwd) || cwd}`);
 }

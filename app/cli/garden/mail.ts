@@ -39,7 +39,7 @@ export async function sendMail({ words, flags }: GardenArgs, context: GardenCont
   return 0;
 }
 
-/** Says who sent it, where that is known: without the envelope nobody can answer. */
+/** Adds an envelope with the sender, where the sender is known. Without an envelope nobody can answer. */
 async function addressText(
   context: GardenContext,
   as: string | undefined,
@@ -61,14 +61,14 @@ async function addressText(
 
 const KST_MS = 9 * 3_600_000;
 
-/** As entwurf writes it, in its own zone. */
+/** Formats a time as entwurf does, in its time zone. */
 function formatKst(at: Instant): string {
   return `${formatIso(at + KST_MS)
     .slice(0, 19)
     .replace('T', ' ')} KST`;
 }
 
-/** What a message of this backend's would need to be read; null when nothing is in its way. */
+/** Returns why a message to this citizen would not be read; null when nothing prevents it. */
 async function findRefusal(
   { places, hand, asks }: GardenContext,
   record: MetaRecord,
@@ -99,7 +99,7 @@ export function peekMail({ flags }: GardenArgs, context: GardenContext): number 
   const unread = box.is === 'box' ? box.unread : [];
   const messages = unread.flatMap((message) => {
     const body = peek(hand.disk, places.mailbox, gardenId, message.file, MOST_BODY);
-    if (body === null || box.is !== 'box') return []; // read meanwhile
+    if (body === null || box.is !== 'box') return []; // somebody has read it meanwhile
     const { file, stem, stage, size } = message;
     const isWhole = isAnnounced(message, box.signal) || isLeftEmpty(message, hand.clock.now());
     return [

@@ -6,7 +6,7 @@ import type { GardenArgs } from './args.ts';
 import { formatTable, type GardenContext, prefixDefects, printJson, reportDefects } from './garden-context.ts';
 import { findMarkers, isMarkerOfRecord, type ObservedMarker } from './markers.ts';
 
-/** Backend and session are those of the record: a marker that names others would say nothing. */
+/** Writes a marker. Backend and session come from the record, because a marker that names others would be useless. */
 export async function writeMarker({ words, flags }: GardenArgs, context: GardenContext): Promise<number> {
   const { places, hand, asks, io } = context;
   const [kind] = words;

@@ -13,7 +13,7 @@ import type { GardenContext } from './garden-context.ts';
 import { listNames } from './names.ts';
 
 export interface ObservedMarker<M> {
-  /** Below its directory. */
+  /** Relative to the markers' directory. */
   readonly filename: string;
   readonly marker: M;
   readonly owner: OwnerState;
@@ -26,7 +26,7 @@ export interface Markers {
   readonly senderErrors: readonly Defect[];
 }
 
-/** Every marker of a store, with whether its owner lives. */
+/** Returns every marker of a store, and whether its owner lives. */
 export async function findMarkers({ places, hand, asks }: GardenContext): Promise<Markers> {
   const receiverErrors: Defect[] = [];
   const receivers = listNames(hand.disk, places.receivers)
@@ -52,7 +52,7 @@ export async function findMarkers({ places, hand, asks }: GardenContext): Promis
   };
 }
 
-/** Whose session a marker names is its citizen's. */
+/** Whether a marker names the backend and session of a record. Then it belongs to that citizen. */
 export function isMarkerOfRecord(marker: ReceiverMarker | SenderMarker, record: MetaRecord | undefined): boolean {
   return record?.backend === marker.backend && record.nativeSessionId === marker.nativeSessionId;
 }

@@ -1,6 +1,6 @@
 import { type Disk, getErrno, toIoFault } from '../../../core/state/index.ts';
 
-/** What is in a directory, sorted; nothing when it is not there. @throws Fault `unreadable` */
+/** Lists a directory, sorted; empty when it does not exist. @throws Fault `unreadable` */
 export function listNames(disk: Disk, directory: string): readonly string[] {
   try {
     return disk.files.readdir(directory).sort();

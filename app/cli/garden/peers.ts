@@ -15,7 +15,7 @@ import {
 import { formatAgent } from './status.ts';
 import { loadView } from './view.ts';
 
-/** Who can be written to, and what it takes. */
+/** Prints the citizens that can get mail, and the flag that sending to each needs. */
 export async function showPeers(context: GardenContext): Promise<number> {
   const { io } = context;
   const { citizens, agents, defects } = await loadView(context);
@@ -45,7 +45,7 @@ export async function showPeers(context: GardenContext): Promise<number> {
 
 const SENDING = { now: 'now', queue: '--queue', force: '--force' } as const;
 
-/** What `mail send` asks for. */
+/** Returns the flag that `mail send` needs. */
 function findSendMode({ backend }: MetaRecord, { is }: AgentLiveness): keyof typeof SENDING {
   if (CAPABILITIES[backend].wakeMode === 'direct-inject') return 'force';
   return is === 'live' ? 'now' : 'queue';

@@ -18,7 +18,7 @@ import { findMarkers } from './markers.ts';
 import { listNames } from './names.ts';
 import { countUnread, formatWaiting } from './view.ts';
 
-/** `<final>.tmp-<pid>-<ms>` of records and receipts, `<final>.<hex>.tmp` of all else (garden contract 2). */
+/** `<final>.tmp-<pid>-<ms>` for records and receipts, `<final>.<hex>.tmp` for all other files (garden contract 2). */
 const TEMP = /\.tmp(?:-(\d+)-\d+)?$/;
 
 interface Prunable {
@@ -26,7 +26,7 @@ interface Prunable {
   readonly why: string;
 }
 
-/** What a person may delete by hand, and why. Nothing is deleted. */
+/** Prints what a person may delete by hand, and why. It deletes nothing. */
 export async function listPrunable(context: GardenContext): Promise<number> {
   const { io } = context;
   const prunable = [
@@ -88,7 +88,10 @@ async function findPrunableMarkers(context: GardenContext): Promise<readonly Pru
   ];
 }
 
-/** Boxes of nobody. Those of a record that is a defect are somebody's once it is mended. */
+/**
+ * Finds boxes without a citizen. A box whose record is a defect is left out: it has a citizen again once the record is
+ * repaired.
+ */
 function findPrunableBoxes({ places, hand }: GardenContext): readonly Prunable[] {
   const { records, errors } = listRecords(hand.disk, places.sessions);
   const named = [

@@ -2,7 +2,7 @@ import { Fault } from '../../../core/model/index.ts';
 import { type MetaRecord, readRecord } from '../../../core/sources/garden/index.ts';
 import { complain, type GardenContext } from './garden-context.ts';
 
-/** The citizen of a box; null when it has none, which is said: what is in the box is there all the same. */
+/** Finds the citizen of a box. Null: there is none, which is reported; the contents of the box exist all the same. */
 export function findRecordOrReport(context: GardenContext, gardenId: string): MetaRecord | null {
   try {
     return readRecord(context.hand.disk, context.places.sessions, gardenId);

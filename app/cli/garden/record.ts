@@ -103,7 +103,7 @@ export function listCitizens({ flags }: GardenArgs, context: GardenContext): num
 
 const MINTINGS = 5;
 
-/** One that no record has yet; nothing is reserved by it. */
+/** Prints an id that no record has yet. It reserves nothing. */
 export function printNewId(context: GardenContext): number {
   const { io, places, hand } = context;
   for (let minting = 1; minting <= MINTINGS; minting += 1) {
@@ -117,7 +117,7 @@ export function printNewId(context: GardenContext): number {
   return 1;
 }
 
-/** In the order of its file. */
+/** Converts a citizen to JSON, with the keys in the order of its file. */
 function toCitizenWire(identity: CitizenIdentity): Readonly<Record<string, unknown>> {
   return JSON.parse(formatRecord(identity)) as Readonly<Record<string, unknown>>;
 }
@@ -130,7 +130,7 @@ function show(context: GardenContext, citizen: ReturnType<typeof toCitizenWire>)
     );
 }
 
-/** Three values each: without a flag it stays, `--no-...` clears it. */
+/** Converts flags to an update. Without a flag the value stays; `--no-...` clears it. */
 function toUpsertInput(flags: GardenFlags): UpsertInput {
   const toClearable = <T>(value: T | undefined, clears: boolean | undefined): T | null | undefined =>
     clears ? null : value;

@@ -12,9 +12,9 @@ import { getRecord, listCitizens, printNewId, scanRecords, upsertRecord } from '
 import { showStatus } from './status.ts';
 
 /**
- * What breaks the rules of a store is said in the words of the library, which people and scripts know, and nothing behind
- * them (garden contract 7, check 5).
- * @throws Fault `usage`, or what is about the disk
+ * Runs one verb of `hivebar garden`. A violation of the store's rules is reported in the words of entwurf's library, which
+ * people and scripts know, with nothing added (garden contract 7, check 5).
+ * @throws Fault `usage`, or a Fault about the disk
  */
 export async function runGarden(args: readonly string[], io: Io): Promise<number> {
   const options = parseGardenArgs(args);

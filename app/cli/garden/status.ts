@@ -9,7 +9,7 @@ import {
 } from './garden-context.ts';
 import { countUnread, type GardenView, loadView } from './view.ts';
 
-/** What waits for whom, and whether they live. */
+/** Prints how many messages wait for each citizen, and whether its agent lives. */
 export async function showStatus(context: GardenContext): Promise<number> {
   const { io } = context;
   const view = await loadView(context);

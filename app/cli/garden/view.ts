@@ -18,17 +18,17 @@ import { type GardenContext, prefixDefects } from './garden-context.ts';
 export interface CitizenView {
   readonly record: MetaRecord;
   readonly box: BoxState;
-  /** Null when the file is none. */
+  /** Null when the file is no receipt. */
   readonly receipt: Receipt | null;
 }
 
-/** A store as a whole. File names are below it, with their directory. */
+/** A whole store. File names are relative to it, with their directory. */
 export interface GardenView {
   readonly citizens: readonly CitizenView[];
   readonly agents: StoreLiveness['agents'];
-  /** Records, boxes, receipts and markers that are none. */
+  /** Invalid records, boxes, receipts and markers. */
   readonly defects: readonly Defect[];
-  /** What belongs to nobody. */
+  /** Boxes without a citizen, and files with a wrong name. */
   readonly strays: readonly Defect[];
 }
 
@@ -49,7 +49,7 @@ export async function loadView(context: GardenContext): Promise<GardenView> {
   };
 }
 
-/** How many wait; null: not known. */
+/** Counts the waiting messages; null: unknown. */
 export function countUnread(box: BoxState): number | null {
   if (box.is === 'box') return box.unread.length;
   return box.is === 'none' ? 0 : null;
@@ -74,7 +74,7 @@ function loadCitizen({ places, hand }: GardenContext, record: MetaRecord, defect
   }
 }
 
-/** A sender's marker is named with its backend before it, a receiver's alone. */
+/** Chooses the folder of a marker: a sender's marker has its backend before the name, a receiver's has not. */
 function findMarkerFolder({ places }: GardenContext, { filename }: Defect): string {
   return filename.endsWith('.json') && !filename.includes('/') ? places.receivers : places.senders;
 }

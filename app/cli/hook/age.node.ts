@@ -1,24 +1,24 @@
 import { statSync } from 'node:fs';
 
-/** When a file was changed, in milliseconds since the epoch; 0: it is not there. */
+/** Returns when a file was changed, in milliseconds since the epoch; 0 when it does not exist. */
 export function readChangedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** Whether something has this name; also when it may not be looked at: who goes there says what is wrong. */
+/** Whether the path exists. A path that we may not read counts as existing: the code that uses it reports the problem. */
 export function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return true; // it is hidden from us
+    return true; // we may not read it
   }
 }
 
-/** How long a file is, in bytes; 0: it is not there, or not to be looked at. */
+/** Returns the size of a file in bytes; 0 when it does not exist or cannot be read. */
 export function readSize(path: string): number {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   } catch {
-    return 0; // a path of the harness that is no path here
+    return 0; // a path of the harness that does not exist here
   }
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** What stands between an agent program and its hook. */
+/** Programs that can run between an agent program and its hook. */
 const BETWEEN: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'fish', 'busybox', 'env']);
 const MOST = 6;
 
 /**
- * The process that is the session: the one that runs the hook, behind the shells that harnesses start for it. Where the
- * system does not say whose child a process is (not Linux), the direct parent.
+ * Finds the process of the session: the one that runs the hook, behind the shells that harnesses start for it. Where the system
+ * does not tell the parents of a process (anywhere but Linux), it is the direct parent.
  */
 export function findAgentProcess(): number {
   let pid = process.ppid;
@@ -22,10 +22,10 @@ export function findAgentProcess(): number {
 function readProcess(pid: number): { readonly name: string; readonly parent: number } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // proc_pid_stat(5): the name, second, stands in parentheses and may hold both blanks and parentheses.
+    // proc_pid_stat(5): the name is the second field. It is in parentheses and may contain blanks and parentheses.
     const end = stat.lastIndexOf(')');
     return { name: stat.slice(stat.indexOf('(') + 1, end), parent: Number(stat.slice(end + 2).split(' ')[1]) };
   } catch {
-    return null; // gone, or no /proc: nothing more is known
+    return null; // the process has ended, or there is no /proc
   }
 }

@@ -13,8 +13,8 @@ const RESUMES: Readonly<Record<string, (session: string) => readonly string[]>> 
 };
 
 /**
- * The session is the persona's newest from now on, as by `hivebar session set`; what resumes it stays if that was said
- * before. @throws Fault
+ * Makes the session the persona's newest, as `hivebar session set` does. A resume command that was set before stays. @throws
+ * Fault
  */
 export function announce(
   sessions: SessionStore,

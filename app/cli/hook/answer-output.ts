@@ -5,10 +5,13 @@ import type { HookCall } from './call.ts';
 import type { HookDelivery } from './mail.ts';
 import type { PacingStore } from './pacing-store.ts';
 
-/** What writing leaves for marking what was written. */
+/** Time that writing must leave for marking what was written. */
 const ACK_MS = 150;
 
-/** Says it to the harness, and marks what was told once its bytes were written. @throws Fault, and what stdout says */
+/**
+ * Writes the answer to stdout for the harness, and marks its items once the bytes were written. @throws Fault, or the error of
+ * stdout
+ */
 export async function say(
   call: HookCall,
   pacingStore: PacingStore,
@@ -18,7 +21,7 @@ export async function say(
 ): Promise<void> {
   const { options, log, turn, persona, run, budget } = call;
   try {
-    // Before it is said: a block that cannot be counted would have no end.
+    // The pacing is saved first, because a block that cannot be counted would repeat without end.
     pacingStore.save(pacing);
   } catch (error) {
     delivery?.lost();

@@ -8,8 +8,8 @@ import { runHook } from './run.ts';
 import { isPerson } from './stdin.node.ts';
 
 /**
- * One call of a hook, from its command line on. To a harness anything but exit 0 is a failure of the hook, and 2 holds
- * its agent: so what goes wrong is one line on stderr, and 0.
+ * Runs one call of a hook, from its command line. A harness treats every exit code but 0 as a failure of the hook, and 2 holds
+ * its agent. An error is therefore one line on stderr, and the exit code is 0.
  * @throws Fault `usage` to a person who calls it by mistake
  */
 export async function answerHook(args: readonly string[], io: Io): Promise<number> {

@@ -9,16 +9,16 @@ import type { Io } from '../command.ts';
 
 export interface HookArgs {
   readonly harness: Harness;
-  /** As it was given; stdin may name another. Null: only stdin says it. */
+  /** As given; stdin may name another event. Null: only stdin names it. */
   readonly event: string | null;
   readonly persona: string | null;
-  /** What Codex's `notify` appended, which is all there is then; null: an event, whose input is on stdin. */
+  /** The text that Codex's `notify` appended, which is the only input then. Null: this is an event with its input on stdin. */
   readonly notification: string | null;
   readonly delivery: 'inject' | 'doorbell';
   readonly onStop: 'continue' | 'leave';
 }
 
-/** In place of an event: a word behind all flags says what happened. */
+/** The value of `--event` when a word after all flags says what happened. */
 const NOTIFY = 'notify';
 
 const FLAGS = ['--harness', '--event', '--persona', '--deliver', '--on-stop', '--harness-version'] as const;
@@ -53,7 +53,10 @@ function splitNotification(args: readonly string[]): readonly [Partial<Record<Ho
   return [parseValues(args), null];
 }
 
-/** `--flag value` and `--flag=value`, as `parseArgs` of node:util reads them, which takes as long to load as all of this. */
+/**
+ * Parses `--flag value` and `--flag=value`. `parseArgs` of node:util does the same, but takes as long to load as all of this
+ * code.
+ */
 function parseValues(args: readonly string[]): Partial<Record<HookFlag, string>> {
   const values: Partial<Record<HookFlag, string>> = {};
   for (let i = 0; i < args.length; i += 1) {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../core/ports/index.ts';
 
-/** How long may be waited from now on, in all; each wait is given what is left. */
+/** Limits the total time of waiting from now on. Each wait may use what is left. */
 export interface TimeBudget {
-  /** In whole milliseconds; 0: nothing is waited for any more. */
+  /** Whole milliseconds that are left; 0: nothing may wait any more. */
   left(): number;
-  /** At most so many milliseconds of what is left, beginning now. */
+  /** At most `ms` milliseconds of what is left, starting now. */
   part(ms: number): TimeBudget;
 }
 

@@ -5,12 +5,12 @@ import type { Io } from '../command.ts';
 import type { HookArgs } from './args.ts';
 import type { TimeBudget } from './budget.ts';
 
-/** How far a call came: once the gates have decided, what breaks later holds nobody. */
+/** How far a call has come. Once the gates have decided, a later error holds no agent. */
 export interface Progress {
   isDecided: boolean;
 }
 
-/** One call of a hook, with all that it works on. */
+/** One call of a hook, with everything that it works on. */
 export interface HookCall {
   readonly options: HookArgs;
   readonly io: Io;

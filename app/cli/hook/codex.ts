@@ -2,5 +2,5 @@ import { removeForeign } from '../codex-env.ts';
 import { isInCodexServer } from '../codex-server.node.ts';
 import type { Io } from '../command.ts';
 
-/** What a hook of Codex may believe of its environment. In a file of its own: no other hook loads it. */
+/** Returns the environment that a hook of Codex may trust. It is in its own file, because no other hook loads it. */
 export const toOwnEnv = (env: Io['env']): Io['env'] => removeForeign(env, isInCodexServer);

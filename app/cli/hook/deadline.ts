@@ -1,7 +1,7 @@
 import type { Database } from '../../../core/state/index.ts';
 import type { TimeBudget } from './budget.ts';
 
-/** The same database, of which each transaction waits for another process only as long as `budget` has left. */
+/** Wraps a database so that each transaction waits for other processes only as long as `budget` has time left. */
 export function wrapWithDeadline(db: Database, budget: TimeBudget): Database {
   return {
     path: db.path,

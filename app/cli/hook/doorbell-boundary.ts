@@ -13,26 +13,27 @@ import type { PacingStore } from './pacing-store.ts';
 import { type BellTarget, countUncounted, formatBellLine, type UncountedWork } from './uncounted-work.ts';
 import { chooseAnswer, decideVerdict, updatePacing } from './verdict.ts';
 
-/** Where a session is. */
+/** The state of a session at a turn boundary. */
 export interface BoundaryContext {
   readonly pacingStore: PacingStore;
   readonly pacing: Pacing;
   readonly gates: Gates;
   readonly name: string;
   readonly items: Items;
-  /** In the event file of another source. */
+  /** Events of another source, from the persona's event file. */
   readonly waiting: WaitingEvents;
 }
 
 const NOTHING: UncountedWork = { items: [0, 0, 0, 0, 0], events: 0 };
 
-/** Something that waits, for the question whether it could be rung for now: a new one, and urgent. */
+/** A new, urgent item, to ask whether the agent could be rung now. */
 const RING_PROBE = { pending: [1, 0, 0, 0, 0], waiting: 'a doorbell' } as const;
 
 /**
- * The same where a daemon rings: gates hold as ever, nothing is drained, and what is told is one line (persona daemon,
- * contract 4). It is asked only where its answer would be printed, and not while gates hold the turn: that goes on then, and
- * its end is still to come. What the daemon does not count is rung for beside it, at the same moments and no others.
+ * Handles a turn boundary of a persona whose daemon rings. Gates hold as usual, nothing is drained, and the answer is one line
+ * (persona daemon, contract 4). The daemon is asked only where its answer would be printed. While gates hold the turn it is not
+ * asked, because the turn goes on and its end is still to come. Work that the daemon does not count is rung for at the same
+ * moments.
  */
 export async function ringAtBoundary(
   call: HookCall,
@@ -66,7 +67,7 @@ export async function ringAtBoundary(
     const line = toDelivery(true);
     await end({ is: 'ring' }, { is: 'ring', text: line.text }, line);
   };
-  // A Stop that is rung at does not happen: the gates are asked about the one that does.
+  // A Stop at which a doorbell rings does not happen. The gates are asked at the Stop that does.
   if (event === 'Stop' && !(await wouldHold(ask)) && (await tryRing())) return await ring();
   const verdict = await decideVerdict(moment, ask);
   call.progress.isDecided = true;

@@ -13,20 +13,20 @@ import type { Io } from '../command.ts';
 import { readSize } from './age.node.ts';
 import type { TimeBudget } from './budget.ts';
 
-/** A persona with a daemon that lives: it is rung for, and is told nothing of what waits. */
+/** The bell of a persona with a live daemon. The hook rings and delivers none of what waits. */
 export interface DaemonBell {
   readonly config: DaemonConfig;
-  /** Tells the daemon of this boundary. Whether it rings now. Never rejects. */
+  /** Tells the daemon about this turn boundary, and returns whether it rings now. Never rejects. */
   at(kind: TurnBoundaryKind, turn: HookTurn): Promise<boolean>;
 }
 
-/** The bound of the contract (persona daemon, 4): without an answer by then nothing is printed. */
+/** The limit of the contract (persona daemon, 4): without an answer by then nothing is printed. */
 const WITHIN_MS = 200;
 const LONGEST_TURN = 500;
 
 /**
- * The bell of a persona; null: no daemon of it was installed, or none runs, so the hook tells what waits as ever.
- * @throws Fault when the daemons that were installed cannot be looked through
+ * Creates the bell of a persona. Null: no daemon of the persona is installed or running, so the hook delivers as usual.
+ * @throws Fault when the installed daemons cannot be read
  */
 export async function createBell(
   agent: { readonly persona: string; readonly name: string },
@@ -58,14 +58,14 @@ export async function createBell(
   return null;
 }
 
-/** The events that are boundaries bear their names. */
+/** Returns the turn boundary of an event; both have the same name. */
 export function toBoundaryKind({ event }: HookTurn): TurnBoundaryKind | null {
   return TURN_BOUNDARY_KINDS.find((kind) => kind === event) ?? null;
 }
 
 /**
- * What tells this turn from the session's others and is the same for two hooks of one event: the harness's name for it, else
- * how long its transcript is, which every turn makes longer.
+ * Identifies a turn within its session, equally for two hooks of one event. It is the harness's id of the turn, else the length
+ * of the transcript, which grows with every turn.
  */
 function formatTurn(id: string | null, transcript: string | null): string | null {
   const size = id === null && transcript !== null ? readSize(transcript) : 0;

@@ -8,25 +8,27 @@ import { isWaking } from '../../follow/index.ts';
 import { openCursor, type TailCursor } from '../tail-cursor.ts';
 import { readChangedAt } from './age.node.ts';
 
-/** Events of a persona's file that its session was not told of yet. */
+/** Events of a persona's event file that its session was not shown yet. */
 export interface WaitingEvents {
   /** As items of priority 2, in the order of the file. */
   readonly items: readonly Item[];
-  /** The first so many were told: they do not come again in this session. @throws Fault `unwritable` or `no-space` */
+  /**
+   * Marks the first `count` events as shown; they do not come again in this session. @throws Fault `unwritable` or `no-space`
+   */
   acknowledge(count: number): void;
 }
 
-/** With as many as this a persona begins that no session of was told anything. */
+/** How many events a persona gets at first, when none of its sessions was shown any. */
 const FIRST = 20;
-/** So many lines that wake nobody are passed in one call. */
+/** How many lines that wake nobody are skipped in one call. */
 const AHEAD = 5000;
 const LONGEST = 1000;
 const ENDING = '.events.json';
 
 /**
- * What waits in the event file of a persona of another source, from a position kept for the session (docs/CONTRACT.md 7).
- * A new session begins where the newest of the persona is.
- * @throws Fault `unreadable`, and what the file system says
+ * Reads the waiting events of a persona of another source, from the position that is stored for the session (docs/CONTRACT.md
+ * 7). A new session begins at the persona's newest position.
+ * @throws Fault `unreadable`, or the file system's error
  */
 export function readWaitingEvents(
   disk: Disk,
@@ -76,7 +78,7 @@ function openHookCursor(disk: Disk, path: string, persona: string): TailCursor {
   return openCursor(disk, path, persona, 'hivebar hook');
 }
 
-/** The position that was moved last by a session of this persona. */
+/** Finds the position that a session of this persona moved last. */
 function findNewest({ files }: Disk, folder: string): string | null {
   if (files.lstat(folder)?.kind !== 'directory') return null;
   const names = files.readdir(folder).filter((name) => name.endsWith(ENDING));
@@ -101,14 +103,14 @@ const COVERED_FIELDS: ReadonlySet<string> = new Set([
   ...['nonce', 'emitted', 'origin'],
 ]);
 
-/** An event in the shape of an item, for the frame. A time that is not ours is not guessed at. */
+/** Converts an event to an item for the frame. A time that cannot be parsed is not guessed. */
 function toItem(event: Event, persona: string, now: Instant): Item {
   const createdAt = parseIso(isMail(event) ? String(event.created) : event.ts) ?? parseIso(event.ts);
   const base = createBlank(persona, createdAt ?? now);
   const otherFields = Object.fromEntries(Object.entries(event).filter(([key]) => !COVERED_FIELDS.has(key)));
   if (isMail(event)) {
     const text = event.content ?? 'new mail; its text is in the inbox of its own system';
-    const content = event.event === 'new' ? text : `${event.event} ${JSON.stringify(otherFields)}: ${text}`; // which work it is
+    const content = event.event === 'new' ? text : `${event.event} ${JSON.stringify(otherFields)}: ${text}`; // names the work
     return {
       ...base,
       id: event.id,
@@ -137,13 +139,13 @@ function createBlank(persona: string, created: Instant): Omit<Item, 'type' | 'so
   };
 }
 
-/** In whole code points. */
+/** Cuts in whole code points. */
 function clipText(text: string): string {
   if (text.length <= LONGEST) return text;
   return `${[...text.slice(0, LONGEST)].slice(0, -1).join('')} [cut: the whole text is in the inbox of its own system]`;
 }
 
-/** Nothing is lost by it: the position stays. */
+/** Returns the events; on an error none. Nothing is lost, because the position stays. */
 export function readOrNone(read: () => WaitingEvents, log: Log): WaitingEvents {
   try {
     return read();

@@ -3,12 +3,12 @@ import { toHarmless } from '../../../core/inbox/drain/index.ts';
 import { findHook, findTerminal, type Gates, isCheckedByHook } from '../../../core/inbox/gates/index.ts';
 import type { Io } from '../command.ts';
 
-/** Nothing is held. */
+/** No gate holds anything. */
 export const OPEN_WAY: GateSummary = { lacks: null, warnings: [] };
 
 export interface AskGates {
   readonly gates: Gates;
-  /** Whose, in the local hive. */
+  /** The persona's name in the local hive. */
   readonly name: string;
   readonly turn: HookTurn;
   readonly cwd: string;
@@ -16,8 +16,8 @@ export interface AskGates {
 }
 
 /**
- * What the gates of this moment say; with everything that follows from it in the store of the gates. `state` is
- * another text when something came that is worth another block. A session without a name is held by nobody.
+ * Checks the gates at this moment, and stores what follows from the check. A different `state` says that something came that is
+ * worth another block. No gate holds a session without an id.
  */
 export async function askGates({ gates, name, turn, cwd, env }: AskGates, state: string): Promise<GateSummary> {
   const { event, session, stopHookActive, failure, tool } = turn;
@@ -35,8 +35,8 @@ export async function askGates({ gates, name, turn, cwd, env }: AskGates, state:
 }
 
 /**
- * A gate that cannot decide holds a Stop, once: only where the harness says that nobody held this one before, since what is broken
- * may be what counts the blocks.
+ * Whether a gate that cannot decide may hold this Stop. It holds once only: the harness must say that this Stop was not held
+ * before, because the broken part may be the one that counts blocks.
  */
 export function mayHoldUndecided({ event, session, stopHookActive, failure, isSubagent }: HookTurn): boolean {
   return event === 'Stop' && session !== null && stopHookActive === false && failure === null && !isSubagent;
@@ -52,11 +52,11 @@ function hasOwnForTools(gates: Gates, name: string): boolean {
       .list(name)
       .gateStates.some((gateState) => gateState.gate.hook === 'PreToolUse' && isCheckedByHook(gateState));
   } catch {
-    return true; // the gates themselves are asked, and say what is wrong
+    return true; // the check of the gates follows and reports the error
   }
 }
 
-/** Whether a strict gate of a Stop is open now; nothing is changed by asking. Never rejects. */
+/** Whether a strict gate of a Stop is not satisfied now. Asking changes nothing. Never rejects. */
 export async function wouldHold({ gates, name, turn, cwd, env }: AskGates): Promise<boolean> {
   if (turn.session === null) return false;
   try {
@@ -69,11 +69,11 @@ export async function wouldHold({ gates, name, turn, cwd, env }: AskGates): Prom
     });
     return gateStatuses.some(({ gate, isSatisfied }) => gate.hook === 'Stop' && gate.mode === 'strict' && !isSatisfied);
   } catch {
-    return true; // the gates themselves are asked, and say what is wrong
+    return true; // the check of the gates follows and reports the error
   }
 }
 
-/** A gate's words stand beside a frame, which nothing in them may close or open. */
+/** Cleans the text of a gate, so that nothing in it can close or open the frame beside it. */
 export function sanitizeText(text: string): string {
   return toHarmless(text, Number.POSITIVE_INFINITY).text;
 }

@@ -3,12 +3,12 @@ import type { Item, Items, Priority } from '../../../core/inbox/index.ts';
 import type { Clock, Log } from '../../../core/ports/index.ts';
 import type { WaitingEvents } from './events.ts';
 
-/** A frame that is about to be written, and what follows from whether it was. */
+/** A frame that is about to be written, with callbacks for both outcomes. */
 export interface HookDelivery {
   readonly text: string;
-  /** It was written whole. Never throws. */
+  /** Call it when all of the frame was written. Never throws. */
   written(): void;
-  /** It was not. Never throws. */
+  /** Call it when the frame was not written. Never throws. */
   lost(): void;
 }
 
@@ -21,15 +21,17 @@ export interface MailNeeds {
 }
 
 export interface MailRequest {
-  /** In the local hive. */
+  /** The persona's name in the local hive. */
   readonly name: string;
   readonly session: string | null;
   readonly upTo: Priority;
-  /** Characters that other text of the same answer takes. */
+  /** Characters that other text of the same answer needs. */
   readonly usedChars: number;
 }
 
-/** What waits for a session in one frame: its items, lent, and events of another source. Null: nothing does. @throws Fault */
+/**
+ * Puts what waits for a session into one frame: leased items, and events of another source. Null: nothing waits. @throws Fault
+ */
 export function createDelivery(needs: MailNeeds, { name, session, upTo, usedChars }: MailRequest): HookDelivery | null {
   const { items, takeOver, clock, log } = needs;
   const lent = lend({ items, takeOver, clock, log }, { persona: name, session, upTo });
@@ -59,7 +61,7 @@ export function createDelivery(needs: MailNeeds, { name, session, upTo, usedChar
   }
 }
 
-/** By priority; within one items of the hive first, so that events stay in the order of their file. */
+/** Sorts by priority. Within a priority, items of the hive come first, and events keep the order of their file. */
 function mergeItems(lent: DrainLease['items'], waiting: readonly Item[]): readonly Item[] {
   return [...lent, ...waiting].sort((a, b) => a.priority - b.priority);
 }

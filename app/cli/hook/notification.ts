@@ -19,8 +19,8 @@ export interface NotificationNeeds {
 }
 
 /**
- * A harness told that a turn is over, and waits for no answer: the agent is idle from now on. A daemon of the persona is told
- * of the boundary, at which nothing can be printed. @throws Fault
+ * Handles a harness's notification that a turn is over. The harness waits for no answer, and the agent is idle from now on. A
+ * daemon of the persona is told about the boundary, but nothing can be printed. @throws Fault
  */
 export async function handleNotification(
   text: string,

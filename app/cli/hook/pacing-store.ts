@@ -4,7 +4,7 @@ import { realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Disk, readPrivate, sweepOldTemps, toStem, writeAtomically } from '../../../core/state/index.ts';
 import { readChangedAt } from './age.node.ts';
 
-/** What is kept of a persona's session between two hooks: `<state>/hooks/<stem of the persona>/<stem of the session>.*` */
+/** What is stored for a session between two hooks: `<state>/hooks/<stem of the persona>/<stem of the session>.*` */
 export interface PacingStore {
   readonly pacing: Pacing;
   /** @throws Fault `unwritable` or `no-space` */
@@ -13,7 +13,7 @@ export interface PacingStore {
 
 const ENDING = '.pacing.json';
 const LONGEST = 16 * 1024;
-/** So many sessions of a persona are remembered, as of each kind of file. */
+/** How many files of each kind a persona has at most, one per session. */
 const MOST_FILES = 20;
 
 export function getHookFolder(state: string, persona: string): string {
@@ -32,7 +32,9 @@ export function openPacingStore(disk: Disk, folder: string, session: string): Pa
   };
 }
 
-/** Files of sessions that are long over go; the newest of each kind stay. Never throws: they are litter and no failure. */
+/**
+ * Removes files of sessions that are long over; the newest of each kind stay. Never throws, because leftover files do no harm.
+ */
 export function sweep({ files }: Disk, folder: string): void {
   sweepOldTemps(folder, realClock.now());
   try {
@@ -44,7 +46,7 @@ export function sweep({ files }: Disk, folder: string): void {
       for (const { name } of aged.slice(MOST_FILES)) files.unlink(join(folder, name));
     }
   } catch {
-    // Not there yet, or somebody else sweeps: the next session does it.
+    // The folder does not exist yet, or another process removes files too. The next session tries again.
   }
 }
 
@@ -54,6 +56,6 @@ function parseStoredPacing(text: string): Pacing {
   try {
     return text === '' ? AT_REST : toPacing(JSON.parse(text));
   } catch {
-    return AT_REST; // a file that was damaged: the loop guard begins anew, nothing else hangs on it
+    return AT_REST; // the file is damaged: the loop guard starts anew, and nothing else depends on it
   }
 }

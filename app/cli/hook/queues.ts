@@ -1,2 +1,2 @@
-/** What a hook needs where somebody keeps queue files, and only there. */
+/** Code that hooks need only where queue files are used. */
 export { createTakeOver, LOCK_WAIT_MS } from '../queue-takeover.ts';

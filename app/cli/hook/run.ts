@@ -29,23 +29,23 @@ import { readStdin } from './stdin.node.ts';
 import { formatBell } from './texts.ts';
 import { chooseAnswer, decideVerdict, updatePacing } from './verdict.ts';
 
-/** Of the second that a hook has so much may be waited; the rest is for what it does. */
+/** How much of its one second a hook may wait; the rest is for its work. */
 const WAITS_MS = 850;
-/** What each wait may take of it; what is not done in time is left for the next call. */
+/** The most that each wait may take. Work that is not done in time is left for the next call. */
 const STDIN_MS = 400;
 const BUSY_MS = 250;
 const GIT_MS = 250;
-/** A log of 1 MiB, which whoever opens the database next reads in a millisecond or two. */
+/** Limits the log to 1 MiB, which the next process that opens the database reads in a millisecond or two. */
 const CHECKPOINT_PAGES = 250;
-/** Events of another source that go into one frame. */
+/** The most events of another source in one frame. */
 const MOST_EVENTS = 20;
 const SAYS_PROMPTS: ReadonlySet<HookTurn['event']> = new Set(['PermissionRequest', 'Notification', 'SubagentStop']);
 const NOTHING_WAITS: WaitingEvents = { items: [], acknowledge: () => {} };
 
 /**
- * One call of a hook: what is said and held at this moment (inbox and gates, contract 3 and 5). Items are marked only once
- * their bytes were written.
- * @throws whatever goes wrong on our side; the caller says it and ends with 0
+ * Runs one call of a hook: it delivers items and checks gates at this moment (inbox and gates, contract 3 and 5). Items are
+ * marked only once their bytes were written.
+ * @throws every error on our side; the caller reports it and exits with 0
  */
 export async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<void> {
   const budget = createBudget(realClock, WAITS_MS);
@@ -75,7 +75,8 @@ export async function runHook(options: HookArgs, originalIo: Io, log: Log): Prom
 async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<void> {
   const { options, io, log, turn, budget, state, run, config } = callBase;
   const dirs = { state, run, config };
-  // Not closed: whoever closes it as the last moves its log into it, with two flushes for which nobody should wait here.
+  // The database is not closed: the last process to close it moves its log into it, with two flushes that an agent would wait
+  // for.
   const db = openStore(join(dirs.state, DATABASE), { busyMs: budget.part(BUSY_MS).left(), compiles: 'when used', log });
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const isCodex = options.harness.name === 'codex';
@@ -83,24 +84,24 @@ async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<v
   const persona = findStatedPersona(turn, io.env, statedPersona) ?? findPersona(turn, db, dirs.config, flag, log);
   if (persona === null) return;
   followPrompts(dirs.run, persona, turn);
-  if (SAYS_PROMPTS.has(turn.event)) return; // of helpers and of one that rests too: no moment of the agent
+  if (SAYS_PROMPTS.has(turn.event)) return; // helpers and a resting agent send these too, so they show no activity
   noteActivity(dirs.run, persona, turn.event);
   const call: HookCall = { ...callBase, persona, db: wrapWithDeadline(db, budget) };
   if (turn.event === 'SessionEnd') return endSession(call);
   if (turn.event === 'StopFailure' || turn.isSubagent) return;
   const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./daemons.ts') : null;
   await handleTurnBoundary(call, daemons);
-  stamp({ ...call, db }, daemons); // which waits for nobody
+  stamp({ ...call, db }, daemons); // stamping waits for nobody, so it needs no deadline
 }
 
-/** What is broken here may hide a gate: a persona that can have one is held once, and told why. */
+/** Handles an error that may hide a gate: a persona that can have a gate is held once, and told why. */
 async function holdUndecided(
   { options, io, turn, state, budget }: Pick<HookCall, 'options' | 'io' | 'turn' | 'state' | 'budget'>,
   error: unknown,
 ): Promise<void> {
   const persona = findStatedPersona(turn, io.env, options.harness.name === 'codex' ? null : options.persona);
   if (persona === null || !mayHoldUndecided(turn) || !options.harness.carries(turn).block) return;
-  // Where neither is, nothing was ever asked or registered.
+  // Without the database and without gates, no decision or gate can exist.
   if (!isThere(join(state, DATABASE)) && !isThere(join(state, 'gates'))) return;
   const why = error instanceof Error ? error.message : String(error);
   const { stdout } = options.harness.formatReply(turn, { is: 'block', reason: sanitizeText(formatUndecided(why)) });
@@ -114,7 +115,7 @@ async function holdUndecided(
 /** Null: no daemon was ever installed here. */
 type Daemons = typeof import('./daemons.ts') | null;
 
-/** What the next hooks need not ask about. A failure costs them the question. */
+/** Stamps what the next hooks need not ask about. If it fails, they ask. */
 function stamp({ persona, db, state, run, config, log }: HookCall, daemons: Daemons): void {
   const dirs = { state, run, config };
   const disk = createRealDisk(log);
@@ -187,7 +188,7 @@ async function handleTurnBoundary(call: HookCall, daemons: Daemons): Promise<voi
     try {
       createTakeOver(db, { state, config }, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
     } catch (error) {
-      if (error instanceof Fault && error.code === 'database') throw error; // nothing else will go either
+      if (error instanceof Fault && error.code === 'database') throw error; // everything else would fail too
       log.warn(`queued items wait for the next time: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
@@ -238,7 +239,7 @@ async function handleTurnBoundary(call: HookCall, daemons: Daemons): Promise<voi
   await say(call, pacingStore, updatePacing(pacing, move, answer, moment), answer, delivery);
 }
 
-/** Null also when nobody knows: then the hook tells what waits, as if there were no daemon. */
+/** Null also on an error: then the hook delivers what waits, as if there were no daemon. */
 async function findDoorbell(
   { persona, state, io, log, budget }: HookCall,
   name: string,

@@ -4,12 +4,15 @@ import type { Session, SessionStore } from '../../open/index.ts';
 import type { Io } from '../command.ts';
 import { getProcessPersona } from '../persona-lookup.ts';
 
-/** Whose agent asks, as far as it is said: by stdin, the environment, the command line. Null: only sessions may tell. */
+/** Returns the persona that stdin, the environment or the command line names. Null: only announced sessions can tell. */
 export function findStatedPersona({ persona }: HookTurn, env: Io['env'], flag: string | null): string | null {
   return persona ?? getProcessPersona(env) ?? flag;
 }
 
-/** Why nobody is told, and what helps. A thread of Codex can only be named: its hooks know no environment of its own. */
+/**
+ * Formats why no persona was chosen, and what helps. For a Codex thread the session must be set, because its hooks have no
+ * environment of their own.
+ */
 export function formatAmbiguous({ session, cwd }: HookTurn, personas: readonly string[]): string {
   const say = session === null ? '' : `: hivebar session set PERSONA --id ${session}`;
   return `several personas work in ${cwd}: ${personas.join(', ')}; say whose session this is${say}`;
@@ -18,12 +21,12 @@ export function formatAmbiguous({ session, cwd }: HookTurn, personas: readonly s
 export type PersonaMatch =
   | { readonly is: 'known'; readonly persona: string }
   | { readonly is: 'nobody' }
-  /** Several are announced from the folder: mail of one is not for the other. */
+  /** Several personas are announced from the folder. One must not get the mail of another. */
   | { readonly is: 'ambiguous'; readonly personas: readonly string[] };
 
 /**
- * Whose agent asks, as sessions were announced: the one with this id, else whoever works in this folder.
- * @param flag whom the command line names, where a thread goes before it (Codex); null: nobody, or it was asked before
+ * Finds the persona among the announced sessions: the session with this id, else the only persona that works in this folder.
+ * @param flag the persona of the command line, where a thread comes before it (Codex); null: none, or it was tried before
  */
 export function findAnnouncedPersona(
   { session, cwd }: HookTurn,
@@ -38,7 +41,7 @@ export function findAnnouncedPersona(
   const inFolder = announced.filter(
     (candidate: Session) => candidate.endedAt === null && cwd !== null && candidate.cwd === cwd,
   );
-  // One of the local hive is kept by its name or by its id, and is one persona; the newest form is as good as any.
+  // A persona of the local hive may be stored by name or by id. Both are one persona, and the newest form is used.
   const byInbox = new Map(
     inFolder.toReversed().map(({ persona }) => [JSON.stringify(locateInbox(persona, config)), persona]),
   );

@@ -4,22 +4,22 @@ import { getErrno } from '../../../core/state/index.ts';
 import { openUnblocked } from '../nonblocking-fd.node.ts';
 import type { TimeBudget } from './budget.ts';
 
-/** More than any harness says of a tool call that was of use. */
+/** More than any harness sends about a useful tool call. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 const ASK_EVERY_MS = 1;
 
-/** Whether a person sits there instead of a harness. */
+/** Whether stdin is a person's terminal instead of a harness. */
 export const isPerson = (): boolean => fstatSync(0).isCharacterDevice() && process.stdin.isTTY === true;
 
-/** What stands on stdin when it ends, or so far when `budget` does: a harness that leaves it open is not waited for. */
+/** Reads stdin to its end, or until `budget` is used up: a harness that leaves stdin open does not delay the hook. */
 export function readStdin(budget: TimeBudget): string | Promise<string> {
   const stat = fstatSync(0);
   const isOrdinary = stat.isFIFO() || stat.isSocket() || stat.isFile();
   return process.platform === 'win32' || !isOrdinary ? readStream(budget.left()) : read(openUnblocked(0), budget);
 }
 
-/** Holds this thread up: there is nothing else to do. */
+/** Blocks this thread, which has nothing else to do. */
 function read(fd: number, budget: TimeBudget): string {
   const chunks: Buffer[] = [];
   for (let bytes = 0; bytes <= MOST_BYTES; ) {
@@ -30,7 +30,7 @@ function read(fd: number, budget: TimeBudget): string {
       bytes += got;
       chunks.push(chunk.subarray(0, got));
     } catch (error) {
-      if (getErrno(error) !== 'EAGAIN') break; // what came until then is no JSON, and that is said
+      if (getErrno(error) !== 'EAGAIN') break; // the text so far is no JSON, and the caller reports that
       if (budget.left() === 0) break;
       pause(ASK_EVERY_MS);
     }
@@ -38,7 +38,10 @@ function read(fd: number, budget: TimeBudget): string {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The same by the stream, for what cannot be asked without waiting. It is let go of, so that it keeps no process alive. */
+/**
+ * Reads through the stream where reading without blocking is impossible. The stream is destroyed, so that it does not keep the
+ * process alive.
+ */
 async function readStream(ms: number): Promise<string> {
   const { stdin } = process;
   const chunks: Buffer[] = [];
@@ -57,7 +60,7 @@ async function readStream(ms: number): Promise<string> {
     for (const end of ['end', 'close', 'error']) stdin.on(end, done);
   });
   stdin.removeAllListeners();
-  stdin.on('error', () => {}); // it is let go of: nobody waits for more
+  stdin.on('error', () => {}); // the stream is destroyed, so nobody waits for more
   stdin.destroy();
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -9,24 +9,24 @@ import {
 } from '../../../core/link/index.ts';
 import { formatItemCount } from './texts.ts';
 
-/** What waits for a session of which its daemon knows nothing. */
+/** Work that waits for a session and that its daemon does not count. */
 export interface UncountedWork {
-  /** In the local hive, by priority. */
+  /** Items in the local hive, by priority. */
   readonly items: HookMoment['pending'];
-  /** In the event file of another source. */
+  /** Events of another source, from the event file. */
   readonly events: number;
 }
 
 export interface BellTarget {
   readonly config: DaemonConfig;
-  /** In the local hive. */
+  /** The persona's name in the local hive. */
   readonly name: string;
   readonly session: string | null;
 }
 
 /**
- * The items of the local hive that no daemon counts: those for this session alone; and all of them where the upstream of the
- * daemon is elsewhere.
+ * Counts the items of the local hive that the daemon does not count: those for this session alone. With an upstream elsewhere
+ * it is all of them.
  */
 export function countUncounted(items: Items, { config, name, session }: BellTarget): HookMoment['pending'] {
   const pending = items.pending(name, session);
@@ -36,7 +36,7 @@ export function countUncounted(items: Items, { config, name, session }: BellTarg
   return [countBeside(0), countBeside(1), countBeside(2), countBeside(3), countBeside(4)];
 }
 
-/** The line for all that waits. @param isRung the daemon rings as well */
+/** Formats the line for everything that waits. @param hasRung whether the daemon rings as well */
 export function formatBellLine(
   { config, name, session }: BellTarget,
   { items, events }: UncountedWork,

@@ -15,8 +15,8 @@ import type { HookDelivery } from './mail.ts';
 import { BEFORE_STOP, formatHold, formatNote } from './texts.ts';
 
 /**
- * The gates' word. At a Stop that mail will not let happen anyway they are asked only when they would hold it: to pass them
- * uses up the mark of a decision, which is for the stop that happens. In a loop they are not asked.
+ * Decides what the gates say. When mail prevents a Stop anyway, they are asked only if they would hold it. Passing them uses up
+ * the mark of a decision, which is meant for the Stop that happens. In a loop they are not asked.
  */
 export async function decideVerdict(moment: HookMoment, ask: AskGates): Promise<GateSummary> {
   const { event, pacing, pending, carries } = moment;
@@ -28,7 +28,7 @@ export async function decideVerdict(moment: HookMoment, ask: AskGates): Promise<
   return askGates(ask, computeTurnHash(pacing, pending, ask.turn.lastMessage));
 }
 
-/** What a move is in words, with what follows from whether they were written. */
+/** Chooses the text of a move, with the delivery that depends on whether it is written. */
 export function chooseAnswer(
   move: HookMove,
   verdict: GateSummary,
@@ -55,7 +55,7 @@ export function chooseAnswer(
   }
 }
 
-/** What is kept of the pacing once that is said. */
+/** Returns the pacing to store with that answer. */
 export function updatePacing(pacing: Pacing, move: HookMove, answer: HookAnswer, moment: HookMoment): Pacing {
   const { event, now, waiting } = moment;
   const rung = answer.is === 'ring' || (move.is === 'block' && move.tells === 'ring') ? waiting : pacing.rung;

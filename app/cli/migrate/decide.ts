@@ -1,22 +1,22 @@
 import type { SavedState } from '../../../core/watch/index.ts';
 import type { OldFile, OldIdentity } from '../deployed/index.ts';
 
-/** Who watches an inbox here, and where its events are then. */
+/** Who watches an inbox here, and where its events are. */
 export interface MigrationTarget {
   readonly persona: string;
-  /** What an agent follows from now on. Null: events go elsewhere. */
+  /** The file that an agent follows from now on. Null: events go elsewhere. */
   readonly events: string | null;
 }
 
-/** What stands here already of a persona. */
+/** The position that a persona already has here. */
 export type CurrentPosition =
   | { readonly is: 'none' }
   | { readonly is: 'at'; readonly cursor: number | null }
-  /** Of another inbox, or not to be read: it is for a person to decide. */
+  /** The position is of another inbox or cannot be read, so a person must decide. */
   | { readonly is: 'unclear'; readonly why: string };
 
 export interface PositionLookup {
-  /** A reason when nobody here watches that inbox. */
+  /** Returns a reason when nobody here watches that inbox. */
   findTarget(identity: OldIdentity): MigrationTarget | { readonly why: string };
   findCurrent(target: MigrationTarget, identity: OldIdentity): CurrentPosition;
 }
@@ -30,14 +30,14 @@ export type MigrationDecision = { readonly path: string } & (
       readonly saved: SavedState & { readonly cursor: number };
       readonly keys: Readonly<Record<string, unknown>>;
     }
-  /** The position here is the same, or newer: it stays. */
+  /** The position here is the same or newer, and stays. */
   | { readonly is: 'here'; readonly target: MigrationTarget; readonly at: number; readonly old: number }
-  /** It has no position yet. */
+  /** The old file has no position yet. */
   | { readonly is: 'empty'; readonly target: MigrationTarget }
   | { readonly is: 'left'; readonly why: string }
 );
 
-/** What becomes of each old file: of several of one inbox the furthest counts. No position is ever set back. */
+/** Decides about each old file. Of several files of one inbox the furthest position counts. No position is ever moved back. */
 export function decide(files: readonly OldFile[], lookup: PositionLookup): readonly MigrationDecision[] {
   const reached = new Map<string, number>();
   return files.toSorted((a, b) => getCursor(b) - getCursor(a)).map((file) => decideFile(file, lookup, reached));

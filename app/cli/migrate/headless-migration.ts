@@ -22,8 +22,8 @@ import {
 } from './decide.ts';
 
 /**
- * Into the state files that a headless watch of this plan reads.
- * @throws Fault `lock-held` while it runs; `unwritable`, `no-space`
+ * Migrates positions into the state files that a headless watch of this plan reads.
+ * @throws Fault `lock-held` while the watch runs; `unwritable`, `no-space`
  */
 export function migrateToHeadless(
   files: readonly OldFile[],

@@ -20,13 +20,13 @@ import { findPersona, formatBaseUrl, type OldFile, type OldIdentity } from '../d
 import { DATABASE } from '../open-local-hive.ts';
 import { decide, type MigrationDecision, type MigrationTarget } from './decide.ts';
 
-/** What the tray process has claimed while it runs (see its `claimInstance`). */
+/** The file that the tray process claims while it runs (see its `claimInstance`). */
 const CLAIM = 'hivebar.json';
 const JOURNAL = 'outbox.journal';
 
 /**
- * Into the positions that the tray process keeps, of the hives that the settings name.
- * @throws Fault `lock-held` while it runs; `database`, `unwritable`, `no-space`
+ * Migrates positions into the database of the tray process, for the hives that the settings name.
+ * @throws Fault `lock-held` while the tray process runs; `database`, `unwritable`, `no-space`
  */
 export async function migrateToTray(
   files: readonly OldFile[],
@@ -81,14 +81,17 @@ function decideAll(
     findTarget,
     findCurrent({ persona }, identity) {
       const position = stored.get(persona);
-      // A position of another inbox is of no use to anybody: the hive of the settings is another one by now.
+      // A position of another inbox is useless: the settings now name another hive.
       if (position === undefined || !isDeepStrictEqual(position.identity, identity)) return { is: 'none' };
       return { is: 'at', cursor: position.cursor };
     },
   });
 }
 
-/** Who watches an inbox, by the hives of the settings, as the tray process names personas. */
+/**
+ * Creates a function that finds who watches an inbox. It uses the hives of the settings, and names personas as the tray process
+ * does.
+ */
 function createTargetFinder({ primary, hives = [] }: Partial<Settings>, events: string) {
   const reserved = [...RESERVED_PREFIXES, ...hives.map(({ name }) => `${name}-`)];
   const watchedHives = [
@@ -107,7 +110,9 @@ function createTargetFinder({ primary, hives = [] }: Partial<Settings>, events: 
   };
 }
 
-/** Before the first run nobody has decided yet whose personas have the bare names. */
+/**
+ * Formats the next step for an unknown hive. Before the first run nothing has decided yet whose personas have the bare names.
+ */
 function formatUnknownHive(base: string, isDecided: boolean): string {
   const first = JSON.stringify({ is: 'kijito', base });
   const step = isDecided ? `hivebar hive add ${base}` : `hivebar config set primary '${first}'`;

@@ -28,10 +28,10 @@ import {
 const CLEAN = 0;
 const DEFECTS = 1;
 const EXIT_UNREADABLE = 3;
-/** So often a note that seems to be behind is read again: somebody may be writing. */
+/** How many times a `meta.json` that seems to be behind is read again, because a writer may be active. */
 const WRITING = 4;
 
-/** How much there was to look at; null: the journal is off. */
+/** The findings, and how much was examined; `journal` is null when the journal is off. */
 interface BrainclawExamination {
   readonly findings: readonly BrainclawFinding[];
   readonly journal: {
@@ -42,7 +42,7 @@ interface BrainclawExamination {
   } | null;
 }
 
-/** Whether a store is in order. Nothing is changed. */
+/** Examines whether a store is in order. It changes nothing. */
 export async function examine(options: BrainclawArgs, io: Io): Promise<number> {
   try {
     const context = await createContext(options, io);
@@ -90,7 +90,7 @@ function examineJournal({ disk, project }: BrainclawContext): BrainclawExaminati
       },
     },
   });
-  // Writers append first and note it then: read the other way round, a note could only seem to lie.
+  // Writers append first and update `meta.json` then. Reading the journal first would make a correct `meta.json` look wrong.
   let meta = readMeta(files, events);
   journal.refresh();
   for (let attempt = 0; attempt < WRITING && journal.view !== null && isBehind(meta, journal.view); attempt += 1) {
@@ -103,7 +103,7 @@ function examineJournal({ disk, project }: BrainclawContext): BrainclawExaminati
       'the journal is off: nothing is known of the board; `brainclaw migrate --enable-journal` switches it on';
     return { findings: createFindings('note', 'journal-off', 1, says), journal: null };
   }
-  if (view.base !== null) met.add(view.base.name); // its last record lies before all that is applied
+  if (view.base !== null) met.add(view.base.name); // the base's last record comes before all records that are applied
   const { inspected } = inspection;
   return {
     findings: [
@@ -124,7 +124,7 @@ function meet(bases: readonly Base[], met: Set<string>, { record }: AppliedRecor
   for (const base of bases) if (!met.has(base.name) && base.isAnchor(record)) met.add(base.name);
 }
 
-/** Nothing where nothing is to be seen: what is beside a store is no part of it. */
+/** Lists names; a folder that cannot be read counts as empty, because the files beside a store are not part of it. */
 function listNames({ disk }: BrainclawContext, path: string): readonly string[] {
   try {
     return disk.files.readdir(path).sort();

@@ -1,12 +1,12 @@
-/** Something about a store that a person may want to know. */
+/** A fact about a store that a person may want to know. */
 export interface BrainclawFinding {
-  /** `defect`: it is not as it must be, and the exit code says so. `note`: it is allowed, or happens. */
+  /** `defect`: something is wrong, and the exit code says so. `note`: it is allowed, or it happens. */
   readonly is: 'defect' | 'note';
-  /** One word for a script. */
+  /** One word for scripts. */
   readonly what: string;
   readonly count: number;
   readonly says: string;
-  /** Where it is, at most so many. */
+  /** The places, at most a limited number. */
   readonly where: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../../core/sources/brainclaw/index.ts';
 import { type BrainclawFinding, createFindings } from './finding.ts';
 
-/** Why a line is no record, for a script and for a person. */
+/** Why a line is no record: a word for scripts and a text for a person. */
 const REFUSALS: Readonly<Record<RecordRefusal, readonly [what: string, says: string]>> = {
   'not-json': ['not-json', 'a line is no JSON: a record that was torn, or no record, and no writer accounts for it'],
   'not-utf8': ['cut-utf8', 'a line is no UTF-8: a character was cut'],
@@ -32,7 +32,7 @@ const VIOLATIONS: Readonly<Record<Exclude<Violation, 'payload-elsewhere'>, strin
   'payload-forbidden': 'a deletion has a payload',
 };
 
-/** What is wrong in the segments of a journal. */
+/** Checks the segments of a journal. */
 export function checkJournal(view: JournalView, inspected: InspectionReport): readonly BrainclawFinding[] {
   return [
     ...checkSegments(view),

@@ -11,7 +11,7 @@ import { type BrainclawFinding, createFindings } from './finding.ts';
 
 const META = 'meta.json';
 
-/** How the writer's own note stands to the journal. Nothing depends on it here; writers do. */
+/** Compares the writer's `meta.json` with the journal. Hivebar does not depend on it, but writers do. */
 export function checkMeta(
   read: MetaRead,
   { replay, segments, base }: JournalView,
@@ -26,7 +26,7 @@ export function checkMeta(
   const isOld = segments.some(({ name }) => name === activeSegment);
   const isBehind = nextSeq < next;
   const lower = [...revisions].filter(([id, revision]) => (statedRevisions.get(id) ?? 0) < revision);
-  const isWhole = base === null && replay.missing.length === 0; // else it may be right about what is gone
+  const isWhole = base === null && replay.missing.length === 0; // otherwise meta.json may be right about records that are gone
   const higher = isWhole ? [...statedRevisions].filter(([id, revision]) => (revisions.get(id) ?? 0) < revision) : [];
   const text = ([id, revision]: readonly [string, number]): string =>
     `${id}: the journal has ${revisions.get(id) ?? 'none'}, ${META} ${statedRevisions.get(id) ?? 'none'} (${revision})`;
@@ -66,7 +66,7 @@ export function checkMeta(
   ];
 }
 
-/** @param met by the name of a base, whether the journal has the record it ends with */
+/** @param met names of the bases whose last record is in the journal */
 export function checkCheckpoints(
   bases: readonly Base[],
   refused: readonly RefusedBase[],
@@ -79,7 +79,7 @@ export function checkCheckpoints(
   return createFindings('defect', 'checkpoint-refused', refusals.length, 'a checkpoint is not believed', refusals);
 }
 
-/** Files in the inboxes of agents that are no messages. */
+/** Checks for files in the inboxes of agents that are not messages. */
 export function checkMail(inboxes: readonly AgentInbox[]): readonly BrainclawFinding[] {
   const bad = inboxes.flatMap(({ agent, bad: files }) => files.map(({ name, why }) => `${join(agent, name)} ${why}`));
   return createFindings(
@@ -91,7 +91,7 @@ export function checkMail(inboxes: readonly AgentInbox[]): readonly BrainclawFin
   );
 }
 
-/** Directories beside the inboxes that no agent can be called, so that nobody reads what is in them. */
+/** Checks for directories beside the inboxes whose name no agent can have, so that nobody reads them. */
 export function checkForeignInboxes(
   directories: readonly string[],
   agents: ReadonlySet<string>,
@@ -108,7 +108,10 @@ export function checkForeignInboxes(
 
 const DELIVERY = /^task-\d+\.md$/;
 
-/** What an older brainclaw left for agents beside the store; it is no mail any more (brainclaw contract 5). */
+/**
+ * Checks for tasks that an older brainclaw left for agents beside the store. They no longer count as mail (brainclaw contract
+ * 5).
+ */
 export function checkOlderDeliveries(
   listNames: (path: string) => readonly string[],
   root: string,
@@ -128,6 +131,6 @@ export function checkOlderDeliveries(
   );
 }
 
-/** Whether the journal goes on behind what the note says. */
+/** Whether the journal has records beyond those that `meta.json` knows. */
 export const isBehind = (read: MetaRead, { replay }: JournalView): boolean =>
   read.is === 'meta' && read.meta.nextSeq <= (replay.cursor?.seq ?? 0);

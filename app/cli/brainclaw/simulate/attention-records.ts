@@ -1,7 +1,7 @@
 import type { AttentionReason } from '../../../../core/sources/brainclaw/index.ts';
 import type { SimulatedRecord } from './items.ts';
 
-/** Each asks for a person, one kind after the other (brainclaw contract 4). */
+/** Creates records that ask for a person, one kind after the other (brainclaw contract 4). */
 const KINDS: readonly ((
   id: string,
   agent: string,
@@ -33,7 +33,7 @@ const KINDS: readonly ((
   }),
 ];
 
-/** The item of this number that asks for a person, and for what. */
+/** Creates the item of this number that asks for a person, and the reason why. */
 export function createAttentionRecord(
   number: number,
   agent: string,
@@ -44,7 +44,7 @@ export function createAttentionRecord(
   return { why, record: { agent, ...record } };
 }
 
-/** An open handoff with a snapshot of so many bytes, as real ones carry. */
+/** Creates an open handoff with a snapshot of `bytes` bytes, as real handoffs have. */
 export function createHandoff(number: number, from: string, to: string, bytes: number): SimulatedRecord {
   const text = `handoff ${number}: please go on`;
   const snapshot = { diff: 'x'.repeat(bytes) };

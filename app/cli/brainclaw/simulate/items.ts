@@ -1,6 +1,6 @@
 import type { Draw } from './random.ts';
 
-/** What a record says, without what every one has. */
+/** The fields of a record, without those that every record has. */
 export interface SimulatedRecord {
   readonly agent: string;
   readonly action: string;
@@ -11,18 +11,18 @@ export interface SimulatedRecord {
   readonly payload?: Readonly<Record<string, unknown>>;
 }
 
-/** An item that changes now and then. */
+/** An item that changes repeatedly. */
 export interface SimulatedItem {
   readonly type: 'plan' | 'claim' | 'assignment' | 'agent_run' | 'state' | 'candidate' | 'runtime_note' | 'trap';
   readonly id: string;
   readonly agent: string;
-  /** 0: it never was. */
+  /** 0: it was never written. */
   rev: number;
-  /** '': it is not there. */
+  /** '': it does not exist. */
   status: string;
 }
 
-/** What the busy items go through. None of it asks for a person. */
+/** The statuses that the simulated items go through. None of them asks for a person. */
 const COURSES: Readonly<Record<SimulatedItem['type'], readonly string[]>> = {
   plan: ['todo', 'in_progress', 'blocked', 'in_progress', 'done'],
   claim: ['active', 'released'],
@@ -34,7 +34,7 @@ const COURSES: Readonly<Record<SimulatedItem['type'], readonly string[]>> = {
   trap: ['active'],
 };
 
-/** How many of a hundred items are of each type. */
+/** How many of 100 items are of each type. */
 const SHARES: readonly (readonly [SimulatedItem['type'], string, number])[] = [
   ...([['plan', 'pln', 25] as const, ['claim', 'clm', 20] as const, ['assignment', 'asg', 15] as const] as const),
   ...([['agent_run', 'run', 10] as const, ['state', 'act', 5] as const, ['candidate', 'cnd', 5] as const] as const),
@@ -50,7 +50,7 @@ export function createItems(count: number, agents: readonly string[]): readonly 
   });
 }
 
-/** Its next change. */
+/** Changes an item to its next status and returns the record. */
 export function advanceItem(item: SimulatedItem, draw: Draw): SimulatedRecord {
   const course = COURSES[item.type];
   item.status = course[item.rev % course.length] ?? '';
@@ -66,7 +66,7 @@ function chooseAction({ type, rev, status }: SimulatedItem): string {
   return rev === 1 ? 'create' : 'update';
 }
 
-/** Mostly short, now and then long: half of the real plans are above 2 KB. */
+/** Texts are mostly short and sometimes long, because half of the real plans have more than 2 KB. */
 const TEXT = '할 일을 하나씩 한다. Do one thing after the other, and say what was done. '.repeat(60);
 const drawText = (draw: Draw, most: number): string => TEXT.slice(0, 40 + draw(draw(4) === 0 ? most : most / 4));
 

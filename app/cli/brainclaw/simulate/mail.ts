@@ -2,7 +2,7 @@ import { listAgents, type SimulationStory } from './story.ts';
 import { formatTimestamp } from './timestamp.ts';
 
 export interface SimulatedMessage {
-  /** Below `coordination/inbox`, by its agent. */
+  /** Name of the agent's folder in `coordination/inbox`. */
   readonly agent: string;
   readonly name: string;
   readonly text: string;
@@ -10,11 +10,11 @@ export interface SimulatedMessage {
 
 export interface SimulatedMail {
   readonly messages: readonly SimulatedMessage[];
-  /** What an inbox must say, by agent. */
+  /** The counts that an inbox must show, by agent. */
   readonly inboxes: Readonly<Record<string, { readonly pending: number; readonly actionable: number }>>;
 }
 
-/** Every agent has one to three unread messages, one that it read and owes an answer, and one that is done. */
+/** Gives every agent one to three unread messages, one read message that it owes an answer, and one archived message. */
 export function simulateMail(story: SimulationStory): SimulatedMail {
   const agents = listAgents(story);
   const inboxes = agents.map((agent, index) => {

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to `below`, without it, the same ones for the same seed (mulberry32). */
+/** Returns a whole number from 0 to `below`, exclusive. The same seed gives the same numbers (mulberry32). */
 export type Draw = (below: number) => number;
 
 export function createDraw(seed: number): Draw {

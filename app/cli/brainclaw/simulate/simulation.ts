@@ -5,14 +5,14 @@ import { createDraw } from './random.ts';
 import { listAgents, type SimulationStory } from './story.ts';
 import { formatTimestamp } from './timestamp.ts';
 
-/** What a writer appends in one go (brainclaw contract 2). */
+/** The text that a writer appends in one write (brainclaw contract 2). */
 export interface Append {
   readonly segment: string;
   readonly text: string;
   readonly records: number;
 }
 
-/** What a board must say of what was written so far, by construction and not by reading it. */
+/** The counts that a board must show for what was written so far. They come from the writer, not from reading the journal. */
 export interface SimulationSummary {
   readonly records: number;
   readonly segments: number;
@@ -29,21 +29,21 @@ export interface SimulationSummary {
   readonly openHandoffs: number;
 }
 
-/** A writer of a made-up journal, one batch after the other: whatever its length, it holds its items only. */
+/** Writes a made-up journal batch by batch. It holds only the items in memory, whatever the length of the journal. */
 export interface Simulation {
-  /** Null when the story is told. */
+  /** Returns the next batch; null when the story is complete. */
   next(): Append | null;
-  /** So many records beyond the story, of what goes on all the time. */
+  /** Writes this many further records of everyday work beyond the story. */
   more(records: number): Append;
-  /** `meta.json` as it is after the last append. */
+  /** Returns `meta.json` as it is after the last append. */
   meta(): string;
   readonly written: SimulationSummary;
 }
 
-/** As many items as the store that was measured has (brainclaw contract 6). */
+/** As many items as the measured store has (brainclaw contract 6). */
 const MOST_ITEMS = 450;
 const MOST_BATCH = 5;
-/** Of a hundred records that nobody asked for. */
+/** Shares in percent of the records that the story does not ask for. */
 const SESSIONS = 26;
 const PROGRESS = 6;
 
@@ -84,9 +84,9 @@ export function createSimulation(story: SimulationStory): Simulation {
     return advanceItem(item, draw);
   };
 
-  /** What is asked for comes spread over all that follows the second note. */
+  /** Spreads the requested records over all records after the second note. */
   const nextRecord = (): SimulatedRecord => {
-    const place = seq - 1; // from 0
+    const place = seq - 1; // counts from 0
     if (place === 0) return createNote('genesis');
     if (place === genesisAt) {
       isAuthoritative = true;
@@ -175,5 +175,5 @@ function createNote(kind: 'genesis' | 'registry_genesis'): SimulatedRecord {
   return { agent: 'system', action: 'journal_note', item_type: 'journal', payload: { kind } };
 }
 
-/** Each agent is a process of its own; the notes are of another. */
+/** Formats a writer id. Each agent is a separate process, and the notes come from another one. */
 const formatWriter = (index: number): string => `w_${40_002 + index}-${(0xab_cd_00 + index + 1).toString(16)}`;

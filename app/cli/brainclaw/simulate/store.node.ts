@@ -6,20 +6,20 @@ import { simulateMail } from './mail.ts';
 import type { Append, Simulation } from './simulation.ts';
 import { formatProjectId, type SimulationStory } from './story.ts';
 
-/** Says that a store is made up; without it nothing of a store is ever touched. */
+/** This file marks a store as made up. Without it nothing of a store is ever changed. */
 export const MARKER = 'hivebar-simulated.json';
 
 export interface SimulatedStore {
-  /** `.brainclaw` of the folder. */
+  /** The folder `.brainclaw`. */
   readonly root: string;
-  /** In one write, as a writer does it. */
+  /** Appends in one write, as a writer does. */
   append(append: Append): void;
-  /** As a writer does it after every append. */
+  /** Writes `meta.json`, as a writer does after every append. */
   writeMeta(simulation: Simulation): void;
 }
 
 /**
- * A fresh store in a folder, without records. One that was made here before is replaced.
+ * Creates an empty store in a folder. An earlier store that was made here is replaced.
  * @throws Fault `unwritable` when the folder has a store that was not made here, or cannot be written
  */
 export function createSimulatedStore(folder: string, story: SimulationStory): SimulatedStore {
@@ -35,7 +35,7 @@ export function createSimulatedStore(folder: string, story: SimulationStory): Si
   }
 }
 
-/** @throws Fault `unwritable` for what is not ours */
+/** @throws Fault `unwritable` for a store that is not ours */
 function clear(root: string): void {
   const stat = lstatSync(root, { throwIfNoEntry: false });
   if (stat === undefined) return;
@@ -51,7 +51,7 @@ function isOurs(marker: string): boolean {
     const value = JSON.parse(readFileSync(marker, 'utf8')) as { readonly simulated?: unknown } | null;
     return value?.simulated === true;
   } catch {
-    return false; // whatever it is, it is not what is written here
+    return false; // it is not a marker that was written here
   }
 }
 

@@ -1,16 +1,16 @@
-/** What a made-up journal holds. The same story gives the same bytes. */
+/** The contents of a made-up journal. The same story gives the same bytes. */
 export interface SimulationStory {
-  /** Of the journal, all in all; at least `countLeastRecords` of it. */
+  /** How many records the journal has in total; at least `countLeastRecords` of the story. */
   readonly records: number;
   readonly agents: number;
-  /** Items that ask for a person, at the end. */
+  /** How many items ask for a person at the end. */
   readonly attention: number;
-  /** Open ones, at the end. */
+  /** How many handoffs are open at the end. */
   readonly handoffs: number;
-  /** Of the snapshot in each of them. */
+  /** Bytes of the snapshot in each handoff. */
   readonly handoffBytes: number;
   readonly seed: number;
-  /** Bytes from which on a segment is followed by another (brainclaw contract 2). */
+  /** Size in bytes at which a new segment begins (brainclaw contract 2). */
   readonly roll: number;
 }
 
@@ -24,7 +24,7 @@ export const STORY: SimulationStory = {
   roll: 10 * 1024 * 1024,
 };
 
-/** Two notes, and one record for each thing that is asked for. */
+/** Counts two notes, and one record for each requested item. */
 export const countLeastRecords = ({ attention, handoffs }: Pick<SimulationStory, 'attention' | 'handoffs'>): number =>
   2 + attention + handoffs;
 

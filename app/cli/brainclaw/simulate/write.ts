@@ -5,12 +5,12 @@ import type { SimulationStory } from './story.ts';
 export interface SimulatedProject {
   readonly store: SimulatedStore;
   readonly simulation: Simulation;
-  /** What a reader must find. */
+  /** The counts that a reader must find. */
   readonly written: SimulationSummary;
 }
 
 /**
- * Writes a made-up store into a folder, as fast as the disk takes it; what is not written yet is not in memory.
+ * Writes a made-up store into a folder. Batches go to disk one by one, so the rest of the story needs no memory.
  * @throws Fault `unwritable` when the folder has a store that was not made here, or cannot be written
  */
 export function writeSimulatedProject(folder: string, story: SimulationStory): SimulatedProject {
