@@ -15,7 +15,7 @@ export interface CallerEvidence {
   readonly session: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** See `locateInbox`. */
+  /** Resolves any form of a persona's id to its name in the local hive; see `locateInbox`. */
   readonly resolveName: (persona: string) => string;
 }
 

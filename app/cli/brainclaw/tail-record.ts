@@ -58,9 +58,9 @@ export interface TailBatch {
 /** Collects the records of a journal until they are taken. */
 export interface TailCollector extends JournalListener {
   /**
-   * Returns what was collected since the last call. The first call, and a call after a different journal, returns the records
-   * that `from` selects. Other calls return the records behind the last positions, each once, even if the journal was read from
-   * its start again.
+   * Returns what was collected since the last call. The first call, and a call after the journal was replaced, returns the
+   * records that `from` selects. Other calls return the records behind the last positions, each once, even if the journal was
+   * read from its start again.
    * @param positions where the next call continues; null: there is no journal
    */
   take(positions: SegmentPositions | null, isOther: boolean): TailBatch;
