@@ -37,20 +37,20 @@ import { readVersion } from '../version.node.ts';
 /** Exit codes of `hivebar daemon run` (persona daemon, contract 5). */
 export const DAEMON_EXIT = { clean: 0, again: 75, config: 78 } as const;
 
-/** As long as a shutdown may take. */
+/** The longest that a shutdown may take. */
 const STOP_MS = 5000;
-/** After the start is over, what it left is thrown away. */
+/** This long after the start, the memory that the start needed is given back. */
 const AT_REST_MS = 3000;
-/** For the last words of one that broke. */
+/** The time that a crashed daemon has to write its report. */
 const CRASH_MS = 1000;
-/** For a live daemon that is asked what it is bound to. */
+/** The time that a running daemon has to say what it is bound to. */
 const ASK_MS = 2000;
 
 export interface DaemonHost {
   readonly machine: Machine;
-  /** The end began: whatever still hangs then, the process ends with this code within so many milliseconds. */
+  /** The shutdown began. If something still hangs after `ms` milliseconds, the process ends with this code. */
   readonly exitBy: (ms: number, code: number) => void;
-  /** Something broke that nobody caught: it is said, and the process ends with this code, within so many milliseconds. */
+  /** Calls `report` for an error that nobody caught. The process ends with this code within `ms` milliseconds. */
   readonly onCrash: (report: (error: unknown) => Promise<void>, ms: number, code: number) => void;
 }
 
@@ -61,8 +61,8 @@ interface DaemonRunContext extends DaemonHost {
 }
 
 /**
- * One persona daemon from start to end (persona daemon): the lock first, then its project, then its stream. Returns the exit
- * code, having said in its log, and to who started it, why.
+ * Runs one persona daemon from start to end (persona daemon): first its lock, then its project, then its stream. Returns the exit
+ * code. The reason goes to the log of the daemon and to the log of the program that started it.
  */
 export async function runDaemon(plan: DaemonPlan, host: DaemonHost): Promise<number> {
   const { machine } = host;
@@ -193,7 +193,7 @@ async function runLive(
     report: (line) => log.tell('info', 'note', line),
     failed: (why) => daemon.failed('unclassified', new Error(why)),
   });
-  if (over.signal.aborted) return (await ended).exit; // it was stopped meanwhile
+  if (over.signal.aborted) return (await ended).exit; // it was stopped in the meantime
   await using opened = openSurface({
     ...{ config, desk, machine, draw, env: attached },
     ...{ wake: createWakePath(config, machine), banner: findBanner(config, machine) },
@@ -209,7 +209,7 @@ async function runLive(
   return exit;
 }
 
-/** Where the hook notes that an agent did something: for every daemon of this machine, and for this one alone. */
+/** Watches the files in which the hook notes agent activity: one for all daemons of this machine, and one for this daemon. */
 function watchActivity({ address }: DaemonConfig, { activity }: DaemonPlaces, machine: Machine, daemon: Daemon) {
   const { clock, disk, env } = machine;
   const failed = (why: string): void => daemon.failed('unclassified', new Error(`activity is not heard of: ${why}`));
@@ -222,7 +222,7 @@ function watchActivity({ address }: DaemonConfig, { activity }: DaemonPlaces, ma
   return stack;
 }
 
-/** Why it does not run, and what whoever starts it is to do. */
+/** Reports why the daemon does not run, and what the user can do. */
 async function reportRefusal({ machine, places, log, plan }: DaemonRunContext, fault: Fault): Promise<number> {
   switch (fault.code) {
     case 'daemon-runs': {

@@ -6,7 +6,7 @@ import { hideToken } from '../sources/hives.ts';
 
 type InstalledUnit = ReturnType<RepairOptions['daemons']>[number];
 
-/** The units of the persona daemons that the system's own launcher runs. */
+/** Lists the units of the persona daemons that the system's own launcher runs. */
 export function listInstalledUnits(directory: string, machine: Machine): readonly InstalledUnit[] {
   return loadInstalledDaemons(machine.disk, directory).flatMap((daemon) => {
     if (daemon.is === 'bad' || daemon.config.owner !== 'launcher') return [];

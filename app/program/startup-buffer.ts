@@ -1,8 +1,8 @@
 import type { Board, Fact } from '../../core/board/index.ts';
 
-/** What was told while nobody who shows it could listen yet: the desktop takes a while to be reached. */
+/** Collects the facts that arrive before the surfaces can listen, because connecting to the desktop takes a while. */
 export interface StartupBuffer extends Disposable {
-  /** All of it, and nothing more from then on: who takes it listens itself in the same turn. */
+  /** Returns all collected facts and stops collecting. The caller must start listening in the same turn. */
   take(): readonly Fact[];
 }
 

@@ -11,38 +11,41 @@ import type { WatchedHive } from '../sources/hives.ts';
 export interface ReconcileStoreOptions {
   readonly db: Database;
   readonly local: LocalHive;
-  /** The hive that Hivebar serves, as it is watched. */
+  /** The local hive, as the tray process watches it. */
   readonly hive: Pick<WatchedHive, 'named'>;
   readonly outbox: Pick<Outbox<SavedTrayState>, 'behind' | 'getNewestIds' | 'readAllSaved' | 'lastMail' | 'addEvent'>;
-  /** Where `follow/` is. */
+  /** The state directory, which contains `follow/`. */
   readonly state: string;
   readonly contentChars: number | null;
-  /** The store was made of what could be read of a damaged one: messages made since then may be missing anywhere. */
+  /** Set when the store was recovered from a damaged one: messages created since then may be missing anywhere. */
   readonly recoveredSince: Instant | null;
   readonly machine: Pick<Machine, 'disk' | 'clock' | 'random' | 'log'>;
 }
 
-/** More than any outbox has of one persona after it was filled from its files. */
+/** More events than an outbox can have of one persona after it was filled from its files. */
 const MAX_EVENTS_READ = 1_000_000;
 const LONGEST_POSITION = 64 * 1024;
 const CUT = '\n[recovered from the event file: what came behind this is lost]';
 
-/** A persona of the local hive, and up to which id something outside the tables speaks of its messages. */
+/** A persona of the local hive, and the highest message ids that are known of it outside the tables. */
 interface Trace {
   readonly persona: PersonaId;
   readonly name: string;
-  /** The highest id that was told, or that a watch or follower stands at. */
+  /** The highest id that was delivered, or that a watcher or follower has reached. */
   readonly highest: number;
-  /** The highest id that a follower of its events stands at. */
+  /** The highest id that a follower of its events has reached. */
   readonly followed: number;
-  /** Its checkpoint is of another inbox that had its name before: ids are raised, but nothing went back. */
+  /**
+   * Its checkpoint belongs to another inbox that had the same name before. Ids are raised above it, but the store did not go
+   * back.
+   */
   readonly isForeign: boolean;
 }
 
 /**
- * At start, before anything is told: compares what the local hive gave with what was told of it. Whatever outside knows of a
- * higher id than the tables do, the store went back: the next id is raised above all of them, messages that only an event
- * file still has are put back, and each persona concerned gets one `gap`. Costs next to nothing when all is well.
+ * Compares the local hive with what was delivered from it. Runs at start, before anything is delivered. If a higher id is known
+ * outside the tables than in them, the store went back. Then the next id is raised above all known ids, messages that only an
+ * event file still has are restored, and each persona concerned gets one `gap` event. Costs next to nothing when all is well.
  *
  * @throws Fault `database`
  */
@@ -64,7 +67,7 @@ export function reconcileStore(options: ReconcileStoreOptions): void {
   const isLost = ({ id, created }: TrackedMail): boolean =>
     id > before || (recoveredSince !== null && created > recoveredSince);
   const lost = delivered.filter(isLost);
-  // What is newer than everything that was told came after the store went back.
+  // Messages newer than every delivered one were created after the store went back.
   const newest =
     delivered.length === 0
       ? Number.MAX_SAFE_INTEGER
@@ -112,7 +115,8 @@ function findTraces({ local, hive, outbox, state, machine }: ReconcileStoreOptio
     const savedState = savedStates.get(persona);
     const identity = savedState?.identity;
     const isOurs = Array.isArray(identity) && identity[0] === 'local';
-    // Without a checkpoint only the name tells whose it is: an id too high costs nothing, one too low a message.
+    // Without a checkpoint only the name tells whose persona this is. An id that is too high costs nothing, one too low costs a
+    // message.
     const name = names.get(persona) ?? (isOurs ? String(identity[1]) : findLocalName(persona, hive));
     if (name === null) continue;
     const followed = positions.get(persona) ?? 0;
@@ -122,13 +126,13 @@ function findTraces({ local, hive, outbox, state, machine }: ReconcileStoreOptio
   return traces;
 }
 
-/** The name in the local hive whose persona this is; null when it can be none. */
+/** Returns the name in the local hive that this persona id stands for, or null when no name fits. */
 function findLocalName(persona: PersonaId, hive: Pick<WatchedHive, 'named'>): string | null {
   const bare = persona.replace(/^local-/, '');
   return [persona, bare].find((name) => hive.named(name).id === persona) ?? null;
 }
 
-/** By persona: the highest message id in the positions that its followers keep. */
+/** Reads the positions of all followers and returns, for each persona, the highest message id among them. */
 function readFollowedIds(folder: string, { disk }: Pick<Machine, 'disk'>): ReadonlyMap<PersonaId, number> {
   const highest = new Map<PersonaId, number>();
   const namesIn = (path: string): readonly string[] =>
@@ -151,7 +155,7 @@ function readFollowedIds(folder: string, { disk }: Pick<Machine, 'disk'>): Reado
   return highest;
 }
 
-/** Messages above an id, from their events. */
+/** Lists the messages above an id, as their events have them. */
 function listMailAbove(
   { persona, name, followed }: Trace,
   id: number,

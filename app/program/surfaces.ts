@@ -37,13 +37,13 @@ export interface SurfacesOptions {
   readonly db: Database;
   readonly actions: Actions;
   readonly port: number;
-  /** A link to the page that logs its browser in, once. */
+  /** Creates a link to the page that logs its browser in once. */
   readonly createOnceLink: (persona: string | null) => string;
-  /** Private; the tray helper is copied there. */
+  /** A private directory. The tray helper is copied into it. */
   readonly runDirectory: string;
-  /** Of a persona that announced none. @throws Fault `exec-failed` */
+  /** Returns the sessions of a persona that announced none. @throws Fault `exec-failed` */
   readonly nativeSessions: (persona: PersonaId) => readonly Session[];
-  /** That of the settings. */
+  /** The directory of the settings. */
   readonly config: string;
   readonly machine: Machine;
 }
@@ -94,7 +94,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   if (bus.is === 'bus') started.use(bus);
   const openPage: Surfaces['openPage'] = (persona, activationToken) =>
     page.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
-  if (machine.stop.aborted) return createSurfaces(null, started.move()); // nothing is started that would end at once
+  if (machine.stop.aborted) return createSurfaces(null, started.move()); // do not start what would end at once
   const openChannel = await chooseNotifyDriver();
   const announcements = openAnnouncementStore(db);
   const notifications = started.use(
@@ -139,7 +139,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     };
   }
 
-  /** Where nothing can be copied, the page shows the command. */
+  /** Where nothing can be copied, the page shows the command instead. */
   async function copyFollowCommand(persona: string): Promise<void> {
     const file = board.snapshot().personas.find(({ id }) => id === persona)?.eventsFile ?? null;
     if (file === null) {
@@ -152,7 +152,10 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     await openPage(persona, null);
   }
 
-  /** For a desktop that opens it by itself, however long afterwards: without a code, which would be over. */
+  /**
+   * Returns a page address for a desktop that may open it by itself, at any later time. It has no login code, which would have
+   * expired by then.
+   */
   function formatPlainPage(opens: ClickTarget): string {
     const persona = toPersona(opens);
     return `http://127.0.0.1:${port}/${persona === null ? '' : `#persona=${encodeURIComponent(persona)}`}`;
@@ -174,7 +177,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     });
   }
 
-  /** What a click asks for. Nobody waits for the answer, so a failure is a banner, and a line in the log. */
+  /** Runs the action behind a click. Nobody waits for the result, so a failure becomes a banner and a line in the log. */
   async function run(name: string, params: unknown): Promise<void> {
     try {
       const action = actions.get(name);

@@ -11,11 +11,11 @@ import type { ProjectActionsService } from '../sources/project-actions-service.t
 import type { ProjectsService } from '../sources/projects-service.ts';
 import type { Surfaces } from './surfaces.ts';
 
-/** What a person or a script can change, and where it is stored. */
+/** The parts of the tray process that actions read or change, and the stores behind them. */
 export interface TrayControlsOptions {
   readonly board: Board;
   readonly clock: Clock;
-  /** Of all hives; those of projects come and go among them. */
+  /** The watchers of all hives. Those of projects come and go. */
   readonly watchers: readonly HiveWatchers[];
   readonly projects: ProjectsService;
   readonly projectActions: ProjectActionsService;
@@ -24,12 +24,12 @@ export interface TrayControlsOptions {
   readonly login: LoginStart;
   readonly decisions: Decisions;
   readonly hiveChanged: () => void;
-  /** @throws Fault `usage` before they are shown */
+  /** @throws Fault `usage` before the surfaces are started */
   readonly surfaces: () => Surfaces;
   readonly quit: () => void;
 }
 
-/** What the actions of menu, banner, page and command line do to the tray process. */
+/** Creates what the actions of menu, banner, page and command line call in the tray process. */
 export function createTrayControls(options: TrayControlsOptions): TrayControls {
   const { board, clock, watchers, projects, preferences, quietHours, login, surfaces } = options;
   return {

@@ -59,34 +59,36 @@ import { reconcileStore } from './store-reconciliation.ts';
 import { type Surfaces, startSurfaces } from './surfaces.ts';
 import { createTrayControls } from './tray-controls.ts';
 
-/** What the command line may say over the settings. */
+/** Command line options that override the settings. */
 export interface TrayPlan {
   readonly port: number | null;
   readonly tray: Settings['tray'] | null;
   readonly notifications: boolean;
-  /** Open the status page once it is served. */
+  /** Whether to open the status page once it is served. */
   readonly open: boolean;
 }
 
 export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; readonly by: RunningInstance | null };
 
-/** The truth of this machine: mail, outbox, marks, announcements, mutes. */
+/** The truth of this machine: mail, outbox, checkpoints, announcements, mutes. */
 const DATABASE = 'hivebar.sqlite';
-/** What the outbox was just given and the database has not yet. */
+/** Holds what the outbox was just given and has not written to the database yet. */
 const JOURNAL = 'outbox.journal';
-/** What was: derived, and may be deleted at any time. */
+/** The history. It is derived, so it may be deleted at any time. */
 const HISTORY = 'history.sqlite';
-/** Facts become the picture so much later unless somebody looks before: what they speak of goes first, into files. */
+/**
+ * Facts are folded into the snapshot after this delay, or earlier when a reader asks. Events are written to their files first.
+ */
 const FOLD_AFTER_MS = 20;
 const DAMAGED = { is: 'machine', key: 'damaged-messages' } as const;
 const DAY_MS = 86_400_000;
 const NO_COPY_MS = 2000;
-/** So long the end of the trouble is shown before everything begins anew. */
+/** How long a recovery is shown before everything starts again. */
 const RECOVERY_SHOWN_MS = 1500;
 
 /**
- * The tray process: every hive watched, one board, all surfaces. Runs until it is asked to stop.
- * @throws Fault for what keeps it from starting: settings, database, port
+ * Runs the tray process, which watches every hive and has one board and all surfaces. Returns when it is asked to stop.
+ * @throws Fault for whatever prevents the start: settings, database, port
  */
 export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Promise<TrayEnd> {
   for (const dir of [dirs.state, dirs.config]) ensurePrivateDir(machine.disk, dir);
@@ -106,8 +108,9 @@ export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Pro
 }
 
 /**
- * With a store that can be written. `damaged`: damage was met in it, and the next start reads all of it and recovers what can be read.
- * `isChecked`: that was done already in this process, and is not done again.
+ * Runs with a store that can be written. Returns `damaged` when the store is found damaged; the next start then reads all of it
+ * and recovers what can be read.
+ * With `isChecked` this process has done that already and does not do it again.
  */
 async function runWhole(
   plan: TrayPlan,
@@ -134,7 +137,9 @@ async function runWhole(
   }
 }
 
-/** While nothing can be written: what was is shown, nothing is taken, and it ends as soon as there is room. */
+/**
+ * Runs while nothing can be written: shows the last known state, accepts nothing, and ends as soon as there is room on the disk.
+ */
 async function runReadOnly(
   plan: TrayPlan,
   dirs: Dirs,
@@ -151,7 +156,7 @@ async function runReadOnly(
   return stop.aborted ? 'stopped' : 'space';
 }
 
-/** A copy of the state that is read in its place, and why. */
+/** A copy of the state that is read instead of the original, and the fault that requires it. */
 interface ReadOnly {
   readonly state: string;
   readonly fault: Fault;
@@ -171,9 +176,10 @@ async function run(
   const configured = applyPlan(file.settings, plan);
   const settings = readOnly === null ? configured : limitToOwnHive(configured);
   using truth = openStore(join(dirs.state, DATABASE), { checks: readOnly === null, onDamage });
-  // What the outbox of a copy takes is its own; all else would be taken from a person or an agent, and lost.
+  // The outbox may write to the copy, since nobody else reads that. All other writes would lose something that a person or an
+  // agent entered.
   using db = readOnly === null ? truth : refuseWrites(openStore(join(dirs.state, DATABASE)), readOnly.fault);
-  // Behind both, so that it is made before either is closed.
+  // Declared after both stores, so that the last copy is made before either is closed.
   using copy =
     readOnly === null ? createStoreCopy(truth, { clock, log, put: (fact) => board.put(fact), onDamage }) : null;
   const retention = openRetentionClock(truth, clock);
@@ -273,7 +279,7 @@ async function run(
   const projects = createProjectsService(
     {
       ...{ settings, places: resolveBrainclawPlaces(settings.brainclaw), state: dirs.state, put: board.put, watches },
-      watch: (hive) => watch(hive, outbox.readAllSaved()), // one that was let go kept more since the start
+      watch: (hive) => watch(hive, outbox.readAllSaved()), // a project that was released has newer saved states than at the start
       supervisor,
       createSeed: (project) => projectActions.createSeed(project),
     },
@@ -400,7 +406,7 @@ async function run(
   }
   return hasRoom && !machine.stop.aborted ? 'space' : 'stopped';
 
-  /** Once it was said that the trouble is over. */
+  /** Ends the read-only mode, after the recovery was shown. */
   async function leaveReadOnly(): Promise<void> {
     if (hasRoom) return;
     hasRoom = true;
@@ -408,7 +414,7 @@ async function run(
     stop.abort();
   }
 
-  /** Asked of the system, which may take its time. */
+  /** Asks the system whether Hivebar starts at login, which may take a while, and puts the answer on the board. */
   async function tellAutostart(): Promise<void> {
     try {
       board.put({ is: 'autostart', at: clock.now(), on: await login.state() });
@@ -420,7 +426,10 @@ async function run(
   }
 }
 
-/** Others go on when there is room: what they told meanwhile could not be kept. */
+/**
+ * In read-only mode only the local hive runs. Remote hives and the relay wait for room, because nothing that they deliver could
+ * be saved.
+ */
 function limitToOwnHive({ nats: _, ...settings }: Settings): Settings {
   return { ...settings, hives: [], garden: { is: 'off' }, brainclaw: { is: 'off' } };
 }

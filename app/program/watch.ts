@@ -22,16 +22,16 @@ import { openWatchSource, type WatchSource } from '../headless/watch-source.ts';
 import type { Machine } from '../host/machine.ts';
 import { catchUpAfterInterruptions } from '../sources/catch-up.ts';
 
-/** Looks in flight at once: a few that hang leave room for all others. */
+/** Polls in flight at once. A few that hang leave room for all others. */
 const POLLS_AT_ONCE = 8;
 
 /** Exit codes of `hivebar watch` (docs/CONTRACT.md). */
 export const EXIT = { clean: 0, selfTestFailed: 1, fatal: 2, readerGone: 4 } as const;
 
 /**
- * The headless watch: one process, any number of inboxes, one sink each (Kijito spec rev 6, or with
- * `--delivery at-least-once` what the later monitor learned). Runs until it is asked to
- * stop; returns the exit code, having said on the log why.
+ * Runs the headless watch: one process, any number of inboxes, one sink for each. It follows Kijito spec rev 6, or with
+ * `--delivery at-least-once` the behaviour of the later monitor. Returns the exit code when it is asked to stop or fails; the
+ * reason is in the log.
  */
 export async function runWatch(plan: WatchPlan, machine: Machine): Promise<number> {
   try {
@@ -44,13 +44,13 @@ export async function runWatch(plan: WatchPlan, machine: Machine): Promise<numbe
   } catch (error) {
     if (machine.stop.aborted) return EXIT.clean;
     const fault = toFault(error, { is: 'machine', key: 'watch' });
-    if (fault.code === 'reader-gone') return EXIT.readerGone; // stdout has said it
+    if (fault.code === 'reader-gone') return EXIT.readerGone; // stdout has already reported this
     machine.log.error(fault.explain());
     return EXIT.fatal;
   }
 }
 
-/** @throws Fault when the directory can't be read at start, which is fatal here (Kijito contract a). */
+/** @throws Fault when the directory cannot be read at start, which is fatal here (Kijito contract a). */
 async function findTargets(plan: WatchPlan, hive: WatchSource, machine: Machine): Promise<readonly Persona[]> {
   const { targets } = plan;
   return targets.is === 'some' ? targets.personas.map(hive.named) : await hive.source.personas(machine.stop);
@@ -101,7 +101,7 @@ async function runWatchers(
             everyMs: plan.rediscoverSeconds * 1000,
             toPersona: named,
             async open(persona) {
-              // One that was there at the start and could not be opened is no newborn: it resumes or is baselined.
+              // A persona that existed at the start but could not be opened is not newborn: it resumes or is baselined.
               const born = !personas.some((p) => p.address === persona.address);
               try {
                 const watcher = await open(persona, born);
@@ -133,7 +133,7 @@ async function runWatchers(
   if (!machine.stop.aborted) readerGone.signal.throwIfAborted();
 }
 
-/** Opens one persona's lock, state, sink and watch. @throws Fault; nothing stays open then. */
+/** Opens the lock, state, sink and watcher of one persona. @throws Fault; nothing stays open then. */
 function createWatchOpener(
   plan: WatchPlan,
   { source, identity }: WatchSource,
@@ -184,7 +184,7 @@ function createWatchOpener(
   };
 }
 
-/** The lock lives as long as the watch. */
+/** Ties the lock to the life of the watcher. */
 function holdLock(watcher: Watcher, lock: Lock): Watcher {
   return {
     persona: watcher.persona,
@@ -211,17 +211,17 @@ function holdLock(watcher: Watcher, lock: Lock): Watcher {
 }
 
 /**
- * Faults that are the user's configuration when they come first: 404, and for a `--url` also a redirect or a blocked
- * address, and at least once a token that is refused. Later they are failures like any other (Kijito contract a, b, f).
+ * Faults that mean a wrong configuration when they come at the first poll: 404; for a `--url` also a redirect or a blocked
+ * address; with at-least-once delivery also a refused token. Later they are failures like any other (Kijito contract a, b, f).
  */
 function createStartFaultCheck(plan: WatchPlan, watchers: readonly Watcher[]) {
-  const notPolled = new Set(watchers); // one that is adopted later is no start
+  const notPolled = new Set(watchers); // a persona adopted later is not part of the start
   return (watcher: Watcher, outcome: PollOutcome): void => {
     if (!notPolled.delete(watcher) || outcome.is !== 'failed') return;
     const { code, message } = outcome.fault;
     const fatal =
       code === 'not-found' ||
-      // 403 has the same code, and is a failure: a gate before the hive answers so, too.
+      // A 403 has the same code but counts as a failure, because a proxy in front of the hive may answer it, too.
       (plan.delivery === 'at-least-once' && code === 'unauthorized' && message.includes('answered 401')) ||
       (plan.targets.is === 'url' && (code === 'redirect' || code === 'bad-url' || code === 'blocked'));
     if (fatal) throw outcome.fault;
