@@ -4,12 +4,12 @@ import { every, type Service } from '../../core/services/index.ts';
 import { probeSpace } from '../../core/state/index.ts';
 import type { Machine } from './machine.ts';
 
-/** The cause on the board, and what `/readyz` asks for. */
+/** The key of this cause on the board, which `/readyz` also checks. */
 export const DISK = 'disk';
 const EVERY_MS = 15_000;
 const WHILE_FULL_MS = 2000;
 
-/** Why nothing can be written in `state`, for a person; null: it can. */
+/** Returns why nothing can be written in `state`, as a fault for a person, or null when it can be written. */
 export function findDiskFault({ disk, random }: Pick<Machine, 'disk' | 'random'>, state: string): Fault | null {
   const spaceFault = probeSpace(disk, random, state);
   if (spaceFault === null) return null;
@@ -24,7 +24,10 @@ export interface DiskSpaceOptions {
   readonly onSpace?: () => void;
 }
 
-/** Checks whether there is room on the disk of `state`, and says on the board when it is full and when it is not any more. */
+/**
+ * Checks regularly whether the disk of `state` has room. Puts a fault on the board when it is full, and clears it when there is
+ * room again.
+ */
 export function createDiskSpaceService(
   { state, board, onSpace = () => {} }: DiskSpaceOptions,
   machine: Machine,
@@ -48,7 +51,7 @@ export function createDiskSpaceService(
   return {
     name,
     async run(signal) {
-      // Who ran out of space says so before the next check.
+      // A write that ran out of space reports it before the next check does.
       using _ = board.facts((fact) => {
         const isHit = (fact.is === 'held' || fact.is === 'published') && fact.fault?.code === 'no-space';
         if (isHit && !isFull) checks.wake();

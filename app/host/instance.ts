@@ -10,7 +10,7 @@ import {
 } from '../../core/state/index.ts';
 import type { Machine } from './machine.ts';
 
-/** What the running tray process says of itself in `run/hivebar.json`. */
+/** What the running tray process writes about itself into `run/hivebar.json`. */
 export interface RunningInstance {
   readonly id: string;
   readonly pid: number;
@@ -21,15 +21,15 @@ export interface RunningInstance {
 
 export type Claim =
   | { readonly is: 'ours'; readonly instance: Instance }
-  /** Another one runs; null when its file can't be read. */
+  /** Another process runs; `by` is null when its file cannot be read. */
   | { readonly is: 'taken'; readonly by: RunningInstance | null };
 
-/** The one tray process of a run directory, until it is disposed or dies. */
+/** The claim on a run directory, held by one tray process until it is disposed or the process dies. */
 export interface Instance extends Disposable {
   readonly id: string;
-  /** The secret for state changes and message text, new with every start; `run/token`. */
+  /** The secret for state changes and message text, in `run/token`. It is new with every start. */
   readonly token: string;
-  /** Writes `run/hivebar.json` and `run/port`: from now on others find us. */
+  /** Writes `run/hivebar.json` and `run/port`, by which other programs find this process. */
   publish(port: number): void;
 }
 
@@ -37,8 +37,8 @@ const FILE = 'hivebar.json';
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Claims the run directory. The proof that another one runs is its flock, which dies with it; a file with somebody's pid
- * proves nothing (field report S10) and is taken over.
+ * Claims the run directory. Another process proves that it runs by its flock, which dies with it. A file with a pid proves
+ * nothing (field report S10) and is taken over.
  */
 export function claimInstance(run: string, machine: Machine): Claim {
   const { disk, random, log } = machine;
@@ -58,7 +58,10 @@ export function claimInstance(run: string, machine: Machine): Claim {
   const id = random.hex(16);
   const startedAt = machine.clock.now();
   const names = ['token', FILE, 'port'];
-  /** On a full disk it goes without: whoever asks by the socket finds us, and the next `publish` writes what is missing. */
+  /**
+   * On a full disk these files may be missing. Clients that use the socket still find this process, and the next `publish` writes
+   * the files.
+   */
   const write = (name: string, text: string): boolean => {
     try {
       writeAtomically(disk, random, join(run, name), text);
@@ -73,7 +76,7 @@ export function claimInstance(run: string, machine: Machine): Claim {
     void write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
   removeFile(machine, join(run, 'port')); // of a dead one: who finds a port file finds us behind it
   const fresh = random.hex(32);
-  // One that is there is what clients read: better it is good than that none is.
+  // If the new token cannot be written, the old one stays valid, because clients read it from the file.
   const token = write('token', `${fresh}\n`) ? fresh : (readToken(machine, join(run, 'token')) ?? fresh);
   writeInfo(null);
   return {
@@ -110,7 +113,7 @@ function readRunning({ disk }: Machine, path: string): RunningInstance | null {
     if (typeof id !== 'string' || typeof pid !== 'number' || typeof startedAt !== 'number') return null;
     return { id, pid, startedAt, port: typeof port === 'number' ? port : null };
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return null; // empty or garbage: nobody's
+    if (error instanceof SyntaxError || error instanceof TypeError) return null; // empty or garbage: it belongs to nobody
     throw error;
   }
 }

@@ -4,7 +4,10 @@ import { toMachineId } from './machine-id.ts';
 
 const PLACES = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
 
-/** This machine's, as `toMachineId` makes it. macOS and Windows keep theirs where no file is: the host name stands there. */
+/**
+ * Returns the id of this machine in the form of `toMachineId`. macOS and Windows have no file for it, so the host name is used
+ * there.
+ */
 export function readMachineId(): string {
   const id = PLACES.map(readTextOrNull).find((text) => text !== null && text.trim() !== '') ?? null;
   return toMachineId(id, hostname());

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 const DIGITS = 12;
 
 /**
- * A name for this machine in labels and records: the same at every start, and short enough to be read out. The id that the
- * system gives itself is confidential (machine-id(5)), so it is hashed with a word of ours; without one the name of the host
- * stands for it.
- * @param id the text of /etc/machine-id or what stands for it; null: there is none
+ * Makes a name for this machine for labels and records. It is the same at every start and short enough to be read out. The
+ * system's own id is confidential (machine-id(5)), so it is hashed together with a fixed word. Without an id the host name is
+ * used.
+ * @param id the text of /etc/machine-id or its equivalent; null when there is none
  */
 export function toMachineId(id: string | null, hostName: string): string {
   const text = id?.trim() ?? '';

@@ -4,7 +4,7 @@ import { clearHeap } from './heap-limits.node.ts';
 import type { Machine } from './machine.ts';
 import { onPoke } from './poke-signal.node.ts';
 
-/** The real machine. Installs the handlers for the signals that ask for a clean stop. */
+/** Creates the real machine. Installs the handlers for the signals that ask for a clean stop. */
 export function createRealMachine(log: Log): Machine {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop.abort());

@@ -1,9 +1,9 @@
 import type { Clock, Clocks, Log, Random, Spawn } from '../../core/ports/index.ts';
 import type { Disk } from '../../core/state/index.ts';
 
-/** Everything of the outside world that a process of ours uses, so that what is composed from it can be tested. */
+/** Everything that a process uses of the outside world. Tests replace it. */
 export interface Machine {
-  /** Told when the start is over, or nothing has happened for a while: room that is not needed can be given back. */
+  /** Called when the start is over, or when nothing has happened for a while: memory that is not needed can be given back. */
   atRest(): void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
@@ -17,6 +17,6 @@ export interface Machine {
   readonly log: Log;
   /** Aborts on SIGTERM, SIGINT and SIGHUP. */
   readonly stop: AbortSignal;
-  /** Calls on SIGUSR1. Pokes that came before anybody listened are not lost: the listener is called at once. */
+  /** Calls the listener on each SIGUSR1. If one came before anybody listened, the listener is called at once. */
   onPoke(listener: () => void): Disposable;
 }

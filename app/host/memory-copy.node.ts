@@ -2,14 +2,14 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A copy of the truth, to be read while nothing can be written beside the real one. */
+/** A copy of the durable state, to be read while the disk of the original is full. */
 export interface MemoryCopy extends Disposable {
   readonly directory: string;
 }
 
 /**
- * Copies these files of a directory to another disk, memory before others, in a folder for this user alone. Null where there is none
- * with room.
+ * Copies these files of a directory to another disk, into a folder that only this user can read. Memory is tried before other
+ * disks. Returns null when no other disk has room.
  */
 export function copyToAnotherDisk(directory: string, names: readonly string[]): MemoryCopy | null {
   const { dev } = statSync(directory);
@@ -24,7 +24,7 @@ export function copyToAnotherDisk(directory: string, names: readonly string[]): 
 function copyInto(place: string, directory: string, names: readonly string[]): MemoryCopy | null {
   let to: string | null = null;
   try {
-    to = mkdtempSync(join(place, 'hivebar-')); // 0700
+    to = mkdtempSync(join(place, 'hivebar-')); // with mode 0700
     const copy = to;
     for (const name of names)
       if (existsSync(join(directory, name))) copyFileSync(join(directory, name), join(copy, name));
@@ -32,6 +32,6 @@ function copyInto(place: string, directory: string, names: readonly string[]): M
     return { directory: copy, [Symbol.dispose]: () => rmSync(copy, { recursive: true, force: true }) };
   } catch {
     if (to !== null) rmSync(to, { recursive: true, force: true });
-    return null; // not even there: whoever asked does without
+    return null; // this place does not exist: the caller does without a copy
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Imported before anything else by every entry, because before this line runs SIGUSR1 is not ours (0.1 s on an idle
- * machine, more on a busy one): for its first milliseconds the system ends a process for it, which a supervisor makes
- * good; after that Node opens its inspector, which `closeUninvitedInspector` undoes. Neither loses mail. A pid is told
- * only after this, and `hivebar poll` is the wake without such a window.
+ * Every entry imports this file first, because until this line runs SIGUSR1 has no handler (0.1 s on an idle machine, more on a
+ * busy one). In its first milliseconds the signal ends the process, and a supervisor starts it again. After that Node opens its
+ * inspector, which `closeUninvitedInspector` closes. Neither loses mail. A process publishes its pid only after this point, and
+ * `hivebar poll` wakes it without such a window.
  */
 let poked = false;
 let listener: (() => void) | null = null;
 
-/** Two would do; the thread that hears the signal may be late on a busy machine. */
+/** Two turns would be enough, but on a busy machine the thread that hears the signal may be late. */
 const QUIET_TURNS = 5;
 
 if (process.platform !== 'win32') {
@@ -29,11 +29,10 @@ export function onPoke(run: () => void): Disposable {
 }
 
 /**
- * Closes an inspector that a poke opened; one that was asked for by a flag stays. True when there was one.
+ * Closes an inspector that a signal opened. One that was requested by a flag stays. Returns true when one was closed.
  *
- * Node asks for the inspector twice a signal, by interrupting the code that runs and by waking the loop: one that is
- * closed while only the first was heard opens again with the second. So it is closed until a few turns of the loop have
- * left it closed.
+ * For each signal Node asks for the inspector twice: it interrupts the running code, and it wakes the loop. An inspector that is
+ * closed between the two opens again. So it is closed until it stayed closed for a few turns of the loop.
  */
 export async function closeUninvitedInspector(): Promise<boolean> {
   const nodeFlags = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)];
@@ -47,7 +46,7 @@ export async function closeUninvitedInspector(): Promise<boolean> {
     closed = true;
     turn = 0;
   }
-  // On a busy machine the thread that opens it may come to it later still.
+  // On a busy machine the thread may open it even later.
   const closeLate = (): void => {
     if (inspector.url() !== undefined) inspector.close();
   };

@@ -2,10 +2,10 @@ import { type Service, untilAborted } from '../../core/services/index.ts';
 import type { Outbox } from '../../core/sinks/outbox/index.ts';
 import type { Machine } from './machine.ts';
 
-/** Without an event for so long, the process is at rest. */
+/** After this time without an event, the process is at rest. */
 const REST_AFTER_MS = 1000;
 
-/** Gives memory back that a storm of events has taken, once it is over. */
+/** Gives back the memory that a storm of events took, once the storm is over. */
 export function createRestService(outbox: Pick<Outbox<never>, 'onDelivered'>, { clock, atRest }: Machine): Service {
   return {
     name: 'memory',

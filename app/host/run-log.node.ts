@@ -3,8 +3,8 @@ import { displayJson, displayName } from '../../core/format/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 
 /**
- * The log of the tray process, on stderr: lines for a person at a terminal, JSON for a journal or a file. It holds names
- * that hives made up: no terminal acts on them, and no line is two.
+ * Creates the log of the tray process on stderr: text lines for a person at a terminal, JSON for a journal or a file. Names in it
+ * come from hives, so control characters are made harmless and each entry stays on one line.
  */
 export function createRunLog(): Log {
   if (process.stderr.isTTY) return createLineLog();
@@ -28,7 +28,7 @@ function createLineLog(): Log {
   return { info: say, warn: say, error: say };
 }
 
-/** An error has no fields that JSON would show: its stack says what and where it was. */
+/** JSON shows no fields of an error, so its stack is logged: what it was and where. */
 function toLoggable(about: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(about).map(([key, value]) => [key, value instanceof Error ? (value.stack ?? String(value)) : value]),

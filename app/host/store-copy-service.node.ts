@@ -16,18 +16,18 @@ export interface StoreCopyOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly put: (fact: Fact) => void;
-  /** The store was found damaged. */
+  /** Called when the store is found damaged. */
   readonly onDamage: () => void;
 }
 
 const FIRST_MS = 60_000;
 const EVERY_MS = 600_000;
-/** What is in the log only is lost with one damaged frame of it, so it does not stay there for long. */
+/** One damaged frame in the write-ahead log loses everything that is only in the log, so nothing stays there for long. */
 const CHECKPOINT_MS = 30_000;
 const CHILD_MS = 300_000;
 const DAMAGED = { is: 'machine', key: 'store-check' } as const;
 
-/** Copies a large store without holding this process up; it says what is wrong on its stderr, and ends with 1. */
+/** A program that copies a large store without blocking this process. It reports errors on stderr and exits with 1. */
 const PROGRAM = `
 const { DatabaseSync } = require('node:sqlite');
 const db = new DatabaseSync(process.argv[1], { timeout: 5000 });
@@ -41,8 +41,9 @@ fs.fsyncSync(fd);
 `;
 
 /**
- * A copy of the store that is known to be sound, made a minute after the start, then every ten minutes, and at a clean end, if something
- * changed. A store that is found damaged meanwhile is a cause on the board, and the older copy stays.
+ * Keeps a copy of the store that is known to be sound. The copy is made a minute after the start, then every ten minutes, and at
+ * a clean end, each time only if something changed. When the store is found damaged, that is a cause on the board, and the older
+ * copy stays.
  */
 export function createStoreCopy(db: Database, { clock, log, put, onDamage }: StoreCopyOptions): StoreCopy {
   const target = `${toCopyPath(db.path)}.tmp`;
@@ -51,7 +52,7 @@ export function createStoreCopy(db: Database, { clock, log, put, onDamage }: Sto
   let isOver = false;
 
   const readSize = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  /** Names the state of both files. */
+  /** Describes the state of both files by size and time of change. */
   function stamp(): string {
     const stats = [db.path, `${db.path}-wal`].map((path) => lstatSync(path, { throwIfNoEntry: false }));
     return stats.map((stat) => `${stat?.size ?? 0} ${stat?.mtimeMs ?? 0}`).join();
@@ -100,7 +101,7 @@ export function createStoreCopy(db: Database, { clock, log, put, onDamage }: Sto
     try {
       if (readSize(`${db.path}-wal`) > 0 && !db.isTransaction) db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     } catch (error) {
-      log.info(`the log of the database stays: ${String(error)}`); // a reader holds it; the next round has it
+      log.info(`the log of the database stays: ${String(error)}`); // a reader holds it; the next checkpoint tries again
     }
   }
 
