@@ -4,8 +4,8 @@ import { Fault } from '../../core/model/index.ts';
 import { formatSchemaErrors } from '../schema-error.ts';
 
 /**
- * What a person or script may do, once for every way of doing it: menu entry, banner button, route
- * `POST /api/v1/actions/NAME` and CLI alike. The result is JSON.
+ * What a person or script may do, defined once for menu entry, banner button, route `POST /api/v1/actions/NAME` and CLI. The
+ * result is JSON.
  */
 export interface Action {
   readonly name: string;
@@ -21,7 +21,7 @@ export type Actions = ReadonlyMap<string, Action>;
 
 const ajv = new Ajv2020({ strict: true, verbose: true });
 
-/** An action whose `run` sees only params that fit its schema. */
+/** Defines an action whose `run` only sees params that fit its schema. */
 export function defineAction<const P extends object>(definition: {
   readonly name: string;
   readonly title: string;

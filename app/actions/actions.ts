@@ -7,7 +7,7 @@ import { createBrainclawAction } from './brainclaw.ts';
 import { computeTomorrowMorning, parseDateTime } from './local-time.node.ts';
 import type { TrayControls } from './tray-controls.ts';
 
-/** A hundred years: beyond it nobody waits. */
+/** A hundred years: nobody mutes for longer. */
 const MOST_MINUTES = 52_560_000;
 
 const closed = { type: 'object', additionalProperties: false } as const;
@@ -19,10 +19,10 @@ const OPTIONAL_PERSONA_PARAMS = { ...closed, properties: { persona: PERSONA } } 
 const SWITCH_PARAMS = { ...closed, properties: { on: { type: 'boolean' } }, required: ['on'] } as const;
 const OPEN_PARAMS = { ...closed, properties: { persona: PERSONA, activationToken: { type: 'string' } } } as const;
 
-/** Whoever has the token and gives no name. */
+/** The name of a caller who has the token and gives no name. */
 const OPERATOR = 'operator';
 
-/** An option, text, or both; text alone is guidance unless the decision takes text, or it is accepted. */
+/** An answer has an option, text, or both. Text alone is guidance, unless the decision takes text or `acceptGuidance` is set. */
 const ANSWER = {
   ...closed,
   properties: {
@@ -34,7 +34,7 @@ const ANSWER = {
   required: ['decision'],
 } as const;
 
-/** For how long: `minutes`, or `until` tomorrow morning or an instant; neither: for ever. */
+/** How long: a number of `minutes`, or `until` tomorrow morning or an instant. Without either it has no end. */
 const SPAN = {
   minutes: { type: 'number', exclusiveMinimum: 0, maximum: MOST_MINUTES },
   until: { type: 'string', pattern: '^(tomorrow|\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d))$' },
@@ -42,7 +42,7 @@ const SPAN = {
 
 type SilenceSpan = { readonly minutes?: number; readonly until?: string };
 
-/** The table of everything a person or script may do. Menu, banner, route and CLI all come here. */
+/** Creates the table of everything that a person or script may do. Menu, banner, route and CLI all use it. */
 export function createActions(controls: TrayControls, clock: Clock): Actions {
   const requirePersona = (persona: string): string => {
     if (controls.knows(persona)) return persona;

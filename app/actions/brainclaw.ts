@@ -15,7 +15,7 @@ const PARAMS = {
   required: ['project', 'do', 'item'],
 } as const;
 
-/** Acts on an item of a project, by brainclaw (brainclaw contract 9). */
+/** Creates the action that changes an item of a project through brainclaw (brainclaw contract 9). */
 export const createBrainclawAction = (controls: Pick<TrayControls, 'actOnProject'>): Action =>
   defineAction({
     name: 'brainclaw',

@@ -1,33 +1,36 @@
 import type { Instant } from '../../core/model/index.ts';
 
-/** Hours of the clock on the wall, `HH:MM`; `to` before `from` ends on the next day, equal means the whole day. */
+/**
+ * Hours of local time, as `HH:MM`. If `to` is before `from`, they end on the next day. If both are equal, they last the whole
+ * day.
+ */
 export interface Hours {
   readonly from: string;
   readonly to: string;
 }
 
-/** When "until tomorrow" ends: people are up. */
+/** The hour at which "until tomorrow" ends, because people are up then. */
 const MORNING_HOUR = 8;
 
-/** The next day's morning, by the clock on the wall. */
+/** Returns the next day's morning in local time. */
 export function computeTomorrowMorning(now: Instant): Instant {
   const day = new Date(now);
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1, MORNING_HOUR).getTime();
 }
 
-/** Null when the text is no instant. */
+/** Returns null when the text is not an instant. */
 export function parseDateTime(text: string): Instant | null {
   const at = Date.parse(text);
   return Number.isNaN(at) ? null : at;
 }
 
-/** Whether it is one of these hours now, and when that changes next. Right also on days that have 23 or 25 hours. */
+/** Returns whether `now` is within these hours, and when that changes next. Correct also on days that have 23 or 25 hours. */
 export function evaluateHours(
   now: Instant,
   { from, to }: Hours,
 ): { readonly within: boolean; readonly changesAt: Instant } {
   const day = new Date(now);
-  // From yesterday's to the day after tomorrow's, so that there is one before and one after now.
+  // From yesterday to the day after tomorrow, so that there is a change before and after `now`.
   const moments = [-1, 0, 1, 2].flatMap((days) =>
     ([from, to] as const).map((text, i) => ({ at: toInstantOnDay(day, days, text), begins: i === 0 })),
   );

@@ -11,21 +11,21 @@ const STEPS = [
    CREATE TABLE switches (name TEXT PRIMARY KEY, is_on INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
 ] as const;
 
-/** What a click decides, in the tray's database: a click on "mute" is state, not a setting. */
+/** Stores what a person decides with a click, in the tray's database. A click on "mute" is state, not a setting. */
 export interface PreferenceStore {
-  /** Who is silent until when; `persona` null is the pause of everything. */
+  /** Who is muted until when. A null `persona` means that everything is paused. */
   mutes(): readonly { readonly persona: PersonaId | null; readonly until: Until }[];
   setMute(persona: PersonaId | null, until: Until): void;
   hidden(): readonly PersonaId[];
   setHidden(persona: PersonaId, hidden: boolean): void;
-  /** Whether quiet hours are kept; `otherwise` before anybody switched them. */
+  /** Whether quiet hours are on. Returns `otherwise` if nobody switched them yet. */
   quietHours(otherwise: boolean): boolean;
   setQuietHours(on: boolean): void;
 }
 
 const QUIET_HOURS = 'quiet-hours';
 
-/** @throws Fault `database`; so does each of its methods. */
+/** Opens the store. @throws Fault `database`; so does each of its methods. */
 export function openPreferenceStore(db: Database): PreferenceStore {
   migrate(db, 'mutes', STEPS);
   const mutes = db.prepare<{ persona: string; until: number | null }>('SELECT persona, until FROM mutes');

@@ -5,40 +5,41 @@ import type { ProjectActionRequest, ProjectActionResult } from '../../core/sourc
 import type { MarkReadSelection } from '../../core/sources/index.ts';
 import type { OpenResult } from '../open/index.ts';
 
-/** What the actions act on: the running tray process, as compose builds it. */
+/** What the actions act on: the running tray process, as `app/program` builds it. */
 export interface TrayControls {
   /** Whether this persona is on the board. */
   knows(persona: PersonaId): boolean;
-  /** Looks now: at one persona, or at every inbox of every source. False when there is no such persona. */
+  /** Polls one persona now, or with null every inbox of every source. Returns false when there is no such persona. */
   poll(persona: PersonaId | null): boolean;
-  /** Mail may have been written to the local hive by another process. */
+  /** Tells the tray process that another process may have written mail to the local hive. */
   hiveChanged(): void;
-  /** No banners until then, of one persona or (null) of all; `never` = banners again. */
+  /** Shows no banners until then, for one persona or (null) for all. `never` shows banners again. */
   mute(persona: PersonaId | null, until: Until): void;
   hide(persona: PersonaId, hidden: boolean): void;
-  /** Marks messages as read; how many that were. @throws Fault `usage` where the source cannot. */
+  /** Marks messages as read and returns how many. @throws Fault `usage` where the source cannot. */
   markRead(persona: PersonaId, which: MarkReadSelection): number;
-  /** Answers a decision, told to who asked. @throws Fault `usage` when the reply does not fit it */
+  /**
+   * Answers a decision and delivers the answer to whoever asked. @throws Fault `usage` when the reply does not fit the decision
+   */
   decide(decision: number, reply: DecisionReply): DecisionResult;
-  /** Has brainclaw act on an item of a project, by its id. What comes of it shows on the board later. @throws Fault */
+  /** Asks brainclaw to act on an item of a project, given by its id. The result shows on the board later. @throws Fault */
   actOnProject(project: string, wish: ProjectActionRequest, signal: AbortSignal): Promise<ProjectActionResult>;
-  /** The persona's session, else its page. */
-  /** What was opened: the session, or where there is none its page. */
+  /** Opens the persona's session, or its page where there is no session. Returns what was opened. */
   openSession(persona: PersonaId, activationToken: string | null): Promise<OpenResult>;
   openPage(persona: PersonaId | null, activationToken: string | null): Promise<OpenResult>;
-  /** An address of the page that logs its browser in: good once, and for a minute. */
+  /** Creates an address of the page that logs its browser in. It works once and for one minute. */
   pageLink(persona: PersonaId | null): string;
   copyFollowCommand(persona: PersonaId): Promise<void>;
   quietHours(on: boolean): void;
   startAtLogin(on: boolean): Promise<void>;
-  /** Shows a banner, and says what is known of it. */
+  /** Shows a test banner and returns what is known about it. */
   testNotification(): Promise<{
     readonly taken: boolean;
-    /** Who shows the banners. */
+    /** The name of the channel that shows banners. */
     readonly by: string;
-    /** Why others are not shown just now, if so. */
+    /** Why other banners are not shown at the moment; null when they are. */
     readonly silent: 'paused' | 'quiet-hours' | null;
-    /** Why it was not taken. */
+    /** Why the banner was not accepted. */
     readonly why?: string;
   }>;
   quit(): void;
