@@ -8,15 +8,15 @@ import { type Database, toStem } from '../../core/state/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { createLocalNumbersService, type LocalNumbersService } from './local-numbers-service.ts';
 
-/** What another process left undone is found within this time. */
+/** Work that another process left undone is found within this time. */
 const EVERY_MS = 30_000;
 const GIT_MS = 1000;
 
 export interface DecisionsService extends Service {
   readonly decisions: Decisions;
-  /** Puts them on the board, with what else only the local hive knows. */
+  /** Puts the decisions on the board, together with the other numbers that only the local hive has. */
   readonly numbers: LocalNumbersService;
-  /** Checks now: another process may have asked, with a time that is over sooner. */
+  /** Checks now: another process may have added a decision with an earlier deadline. */
   wake(): void;
 }
 
@@ -24,12 +24,14 @@ export interface DecisionsServiceOptions {
   readonly db: Database;
   readonly local: LocalHive;
   readonly state: string;
-  /** The id on the board of a persona of the local hive. */
+  /** Returns the id on the board of a persona of the local hive. */
   readonly toPersonaId: (name: string) => PersonaId;
   readonly board: Board;
 }
 
-/** The decisions in the tray process: closed when their time is over, and their answers delivered where a crash came between. */
+/**
+ * Runs the decisions in the tray process. It closes them at their deadline, and delivers answers that a crash left undelivered.
+ */
 export function createDecisionsService(options: DecisionsServiceOptions, machine: Machine): DecisionsService {
   const { db, local, state, toPersonaId, board } = options;
   const { disk, random, clock, log } = machine;
@@ -46,7 +48,7 @@ export function createDecisionsService(options: DecisionsServiceOptions, machine
     db,
     items: local.items,
     gates: createGatesForDecisions(gates),
-    wake: () => {}, // the push itself is seen by the watch of this inbox
+    wake: () => {}, // the watcher of this inbox sees the push itself
     emit({ id, persona, outcome }) {
       log.info(`decision ${id} of ${persona} is ${outcome.is}`);
       numbers.wake();

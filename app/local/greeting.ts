@@ -2,7 +2,10 @@ import type { LocalHive } from '../../core/inbox/index.ts';
 
 const NAME = 'hello';
 
-/** The one mail of a first run with nothing else to watch: it shows how the program looks with mail, and what to do next. */
+/**
+ * Sends the one mail of a first run that has nothing else to watch. It shows how the program looks with mail, and what to do
+ * next.
+ */
 export async function greet(hive: LocalHive, eventsFile: (persona: string) => string): Promise<void> {
   if (hive.personas().length > 0) return;
   await hive.send({

@@ -7,8 +7,8 @@ import { openSessionStore } from '../open/index.ts';
 const EVERY_MS = 10_000;
 
 /**
- * Tells the shell hooks of all sessions that are not over when there is nothing for them, so that they need not ask. Stamps of an
- * earlier process are removed first: the machine may have lost its power since.
+ * Writes the stamps that tell the shell hooks of all open sessions that nothing is waiting, so that they need not ask. Stamps of
+ * an earlier process are removed first, because the machine may have lost its power since.
  */
 export function createHookStampsService(db: Database, dirs: Dirs, { disk, clock, random }: Machine): Service {
   let elsewhere = createElsewhereCheck(disk, dirs.state);

@@ -10,32 +10,32 @@ export interface LocalNumbersOptions {
   readonly db: Database;
   readonly local: LocalHive;
   readonly decisions: Pick<Decisions, 'list'>;
-  /** By name, the open gates of these, who ask something, and of all others who have any. @throws Fault */
+  /** Returns the open gates by name: of `asking`, who have open decisions, and of all others who have gates. @throws Fault */
   readonly gates: (asking: readonly string[]) => ReadonlyMap<string, readonly OpenGate[]>;
-  /** The id on the board of a persona of the local hive. */
+  /** Returns the id on the board of a persona of the local hive. */
   readonly toPersonaId: (name: string) => PersonaId;
   readonly board: Board;
 }
 
 export interface LocalNumbersService extends Service {
-  /** Reads decisions and gates again, soon: they changed, here or in another process. */
+  /** Reads decisions and gates again soon, because they changed in this or another process. */
   wake(): void;
 }
 
-/** What changed within this time is put on the board together. */
+/** Changes within this time are put on the board together. */
 const GATHER_MS = 100;
-/** The newest so many: more than a person answers. */
+/** The newest decisions, at most this many: a person does not answer more. */
 const MOST_DECISIONS = 200;
 const NO_GATES: readonly OpenGate[] = [];
 
-/** Puts on the board what only the hive of this machine knows: unread by priority, open gates, open decisions. */
+/** Puts on the board what only the local hive knows: unread counts by priority, open gates, open decisions. */
 export function createLocalNumbersService(
   options: LocalNumbersOptions,
   { clock }: Pick<Machine, 'clock'>,
 ): LocalNumbersService {
   const { db, local, decisions, toPersonaId, board } = options;
   const countPending = createUnreadCounter(db);
-  /** Whose numbers are to be counted anew. */
+  /** The personas whose numbers must be counted again. */
   const changed = new Set<string>();
   let gates: ReadonlyMap<string, readonly OpenGate[]> = new Map();
   let areGatesOld = true;
@@ -56,7 +56,7 @@ export function createLocalNumbersService(
     gates = options.gates(open.map(({ persona }) => persona));
     for (const name of [...before.keys(), ...gates.keys()]) changed.add(name);
     const known = new Set(board.snapshot().personas.map(({ id }) => id));
-    // Who asks may be known by its bare name as the persona of another hive.
+    // Whoever asks may be known by its bare name as the persona of another hive.
     const whoAsks = (name: string): PersonaId => (known.has(name) ? name : toPersonaId(name));
     board.put({ is: 'asked', at: clock.now(), decisions: open.map((decision) => toOpenDecision(decision, whoAsks)) });
     areGatesOld = false;
@@ -85,7 +85,7 @@ export function createLocalNumbersService(
         changed.add(name);
         rounds.wake();
       });
-      // A fact about who has not joined is lost.
+      // The board drops facts about a persona that has not joined yet.
       using _joins = board.facts((fact) => {
         if (fact.is !== 'joined') return;
         if (toPersonaId(fact.address) === fact.persona) changed.add(fact.address);

@@ -7,10 +7,10 @@ import { createNudger, type NudgeWays } from '../hook/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { openSessionStore } from '../open/index.ts';
 
-/** An agent that was at work when something came is idle later, and no push says so. */
+/** An agent that was busy when mail came is idle later, and nothing announces that. */
 const EVERY_MS = 10_000;
 
-/** Typing into a terminal is a person's to allow. */
+/** Returns which nudges are allowed. Only a person may allow typing into a terminal. */
 export function toNudgeWays({ nudge }: Pick<Settings, 'nudge'>): NudgeWays {
   return { tmux: nudge.tmux ?? false, codexQueue: nudge.codexQueue ?? true };
 }
@@ -22,13 +22,13 @@ export interface NudgeServiceOptions {
   readonly ways: NudgeWays;
 }
 
-/** Nudges idle agents of the sessions that are not over, soon after something was staged for them. */
+/** Nudges idle agents of open sessions, soon after something was staged for them. */
 export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOptions, machine: Machine): Service {
   const { disk, clock, env, os, spawn, log, stop } = machine;
   const nudger = createNudger({ db, items: local.items, dirs, disk, clock, env, os, spawn, stop, ways });
   const sessions = openSessionStore(db);
   const failing = new Set<PersonaId>();
-  /** Why an agent is not typed to, which is logged once. */
+  /** The reason why an agent is not typed to, which is logged once. */
   const waiting = new Map<PersonaId, string>();
   const name = 'nudges';
 
@@ -62,7 +62,7 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
     name,
     async run(signal) {
       let isDue = false;
-      // After the commit and all it brings: the stamps are gone and the mail is there before anybody is woken.
+      // Runs after the commit and its effects: the stamps are removed and the mail is stored before an agent is woken.
       using _ = local.hints(() => {
         if (isDue) return;
         isDue = true;

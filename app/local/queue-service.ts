@@ -17,9 +17,9 @@ export interface QueueServiceOptions {
 }
 
 /**
- * Takes lines of foreign writers over, so that an agent which is idle, and so asks for nothing, hears of them; and hands the items of
- * sessions that are over to their personas. A file that somebody has locked is left to the next round. Each cause is logged once, and
- * again after a round without it.
+ * Takes over the lines that other programs wrote into queue files, so that an idle agent, which asks for nothing, learns of them.
+ * Hands the items of closed sessions to their personas. A file that somebody has locked is left to the next round. Each cause is
+ * logged once, and again after a round without it.
  */
 export function createQueueService({ db, local, dirs }: QueueServiceOptions, machine: Machine): Service {
   const { disk, clock, random, log } = machine;
@@ -59,7 +59,7 @@ export function createQueueService({ db, local, dirs }: QueueServiceOptions, mac
         try {
           for (const cause of work()) causes.add(cause);
         } catch (error) {
-          causes.add(toFault(error, SCOPE).explain()); // the other one is done all the same
+          causes.add(toFault(error, SCOPE).explain()); // the other task runs all the same
         }
       }
       for (const cause of causes) if (!logged.has(cause)) log.warn(`queue: ${cause}`);

@@ -4,7 +4,7 @@ import { every, type Service } from '../../core/services/index.ts';
 import { evaluateHours, type Hours, type PreferenceStore } from '../actions/index.ts';
 
 export interface QuietHoursServiceOptions {
-  /** From the settings; null: none given there. */
+  /** The hours of the settings; null when there are none. */
   readonly hours: Hours | null;
   readonly preferences: PreferenceStore;
   readonly board: Pick<Board, 'put'>;
@@ -12,18 +12,21 @@ export interface QuietHoursServiceOptions {
 }
 
 export interface QuietHoursService extends Service {
-  /** Switches quiet hours on or off, from now on and after a restart. */
+  /** Switches quiet hours on or off, at once and for later starts. */
   turn(on: boolean): void;
 }
 
-/** For who switches them on in the menu and has no settings. */
+/** Used when a person switches quiet hours on in the menu and the settings have none. */
 const USUAL: Hours = { from: '22:00', to: '07:00' };
-/** A clock that was set, or a machine that slept, is noticed by then. */
+/** After at most this time a changed clock, or a machine that slept, is noticed. */
 const AT_MOST_MS = 60_000;
-/** Switched off, nothing changes by itself. */
+/** While switched off, nothing changes by itself. */
 const NEVER_MS = 365 * 86_400_000;
 
-/** Tells the board when quiet hours begin and end, by the wall clock. Hours in the settings are on unless a person switched them off. */
+/**
+ * Puts on the board when quiet hours begin and end, by local time. Hours in the settings are on unless a person switched them
+ * off.
+ */
 export function createQuietHoursService(options: QuietHoursServiceOptions): QuietHoursService {
   const { hours, preferences, board, clock } = options;
   let on = preferences.quietHours(hours !== null);

@@ -20,8 +20,8 @@ export interface RelayServiceParts {
 const DAY_MS = 86_400_000;
 
 /**
- * The relay between the local hive and the NATS server of the settings; nothing without one. On the board it is a source of its own,
- * `nats`.
+ * Runs the relay between the local hive and the NATS server of the settings, or nothing without a server. On the board it is a
+ * source of its own, `nats`.
  */
 export function createRelayService(parts: RelayServiceParts, machine: Machine): Service {
   return {
@@ -38,7 +38,7 @@ async function openRelay(parts: RelayServiceParts, { clock, random, log, env }: 
   const { nats } = settings;
   if (nats === undefined) local.setElsewhere(new Set()); // without other machines, everybody lives here
   if (nats === undefined) return { [Symbol.asyncDispose]: async () => {} };
-  // The room, and with it the client, only for those who have a server.
+  // Imported only where a server is set, because it loads the NATS client.
   const { RELAY, createDialer, openRelayLink, openRelayCheckpoints, openOutgoingItems, startRelay } = await import(
     '../../core/inbox/relay/index.ts'
   );
@@ -49,7 +49,7 @@ async function openRelay(parts: RelayServiceParts, { clock, random, log, env }: 
       ? null
       : createTokenFileCredentials({ path: tokenFile, scope: RELAY, clock, log, authHeader: PLAIN });
   const dialer = createDialer({ server, token: () => (credentials === null ? null : readTokenNow(credentials)) });
-  // Who works here lives here, also before anything was written to them.
+  // A persona with a session on this machine lives here, even before anything was written to it.
   const sessions = openSessionStore(db);
   const { config } = findOwnDirs({ ...env });
   const announced = (): readonly string[] =>
@@ -84,17 +84,17 @@ async function openRelay(parts: RelayServiceParts, { clock, random, log, env }: 
   };
 }
 
-/** So long after it worked here an agent still lives here. */
+/** An agent counts as living here for this long after it last worked here. */
 const RESIDENT_MS = 30 * DAY_MS;
 
 function isRecent({ announcedAt, endedAt, runner }: Session, now: number): boolean {
   return Math.max(announcedAt, endedAt ?? 0) >= now - RESIDENT_MS || (endedAt === null && !isProcessGone(runner));
 }
 
-/** Any name but `authorization` has the token as it is for its value. */
+/** With any header name but `authorization`, the value is the token as it is. */
 const PLAIN = 'nats-token';
 
-/** As the file has it now: a connection is made seldom enough to look each time. */
+/** Reads the token from its file now. Connections are made so seldom that reading it each time is fine. */
 function readTokenNow(credentials: Credentials): string | null {
   credentials.refresh(credentials.header());
   return credentials.header()?.value ?? null;

@@ -8,7 +8,7 @@ import type { DaemonService, LoginStart } from '../service/index.ts';
 export interface RepairOptions {
   readonly hooks: Pick<HookInstaller, 'repair' | 'findMissing'>;
   readonly login: Pick<LoginStart, 'repair'>;
-  /** The units of persona daemons, looked up anew each time. */
+  /** Lists the units of persona daemons as they are now. */
   readonly daemons: () => readonly { readonly name: string; readonly service: Pick<DaemonService, 'repair'> }[];
   put(fact: Fact): void;
 }
@@ -16,9 +16,9 @@ export interface RepairOptions {
 const EVERY_MS = 5 * 60_000;
 
 /**
- * Repairs what was installed to start this program once the Node or the copy of it that it names is gone, as after an upgrade: the
- * script of the hooks, start at login, the units of daemons. At start and every few minutes; what could not be repaired is a
- * cause on the board until it is.
+ * Repairs what was installed to start this program: the script of the hooks, start at login, the units of daemons. It acts when
+ * the Node or the copy of the program that they name is gone, for example after an upgrade. It runs at start and every few
+ * minutes. What could not be repaired is a cause on the board until it is.
  */
 export function createRepairService(
   { hooks, login, daemons, put }: RepairOptions,

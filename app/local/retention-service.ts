@@ -11,12 +11,12 @@ export interface RetentionOptions {
   readonly keepMailDays: number;
 }
 
-/** How often the clock that deletes is written down. */
+/** How often the clock by which mail is deleted is saved. */
 const BEAT_MS = 600_000;
 const REAP_EVERY_MS = 6 * 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Deletes mail and closed decisions after their time: at start and every few hours. */
+/** Deletes mail and closed decisions when their retention time is over: at start and every few hours. */
 export function createRetentionService(
   { local, decisions, retention, keepMailDays }: RetentionOptions,
   { clock, log }: Pick<Machine, 'clock' | 'log'>,
@@ -47,7 +47,7 @@ export function createRetentionService(
         log.warn(`${why}: nothing is deleted by it before it has gone on so for a day`);
       }
       await running;
-      retention.beat(); // else it is older at the next start, and deletes later
+      retention.beat(); // otherwise that clock would be older at the next start, and mail would be deleted later
     },
   };
 }
