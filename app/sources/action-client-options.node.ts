@@ -3,7 +3,7 @@ import type { ActionClientOptions } from '../../core/sources/brainclaw/index.ts'
 import { type ProgramEnv, programOnPath } from '../programs.node.ts';
 import { readVersion } from '../version.node.ts';
 
-/** What an action client needs of this machine: where brainclaw is, and who acts. */
+/** Returns what an action client needs to know of this machine: where brainclaw is, and who acts. */
 export function getActionClientOptions(
   env: ProgramEnv,
 ): Pick<ActionClientOptions, 'command' | 'env' | 'principal' | 'version'> {

@@ -4,17 +4,20 @@ import { type Cursor, parseCursor } from '../../core/sources/brainclaw/index.ts'
 import { ensurePrivateDir, readPrivate, sweepTemps, toStem, writeAtomically } from '../../core/state/index.ts';
 import type { Machine } from '../host/machine.ts';
 
-/** How far each project was read, and which store had which id: derived, so that losing it costs nothing (brainclaw contract 9). */
+/**
+ * Stores how far each project was read, and which store had which id. This is derived state, so losing it costs nothing
+ * (brainclaw contract 9).
+ */
 export interface CursorStore extends Disposable {
-  /** The store that had this id last; null: none, or nobody knows. */
+  /** Returns the store that last had this id, or null when no store is known. */
   findHolder(source: string): string | null;
-  /** Of one store under this id. */
+  /** Opens the cursor of one store under this id. */
   open(source: string, store: string): { load(): Cursor | null; save(cursor: Cursor): void };
 }
 
 const FOLDER = 'brainclaw';
 const MOST_BYTES = 64 * 1024;
-/** What is appended in a burst is one write of ours. */
+/** Changes within this time are saved in one write. */
 const WRITE_AFTER_MS = 1000;
 
 /** @param state the state directory; the file is `brainclaw/STEM.cursor.json` in it */
@@ -33,7 +36,7 @@ export function openCursorStore(
       const value: unknown = bytes === null ? null : JSON.parse(new TextDecoder().decode(bytes));
       return typeof value === 'object' && value !== null && 'store' in value && 'cursor' in value ? value : null;
     } catch (error) {
-      if (error instanceof SyntaxError) return null; // half a file of somebody else's: as good as none
+      if (error instanceof SyntaxError) return null; // half a file that another program wrote: the same as none
       if (!(error instanceof Fault)) throw error;
       log.warn(`a project is read as if it were new: ${error.explain()}`);
       return null;
@@ -61,10 +64,10 @@ export function openCursorStore(
       return typeof store === 'string' ? store : null;
     },
     open: (source, store) => {
-      sweepTemps(disk, getPath(source)); // of one that was killed while it wrote
+      sweepTemps(disk, getPath(source)); // left by a process that was killed while it wrote
       const stored = read(source);
       const cursor = stored?.store === store ? parseCursor(stored.cursor) : null;
-      if (stored?.store !== store) save(source, store, null); // the id is its from now on
+      if (stored?.store !== store) save(source, store, null); // from now on the id belongs to this store
       return { load: () => cursor, save: (next) => save(source, store, next) };
     },
     [Symbol.dispose]: () => {

@@ -5,7 +5,10 @@ import type { Settings } from '../config/tray/index.ts';
 
 const DEPTH = 3;
 
-/** Where these settings look for projects: nowhere that a person did not name. `~/...`, and what is not absolute, is below the home directory. */
+/**
+ * Returns where these settings look for projects. Only places that a person named are searched. `~/...` and relative paths are
+ * below the home directory.
+ */
 export function resolveBrainclawPlaces({
   is,
   projects = [],

@@ -2,7 +2,7 @@ import { type AgentState, Fault, type PersonaId } from '../../core/model/index.t
 import type { Backend, MetaRecord } from '../../core/sources/garden/index.ts';
 import type { Session } from '../open/index.ts';
 
-/** How each backend's own program takes a session up again, item by item. */
+/** The arguments with which the program of each backend resumes a session. */
 const RESUME: Readonly<Record<Backend, (id: string) => readonly string[]>> = {
   'claude-code': (id) => ['claude', '--resume', id],
   codex: (id) => ['codex', 'resume', id],
@@ -10,14 +10,14 @@ const RESUME: Readonly<Record<Backend, (id: string) => readonly string[]>> = {
   pi: (id) => ['pi', '--session', id],
 };
 
-/** Nobody: no process has this number. */
+/** Stands for no process, since no process has this number. */
 const NO_PROCESS = { pid: 2 ** 30, startKey: 'none' };
 const NOT_IN_AN_ITEM = /[\p{Cc}\u2028\u2029]/u;
 
 /**
- * The native session of a citizen, as if it had announced itself. One whose agent is known to live is not taken up a
- * second time: two would write to one session.
- * @throws Fault `exec-failed` when the record names a session that no program may be given
+ * Describes the native session of a citizen in the form of an announced one. A session whose agent is alive cannot be resumed,
+ * because two agents would write to it.
+ * @throws Fault `exec-failed` when the record names a session that must not be passed to a program
  */
 export function toCitizenSession(persona: PersonaId, record: MetaRecord, agent: AgentState['is']): Session {
   const { backend, nativeSessionId: id, cwd } = record;

@@ -25,15 +25,18 @@ export interface DaemonHive {
 
 export interface DaemonHivePlaces {
   readonly around: DaemonSurroundings;
-  /** What its daemons call this machine. */
+  /** The id by which the daemons know this machine. */
   readonly machineId: string;
 }
 
-/** A machine without a daemon has none on its board; the first is asked for so often. */
+/** A machine without daemons has no such hive on its board. How often Hivebar looks for the first daemon. */
 const APPEARS_EVERY_MS = 5000;
 const ANSWER_MS = 2000;
 
-/** @param daemons where they are installed @param put hears how each does @param local see `DaemonSourceOptions` */
+/**
+ * @param daemons the directory where they are installed @param put takes a fact about the health of each @param local see
+ * `DaemonSourceOptions`
+ */
 export function openDaemonHive(
   daemons: string,
   { around, machineId }: DaemonHivePlaces,
@@ -60,17 +63,17 @@ export function openDaemonHive(
       deliversBacklog: false,
       async appears(signal) {
         while (!signal.aborted && !hasAny()) await clock.sleep(APPEARS_EVERY_MS, signal);
-        return 'there'; // its daemons have counts only
+        return 'there'; // daemons only have counts
       },
     },
   };
 
-  /** What cannot be looked at is there, and its trouble is shown. */
+  /** A directory that cannot be read counts as present, so that its fault is shown. */
   function hasAny(): boolean {
     try {
       return disk.files.lstat(daemons) !== null && disk.files.readdir(daemons).length > 0;
     } catch {
-      return true; // whoever lists it says what is wrong
+      return true; // listing it reports what is wrong
     }
   }
 }

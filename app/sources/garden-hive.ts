@@ -18,15 +18,15 @@ import type { WatchedHive } from './hives.ts';
 /** The garden store of this machine, watched as a hive of its own. */
 export interface GardenHive {
   readonly hive: WatchedHive;
-  /** The native session of a citizen, unless it is another's persona. @throws Fault `exec-failed` */
+  /** Returns the native session of a citizen, unless the persona belongs to another source. @throws Fault `exec-failed` */
   findSessions(persona: PersonaId, board: Pick<Snapshot, 'personas'>): readonly Session[];
 }
 
 const PREFIX = `${GARDEN}-`;
-/** A store that is not there yet is asked for so often (garden contract 7). */
+/** How often Hivebar looks for a store that does not exist yet (garden contract 7). */
 const APPEARS_EVERY_MS = 10_000;
 
-/** Null when the settings say so. A store that is named in them is watched whether it is there or not. */
+/** Returns null when the settings switch the garden off. A store that the settings name is watched even if it does not exist. */
 export function openGardenHive({ garden, contentChars }: Settings, machine: Machine): GardenHive | null {
   if (garden.is === 'off') return null;
   const { disk, clock, log } = machine;
@@ -67,12 +67,12 @@ async function waitUntilPresent(
   while (!signal.aborted && !isThere()) await clock.sleep(APPEARS_EVERY_MS, signal);
   return 'came';
 
-  /** What cannot be looked at is there, and its trouble is shown. */
+  /** A directory that cannot be read counts as present, so that its fault is shown. */
   function isThere(): boolean {
     try {
       return disk.files.lstat(sessions) !== null;
     } catch {
-      return true; // whoever lists it says what is wrong
+      return true; // listing it reports what is wrong
     }
   }
 }

@@ -21,24 +21,24 @@ import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';
 import type { WatchedHive } from './hives.ts';
 
-/** What a watch of the tray process keeps in the database, with the events it belongs to. */
+/** What a watcher of the tray process saves in the database, together with the events it belongs to. */
 export interface SavedTrayState extends SavedState {
-  /** Which inbox; another one's cursor would blind the watch. */
+  /** Says which inbox this is. With the cursor of another inbox, the watcher would miss messages. */
   readonly identity: unknown;
 }
 
 /** Watches every persona of one hive. */
 export interface HiveWatchers extends Service {
   readonly scheduler: Scheduler;
-  /** The address of a persona of this hive, null when it is not one of its. */
+  /** Returns the address of a persona of this hive, or null when the persona belongs to another hive. */
   findAddress(persona: string): string | null;
-  /** How many it marked as read. Null: there is no such persona here, or its source has no way for it. */
+  /** Returns how many messages were marked as read. Null when the persona is not here, or its source cannot mark. */
   markRead(persona: string, which: MarkReadSelection): number | null;
-  /** Looks at everything now; a directory that did not answer yet is asked at once. */
+  /** Polls everything now, and asks at once for a directory that has not answered yet. */
   poll(): void;
-  /** After a gap: connections are dropped, and everything is asked for at once. */
+  /** Called after an interruption: drops connections and polls everything at once. */
   renew(): void;
-  /** Takes its personas off the board, once it does not run any more. What they kept stays. */
+  /** Takes the personas of this hive off the board, once the service has stopped. Their saved states stay. */
   leave(): void;
 }
 
@@ -46,34 +46,34 @@ export interface HiveWatchersOptions {
   readonly hive: WatchedHive;
   readonly settings: Settings;
   readonly outbox: Outbox<SavedTrayState>;
-  /** Where the event files are. */
+  /** The directory of the event files. */
   readonly directory: string;
-  /** What every watch kept at the last stop. */
+  /** What every watcher had saved at the last stop. */
   readonly savedStates: ReadonlyMap<string, SavedTrayState>;
   readonly board: Board;
   readonly machine: Machine;
   readonly run: string;
-  /** Whether the grace time after a gap goes on. */
+  /** Whether the grace time after an interruption is still running. */
   readonly settling: () => boolean;
 }
 
-/** What every hive calls itself in events: ids of its messages only rise. */
+/** The kind of every hive in events. The message ids of a hive only rise. */
 const KIJITO_INBOX = 'kijito-inbox';
 const POLLS_AT_ONCE = 32;
-/** Messages of former runs that are shown. */
+/** How many messages of former runs are shown. */
 const RECALLED = 5;
 const RESCAN_MS = 600_000;
 const DIRECTORY_RETRY_MS = 2000;
 const DIRECTORY_RETRY_MOST_MS = 60_000;
 
-/** All watches of one hive in the tray process: their sink is the outbox, and no start-up fault is fatal. */
+/** Creates the watchers of one hive in the tray process. Their sink is the outbox, and no fault at start is fatal. */
 export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   const { hive, settings, outbox, board, machine, settling } = options;
   const { source } = hive;
   const addresses = new Map<string, string>();
-  /** As it stands on the board. */
+  /** Each persona as the board has it. */
   const joinedAs = new Map<string, Persona>();
-  /** Left, and may come again. */
+  /** Personas that left, or that were watched before a restart of this service. Their saved state is read again. */
   const again = new Set<string>();
   const alarms = createHiveAlarms({
     source,
@@ -91,16 +91,16 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     board.put(fact);
     alarms.put(fact);
   };
-  // Met before: what is not known of it came to be while we were away, and is news.
+  // A hive that was watched before: a persona without a saved state appeared while Hivebar was not running, so its mail is news.
   let isKnown =
     hive.deliversBacklog ||
     [...options.savedStates.values()].some((savedState) => isSameHive(savedState.identity, hive));
   let listed = false;
-  /** Cuts the wait for the directory: with the next gap, and when a person asks. */
+  /** Ends the wait for the directory early: at the next interruption, and when a person asks for a poll. */
   let patience = new AbortController();
 
   async function open(persona: Persona): Promise<Watcher> {
-    const isBorn = listed; // as of now: what a first listing brings may be listed by the time its file is read
+    const isBorn = listed; // the value of this moment: the first listing may finish before the file of a persona is read
     const stem = toStem(persona.id);
     const identity = hive.identity(persona);
     const savedState =
@@ -111,7 +111,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
         `${persona.id}: identity mismatch: its kept position belongs to another inbox; it starts at the newest message`,
       );
     const deliveredCursor = savedState === null ? (outbox.getNewestIds().get(persona.id) ?? 0) : 0;
-    // The store lost its checkpoint and the event file still says what was told: a log goes on behind that.
+    // The store lost its checkpoint, but the event file still says what was delivered. A log continues after that.
     const isLog = source.kind === KIJITO_INBOX;
     const fromFile: SavedState | null =
       isLog && deliveredCursor > 0 ? { cursor: deliveredCursor, state: 'UP', consecutive_failures: 0 } : null;
@@ -161,7 +161,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     joinedAs.set(persona.id, persona);
   }
 
-  /** What a person reads may change while the persona stays who it is. */
+  /** Puts a changed label on the board. The persona stays the same. */
   function relabel(address: string): void {
     const persona = hive.named(address);
     const before = joinedAs.get(persona.id);
@@ -207,11 +207,11 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     onLeft({ persona }) {
       addresses.delete(persona.id);
       joinedAs.delete(persona.id);
-      again.add(persona.id); // what it kept is newer than at the start
+      again.add(persona.id); // its saved state is newer than the one from the start
     },
   });
 
-  /** Who is there, or null: the hive can't say now, which is on the board. */
+  /** Returns the listed personas, or null when the hive cannot list them now. The board has the fault then. */
   async function listDirectory(signal: AbortSignal): Promise<readonly Persona[] | null> {
     for (;;) {
       const gap = patience.signal;
@@ -221,7 +221,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
         return personas;
       } catch (error) {
         if (signal.aborted) return null;
-        if (gap.aborted) continue; // it was cut: no failure
+        if (gap.aborted) continue; // the request was interrupted, which is no failure
         const fault = toFault(error, { is: 'source', key: source.id });
         put({ is: 'source', at: machine.clock.now(), source: source.id, address: hive.address, fault });
         return null;
@@ -230,8 +230,8 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   }
 
   /**
-   * Asks again until the directory answers once; from then on the rescan of the rounds looks after it. After a gap it asks
-   * at once, and its waits are short again.
+   * Asks again until the directory answers once. From then on the rescan of the scheduler does this. After an interruption it
+   * asks at once, and its waits are short again.
    */
   async function retryUntilListed(signal: AbortSignal): Promise<void> {
     let wait = DIRECTORY_RETRY_MS;
@@ -275,12 +275,12 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       addresses.clear();
     },
     async run(signal) {
-      for (const persona of joinedAs.keys()) again.add(persona); // it runs again after a failure
+      for (const persona of joinedAs.keys()) again.add(persona); // the service runs again after a failure
       if ((await hive.appears?.(signal)) === 'came') isKnown = true;
       if (signal.aborted) return;
       const now = await listDirectory(signal);
-      // Personas we kept a position of are watched although the hive is down: else nobody would see that it is. Where
-      // they come and go, those that went while nobody watched have something to be told, once.
+      // Personas with a saved position are watched although the hive is down, because otherwise nobody would see that it is.
+      // Where personas come and go, those that left during an interruption still have one event to deliver.
       const known = [...options.savedStates].flatMap(([id, savedState]) => {
         if (now !== null && source.isGone !== undefined && !savedState.known?.keys.length) return [];
         const address = findHiveAddress(savedState.identity, hive);
@@ -301,12 +301,12 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   };
 }
 
-/** Three polls, and a hold. */
+/** The time of three polls and a long-poll hold. */
 function computeStaleAfterMs({ hive, settings }: HiveWatchersOptions): number {
   return 3 * settings.pollSeconds * 1000 + (hive.holdMs ?? 0);
 }
 
-/** The address in a kept identity when it is one of this hive's. */
+/** Returns the address in a saved identity, or null when the identity is not of this hive. */
 function findHiveAddress(identity: unknown, hive: WatchedHive): string | null {
   if (!Array.isArray(identity)) return null;
   const query: unknown = identity[4];

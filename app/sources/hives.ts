@@ -22,15 +22,15 @@ import type { Primary, Settings, SettingsFile } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { readVersion } from '../version.node.ts';
 
-/** One hive the tray process watches. */
+/** One hive that the tray process watches. */
 export interface WatchedHive {
   readonly source: Source;
-  /** For a person: where it is. */
+  /** Where the hive is, as a text for a person. */
   readonly address: string;
-  /** Which inbox a kept position belongs to; JSON. */
+  /** Says which inbox a saved position belongs to, as JSON. */
   identity(persona: Persona): unknown;
   named(address: string): Persona;
-  /** Long-poll hold, null for none. */
+  /** How long the hive holds a long poll, in milliseconds; null for no long poll. */
   readonly holdMs: number | null;
   /**
    * `embedded`: the hive that Hivebar itself serves. `disk`: files of this machine. `remote`: behind a connection, so that only so many
@@ -43,8 +43,8 @@ export interface WatchedHive {
    */
   readonly deliversBacklog: boolean;
   /**
-   * Resolves as soon as there is something to watch, or when the signal aborts. `came`: it was not there before, so all of it
-   * came while Hivebar was running, and is news. Absent: there is.
+   * Resolves as soon as there is something to watch, or when the signal aborts. `came` means that the hive did not exist before,
+   * so all of its mail came while Hivebar was running and is news. Without this method the hive is always present.
    */
   appears?(signal: AbortSignal): Promise<'there' | 'came'>;
 }
@@ -54,8 +54,8 @@ const TOKEN = 'KIJITOMON_TOKEN';
 const PROBE_MS = 1000;
 
 /**
- * Which hive owns the bare names. Decided once, on the first run, and written down: a Kijito daemon that answers on
- * 127.0.0.1:7474, else the local hive (ARCHITECTURE, decision 2).
+ * Decides which hive owns the bare names. This is decided once, on the first run, and written down: a Kijito daemon that answers
+ * on 127.0.0.1:7474, else the local hive (ARCHITECTURE, decision 2).
  */
 export async function decidePrimary(
   file: SettingsFile,
@@ -84,15 +84,15 @@ async function isKijitoAnswering(machine: Machine): Promise<boolean> {
     await source.personas(machine.stop);
     return true;
   } catch {
-    return false; // nobody there, or somebody else: that is the answer
+    return false; // no server, or another kind of server, answers there: that decides it
   } finally {
     await source[Symbol.asyncDispose]();
   }
 }
 
 /**
- * The hives of this machine: the primary first, those of the settings last. Each is a source of its own, with its own
- * connections, token and proxy; what is wrong with one, its token file included, is its trouble alone, and tried again.
+ * Opens the hives of this machine, the primary first, those of the settings last. Each is a source of its own, with its own
+ * connections, token and proxy. A fault of one, its token file included, affects no other and is retried.
  */
 export function openHives(
   primary: Primary,
@@ -123,7 +123,7 @@ export function openHives(
   ];
 }
 
-/** The ids on the board of the personas of the local hive. */
+/** Creates the function that returns the id on the board of a persona of the local hive. */
 export function createLocalIdLookup(hives: readonly WatchedHive[]): (name: string) => PersonaId {
   const local = hives.find(({ kind }) => kind === 'embedded');
   return (name) => local?.named(name).id ?? name;
@@ -133,7 +133,7 @@ function createTokenCredentials(id: string, path: string, { clock, log }: Machin
   return createTokenFileCredentials({ path, scope: { is: 'source', key: id }, clock, log });
 }
 
-/** Only the primary hive's: one variable cannot be the token of several. */
+/** Reads the token of the primary hive only, because one variable cannot hold the tokens of several hives. */
 function createVariableCredentials({ env, log }: Machine): Credentials {
   const tokenVariable = env[TOKEN];
   const isSet = tokenVariable !== undefined && tokenVariable.trim() !== '';
@@ -145,8 +145,8 @@ function createVariableCredentials({ env, log }: Machine): Credentials {
 }
 
 /**
- * For everything that starts programs: the token in the environment is for the hive alone (Kijito contract D12). A view and
- * no copy, since a copy would know `Path` and not `PATH` on Windows.
+ * Hides the token in the environment from everything that starts programs, because only the hive may have it (Kijito contract
+ * D12). It is a view and not a copy, since on Windows a copy would know `Path` and not `PATH`.
  */
 export function hideToken(machine: Machine): Machine {
   const isToken = (key: string | symbol): boolean => typeof key === 'string' && key.toUpperCase() === TOKEN;
@@ -204,7 +204,7 @@ function createKijitoHive(
   };
 }
 
-/** The local hive is watched by the same source as any other, through a client in the same process. */
+/** Opens the local hive with the same source as any other hive, through a client in the same process. */
 function createLocalHive(local: LocalHive, members: HiveDirectory, { clock }: Machine): WatchedHive {
   const client: HiveClient = {
     personas: async () => local.personas().map(({ name }) => name),
@@ -215,7 +215,7 @@ function createLocalHive(local: LocalHive, members: HiveDirectory, { clock }: Ma
     },
     markRead: local.markRead,
     isGone: local.elsewhere.has,
-    // Mail to who lives elsewhere is sent mail: nobody watches for it here.
+    // Mail to a persona that lives elsewhere is sent mail, and no watcher waits for it here.
     hints(wake) {
       const hints = local.hints((address) => {
         if (!local.elsewhere.has(address)) wake(address);

@@ -16,13 +16,16 @@ export interface ProjectActionsOptions {
   readonly settings: Pick<Settings, 'brainclaw'>;
   /** Where brainclaw is, and who acts. */
   readonly clientOptions: Pick<ActionClientOptions, 'command' | 'env' | 'principal' | 'version'>;
-  /** Those that are watched now. */
+  /** Lists the projects that are watched now. */
   readonly projects: () => readonly { readonly id: string; readonly root: string }[];
 }
 
-/** Brainclaw's servers, one a project, each from its first call on until nobody has called it for a while. */
+/** Runs the servers of brainclaw, one per project. Each runs from its first call until it has not been called for a while. */
 export interface ProjectActionsService extends AsyncDisposable {
-  /** The one question at activation; null: the settings do not let anybody be asked (brainclaw contract 9). */
+  /**
+   * Returns the function that asks brainclaw once, when a project is activated. Null when the settings do not allow it (brainclaw
+   * contract 9).
+   */
   createSeed(project: { readonly root: string }): BrainclawOptions['seed'];
   /** @throws Fault `actions-off`, `usage`, or what `runProjectAction` throws */
   act(project: string, wish: ProjectActionRequest, signal: AbortSignal): Promise<ProjectActionResult>;
@@ -35,7 +38,10 @@ export function createProjectActionsService(
   const { settings, clientOptions, projects } = options;
   const isOn = settings.brainclaw.actions === true;
   const clients = new Map<string, ActionClient>();
-  /** One project is asked after the other, and its server is gone then: there may be many at a start. */
+  /**
+   * The projects are asked one after the other, and each server ends before the next starts, because there may be many projects
+   * at a start.
+   */
   let seeds: Promise<unknown> = Promise.resolve();
   const getClient = (root: string): ActionClient => {
     const client = clients.get(root) ?? createActionClient({ ...clientOptions, root, clock, log });
@@ -74,6 +80,6 @@ export function createProjectActionsService(
 const createFault = (code: 'usage' | 'actions-off', message: string): Fault =>
   new Fault(code, message, { is: 'machine', key: 'brainclaw-action' });
 
-/** Nothing is done to any project unless a person said that Hivebar may. */
+/** Hivebar does nothing to a project unless a person allowed it. */
 export const createActionsOffFault = (project: string): Fault =>
   createFault('actions-off', `brainclaw.actions is not switched on in the settings, so nothing is done to ${project}`);

@@ -14,7 +14,7 @@ export interface ProjectHive {
   readonly hive: WatchedHive;
 }
 
-/** A project of brainclaw, watched as a hive of its own. */
+/** Opens a project of brainclaw, watched as a hive of its own. */
 export function openProjectHive(
   project: Project,
   { brainclaw, contentChars }: Settings,

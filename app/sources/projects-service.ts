@@ -28,20 +28,20 @@ export interface ProjectsServiceOptions {
   /** The state directory. */
   readonly state: string;
   readonly put: (fact: Fact) => void;
-  /** All watches of the process: those of projects come and go among them. */
+  /** The watchers of all hives in the process. Those of projects come and go among them. */
   readonly watches: HiveWatchers[];
-  /** Makes the watches of a hive. */
+  /** Creates the watchers of a hive. */
   readonly watch: (hive: WatchedHive) => HiveWatchers;
   readonly supervisor: Supervisor;
-  /** The one question at activation; null: nobody may be asked. */
+  /** Returns the function that asks brainclaw once, when a project is activated. Null when the settings do not allow it. */
   readonly createSeed: (project: Project) => BrainclawOptions['seed'];
 }
 
-/** The projects of brainclaw that are watched. */
+/** Finds and watches the projects of brainclaw. */
 export interface ProjectsService extends Service {
-  /** Now, by id. */
+  /** Lists the projects that are watched now, sorted by id. */
   all(): readonly WatchedProject[];
-  /** Looks for projects now. */
+  /** Searches for projects now. */
   poll(): void;
 }
 
@@ -49,27 +49,27 @@ const RESCAN_MS = 60_000;
 
 interface ProjectWatch {
   readonly project: FoundProject;
-  /** Its id as the store says it. */
+  /** The id that the store itself declares. */
   readonly declaredId: string;
   readonly source: BrainclawSource;
   readonly watchers: HiveWatchers;
-  /** Its watches, as they run; disposing ends them. */
+  /** The running watchers. Disposing them ends them. */
   readonly running: AsyncDisposable[];
-  /** As last told to the board. */
+  /** The sheet that was last put on the board. */
   publishedSheet: ProjectSheet | null;
   rev: string | null;
 }
 
-/** Looks for projects, watches them as they come, and lets them go. */
+/** Searches for projects, watches new ones, and releases those that are gone. */
 export function createProjectsService(options: ProjectsServiceOptions, machine: Machine): ProjectsService {
   const { settings, places, put, watches: hiveWatchers } = options;
   const { disk, clock, log } = machine;
   const byStore = new Map<string, ProjectWatch>();
   const reportedTroubles = new Set<string>();
-  /** Cuts the wait for the next search. */
+  /** Ends the wait for the next search early. */
   let hurry = new AbortController();
 
-  /** The page is told of a sheet when it differs, whatever became of the counts. */
+  /** Puts a sheet on the board when it changed, whether or not the counts did. */
   const publish = (watched: ProjectWatch): void => {
     const { sheet, id, named } = watched.source;
     if (sheet === null || sheet === watched.publishedSheet) return;
@@ -96,7 +96,7 @@ export function createProjectsService(options: ProjectsServiceOptions, machine: 
     };
     hiveWatchers.push(projectWatchers);
     byStore.set(project.store, watched);
-    watched.running.push(options.supervisor.add(projectWatchers)); // it reads, and so reports, only when it is known here
+    watched.running.push(options.supervisor.add(projectWatchers)); // starts last, because a report needs the entry in `byStore`
     log.info(`${source.id}: watching ${project.root}`);
   };
 
@@ -117,23 +117,23 @@ export function createProjectsService(options: ProjectsServiceOptions, machine: 
     log.info(`${source.id}: ${project.root} holds no project any more, and is not watched`);
   };
 
-  /** What cannot be looked at is there: whoever reads it says what is wrong. */
+  /** A directory that cannot be read counts as present. Its watcher reports what is wrong. */
   const isThere = (store: string): boolean => {
     try {
       return disk.files.lstat(store)?.kind === 'directory';
     } catch {
-      return true; // projectWatchers watch has the trouble on the board
+      return true; // the watcher of the project puts the fault on the board
     }
   };
 
-  /** Joins what is new, and lets go what is over or goes by another id now. */
+  /** Joins new projects, and withdraws those that are gone or have another id now. */
   const follow = async (
     projects: readonly FoundProject[],
     cursors: CursorStore,
     signal: AbortSignal,
   ): Promise<void> => {
     const idByStore = new Map(projects.map(({ store, id }) => [store, id]));
-    // A named one that is gone is an outage, as an unmounted disk is; one that was found is over.
+    // A project that the settings name is down when it is gone, like an unmounted disk. One that was found by a search is over.
     const isOver = ({ project, declaredId: said }: ProjectWatch): boolean => {
       if (!project.isNamed && !isThere(project.store)) return true;
       return said === basename(project.root) && (idByStore.get(project.store) ?? said) !== said; // it was just being made
