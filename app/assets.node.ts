@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 
-// In the package every compiled file stands in dist/ beside assets/; in a checkout this file stands in app/.
+// In the package the compiled files are in dist/, beside assets/. In a checkout this file is in app/.
 const ASSETS = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', 'assets')
   : join(import.meta.dirname, 'assets');
 
-/** The absolute path of a file under assets/, in a checkout and in the installed package alike. */
+/** Returns the absolute path of a file under assets/, in a checkout and in the installed package. */
 export function getAssetPath(name: string): string {
   return join(ASSETS, name);
 }

@@ -1,2 +1,2 @@
-/** Major and minor number of the oldest Node that runs this, as `engines` of package.json has it. */
+/** The oldest Node that runs this program, the same version as `engines` in package.json. */
 export const OLDEST_NODE: readonly [major: number, minor: number] = [24, 15];

@@ -6,25 +6,25 @@ export { findProgram as programOnPath, isProgram } from '../core/ports/index.ts'
 export type ProgramEnv = Readonly<Record<string, string | undefined>>;
 
 export interface ProgramResult {
-  /** Null when a signal ended it. */
+  /** Null when a signal ended the program. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A program that was started, and may run for as long as it likes. */
+/** A program that was started, and may run for any time. */
 export interface RunningProgram {
-  /** Resolves when it ended, however. @throws Error when it could not be started */
+  /** Resolves when the program ended for any reason. @throws Error when it could not be started */
   readonly ended: Promise<ProgramResult>;
-  /** Resolves when it ended with 0, or still runs after `ms`. @throws Error when it failed before */
+  /** Resolves when the program ended with 0, or still runs after `ms`. @throws Error when it failed before */
   waitUntilStable(ms: number): Promise<void>;
   interrupt(): void;
 }
 
-/** Bounded: programs that talk on are not listened to any more. */
+/** The limit for saved output. Output beyond it is dropped. */
 const MAX_OUTPUT_CHARS = 4000;
 
-/** Starts a program by its absolute path, with its arguments as they are: no shell has a part in it. */
+/** Starts a program by its absolute path. The arguments are passed as they are, without a shell. */
 export function startProgram(file: string, args: readonly string[], env: ProgramEnv, clock: Clock): RunningProgram {
   const child = spawn(file, [...args], { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
   const ended = new Promise<ProgramResult>((resolve, reject) => {
@@ -39,7 +39,7 @@ export function startProgram(file: string, args: readonly string[], env: Program
     child.on('error', (error) => reject(new Error(`${file} could not be started: ${error.message}`, { cause: error })));
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
-  ended.catch(() => {}); // whoever asks `well` or `ended` is told
+  ended.catch(() => {}); // callers of `waitUntilStable` or `ended` get the error
   return {
     ended,
     interrupt: () => void child.kill('SIGINT'),

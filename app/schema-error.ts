@@ -1,12 +1,11 @@
 import type { ErrorObject } from 'ajv';
 
-/** Longer values are cut: they may be anything. */
+/** Longer values are cut, because a value may be anything. */
 const MOST_CHARS = 100;
 
 /**
- * What does not fit a schema, with the value that does not: `body.max must be >= 1, not 0`. Needs errors of an Ajv that is
- * `verbose`.
- * @param root what the whole value is called
+ * Says what does not fit a schema, with the value: `body.max must be >= 1, not 0`. Needs the errors of an Ajv that is `verbose`.
+ * @param root the name for the whole value
  */
 export function formatSchemaErrors(errors: readonly ErrorObject[] | null | undefined, root: string): string {
   return (errors ?? []).map((error) => formatError(error, root)).join('; ');
