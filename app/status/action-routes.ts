@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { answerJson, requireToken } from './answer.ts';
 import { HttpRefusal } from './problem.ts';
 
-/** The table of actions, as far as a route needs it. */
+/** The part of the table of actions that a route needs. */
 export type ActionTable = ReadonlyMap<
   string,
   {
@@ -12,7 +12,7 @@ export type ActionTable = ReadonlyMap<
   }
 >;
 
-/** `POST /api/v1/actions/NAME`, params as the JSON body (empty = `{}`), answered with `{"result": ...}`. */
+/** `POST /api/v1/actions/NAME`. The JSON body has the params (empty = `{}`), and the answer is `{"result": ...}`. */
 export function registerActionRoutes(
   app: FastifyInstance,
   actions: ActionTable,

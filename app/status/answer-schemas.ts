@@ -3,8 +3,8 @@ import { PersonaWire, StatusWire } from './wire.ts';
 import { DecisionWire } from './wire-decision.ts';
 
 /**
- * The shapes of all answers but the status itself: what `openapi.json` is made from, and what tests hold real answers
- * against. Nothing that runs imports this file.
+ * The shapes of all answers except the status. `openapi.json` is made from them, and tests compare real answers with them. The
+ * running program does not import this file.
  */
 
 const { rev, generatedAt } = StatusWire.properties;

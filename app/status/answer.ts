@@ -4,20 +4,20 @@ import { formatProblem, HttpRefusal, type Problem } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the sender may do: `owner` with the token, or on the owner-only socket. */
+    /** What the sender may do: `owner` with the token or on the owner-only socket. */
     right: 'owner' | 'anyone';
-    /** Whose places it takes, where it stays open for long. */
+    /** The class of client whose places a long request takes. */
     client: ClientClass;
   }
   interface FastifyContextConfig {
-    /** There: the route answers without the token whatever the settings say, and then tells nothing that is watched. */
+    /** When present, the route answers without the token whatever the settings say, and shows nothing of what is watched. */
     readonly tellsNothing?: true;
-    /** There: the route looks at the token itself, since tokens of daemons are good for it too. */
+    /** When present, the route checks tokens itself, because it also accepts the tokens of daemons. */
     readonly ownTokens?: true;
   }
 }
 
-/** @throws Refusal 401 unless the sender has the token. Message text and actions ask for it (Decision 4). */
+/** Requires the token, which message text and actions need (Decision 4). @throws Refusal 401 unless the sender has it. */
 export function requireToken(request: FastifyRequest): void {
   if (request.right !== 'owner') throw createTokenRefusal();
 }

@@ -4,14 +4,14 @@ import type { EventPages } from './event-pages.ts';
 import { HttpRefusal } from './problem.ts';
 import { EVENTS_QUERY, parseEventsQuery } from './queries.ts';
 
-/** Kept by a browser, but asked for anew each time. */
+/** A browser may store the answer, but must ask again before each use. */
 export const REVALIDATE = 'private, no-cache';
 
 const PRESET = EVENTS_QUERY.properties;
 
 /**
- * What a script asks: the status as a whole, the personas of it, one of them, and the events that were told. Everything
- * but the text of events is open (Decision 4). A part of the status has the ETag of the whole.
+ * Registers what a script reads: the whole status, its personas, one persona, and delivered events. Everything but the text of
+ * events is open (Decision 4). A part of the status has the ETag of the whole.
  */
 export function registerApiRoutes(
   app: FastifyInstance,

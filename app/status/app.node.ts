@@ -33,31 +33,31 @@ import { registerTokenRoute } from './token-route.ts';
 import { watchUnread } from './unread-readers.node.ts';
 
 export interface StatusApp {
-  /** `METHOD /path/:param`. */
+  /** Each route, as `METHOD /path/:param`. */
   readonly routes: readonly string[];
   /** Answers a request that passed the guard. */
   handle(request: IncomingMessage, response: ServerResponse, origin: RequestOrigin): void;
-  /** Takes over a connection whose request passed the guard. @throws Refusal when it stays what it is */
+  /** Takes over a connection whose request passed the guard. @throws Refusal when the connection stays HTTP */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: RequestOrigin): void;
-  /** Ends holds and streams. */
+  /** Ends held requests and streams. */
   close(): Promise<void>;
 }
 
 const BODY_LIMIT = 2 * 1024 * 1024;
-/** No body of ours has a tenth of it. */
+/** No request body comes near these limits. */
 const BODY_JSON: JsonLimits = { ...JSON_LIMITS, depth: 32, values: 10_000 };
-/** A persona's name has up to 200 characters, each up to twelve as it stands in a path. */
+/** A persona's name has up to 200 characters, and each takes up to twelve in a path. */
 const MAX_PARAM = 2400;
 
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 
-/** No route has a schema, since who takes a body says what it must be: so the libraries that compile them are not loaded. */
+/** No route has a schema, because each route checks its own body. So the libraries that compile schemas are not loaded. */
 const NO_COMPILERS = {
   buildValidator: () => () => () => true,
   buildSerializer: () => () => JSON.stringify,
 } as unknown as Compilers;
 
-/** Every route, once, whatever listener a request came in on. `port` is known only when the server listens. */
+/** Creates the app with every route, used by all listeners. `port` is known only when the server listens. */
 export async function createApp(
   options: StatusOptions,
   runtime: { readonly port: () => number; readonly run: string; readonly once: OnceCodes },
@@ -82,7 +82,7 @@ export async function createApp(
   const pages = createEventPages(options.events, clock, heldAnswers);
   const loops = followLoops(board, clock);
 
-  /** Aborts when the client leaves before it has its answer, and when Hivebar stops. */
+  /** Returns a signal that aborts when the client leaves before it has its answer, and when Hivebar stops. */
   const createHoldSignal = ({ raw }: FastifyReply): AbortSignal => {
     const hold = new AbortController();
     holds.add(hold);
@@ -97,7 +97,7 @@ export async function createApp(
 
   app.decorateRequest('right', 'anyone');
   app.decorateRequest('client', 'anonymous');
-  // Before a body is read: who may not send one costs nothing.
+  // Runs before a body is read, so that a sender without the right costs nothing.
   app.addHook('onRequest', (request, _reply, done) => {
     const origin = origins.get(request.raw);
     const { ownTokens, tellsNothing } = request.routeOptions.config;
@@ -211,7 +211,7 @@ export async function createApp(
   };
 }
 
-/** Why a body is no JSON of ours: it is none at all, or has a key that would reach into every object of the program. */
+/** Says why a body is refused: it is not JSON, or it has a key that would change every object of the program. */
 function formatBadBody(text: string): string {
   try {
     JSON.parse(text);

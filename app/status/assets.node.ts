@@ -10,17 +10,17 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-// In the package the built page stands in dist/page/ beside the compiled files; in a checkout it is made from ui-static/.
+// In the package the built page is in dist/page/, beside the compiled files. In a checkout it is made from ui-static/.
 const FOLDER = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', 'ui-static')
   : join(import.meta.dirname, 'page');
 
 /**
- * Reads the page into memory, once. From a checkout its TypeScript is stripped of types and served file by file, so that
- * there is no build step to forget; the package holds what `build/page.ts` bundled.
+ * Reads the page into memory, once. In a checkout the types are stripped from its TypeScript and each file is served, so that
+ * there is no build step to forget. In the package it is what `build/page.ts` bundled.
  */
 export function loadPage(folder: string = FOLDER): PageAssets {
-  // without its indentation, which would be sent once a card
+  // the indentation would be sent with every card
   const template = readFileSync(join(folder, 'index.html'), 'utf8').replaceAll(/\n\s+/g, '\n');
   const files = new Map<string, Asset>();
   for (const name of readdirSync(folder)) {
@@ -39,10 +39,10 @@ export function loadPage(folder: string = FOLDER): PageAssets {
   return { html: createPageRenderer(template), files };
 }
 
-/** The page's name for `core/format`, which it shares with the program. */
+/** The name under which the page loads `core/format`, which it shares with the program. */
 const FORMAT = 'format.js';
 
-/** A script of the checkout, without its types, that imports its neighbours by the names they are served under. */
+/** Loads a script of the checkout without its types. Its imports use the names under which the files are served. */
 function loadScript(path: string): Asset {
   const code = stripTypes(readFileSync(path, 'utf8'))
     .replaceAll("'../core/format/index.ts'", `'./${FORMAT}'`)
@@ -50,22 +50,25 @@ function loadScript(path: string): Asset {
   return { type: TYPES['.js'] ?? '', body: Buffer.from(code) };
 }
 
-/** The page's name for the library that draws charts. The view of one inbox loads it, the overview does not. */
+/** The name under which the page loads the chart library. The view of one inbox loads it, the overview does not. */
 const CHART = 'uplot.js';
 
-/** uPlot as a module: it is published small only as a script. Null in a checkout without it: then nothing draws charts. */
+/**
+ * Loads uPlot as a module, because its small build is published only as a script. Returns null in a checkout without it; then no
+ * charts are drawn.
+ */
 function loadChartLibrary(): Buffer | null {
   let main: string;
   try {
     main = createRequire(import.meta.url).resolve('uplot');
   } catch {
-    return null; // a development dependency, and the rest of the page is whole without
+    return null; // it is a development dependency, and the rest of the page works without it
   }
   const script = readFileSync(join(dirname(main), 'uPlot.iife.min.js'), 'utf8');
   return Buffer.from(`${script}\nexport default uPlot;\n`);
 }
 
-/** Node calls its own function experimental, once, on stderr: nothing that who starts Hivebar could act on. */
+/** Strips types without the warning that Node prints once on stderr. The user cannot act on that warning. */
 function stripTypes(code: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};

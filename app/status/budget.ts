@@ -1,13 +1,16 @@
-/** Who asks: somebody without a token, with one, or over the owner-only socket. */
+/** The kind of client: without a token, with a token, or over the owner-only socket. */
 export type ClientClass = 'anonymous' | 'token' | 'socket';
 
-/** Places for what stays open for long, as many for each class of client: none takes the place of another. */
+/**
+ * Places for requests that stay open for long. Each class of client has the same number, and no class can use up the places of
+ * another.
+ */
 export interface ClientBudget {
-  /** How many places are taken, of all classes. */
+  /** The number of taken places, in all classes. */
   readonly used: number;
-  /** Places for one class. */
+  /** The number of places for one class. */
   readonly most: number;
-  /** Takes a place until it is disposed of; null: all of this class are taken. */
+  /** Takes a place until it is disposed. Returns null when all places of this class are taken. */
   take(client: ClientClass): Disposable | null;
 }
 
@@ -38,7 +41,7 @@ const WHOSE: Readonly<Record<ClientClass, string>> = {
   socket: 'of the owner-only socket',
 };
 
-/** `200 streams without the token are open`: what a refusal says. */
+/** Formats the text of a refusal: `200 streams without the token are open`. */
 export function formatBudgetFull(subject: string, { most }: ClientBudget, client: ClientClass): string {
   return `${most} ${subject} ${WHOSE[client]} are open`;
 }

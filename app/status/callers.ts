@@ -1,35 +1,38 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseBearer } from './token.ts';
 
-/** A token of an installed daemon, as its hash. `observe` is the daemon's own, `act` that of its surfaces. */
+/** The hash of a token of an installed daemon. The daemon has an `observe` token, its surfaces have an `act` token. */
 export interface DaemonKey {
   readonly scope: 'observe' | 'act';
   /** SHA-256 of the token. */
   readonly digest: Uint8Array;
   readonly tenant: string;
   readonly identity: string;
-  /** Its persona in the local hive: the token is good for no other. */
+  /** The daemon's persona in the local hive. The token is valid for no other persona. */
   readonly address: string;
 }
 
-/** The tokens of all installed daemons, as they are now. */
+/** Lists the current tokens of all installed daemons. */
 export interface DaemonKeys {
   all(): readonly DaemonKey[];
 }
 
-/** Who asks: the owner of the machine, who may act for any address, or somebody with a token of a daemon. */
+/** The caller: the owner of the machine, who may act for any address, or a client with the token of a daemon. */
 export type Caller = { readonly is: 'owner' } | { readonly is: 'keyed'; readonly key: DaemonKey };
 
 export interface Callers {
-  /** By `Authorization: Bearer TOKEN`. `nobody`: none was given; `wrong`: it is none of ours. */
+  /**
+   * Identifies the caller by `Authorization: Bearer TOKEN`. `nobody` means that there is no header, `wrong` that the token is
+   * unknown.
+   */
   identify(authorization: string | undefined): Caller | 'nobody' | 'wrong';
-  /** What became of a token since: `gone` is its whole daemon, `changed` the token alone. */
+  /** Checks a token again: `gone` when its whole daemon was removed, `changed` when only the token is no longer valid. */
   checkKey(key: DaemonKey): 'good' | 'changed' | 'gone';
 }
 
 /**
- * The tokens are compared by their hashes and each with all, so that the time taken tells nothing of them (persona daemon,
- * contract 2).
+ * Tokens are compared by their hashes, each with all, so that the time taken reveals nothing about them (persona daemon, contract
+ * 2).
  */
 export function createCallers(ownToken: string, keys: DaemonKeys): Callers {
   const own = hashToken(ownToken);
@@ -50,7 +53,7 @@ export function createCallers(ownToken: string, keys: DaemonKeys): Callers {
   };
 }
 
-/** What tokens are compared by. */
+/** Hashes a token. Tokens are compared by these hashes. */
 export function hashToken(token: string): Uint8Array {
   return createHash('sha256').update(token).digest();
 }

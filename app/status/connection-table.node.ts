@@ -1,31 +1,31 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-/** The ends of a TCP connection, as one of them sees it. */
+/** The two ends of a TCP connection, as one of them sees it. */
 export interface ConnectionEnds {
   readonly local: { readonly address: string; readonly port: number };
   readonly remote: { readonly address: string; readonly port: number };
 }
 
-/** All connections of this machine, by the ports of their two ends: rows as the system writes them. */
+/** All connections of this machine by the ports of their two ends. The rows are in the form of the system. */
 export type ConnectionTable = ReadonlyMap<string, readonly string[]>;
 
-/** What the system knows of one end of a connection. */
+/** What the system reports about one end of a connection. */
 export interface ConnectionRow {
-  /** Whose it is. */
+  /** The user who owns this end. */
   readonly uid: number;
-  /** Bytes that have arrived there and that nobody has read. */
+  /** The number of bytes that arrived and that nobody has read. */
   readonly unread: number;
 }
 
-/** Of this network namespace; a system without IPv6 lacks the second. */
+/** The tables of this network namespace. A system without IPv6 lacks the second. */
 const FILES = ['/proc/net/tcp', '/proc/net/tcp6'];
-/** A table that changes while it is read may leave a row out. */
+/** A table that changes during the read may miss a row, so it is read several times. */
 const TRIES = 3;
 
 /**
- * Whether another user holds the far end of a connection from this machine. Only Linux tells it, in `/proc/net/tcp`; that it
- * does is proved by our own end of the same connection. Elsewhere the answer is always no.
+ * Whether another user owns the far end of a connection from this machine. Only Linux reports this, in `/proc/net/tcp`, and only
+ * if the table also has our own end of the connection. On other systems the answer is always false.
  */
 export function isOtherUser(socket: Socket): boolean {
   const uid = process.getuid?.();
@@ -35,25 +35,27 @@ export function isOtherUser(socket: Socket): boolean {
     const table = readTable();
     const peer = findRow(table, reverse(ends));
     if (peer !== null) return peer.uid !== uid;
-    // Where the table lacks our own end too, it tells nothing here. Else the far end has closed, or left no trace.
+    // If our own end is missing, too, the table says nothing. Otherwise the far end has closed or left no trace.
     if (tries === TRIES) return findRow(table, ends)?.uid === uid;
   }
 }
 
-/** Bytes that the far end of a connection from this machine has not read; null where the system does not tell. */
+/**
+ * Returns how many bytes the far end of a connection from this machine has not read, or null where the system does not report it.
+ */
 export function countUnread(table: ConnectionTable, socket: Socket): number | null {
   const ends = findEnds(socket);
   return ends === null ? null : (findRow(table, reverse(ends))?.unread ?? null);
 }
 
-/** Empty where the system has none. */
+/** Returns an empty table where the system has none. */
 export function readTable(): ConnectionTable {
   return parseTable(process.platform === 'linux' ? FILES.map(readText) : []);
 }
 
 const PORTS = /:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) /;
 
-/** Texts as of `/proc/net/tcp` and `/proc/net/tcp6`. */
+/** Parses texts in the form of `/proc/net/tcp` and `/proc/net/tcp6`. */
 export function parseTable(texts: readonly string[]): ConnectionTable {
   const table = new Map<string, string[]>();
   for (const row of texts.flatMap((text) => text.split('\n'))) {
@@ -84,11 +86,11 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'latin1');
   } catch {
-    return ''; // the system does not tell
+    return ''; // this system has no such file
   }
 }
 
-/** The socket with these ends; null: no row has them. */
+/** Finds the socket with these ends. Returns null when no row has them. */
 export function findRow(table: ConnectionTable, { local, remote }: ConnectionEnds): ConnectionRow | null {
   for (const row of table.get(`${formatPort(local.port)}:${formatPort(remote.port)}`) ?? []) {
     // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
@@ -107,9 +109,12 @@ function formatPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** IPv4 in dotted form also where it is mapped; `::1`. Anything else is no loopback address, and stays as it stands. */
+/**
+ * Returns IPv4 in dotted form, also where it is mapped into IPv6, and `::1`. Any other address is not loopback and stays as it
+ * is.
+ */
 function parseAddress(hex: string): string {
-  // Words of 32 bits, each in the byte order of a little-endian machine.
+  // The address has words of 32 bits, each in the byte order of a little-endian machine.
   const words = hex.match(/.{8}/g)?.map((word) => (word.match(/../g) ?? []).toReversed().join('')) ?? [];
   const bytes = words.join('');
   if (bytes === `${'0'.repeat(31)}1`) return '::1';

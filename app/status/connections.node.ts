@@ -2,34 +2,37 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** How long a client may take, in milliseconds; each is looked after within `check`. */
+/** The time limits of a client, in milliseconds. They are checked every `check` milliseconds. */
 export interface Patience {
-  /** For its headers, from the connection or the end of the request before. */
+  /** The time to send headers, counted from the connection or from the end of the previous request. */
   readonly headers: number;
-  /** For its whole request. */
+  /** The time to send the whole request. */
   readonly request: number;
-  /** Between two requests. */
+  /** The time between two requests. */
   readonly idle: number;
-  /** For taking an answer that is complete. */
+  /** The time to receive an answer that is complete. */
   readonly drain: number;
   readonly check: number;
 }
 
-/** The connections of one listener. Those of token holders have a budget of their own. */
+/** The connections of one listener. Clients with a token have a budget of their own. */
 export interface Connections {
-  /** Counts a new connection. Where the budget is used up, another gives way: one that asks nothing, the oldest first. */
+  /**
+   * Counts a new connection. When the budget is used up, another connection is closed: the oldest that has sent no request, if
+   * there is one.
+   */
   add(socket: Socket): void;
   begin(socket: Socket, response: ServerResponse): void;
-  /** It is no HTTP any more: whoever took it over ends it. */
+  /** Marks a connection as no longer HTTP. Whoever took it over ends it. */
   upgrade(socket: Duplex): void;
-  /** Its client has shown a token. */
+  /** Marks that the client has shown a token. */
   trust(socket: Duplex): void;
 }
 
 interface HttpConnection {
   readonly socket: Socket;
   readonly since: number;
-  /** Answers that are not over. */
+  /** Answers that are not finished. */
   readonly answers: Map<ServerResponse, { completeSince: number | null }>;
   hasRequested: boolean;
   isUpgraded: boolean;
@@ -37,18 +40,18 @@ interface HttpConnection {
 }
 
 /**
- * Connections of each kind. More than twice as many as the system hands over at once (511): in a flood of connections, one
- * that asks has been read before it is the oldest that has not asked.
+ * The limit for each kind of connection. It is more than twice what the system hands over at once (511). So in a flood of
+ * connections, a client that sends a request is read before it becomes the oldest silent one.
  */
 const MOST = 1536;
-/** So long a new connection is not the one that gives way, up to twice as many. */
+/** A new connection is not closed for this long, until there are twice as many as the limit. */
 const UNREAD_MS = 2000;
-/** An ended connection is destroyed after so long, whatever the far end does. */
+/** After this time an ended connection is destroyed, whatever the far end does. */
 const LINGER_MS = 500;
 
 export function watchConnections(patience: Patience): Connections {
   const open = new Map<Duplex, HttpConnection>();
-  /** Those that have not asked yet, the oldest first. */
+  /** Connections without a request so far, the oldest first. */
   const silent = new Set<HttpConnection>();
   let trusted = 0;
   let sweeps: NodeJS.Timeout | null = null;
@@ -56,7 +59,7 @@ export function watchConnections(patience: Patience): Connections {
   const sweep = (): void => {
     const now = performance.now();
     for (const { socket, since, answers, hasRequested } of open.values()) {
-      // The parser says 408 to it; one that is still there a moment later does not listen.
+      // The parser answers 408. A connection that is still open a moment later does not listen.
       if (!hasRequested && now - since >= patience.headers + LINGER_MS) socket.destroy();
       for (const [response, answer] of answers) {
         if (!response.writableEnded) continue;
@@ -68,7 +71,7 @@ export function watchConnections(patience: Patience): Connections {
   const makeRoom = (isTrusted: boolean): void => {
     for (let count = isTrusted ? trusted : open.size - trusted; count >= MOST; count -= 1) {
       const [oldest] = isTrusted ? [] : silent;
-      // Many come at once when many were ended at once: what it asks may not have been read yet.
+      // After many were closed at once, many new ones may arrive at once. Their requests may not have been read yet.
       if (oldest !== undefined && count < 2 * MOST && performance.now() - oldest.since < UNREAD_MS) return;
       const evicted = oldest ?? findIdle([...open.values()].filter((connection) => connection.isTrusted === isTrusted));
       if (evicted === undefined) return;
@@ -123,15 +126,15 @@ export function watchConnections(patience: Patience): Connections {
   };
 }
 
-/** The oldest that waits for nothing, else the oldest. */
+/** Returns the oldest connection that waits for nothing, or else the oldest of all. */
 function findIdle(connections: readonly HttpConnection[]): HttpConnection | undefined {
   return connections.find(({ answers, isUpgraded }) => answers.size === 0 && !isUpgraded) ?? connections[0];
 }
 
-/** Ends a connection with these last bytes. It is destroyed soon after, also where the far end never closes its side. */
+/** Sends these last bytes and ends the connection. It is destroyed soon after, even if the far end never closes its side. */
 export function endSoon(socket: Duplex, bytes: string): void {
   if (!socket.writable) return void socket.destroy();
-  socket.on('error', () => {}); // it left without its answer
+  socket.on('error', () => {}); // the client left before the answer
   const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(cut));
   socket.end(bytes);

@@ -3,21 +3,21 @@ import type { Clock } from '../../core/ports/index.ts';
 import { toWire } from './to-wire.ts';
 import type { StatusWire } from './wire.ts';
 
-/** The status as it is now, once for every reader: `/status.json`, page and stream. */
+/** The current status, computed once for all readers: `/status.json`, page and stream. */
 export interface CurrentStatus {
   readonly wire: StatusWire;
   /** `wire` as JSON. */
   readonly body: string;
-  /** The same in UTF-8, made once: who asks again and again would pay for it each time. */
+  /** The same in UTF-8, encoded once so that repeated requests do not pay for it. */
   readonly bytes: Buffer;
-  /** Changes with anything but the time of writing; not the same in two runs. */
+  /** Changes whenever the content changes, the time of writing excluded. It differs between two runs. */
   readonly etag: string;
 }
 
-/** A body this old is written anew although nothing happened, so that `generatedAt` is the time of the answer. */
+/** A body older than this is written again even if nothing happened, so that `generatedAt` is the time of the answer. */
 const MAX_AGE_MS = 1000;
 
-/** Writes the status at most once a board change, however many readers ask. `run` tells runs apart in the ETag. */
+/** Writes the status at most once per board change, however many readers ask. `run` makes the ETags of different runs differ. */
 export function createCurrentStatus(options: {
   readonly board: Board;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export function createCurrentStatus(options: {
     if (cached !== null && cached.snapshot === snapshot && at - cached.at < MAX_AGE_MS) return cached.current;
     const wire = toWire(snapshot, { now: options.clock.now(), version: options.version, port: options.port() });
     const body = JSON.stringify(wire);
-    const content = body.replace(wire.generatedAt, ''); // the first one is the key of that name
+    const content = body.replace(wire.generatedAt, ''); // the first match is the value of `generatedAt`
     const n = cached === null ? 0 : cached.content === content ? cached.n : cached.n + 1;
     cached = {
       snapshot,
@@ -45,7 +45,7 @@ export function createCurrentStatus(options: {
   };
 }
 
-/** Whether an `If-None-Match` header names this tag, weakly or not (RFC 9110, 13.1.2). */
+/** Returns whether an `If-None-Match` header names this tag, weak or strong (RFC 9110, 13.1.2). */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);

@@ -3,10 +3,13 @@ import { type Decisions, toDecisionJson } from '../../core/inbox/decisions/index
 import { answerJson, requireToken } from './answer.ts';
 import { parseDecisionsQuery } from './queries.ts';
 
-/** The decisions, as far as their route needs them. */
+/** The part of the decisions that their route needs. */
 export type DecisionsApi = Pick<Decisions, 'list'>;
 
-/** What agents ask of people; answered by `POST /api/v1/actions/decide`. It is message text, and so needs the token. */
+/**
+ * Lists the decisions that agents ask of people. `POST /api/v1/actions/decide` answers them. They are message text, so they need
+ * the token.
+ */
 export function registerDecisionRoutes(app: FastifyInstance, decisions: DecisionsApi): void {
   app.get('/api/v1/decisions', async (request, reply) => {
     requireToken(request);

@@ -8,9 +8,11 @@ import { redactLine } from './redact.ts';
 import type { EventLog } from './stream.ts';
 
 export interface EventsRequest {
-  /** Null: of all. */
+  /** The persona whose events are listed; null for all. */
   readonly persona: PersonaId | null;
-  /** Only what was told after this event. `''`: all that is kept. Null: the newest, and nothing is waited for. */
+  /**
+   * Only events that were delivered after this one. `''` means all stored events. Null means the newest ones, without waiting.
+   */
   readonly since: string | null;
   readonly limit: number;
   readonly waitSeconds: number;
@@ -18,27 +20,27 @@ export interface EventsRequest {
   readonly client: ClientClass;
 }
 
-/** Events that were told, a page at a time. */
+/** Lists delivered events, one page at a time. */
 export interface EventPages {
-  /** How many answers are held now. */
+  /** The number of requests that are held now. */
   readonly holds: number;
   /**
-   * `{"events": [...], "last": EVENT_ID}`, where `last` is what to ask `since` next. Held as asked until an event is told
-   * or the signal aborts.
+   * Returns `{"events": [...], "last": EVENT_ID}`, where `last` is the `since` of the next request. If a wait is requested, the
+   * answer is held until an event is delivered or the signal aborts.
    *
-   * @throws Refusal 410 when no event has the id; 503 when too many answers are held already.
+   * @throws Refusal 410 when no event has the id; 503 when too many requests are held already.
    */
   page(request: EventsRequest, signal: AbortSignal): Promise<string>;
 }
 
-/** An answer holds no more lines once it has so many characters; one event is always whole. */
+/** An answer takes no more lines once it has this many characters. A single event is never cut. */
 const MOST_CHARS = 1024 * 1024;
-/** So many rows are read at once. */
+/** The number of rows that are read at once. */
 const BATCH = 64;
 /** Further long-polls of one class are refused, so that idle ones cannot use up the process. */
 export const MAX_HOLDS = 100;
 
-/** `holds`: shared with what else is held. */
+/** Creates the pages. `holds` is the budget that is shared with other held requests. */
 export function createEventPages(events: EventLog, clock: Clock, holds = createBudget(MAX_HOLDS)): EventPages {
   async function page(request: EventsRequest, signal: AbortSignal): Promise<string> {
     const { since, waitSeconds, client } = request;
@@ -47,13 +49,13 @@ export function createEventPages(events: EventLog, clock: Clock, holds = createB
     if (rows.length > 0 || waitSeconds === 0 || signal.aborted) return formatAnswer(request, rows);
     {
       using _place = takeHold(holds, client);
-      // nothing is told between the look above and this line: both are in one turn
+      // no event can be delivered between the read above and this line: both are in one turn
       await waitForEvent(request, signal);
     }
     return formatAnswer(request, readAfter(request, since));
   }
 
-  /** Resolves with the next event that was asked for, when the time is over, or when nobody waits any more. */
+  /** Resolves when a requested event is delivered, the time is over, or the signal aborts. */
   async function waitForEvent({ persona, waitSeconds }: EventsRequest, signal: AbortSignal): Promise<void> {
     const arrived = new AbortController();
     using _subscription = events.onDelivered((rows) => {
@@ -66,7 +68,7 @@ export function createEventPages(events: EventLog, clock: Clock, holds = createB
     return takeFitting(events.latest(persona, Math.min(limit, MAX_EVENTS)).toReversed()).toReversed();
   }
 
-  /** The oldest events after this one. */
+  /** Returns the oldest events after `since`. */
   function readAfter({ persona, limit }: EventsRequest, since: string): readonly OutboxRow[] {
     const most = Math.min(limit, MAX_EVENTS);
     const first = events.since(persona, since === '' ? null : since, Math.min(most, BATCH));
@@ -90,7 +92,7 @@ export function createEventPages(events: EventLog, clock: Clock, holds = createB
   };
 }
 
-/** A place for one held answer. @throws Refusal 503 */
+/** Takes a place for one held request. @throws Refusal 503 */
 export function takeHold(holds: ClientBudget, client: ClientClass): Disposable {
   const place = holds.take(client);
   if (place !== null) return place;
@@ -103,7 +105,7 @@ function formatAnswer({ since, right }: EventsRequest, rows: readonly OutboxRow[
   return `{"events":[${rows.map(({ line }) => redactLine(line, right)).join(',')}],"last":${JSON.stringify(last)}}`;
 }
 
-/** As many as one answer may hold, one at least. */
+/** Returns as many rows as one answer may have, but at least one. */
 function takeFitting(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   let left = MOST_CHARS;
   const end = rows.findIndex(({ line }, i) => {

@@ -7,7 +7,7 @@ import { formatProblem, type Problem, toProblem } from './problem.ts';
 
 const HEADERS = Object.entries(SECURITY_HEADERS);
 
-/** What the parser and its timers say of a request that never became one. */
+/** Status lines for what the parser and its timers report, when no request could be read. */
 const STATUS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
@@ -15,24 +15,24 @@ const STATUS: Readonly<Record<string, string>> = {
 
 const PATIENCE: Patience = { headers: 9000, request: 30_000, idle: 5000, drain: 10_000, check: 500 };
 
-/** What answers the requests that passed the guard. */
+/** Answers the requests that passed the guard. */
 export interface GuardedHandler {
   handle(request: IncomingMessage, response: ServerResponse, origin: RequestOrigin): void;
-  /** A request for a WebSocket, whose connection is taken over. @throws when it is refused: the refusal is answered here */
+  /** Takes over the connection of a WebSocket request. @throws when it is refused; the refusal is answered here */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: RequestOrigin): void;
 }
 
-/** Where a request came from. */
+/** The listener that a request came in on, and its connection. */
 export interface RequestOrigin {
   readonly place: ListenerKind;
-  /** Says that its client has shown a token. */
+  /** Marks that the client has shown a token. */
   trust(): void;
 }
 
 /**
- * An HTTP server that lets only guarded requests through to what is behind it. The guard stands in front of the router, so there
- * is no route, no unknown route, no malformed path and no error answer without it. `place` is asked at each request: a
- * loopback server knows its port only once it listens.
+ * Creates an HTTP server that passes only guarded requests on. The guard stands in front of the router, so it also covers unknown
+ * routes, malformed paths and error answers. `place` is called for each request, because a loopback server knows its port only
+ * once it listens.
  */
 export function createFrontServer(
   place: () => ListenerKind,
@@ -40,13 +40,13 @@ export function createFrontServer(
   patience: Patience = PATIENCE,
 ): Server {
   const options = {
-    requireHostHeader: false, // the guard says it better, and to HTTP/1.0 too
+    requireHostHeader: false, // the guard has a better answer, also for HTTP/1.0
     maxHeaderSize: 16 * 1024,
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
     keepAliveTimeout: patience.idle,
     connectionsCheckingInterval: patience.check,
-    // Any other protocol may be offered with an ordinary request, and is passed over.
+    // Offers of any other protocol in an ordinary request are ignored.
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
   };
   const connections = watchConnections(patience);
@@ -62,7 +62,7 @@ export function createFrontServer(
     if (verdict.is === 'pass') return handler.handle(request, response, origin);
     response.statusCode = verdict.status;
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Connection', 'close'); // whatever body follows is not read
+    response.setHeader('Connection', 'close'); // a body that follows is not read
     if (verdict.status === 405) response.setHeader('Allow', 'GET, HEAD, POST');
     response.end(request.method === 'HEAD' ? '' : formatProblem(verdict));
   });
@@ -84,7 +84,7 @@ export function createFrontServer(
   return server;
 }
 
-/** A refused upgrade: there is no response of the server's to write it with. */
+/** Answers a refused upgrade directly, because the server has no response object for it. */
 function endWithProblem(socket: Duplex, problem: Problem): void {
   const headers = ['Content-Type: application/json; charset=utf-8\r\n'];
   if (problem.status === 401) headers.push('WWW-Authenticate: Bearer\r\n');

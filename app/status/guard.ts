@@ -1,11 +1,11 @@
-/** Which of our listeners a request came in on. Only the user who owns it can open the owner-only socket. */
+/** The listener that a request came in on. Only the user who owns the owner-only socket can open it. */
 export type ListenerKind = { readonly is: 'loopback'; readonly port: number } | { readonly is: 'owner-socket' };
 
-/** A request as it came, before anything was joined, decoded or defaulted. */
+/** A request as it was sent, before anything was joined, decoded or filled in. */
 export interface RawRequest {
   readonly method: string;
   readonly target: string;
-  /** Name, value, name, value ... as sent. */
+  /** Name, value, name, value and so on, as sent. */
   readonly rawHeaders: readonly string[];
 }
 
@@ -24,11 +24,11 @@ const METHODS = ['GET', 'HEAD', 'POST'];
 const NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * The first question of every request on every route, before token, route and body: may this sender ask at all? A page
- * of another site can make a browser send requests to loopback, by a name of its own (DNS rebinding), by a simple POST,
- * by a frame or an image; none of these passes. Loopback contract, section 1; field report S12.
+ * Decides for every request on every route whether this sender may ask at all. This comes before token, route and body. A page of
+ * another site can make a browser send requests to loopback: by a name of its own (DNS rebinding), by a simple POST, by a frame
+ * or an image. None of these passes. Loopback contract, section 1; field report S12.
  *
- * Names are compared whole and case-blind with our exact port; nothing is parsed, so no spelling of an address is
+ * Names are compared whole and without case, together with our exact port. Nothing is parsed, so no spelling of an address is
  * "almost" ours. The one thing another site may do is to link to the page.
  */
 export function guard(request: RawRequest, place: ListenerKind): GuardVerdict {
@@ -67,19 +67,19 @@ export function guard(request: RawRequest, place: ListenerKind): GuardVerdict {
   return PASS;
 }
 
-/** The Host values that are ours, lower case; the socket has no port. Port 80 is the one a browser leaves out. */
+/** Lists the Host values that are ours, in lower case. The socket has no port. A browser leaves out port 80. */
 function listAllowedHosts(place: ListenerKind): string[] {
   if (place.is === 'owner-socket') return ['localhost'];
   const withPort = NAMES.map((name) => `${name}:${place.port}`);
   return place.port === 80 ? [...withPort, ...NAMES] : withPort;
 }
 
-/** A page on another port of localhost is the same site but not ours, so `same-site` is another site too. */
+/** A page on another port of localhost is the same site but not ours, so `same-site` counts as another site, too. */
 function isFromAnotherSite(request: RawRequest): boolean {
   return findHeaderValues(request, 'sec-fetch-site').some((site) => site !== 'same-origin' && site !== 'none');
 }
 
-/** Someone followed a link to the page; a frame, image, script, form or fetch of another site is no visit. */
+/** Returns whether someone followed a link to the page. A frame, image, script, form or fetch of another site is not a visit. */
 function isVisit(request: RawRequest): boolean {
   const is = (header: string, value: string): boolean => findHeaderValues(request, header).join() === value;
   const page = request.method === 'GET' && /^\/(\?|$)/.test(request.target);

@@ -3,19 +3,20 @@ import { answerJson } from './answer.ts';
 import type { Loops } from './loops.ts';
 import { HttpRefusal } from './problem.ts';
 
-/** More names than these are counted, not listed. */
+/** If there are more names than this, they are counted and not listed. */
 const MOST_NAMED = 10;
 
 /**
- * `/healthz`: the process answers. `/readyz`: its loops are fresh, so what it shows is looked after; 503 while it starts,
- * when an inbox is not even tried any more, and while nothing can be written. Who may not see the status learns which of both, and no names.
+ * `/healthz` answers while the process runs. `/readyz` answers 200 while the loops are fresh, so that what is shown is current.
+ * It answers 503 during the start, when an inbox is not even tried any more, and while nothing can be written. A sender who may
+ * not see the status gets the verdict without names.
  */
 export function registerHealthRoutes(
   app: FastifyInstance,
   options: {
     readonly identity: object;
     readonly loops: Loops;
-    /** Why nothing can be written; null: it can. */
+    /** Why nothing can be written; null when it can. */
     readonly full: () => string | null;
     maySee(request: FastifyRequest): boolean;
   },

@@ -1,6 +1,6 @@
 import { HttpRefusal } from './problem.ts';
 
-/** What one whole number of a query may be; `openapi.json` can show it as it is. */
+/** The limits of one whole number in a query, in the form that `openapi.json` shows. */
 export interface WholeSchema {
   readonly type: 'integer';
   readonly minimum: number;
@@ -9,7 +9,7 @@ export interface WholeSchema {
   readonly description: string;
 }
 
-/** Of `GET /api/v1/history` and `GET /api/v1/personas/ID/history`. */
+/** For `GET /api/v1/history` and `GET /api/v1/personas/ID/history`. */
 export const HOURS: WholeSchema = {
   type: 'integer',
   minimum: 1,
@@ -18,7 +18,7 @@ export const HOURS: WholeSchema = {
   description: 'So many hours back from now, and no further than history is kept.',
 };
 
-/** Of `GET /api/v1/alerts`. */
+/** For `GET /api/v1/alerts`. */
 export const LIMIT: WholeSchema = {
   type: 'integer',
   minimum: 1,
@@ -28,8 +28,8 @@ export const LIMIT: WholeSchema = {
 };
 
 /**
- * The one parameter these routes know.
- * @throws Refusal 400 when it is no such number, is given twice, or stands beside another
+ * Parses the only parameter that these routes have.
+ * @throws Refusal 400 when it does not fit the schema, is given twice, or comes with another parameter
  */
 export function parseWholeParam(url: string, name: string, schema: WholeSchema): number {
   const at = url.indexOf('?');

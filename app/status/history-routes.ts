@@ -13,7 +13,7 @@ import { HOURS, LIMIT, parseWholeParam } from './history-query.ts';
 import { HttpRefusal } from './problem.ts';
 import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire-history.ts';
 
-/** What was: counts, states and outages. All open (Decision 4), since history holds no text of mail and no sender. */
+/** Serves the history: counts, states and outages. All of it is open (Decision 4), since it has no text of mail and no sender. */
 export function registerHistoryRoutes(app: FastifyInstance, history: HistoryReader, clock: Clock): void {
   app.get('/api/v1/history', async (request, reply) => {
     const { from, to, personas } = history.overview(parseWholeParam(request.url, 'hours', HOURS));
@@ -54,7 +54,7 @@ function toSlotsWire({ unread, states }: SlotHistory): HistoryWire['personas'][s
 }
 
 function toAlertWire({ key, scope, message, personas, since, until }: Alert, now: Instant): AlertWire {
-  const end = until ?? Math.max(since, now); // a clock may have been set back
+  const end = until ?? Math.max(since, now); // the clock may have been set back
   return {
     key,
     scope,

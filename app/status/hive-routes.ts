@@ -6,12 +6,12 @@ import type { ClientBudget } from './budget.ts';
 import { takeHold } from './event-pages.ts';
 import { HttpRefusal } from './problem.ts';
 
-/** The local hive, as far as its routes need it. */
+/** The part of the local hive that its routes need. */
 export type HiveApi = Pick<LocalHive, 'send' | 'inbox' | 'personas' | 'pending'>;
 
 /**
- * The local hive over HTTP: paths, parameters and envelopes of the Kijito contract (a). Message text and sending ask for
- * the token; names and counts are open. `signalOf` ends a hold when its client leaves or Hivebar stops.
+ * Serves the local hive over HTTP, with the paths, parameters and envelopes of the Kijito contract (a). Message text and sending
+ * need the token; names and counts are open. `signalOf` ends a hold when its client leaves or Hivebar stops.
  */
 export function registerHiveRoutes(
   app: FastifyInstance,
@@ -30,7 +30,7 @@ export function registerHiveRoutes(
 
   app.get('/api/notify/pending', async (request, reply) => {
     const { waitMs, cursor } = requireParsed(parsePendingQuery(parseParams(request)));
-    // without a cursor there is nothing to wait past: a client that arms is answered at once
+    // Without a cursor there is nothing to wait for, so a client that arms is answered at once.
     const hold = cursor !== null && waitMs > 0 ? { cursor, ms: waitMs } : null;
     using _place = hold === null ? null : takeHold(holds, request.client);
     const levels = await hive.pending(hold, createHoldSignal(reply));
@@ -53,12 +53,12 @@ function requireParsed<T>(parsed: T | Fault): T {
   return parsed;
 }
 
-/** Only personas with unread mail are named: absent means none (Kijito contract a). */
+/** Only personas with unread mail are listed. A persona that is absent has none (Kijito contract a). */
 function toPendingWire({ byAddress, forAgents }: UnreadLevels): object[] {
   const result: object[] = [];
   for (const persona of new Set([...byAddress.keys(), ...forAgents.keys()])) {
     const level = byAddress.get(persona);
-    // Who asks here is an agent, or watches for one: what Hivebar itself says to it counts as well.
+    // The caller is an agent, or watches for one, so messages from Hivebar itself count as well.
     const own = forAgents.get(persona) ?? { unread: 0, urgent: 0 };
     const n = requireCount(level?.unread) + own.unread;
     if (n > 0) result.push({ persona, unread: n, unread_urgent: requireCount(level?.urgent) + own.urgent });
@@ -69,5 +69,5 @@ function toPendingWire({ byAddress, forAgents }: UnreadLevels): object[] {
 function requireCount(count: Count | undefined): number {
   if (count === undefined) return 0;
   if (count.is !== 'unknown') return count.n;
-  throw new HttpRefusal(503, 'unknown', 'a count is not known now', 'ask again'); // to leave it out would say "none"
+  throw new HttpRefusal(503, 'unknown', 'a count is not known now', 'ask again'); // leaving it out would mean "none"
 }

@@ -6,11 +6,11 @@ import { Fault } from '../../core/model/index.ts';
 import { type Log, realFiles } from '../../core/ports/index.ts';
 import { getMaxSocketPathBytes } from '../owner-socket.ts';
 
-/** What a bind came to: `unavailable`, where the machine has no such address. */
+/** The result of a bind. `unavailable` means that the machine has no such address. */
 export type BindResult = { readonly is: 'bound'; readonly port: number } | { readonly is: 'unavailable' };
 
 /**
- * Binds one loopback address, port 0 = any.
+ * Binds one loopback address. Port 0 takes any free port.
  *
  * @throws Fault `port-taken` when something else listens there.
  */
@@ -35,9 +35,9 @@ export async function bindLoopback(server: Server, host: '127.0.0.1' | '::1', po
 }
 
 /**
- * Binds the owner-only socket, mode 0600 in a directory that is ours alone. A socket that nobody listens on any more is
- * replaced; one that answers belongs to a running Hivebar. On Windows it is a named pipe: there is no file to prepare, and
- * none to be left behind.
+ * Binds the owner-only socket with mode 0600, in a directory that only the owner can use. A socket on which nobody listens is
+ * replaced. One that answers belongs to a running Hivebar. On Windows it is a named pipe, so there is no file to prepare or to
+ * clean up.
  *
  * @throws Fault `port-taken` when one answers; `unwritable` when directory or path cannot serve.
  */
@@ -65,7 +65,7 @@ export async function bindOwnerSocket(
   }
 }
 
-/** Without `readableAll` and `writableAll` Windows lets only owner and administrators write to it, so ask by it. */
+/** Without `readableAll` and `writableAll` Windows lets only the owner and administrators write, so the test is to write. */
 async function bindPipe(server: Server, path: string): Promise<void> {
   try {
     await listenOn(server, { path, readableAll: false, writableAll: false });
@@ -75,7 +75,7 @@ async function bindPipe(server: Server, path: string): Promise<void> {
   }
 }
 
-/** In /tmp, where the socket stands when its own path is too long, somebody else may have been there first. */
+/** In /tmp, which is used when the own path is too long for a socket, another user may have made the directory first. */
 function makeDirectory(path: string): void {
   try {
     realFiles.mkdirAll(path, 0o700);
@@ -90,13 +90,13 @@ function checkDirectory(path: string): void {
   if (stat === undefined) throw createSocketFault(path, 'the directory is missing');
   if (!stat.isDirectory()) throw createSocketFault(path, 'is no directory');
   const uid = process.getuid?.();
-  if (uid === undefined) return; // no modes on this platform; the user profile is private by itself
+  if (uid === undefined) return; // this platform has no modes; the user profile is private by itself
   if (stat.uid !== uid) throw createSocketFault(path, `belongs to user ${stat.uid}, not to us (user ${uid})`);
   if ((stat.mode & 0o077) !== 0)
     throw createSocketFault(path, `has mode ${(stat.mode & 0o777).toString(8)}, and others may enter`);
 }
 
-/** What stands in the place of our socket is moved aside: the folder is ours alone, so it is nobody's who needs it there. */
+/** Moves aside whatever has the name of the socket. The folder is ours alone, so nobody else needs it there. */
 async function clearSocketPath(path: string, log: Log): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;

@@ -2,19 +2,19 @@ import type { Board, Fact } from '../../core/board/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 
-/** Whether every inbox is looked at as often as it should. */
+/** Whether every inbox is polled as often as it should be. */
 export type Readiness =
   | { readonly is: 'ready'; readonly personas: number }
-  /** Something was not looked at yet, since the process has only begun. */
+  /** Something was not polled yet, because the process has just started. */
   | { readonly is: 'starting'; readonly waits: readonly string[] }
-  /** These were not even tried for so long that their loops must have ended. An inbox that fails is tried. */
+  /** These inboxes were not even tried for so long that their loops must have ended. An inbox whose polls fail is still tried. */
   | { readonly is: 'stopped'; readonly personas: readonly PersonaId[] };
 
-/** What was done so far, counted from the facts of the board. */
+/** The work done so far, counted from the facts of the board. */
 export interface PollTally {
   readonly polls: number;
   readonly failures: number;
-  /** By name of the event. */
+  /** The counts by event name. */
   readonly events: ReadonlyMap<string, number>;
 }
 
@@ -23,13 +23,13 @@ export interface Loops extends Disposable {
   readiness(): Readiness;
 }
 
-/** The waits between tries of an inbox that is down end here, so nothing that is tried more rarely is alive. */
+/** The longest wait between two tries of an inbox that is down. A loop that tries less often has ended. */
 const CEILING_MS = 90_000;
 
 /**
- * Follows when each inbox was last tried. A number can be old because its hive is down, which is no fault of ours and has
- * its own cause on the board; or because nobody looks any more, which only this tells. Times are of the clock that stands
- * still while the machine sleeps.
+ * Follows when each inbox was last tried. A number can be old because its hive is down; that is no fault of Hivebar and has its
+ * own cause on the board. Or it is old because nobody polls any more, which only this can tell. Times are of the clock that
+ * stands still while the machine sleeps.
  */
 export function followLoops(board: Board, clock: Clock): Loops {
   const tries = new Map<PersonaId, { last: number; staleMs: number; tried: boolean }>();
@@ -67,7 +67,7 @@ export function followLoops(board: Board, clock: Clock): Loops {
         for (const { event } of fact.events) tally.events.set(event, (tally.events.get(event) ?? 0) + 1);
     }
   };
-  // those who joined before anybody listened: what is on the board of them counts from now
+  // For personas that joined earlier, the time counts from now.
   for (const { id, health, unread } of board.snapshot().personas) {
     const staleMs = unread.asOf === null || unread.staleAfter === null ? 0 : unread.staleAfter - unread.asOf;
     tries.set(id, { last: clock.monotonic(), staleMs, tried: health.is !== 'unseen' });

@@ -4,8 +4,8 @@ import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from 
 import type { StatusWire } from './wire.ts';
 
 /**
- * `GET /metrics` for Prometheus. The library writes the text and escapes what is others'; it is loaded with the first
- * request, and it has no collectors of its own, so that it sets no timer.
+ * `GET /metrics` for Prometheus. The library formats the text and escapes untrusted names. It is loaded with the first request.
+ * Its own collectors are off, so it sets no timer.
  */
 export function registerMetricsRoute(
   app: FastifyInstance,
@@ -19,7 +19,7 @@ export function registerMetricsRoute(
   app.get('/metrics', async (_request, reply) => {
     const write = await loadWriter();
     const { loops, daemons, readers, status } = options;
-    // after the load, so that the numbers are those of this moment
+    // after the library is loaded, so that the numbers are those of this moment
     const metrics = toMetrics({
       status: status(),
       tally: loops.tally,

@@ -3,7 +3,7 @@ import { parseIso } from '../../core/model/index.ts';
 import type { PollTally } from './loops.ts';
 import type { PersonaWire, StatusWire } from './wire.ts';
 
-/** One metric as a scrape shows it. Without samples it is left out: what is not known is absent, never 0. */
+/** One metric as a scrape shows it. A metric without samples is left out: an unknown value is absent, never 0. */
 export interface Metric {
   readonly name: string;
   readonly help: string;
@@ -16,7 +16,7 @@ export interface ScrapeSample {
   readonly value: number;
 }
 
-/** What the process says of itself. */
+/** Numbers about the process itself. */
 export interface ProcessFigures {
   readonly node: string;
   readonly startedAtSeconds: number;
@@ -25,15 +25,15 @@ export interface ProcessFigures {
   readonly heapUsedBytes: number;
 }
 
-/** Who reads now. */
+/** Numbers of current readers. */
 export interface ReaderFigures {
   readonly streams: number;
   readonly holds: number;
 }
 
 /**
- * The status in the words of Prometheus: numbers of the same status that `/status.json` shows, so that both agree at any
- * moment. As there, personas that are hidden have their own series and are left out of the sums.
+ * Converts the status to Prometheus metrics. They are numbers of the same status that `/status.json` shows, so both agree at any
+ * moment. Hidden personas have series of their own and are left out of the sums, as they are there.
  */
 export function toMetrics(options: {
   readonly status: StatusWire;
@@ -166,7 +166,7 @@ function toUpValue({ state }: { readonly state: PersonaWire['state'] }): number 
   return state === 'DOWN' ? 0 : null;
 }
 
-/** A name is another's text and may be of any length; the stem is bounded and no other persona's either. */
+/** Other programs choose a name, and it may have any length. The stem is bounded and unique, too. */
 function toPersonaLabel({ id, stem }: PersonaWire): string {
   return id.length <= 200 ? displayName(id) : stem;
 }

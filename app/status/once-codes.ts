@@ -1,30 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { Clock, Random } from '../../core/ports/index.ts';
 
-/** What a code that was handed in is good for. `again`: it was good, and was used before. */
+/** The verdict on a code. `again` means that it was valid and was used before. */
 export type RedeemResult = 'good' | 'again' | 'bad';
 
 /**
- * Codes that are good for the token once and for a minute. They stand behind the `#` of a link, which no browser sends
- * anywhere: so a link opens the page, and the page gets the token without it ever being part of an address.
+ * Codes that can be exchanged for the token once, within a minute. They are behind the `#` of a link, and no browser sends that
+ * part anywhere. So a link opens the page, and the page gets the token without the token being part of an address.
  *
- * A code has 256 bits, so wrong ones are not counted: a limit would protect nothing, and would let anybody who may ask
- * keep the owner out.
+ * A code has 256 bits, so wrong codes are not counted: a limit would protect nothing, and would let anybody lock the owner out.
  */
 export interface OnceCodes {
   make(): string;
-  /** Whether `redeem` would take it; uses nothing up. */
+  /** Returns whether `redeem` would accept the code, without using it up. */
   isGood(code: string): boolean;
   redeem(code: string): RedeemResult;
 }
 
 const CODE_BYTES = 32;
 const GOOD_FOR_MS = 60_000;
-/** More are not open at once: the oldest gives way. */
+/** The most codes that are open at once. The oldest is dropped for a new one. */
 const MOST_OPEN = 100;
 
 export function createOnceCodes({ clock, random }: { readonly clock: Clock; readonly random: Random }): OnceCodes {
-  /** By digest, in order of age, so that how long a look-up takes says nothing of a code. */
+  /** Sorted by age, with digests as keys, so that the time of a look-up reveals nothing about a code. */
   const codes = new Map<string, { readonly until: number; used: boolean }>();
 
   const forget = (): void => {

@@ -5,7 +5,10 @@ import { getAssetPath } from '../assets.node.ts';
 import { REVALIDATE } from './api-routes.ts';
 import { matchesEtag } from './current.ts';
 
-/** `GET /openapi.json`: this server's routes, as `build/openapi.ts` wrote them from the schemas. Tells nothing that is watched. */
+/**
+ * `GET /openapi.json`: the routes of this server, as `build/openapi.ts` wrote them from the schemas. It shows nothing of what is
+ * watched.
+ */
 export function registerOpenapiRoute(app: FastifyInstance): void {
   let read: { readonly body: Buffer; readonly etag: string } | null = null;
   app.get('/openapi.json', { config: { tellsNothing: true } }, async (request, reply) => {

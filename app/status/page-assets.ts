@@ -6,10 +6,13 @@ export interface Asset {
   readonly body: Buffer;
 }
 
-/** What the page is made of, all in memory. */
+/** The files of the page, all in memory. */
 export interface PageAssets {
-  /** The whole document, readable without JavaScript. Null: to somebody who may not see the status, who is asked for the token. */
+  /**
+   * Renders the whole document, readable without JavaScript. With a null `status` it asks for the token, for a reader who may not
+   * see the status.
+   */
   html(status: StatusWire | null, now: Instant): string;
-  /** By name under `/assets/`. */
+  /** The files by their name under `/assets/`. */
   readonly files: ReadonlyMap<string, Asset>;
 }

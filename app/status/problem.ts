@@ -1,6 +1,6 @@
 import { FAULTS, Fault, type FaultCode, JsonRefusal } from '../../core/model/index.ts';
 
-/** A refusal as it goes over the wire, always `{"error": {code, message, next}}`. */
+/** A refusal in the form `{"error": {code, message, next}}`, which all refusals have. */
 export interface Problem {
   readonly status: number;
   readonly code: string;
@@ -9,7 +9,7 @@ export interface Problem {
   readonly next: string;
 }
 
-/** Thrown by a route to refuse. */
+/** A route throws this to refuse a request. */
 export class HttpRefusal extends Error {
   readonly problem: Problem;
 
@@ -33,10 +33,10 @@ const STATUS: Partial<Record<FaultCode, number>> = {
   'brainclaw-refused': 409,
 };
 
-/** How Fastify names a body over its limit. */
+/** Fastify's code for a body over its limit. */
 const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
 
-/** Any thrown value as what the sender is told. What was not foreseen tells nothing of our inside. */
+/** Converts any thrown value to what the sender is told. An unexpected error reveals nothing about our internals. */
 export function toProblem(error: unknown, bodyLimit?: number): Problem {
   if (error instanceof HttpRefusal) return error.problem;
   if (error instanceof JsonRefusal) {

@@ -6,31 +6,31 @@ import { matchesEtag } from './current.ts';
 import { HttpRefusal } from './problem.ts';
 import type { ProjectsWire, ProjectWire } from './wire-brainclaw.ts';
 
-/** A project that is watched, as it is now. */
+/** A watched project in its current state. */
 export interface WatchedProject {
-  /** Of its source. */
+  /** The id of its source. */
   readonly id: string;
-  /** The persona that stands for its board. */
+  /** The persona that stands for the project's board. */
   readonly board: string;
   readonly label: string;
   /** The folder that holds the store. */
   readonly root: string;
-  /** Null: it was not read yet. */
+  /** Null when the project was not read yet. */
   readonly sheet: ProjectSheet | null;
-  /** The same with one page of one section alone. */
+  /** Returns the sheet with one page of one section only. */
   sheetAt(page: SheetPage): ProjectSheet | null;
-  /** Differs when the sheet differs. */
+  /** Changes when the sheet changes. */
   readonly rev: string | null;
-  /** What is wrong in its store, a line each. */
+  /** What is wrong in its store, one line each. */
   readonly defects: readonly string[];
-  /** What a person asks of it is done. */
+  /** Whether a person may act on its items. */
   readonly acts: boolean;
 }
 
-/** The projects that are watched, by id. */
+/** Lists the watched projects, sorted by id. */
 export type ProjectsApi = () => readonly WatchedProject[];
 
-/** The sheets of projects: their numbers for everybody, their text for who has the token (Decision 4). */
+/** Serves the sheets of projects: the numbers for everybody, the text for readers with the token (Decision 4). */
 export function registerProjectRoutes(app: FastifyInstance, projects: ProjectsApi): void {
   app.get('/api/brainclaw', async (request, reply) =>
     answerWithEtag(request, reply, { projects: projects().map(toProjectNumbers) }),
@@ -53,7 +53,7 @@ export function registerProjectRoutes(app: FastifyInstance, projects: ProjectsAp
 
 type PageQuery = Readonly<Record<string, unknown>>;
 
-/** Null: the first rows of all sections. */
+/** Null means the first rows of all sections. */
 function parsePage({ section, from }: PageQuery): SheetPage | null {
   if (section === undefined && from === undefined) return null;
   if (typeof section !== 'string')
@@ -66,7 +66,7 @@ function parsePage({ section, from }: PageQuery): SheetPage | null {
   return { section, from: Number(text) };
 }
 
-/** Two answers with one tag are the same to a byte, so who has the token and who has not never share one. */
+/** Two answers with the same tag must be equal, so readers with and without the token never share a tag. */
 function answerWithEtag(request: FastifyRequest, reply: FastifyReply, value: ProjectsWire | ProjectWire): FastifyReply {
   const body = JSON.stringify(value);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
@@ -95,7 +95,7 @@ function toProjectWire({ id, board, label, root, rev, sheet, defects, acts }: Wa
   };
 }
 
-/** A row is text: its title, its ids, who it is of. What is left is how many there are. */
+/** Removes the rows, because a row is text: its title, its ids, its owner. The number of rows stays. */
 function removeText({ project, sheet, ...rest }: ProjectWire): ProjectWire {
   return {
     ...rest,
@@ -110,5 +110,5 @@ function removeText({ project, sheet, ...rest }: ProjectWire): ProjectWire {
 
 type SheetOnWire = NonNullable<ProjectWire['sheet']>;
 
-/** The sheet is plain values; its lists are only read here. */
+/** The sheet has plain values only, and its lists are only read here. */
 const toPlainSheet = (sheet: ProjectSheet): SheetOnWire => sheet as unknown as SheetOnWire;

@@ -3,12 +3,12 @@ import type { XStatic } from 'typebox/schema';
 import { formatSchemaErrors } from '../schema-error.ts';
 import { HttpRefusal } from './problem.ts';
 
-/** The longest hold in seconds; who asks for more gets this. */
+/** The longest hold in seconds. A request for more gets this. */
 export const MAX_WAIT_SECONDS = 60;
-/** The most events in one answer; who asks for more gets this. */
+/** The most events in one answer. A request for more gets this. */
 export const MAX_EVENTS = 1000;
 
-/** What `GET /api/v1/events` and `GET /api/v1/personas/ID/events` ask. `openapi.json` shows the same schema. */
+/** The query of `GET /api/v1/events` and `GET /api/v1/personas/ID/events`. `openapi.json` shows the same schema. */
 export const EVENTS_QUERY = {
   type: 'object',
   properties: {
@@ -36,7 +36,7 @@ export const EVENTS_QUERY = {
 
 export type EventsQuery = XStatic<typeof EVENTS_QUERY>;
 
-/** What `GET /api/v1/stream` asks; a `Last-Event-ID` goes first. */
+/** The query of `GET /api/v1/stream`. A `Last-Event-ID` header takes precedence. */
 export const STREAM_QUERY = {
   type: 'object',
   properties: {
@@ -50,7 +50,7 @@ export const STREAM_QUERY = {
   additionalProperties: false,
 } as const;
 
-/** What `GET /api/v1/decisions` asks. */
+/** The query of `GET /api/v1/decisions`. */
 export const DECISIONS_QUERY = {
   type: 'object',
   properties: {
@@ -61,7 +61,7 @@ export const DECISIONS_QUERY = {
   additionalProperties: false,
 } as const;
 
-/** What `POST /api/v1/token` takes. */
+/** The body of `POST /api/v1/token`. */
 export const TOKEN_BODY = {
   type: 'object',
   properties: { code: { type: 'string', maxLength: 200, description: 'From the one-time link: `#once=CODE`.' } },
@@ -76,10 +76,10 @@ const ADDRESS = {
   description: 'Whose. The token of a daemon is for one alone; with the token of the run directory it must be said.',
 } as const;
 
-/** What `GET /v1/signals/pending` asks (persona daemon, contract 2). */
+/** The query of `GET /v1/signals/pending` (persona daemon, contract 2). */
 export const PENDING_QUERY = { type: 'object', properties: { address: ADDRESS }, additionalProperties: false } as const;
 
-/** What `POST /v1/signals/pending/drain` takes. */
+/** The body of `POST /v1/signals/pending/drain`. */
 export const DRAIN_BODY = {
   type: 'object',
   properties: {
@@ -90,7 +90,7 @@ export const DRAIN_BODY = {
   additionalProperties: false,
 } as const;
 
-/** What `POST /v1/signals` takes. */
+/** The body of `POST /v1/signals`. */
 export const SIGNAL_BODY = {
   type: 'object',
   properties: {
@@ -103,7 +103,7 @@ export const SIGNAL_BODY = {
   additionalProperties: false,
 } as const;
 
-/** @throws Refusal 400 when the query of this URL does not fit; a key that is given twice or not known fits nothing. */
+/** @throws Refusal 400 when the query of this URL does not fit. A key that is unknown or given twice does not fit. */
 export const parseEventsQuery = (url: string): EventsQuery => query.checked('query', parseParams(url), EVENTS_QUERY);
 
 /** @throws Refusal 400 */
@@ -130,7 +130,7 @@ export const parseSignalBody = (body: unknown): XStatic<typeof SIGNAL_BODY> => j
 const query = createChecker(true);
 const json = createChecker(false);
 
-/** Compiles a schema when it is first needed. `coerce`: numbers come as text. */
+/** Compiles a schema when it is first needed. With `coerce`, numbers may be given as text. */
 function createChecker(coerce: boolean) {
   const compiled = new Map<object, ValidateFunction>();
   let ajv: Ajv2020 | null = null;

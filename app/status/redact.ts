@@ -1,8 +1,8 @@
 import { type Event, formatEventLine, parseEventLine } from '../../core/events/index.ts';
 
 /**
- * What may be said of an event without the token: names, numbers and times, no sender and no text (Decision 4). A list of
- * what is allowed, so that a key nobody thought of stays inside.
+ * The keys of an event that may be shown without the token: names, numbers and times, but no sender and no text (Decision 4). It
+ * lists what is allowed, so that a key nobody thought of stays hidden.
  */
 const OPEN: ReadonlySet<string> = new Set([
   'event',
@@ -26,7 +26,7 @@ const OPEN: ReadonlySet<string> = new Set([
   'emitted',
 ]);
 
-/** Of an alert also these: its `reason` is one of a few words, not a text as elsewhere. */
+/** Further keys that are allowed in an alert. Its `reason` is one of a few words, not free text as in other events. */
 const OPEN_IN_ALERTS: ReadonlySet<string> = new Set([
   'reason',
   'omitted',
@@ -44,7 +44,7 @@ const OPEN_IN_ALERTS: ReadonlySet<string> = new Set([
   'urgent_unanswered_write_only',
 ]);
 
-/** An event's line as this reader may see it: as it is for the owner, without sender and text for anyone else. */
+/** Returns the line of an event as this reader may see it: unchanged for the owner, without sender and text for anyone else. */
 export function redactLine(line: string, right: 'owner' | 'anyone'): string {
   if (right === 'owner') return line;
   const event = parseEventLine(line);

@@ -12,10 +12,10 @@ import {
 import type { PersonaWire, StatusWire } from './wire.ts';
 
 /**
- * The page as a document that says everything without JavaScript. The markup of a card and of a cause stands once, in the
- * `template` elements of index.html: here they are filled as text, in the browser they are cloned and filled by the same
- * slots. Only `template` is trusted; every value is escaped. It is taken apart once, because a page is asked for by
- * somebody who waits, of a process that has been idle.
+ * Creates the renderer for the page as a document that is complete without JavaScript. The markup of a card and of a cause is
+ * defined once, in the `template` elements of index.html. Here they are filled as text; in the browser they are cloned and filled
+ * by the same slots. Only `template` is trusted, and every value is escaped. The template is parsed once, because a reader waits
+ * for the page and the process may have been idle.
  * @throws Error when `template` lacks one of its parts
  */
 export function createPageRenderer(template: string): (status: StatusWire | null, now: Instant) => string {
@@ -60,17 +60,20 @@ export function createPageRenderer(template: string): (status: StatusWire | null
   };
 }
 
-/** What a fragment holds between the places that are filled. */
+/** The parts of a fragment, which are the places to fill and the text between them. */
 type TemplatePiece =
   | string
   /** `{{name}}`, in an attribute or between elements. */
   | { readonly is: 'place'; readonly name: string }
-  /** An element with `data-slot`, without its `>`, and the text it has when it is not filled. */
+  /** An element with `data-slot`, without its `>`, and its text when the slot is not filled. */
   | { readonly is: 'slot'; readonly tag: string; readonly name: string; readonly otherwise: string };
 
 const PLACES = /\{\{(\w+)\}\}|(<[a-z][a-z0-9]*[^>]*\sdata-slot="(\w+)"[^>]*)>([^<]*)/g;
 
-/** Puts each slot's text into its element, or hides the element when it has none; `html` goes in as it is. */
+/**
+ * Returns a function that puts each slot's text into its element, or hides the element when there is none. Values of `html` are
+ * inserted as they are.
+ */
 function createFiller(fragment: string): (slots: Slots, html?: Readonly<Record<string, string>>) => string {
   const pieces: TemplatePiece[] = [];
   let from = 0;
@@ -111,7 +114,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in an element or a quoted attribute. NUL, which HTML cannot hold, becomes U+FFFD. */
+/** Escapes text for an element or a quoted attribute. NUL, which HTML cannot contain, becomes U+FFFD. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"'\0]/g, (c) => ENTITIES[c] ?? '\ufffd');
 }

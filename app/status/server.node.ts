@@ -10,25 +10,25 @@ import type { StatusOptions } from './status-options.ts';
 
 export interface StatusServer extends AsyncDisposable {
   readonly port: number;
-  /** Addresses that work, `http://127.0.0.1:PORT/` first. */
+  /** The addresses of the server, `http://127.0.0.1:PORT/` first. */
   readonly urls: readonly string[];
-  /** Every route there is, `METHOD /path/:param`, as the router knows it. */
+  /** Every route, as `METHOD /path/:param` in the form of the router. */
   readonly routes: readonly string[];
   /**
-   * A link for the owner's browser, good once and for a minute: `http://127.0.0.1:PORT/#once=CODE`, for one persona
-   * `...&persona=ID`. The page hands the code in for the token (`POST /api/v1/token`).
+   * Creates a link for the owner's browser that works once, within a minute: `http://127.0.0.1:PORT/#once=CODE`, for one persona
+   * `...&persona=ID`. The page exchanges the code for the token (`POST /api/v1/token`).
    */
   createOnceLink(persona: string | null): string;
 }
 
-/** A stop waits so long for answers that are on their way, then cuts. */
+/** A stop waits this long for answers in progress, then cuts them. */
 const GRACE_MS = 100;
-/** With port 0: how often a port that is free on 127.0.0.1 but taken on ::1 is given back for another. */
+/** With port 0: how often another port is tried, when a port is free on 127.0.0.1 but taken on ::1. */
 const TRIES = 5;
 
 /**
- * Serves page, JSON, stream, local hive and actions on 127.0.0.1, on ::1 where the machine has it (field report S13), and
- * on a socket only its owner can open. Dispose stops it within 0.2 s, held requests and open streams included.
+ * Serves page, JSON, stream, local hive and actions on 127.0.0.1, on ::1 where the machine has it (field report S13), and on a
+ * socket that only its owner can open. Dispose stops the server within 0.2 s, including held requests and open streams.
  *
  * @throws Fault `port-taken` when port or socket belong to another program; `unwritable` when the socket cannot be made.
  */
@@ -76,7 +76,7 @@ export async function startStatusServer(options: StatusOptions): Promise<StatusS
           continue;
         }
         if (!(error instanceof Fault)) throw error;
-        // localhost may then lead a browser to a stranger; our own address is printed with 127.0.0.1 and still works
+        // localhost may then lead a browser to another program; our printed address has 127.0.0.1 and still works
         options.log.warn(`not served on ::1: ${error.message}`, { port });
         urls.push(`http://127.0.0.1:${port}/`);
         break;

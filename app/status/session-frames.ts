@@ -3,17 +3,17 @@ import { parseJson } from '../../core/model/index.ts';
 
 /** The subprotocol of the session stream (persona daemon, contract 2). */
 export const SUBPROTOCOL = 'signals.v1';
-/** How often one says that it lives. */
+/** How often a connected client sends a heartbeat, in milliseconds. */
 export const HEARTBEAT_MS = 15_000;
 
-/** What one that is connected says; times and ages as it has them. */
+/** The frames that a client sends. Times and ages are by the client's clock. */
 export type SessionClientFrame =
   | { readonly is: 'hello'; readonly kind: string; readonly joiner: Omit<Joiner, 'address' | 'kind'> }
   | { readonly is: 'heartbeat'; readonly heartbeat: Omit<PeerHeartbeat, 'at'> }
   | { readonly is: 'bye'; readonly reason: string }
-  /** A kind of a later version: it is passed over. */
+  /** A frame type of a later version. It is ignored. */
   | { readonly is: 'unknown' }
-  /** A hello of a protocol that is not ours, or no hello at all. */
+  /** A hello of another protocol version, or no valid hello at all. */
   | { readonly is: 'bad'; readonly why: string };
 
 export type SessionServerFrame =
@@ -28,10 +28,10 @@ export type SessionServerFrame =
   | SignalChange
   | PeerChange;
 
-/** Longest text of a hello, in characters. */
+/** The longest text in a hello, in characters. */
 const LONGEST = 1024;
 
-/** One frame. @throws SyntaxError when it is no JSON */
+/** Parses one frame. @throws SyntaxError when it is not JSON */
 export function parseClientFrame(text: string): SessionClientFrame {
   const frame: unknown = parseJson(text);
   if (frame === null || typeof frame !== 'object' || Array.isArray(frame)) return { is: 'unknown' };
@@ -78,7 +78,7 @@ function parseNumber(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }
 
-/** A frame as it goes out. */
+/** Formats a frame for sending. */
 export function formatFrame({ is: type, ...fields }: SessionServerFrame): string {
   return JSON.stringify({ type, ...fields });
 }

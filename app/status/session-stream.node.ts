@@ -11,7 +11,7 @@ import { HttpRefusal } from './problem.ts';
 import { openSessionConnection, type StreamClose } from './session.ts';
 import { SUBPROTOCOL } from './session-frames.ts';
 
-/** Where the stream is, and the only path of ours that is more than HTTP. */
+/** The path of the stream. It is the only path that takes WebSocket connections. */
 export const STREAM_PATH = '/v1/session/stream';
 
 export interface SessionStreamOptions {
@@ -25,31 +25,31 @@ export interface SessionStreamOptions {
 export interface SessionStream extends Disposable {
   /**
    * Takes over a connection whose request passed the guard.
-   * @throws Refusal when it stays an HTTP request: the socket is still the caller's to answer
+   * @throws Refusal when it stays an HTTP request; then the caller must answer on the socket
    */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, origin: RequestOrigin): void;
   readonly open: number;
 }
 
-/** More are sent away: each has a persona of its own. */
+/** The most streams at once. Further ones are refused; each daemon or agent has only one. */
 const MOST_STREAMS = 256;
 const RETRY_AFTER_MS = 30_000;
 const MOST_FRAME = 64 * 1024;
-/** Who leaves more than this unread is too slow, and comes again for a peek. */
+/** A client that leaves more than this unread is too slow. It is disconnected, and peeks after it has reconnected. */
 const MOST_UNREAD = 256 * 1024;
 const PING_MS = 15_000;
-/** A close that the other end does not answer is cut after so long. */
+/** A close that the other end does not answer is cut after this time. */
 const CLOSE_MS = 1000;
 
 interface StreamConnection {
   readonly socket: WebSocket;
-  /** Something was heard since the last ping. */
+  /** Whether anything was received since the last ping. */
   isAlive: boolean;
 }
 
 /**
- * The session stream (persona daemon, contract 2): frames of who is connected, and what became of its address. `ws` is loaded
- * with the first stream.
+ * Creates the session stream (persona daemon, contract 2): frames that say who is connected, and what happened to its address.
+ * `ws` is loaded with the first stream.
  */
 export function createSessionStream(options: SessionStreamOptions): SessionStream {
   const { callers, clock, log } = options;
@@ -124,7 +124,7 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
     upgrade(request, socket, head, { place, trust }) {
       const key = requireDaemonKey(request, place, callers);
       trust();
-      // Until the library has it, nobody else would hear that it broke.
+      // Until the library has the socket, nobody else would handle its errors.
       const destroySocket = (): void => void socket.destroy();
       socket.on('error', destroySocket);
       loadServer().then(
@@ -151,7 +151,7 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
   };
 }
 
-/** Whose stream it would be. @throws Refusal */
+/** Returns the key of the daemon whose stream it would be. @throws Refusal */
 function requireDaemonKey(request: IncomingMessage, place: ListenerKind, callers: Callers): DaemonKey {
   const { url = '', headers, method, httpVersion } = request;
   const [path, ...query] = url.split('?');

@@ -3,7 +3,7 @@ import type { Clock, Log } from '../../core/ports/index.ts';
 import type { Callers, DaemonKey } from './callers.ts';
 import { formatFrame, HEARTBEAT_MS, parseClientFrame, type SessionClientFrame } from './session-frames.ts';
 
-/** Why a stream is closed, as WebSocket has it: codes of the contract from 4401 on. */
+/** Why a stream is closed, in the form of WebSocket: the codes from 4401 on are those of the contract. */
 export interface StreamClose {
   readonly code: number;
   readonly reason: string;
@@ -27,11 +27,11 @@ export interface SessionConnection extends Disposable {
   receive(text: string): void;
 }
 
-/** Who opened a stream says who it is within this time. */
+/** A client that opened a stream must send its hello within this time. */
 const HELLO_MS = 10_000;
-/** What a daemon says when its persona is over; any other end is one to come back from. */
+/** The reasons of a daemon whose persona is over. After any other end it may come back. */
 const OVER = ['wrap', 'archive', 'destroy'];
-/** The longest reason a close frame has room for, in characters. */
+/** The longest reason that fits into a close frame, in characters. */
 const LONGEST_REASON = 100;
 
 type HelloFrame = Extract<SessionClientFrame, { is: 'hello' }>;
@@ -41,8 +41,8 @@ interface JoinedSession extends Disposable {
 }
 
 /**
- * One stream from its hello to its end, whatever carries it (persona daemon, contract 2). With an `observe` token it is a
- * daemon's, with an `act` token an agent's; nobody is registered as more than its token allows.
+ * Handles one stream from its hello to its end, over any transport (persona daemon, contract 2). With an `observe` token it is
+ * the stream of a daemon, with an `act` token that of an agent. A client cannot register as more than its token allows.
  */
 export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outlet: SessionOutlet): SessionConnection {
   const { signals, registrations, callers, clock, log } = needs;
@@ -66,7 +66,7 @@ export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outle
     joined = null;
   }
 
-  /** @returns null: a daemon of this identity is connected already */
+  /** @returns null when a daemon of this identity is connected already */
   function join(joiner: HelloFrame['joiner']): JoinedSession | null {
     const { address } = key;
     signals.appear(address);
@@ -105,7 +105,7 @@ export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outle
     }
   }
 
-  /** At each heartbeat: what the owner took back is not used on. */
+  /** Runs at each heartbeat, so that a token that the owner revoked stops working. */
   function checkKey(): boolean {
     switch (callers.checkKey(key)) {
       case 'good':

@@ -24,8 +24,9 @@ const OWN = { config: { ownTokens: true } } as const;
 const MOST = 20;
 
 /**
- * The upstream contract over HTTP (persona daemon, contract 2); the stream is beside it. Each call asks for a token, that of a
- * daemon (`observe`), of its surfaces (`act`), or the owner's, which acts for any address and says which.
+ * Registers the upstream contract over HTTP (persona daemon, contract 2). The session stream is separate. Each call needs a
+ * token: that of a daemon (`observe`), of its surfaces (`act`), or the owner's. The owner may act for any address and must name
+ * it.
  */
 export function registerSignalsRoutes(
   app: FastifyInstance,
@@ -49,7 +50,7 @@ export function registerSignalsRoutes(
     const { max = MOST, session = null, address: requestedAddress } = parseDrainBody(request.body ?? {});
     const address = resolveAddress(caller, requestedAddress);
     handovers.commitOpen();
-    // Who hung up meanwhile is heard of in the next turn, and is lent nothing.
+    // A client that has hung up in the meantime is noticed in the next turn, and gets no items.
     await new Promise<void>((resolve) => void clock.after(0, resolve));
     if (isGone(reply)) return reply.hijack();
     const lent = signals.lend(address, { most: max, session });
@@ -97,7 +98,7 @@ function isObserver(caller: Caller): boolean {
   return caller.is === 'keyed' && caller.key.scope === 'observe';
 }
 
-/** Whose signals are asked for. @throws Refusal */
+/** Returns the address whose signals are requested. @throws Refusal */
 function resolveAddress(caller: Caller, requestedAddress: string | undefined): string {
   if (caller.is === 'owner') {
     if (requestedAddress !== undefined) return requestedAddress;
@@ -119,14 +120,14 @@ function isGone({ raw }: FastifyReply): boolean {
 }
 
 /**
- * Sees lent items through to their reader. They are delivered once the whole answer was written to a connection that did not
- * end in the next moment, and pending again when it was not: who hangs up as fast as that may have died without reading, and
- * is given them again rather than never. Who asked for the connection to be closed is not there to be looked at.
+ * Follows lent items until their reader has them. They count as delivered when the whole answer was written to a connection that
+ * stayed open for the next turn. Otherwise they are pending again: a client that hangs up so fast may have died before reading,
+ * so it gets them a second time. A client that asked for the connection to be closed cannot be checked this way.
  */
 function createHandovers(clock: Clock) {
   const open = new Set<() => void>();
   return {
-    /** Whoever asks next sees what was handed over as delivered. */
+    /** Counts what was handed over as delivered before the next request is answered. */
     commitOpen: () => {
       for (const end of open) end();
     },
@@ -191,7 +192,7 @@ function toConnectedWire(registration: Registration) {
   };
 }
 
-/** A session was announced, and not by a connection of its own: what it did not say is null. */
+/** A session that was announced, but has no connection of its own. What it did not say is null. */
 function toSessionWire({ id, address, surface, project, since }: AnnouncedAgent) {
   return {
     registration_id: id,

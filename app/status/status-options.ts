@@ -19,7 +19,7 @@ export interface StatusOptions {
   readonly events: EventLog;
   readonly history: HistoryReader;
   readonly projects: ProjectsApi;
-  /** What the persona daemons of this machine export; absent: there are none. */
+  /** The metrics of the persona daemons of this machine; absent when there are none. */
   readonly daemonMetrics?: () => readonly Metric[];
   readonly signals: SignalsApi;
   /** The tokens of the installed daemons. */
@@ -27,14 +27,14 @@ export interface StatusOptions {
   readonly page: PageAssets;
   /** The secret of the run directory. */
   readonly token: string;
-  /** Counts and states ask for it too (Decision 4): for a machine that others use. */
+  /** Whether counts and states need the token, too (Decision 4): for a machine that others use. */
   readonly tokenEverywhere: boolean;
-  /** 0 = any free one. */
+  /** The port to listen on; 0 for any free one. */
   readonly port: number;
-  /** Null: no owner-only socket. */
+  /** The path of the owner-only socket; null for none. */
   readonly socketPath: string | null;
   readonly version: string;
-  /** Who answers `/healthz`, so that a stale lock is told from a running Hivebar. */
+  /** The identity that `/healthz` shows. With it a stale lock can be told from a running Hivebar. */
   readonly instance: { readonly id: string; readonly pid: number };
   readonly clock: Clock;
   readonly log: Log;

@@ -5,10 +5,13 @@ import { parseStreamQuery } from './queries.ts';
 import type { Stream } from './stream.ts';
 import type { UnreadReaders } from './unread-readers.node.ts';
 
-/** More readers of one class than this are sent away, so that idle streams cannot use up the process. */
+/** The most readers of one class. Further ones are refused, so that idle streams cannot use up the process. */
 const MAX_READERS = 200;
 
-/** `GET /api/v1/stream`, from now on, or from after the event named by `Last-Event-ID` or `?since=` (empty: all that is kept). */
+/**
+ * `GET /api/v1/stream`. It starts now, or after the event named by `Last-Event-ID` or `?since=` (empty: with the oldest stored
+ * event).
+ */
 export function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: UnreadReaders): void {
   const budget = createBudget(MAX_READERS);
   app.get('/api/v1/stream', { exposeHeadRoute: false }, async (request, reply) => {
@@ -28,17 +31,17 @@ export function registerStreamRoute(app: FastifyInstance, stream: Stream, unread
     const reader = stream.join(outlet, start, request.right);
     const unreadWatch = unread.add(request.raw.socket, outlet.drop);
     response.on('drain', () => reader.drained());
-    // 'close' comes for every end: the reader left, was dropped, or never read a byte
+    // 'close' is emitted for every end: the reader left, was dropped, or never read a byte
     response.once('close', () => {
       place[Symbol.dispose]();
       unreadWatch[Symbol.dispose]();
       reader[Symbol.dispose]();
     });
-    response.on('error', () => {}); // a write after the reader left; 'close' follows and says all there is to say
+    response.on('error', () => {}); // a write after the reader left; the 'close' that follows handles it
   });
 }
 
-/** Header bytes arrive as one character each; ids are UTF-8. */
+/** Header bytes arrive as one character each, but ids are UTF-8. */
 function decodeHeader(header: string): string {
   return Buffer.from(header, 'latin1').toString('utf8');
 }

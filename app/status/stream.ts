@@ -4,14 +4,14 @@ import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
 import type { CurrentStatus } from './current.ts';
 import { redactLine } from './redact.ts';
 
-/** The outbox, as far as a follower needs it. */
+/** The part of the outbox that a follower needs. */
 export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'latest' | 'newest' | 'onDelivered'>;
 
 /** The far end of one connection. */
 export interface StreamOutlet {
-  /** False: it holds more than it should; nothing more is written until `drained` is called. */
+  /** Returns false when too much is buffered. Then nothing more is written until `drained` is called. */
   write(text: string): boolean;
-  /** Ends the connection at once, whatever is still to be sent. */
+  /** Ends the connection at once, even if data is still to be sent. */
   drop(): void;
 }
 
@@ -20,31 +20,31 @@ export interface StreamReader extends Disposable {
 }
 
 export interface Stream extends Disposable {
-  /** How many read now. */
+  /** The number of current readers. */
   readonly readers: number;
   /**
-   * Where a reader begins: now, after the event it names, or with the oldest that is kept (`''`).
+   * Finds where a reader starts: now, after the event it names, or with the oldest stored event (`''`).
    *
-   * @throws Fault `database`; nothing was answered yet, so the reader is told and comes again.
+   * @throws Fault `database`. Nothing was answered yet, so the reader gets an error and can retry.
    */
   start(since: string | null): StreamStart;
-  /** Starts to serve a reader. Dispose when it has gone. */
+  /** Starts to serve a reader. Dispose the result when the reader has gone. */
   join(outlet: StreamOutlet, start: StreamStart, right: 'owner' | 'anyone'): StreamReader;
 }
 
-/** A place in the outbox, and what the reader is told of it. */
+/** A position in the outbox, and what the reader is told about it. */
 export interface StreamStart {
   readonly seq: number;
-  /** The event it stands behind, null for none. */
+  /** The event just before this position, null for none. */
   readonly at: string | null;
-  /** The event it named, when that is not known any more. */
+  /** The event that the reader named, when it is not stored any more. */
   readonly gap: string | null;
 }
 
-/** At most one `status` message in this time, however fast the board changes. */
+/** At most one `status` message is sent in this time, however fast the board changes. */
 const STATUS_EVERY_MS = 250;
 const KEEP_ALIVE_MS = 15_000;
-/** A reader that takes nothing for so long is dropped; it comes back with its Last-Event-ID and has lost nothing. */
+/** A reader that reads nothing for this long is dropped. It can reconnect with its Last-Event-ID and loses nothing. */
 const STUCK_MS = 30_000;
 const BEAT_MS = 1000;
 const BATCH = 256;
@@ -52,7 +52,7 @@ const BATCH = 256;
 interface ReaderState {
   readonly outlet: StreamOutlet;
   readonly right: 'owner' | 'anyone';
-  /** Everything up to here was written to it. While it is open, that is everything there is. */
+  /** The position up to which events were written. For an open reader that is all events. */
   seq: number;
   open: boolean;
   stuckSince: number;
@@ -61,10 +61,11 @@ interface ReaderState {
 }
 
 /**
- * `/api/v1/stream`: server-sent events. `status` messages show the board, throttled; a slow reader skips to the newest.
- * `event` messages are the lines of the event files, each once and in one order. Every reader has a position in the outbox
- * and is written to only as fast as it takes: behind it lies the outbox, not a buffer of ours, so memory is bounded and
- * nothing is lost. Replay and live are one: who is open has everything, who was not reads on from where it stood.
+ * Creates `/api/v1/stream`, a stream of server-sent events. `status` messages show the board; they are throttled, and a slow
+ * reader skips to the newest. `event` messages are the lines of the event files, each once and in one order. Every reader has a
+ * position in the outbox and is written to only as fast as it reads. A slow reader is served from the outbox and not from a
+ * buffer, so memory is bounded and nothing is lost. Replay and live use the same code: a reader that fell behind continues from
+ * its position.
  */
 export function createStream(options: {
   readonly board: Board;
@@ -99,12 +100,12 @@ export function createStream(options: {
       writeRows(reader, rows);
     }
   };
-  /** What a reader is owed: all events after its position, then the status if it missed one. */
+  /** Writes all events after the reader's position, then the status if it missed one. */
   const resumeReader = (reader: ReaderState): void => {
     try {
       catchUp(reader);
     } catch (error) {
-      // what it has not got it gets when it comes back with its Last-Event-ID; to go on here would leave a hole
+      // it gets the rest when it reconnects with its Last-Event-ID; continuing here would leave a gap
       log.warn('a reader of the stream was dropped, since the outbox could not be read', { error: String(error) });
       readers.delete(reader);
       reader.outlet.drop();
@@ -201,7 +202,10 @@ export function createStream(options: {
   };
 }
 
-/** How often freshness alone is sent: well before the first number would look old, but no oftener than once a second. */
+/**
+ * Returns how often the status is sent when only its age changed: well before the first number would look stale, but at most once
+ * per second.
+ */
 function computeRefreshMs(board: Board): number {
   let least = 30_000;
   for (const { unread } of board.snapshot().personas) {
@@ -218,14 +222,16 @@ function formatEventMessage({ eventId, line }: OutboxRow, right: 'owner' | 'anyo
   return `${formatIdLine(eventId)}event: event\ndata: ${redactLine(line, right)}\n\n`;
 }
 
-/** A persona's name is another's text: with a line break or NUL in it an id can be no field here, and is only in the data. */
+/**
+ * Other programs choose a persona's name. With a line break or NUL in it, the id cannot be a field here and is only in the data.
+ */
 function formatIdLine(eventId: string): string {
   return /[\r\n\0]/.test(eventId) ? '' : `id: ${eventId}\n`;
 }
 
 /**
- * Says where the reader stands, so that one who is cut off before its first event comes back to the same place. `gap`:
- * the event it named is unknown or too old, and what lay between is not to be had here.
+ * Tells the reader its position, so that it can return to it if it is cut off before its first event. `gap` is an event that the
+ * reader named and that is unknown or too old, so the events after it are not available here.
  */
 function formatGreeting(at: string | null, gap: string | null): string {
   const hello = `${at === null ? '' : formatIdLine(at)}event: hello\ndata: ${JSON.stringify({ since: at })}\n\n`;

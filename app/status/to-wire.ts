@@ -2,14 +2,14 @@ import type { DaemonView, HiveView, PersonaView, Snapshot, Until } from '../../c
 import { type Count, formatIso, type Instant, toHealthLabel } from '../../core/model/index.ts';
 import type { HiveWire, PersonaWire, StatusWire } from './wire.ts';
 
-/** What the snapshot does not know of itself. */
+/** What the wire form needs and the snapshot does not have. */
 export interface WireMeta {
   readonly now: Instant;
   readonly version: string;
   readonly port: number;
 }
 
-/** The snapshot as it goes over the wire. Pure: same snapshot and meta, same answer. */
+/** Converts the snapshot to its wire form. Pure: the same snapshot and meta give the same answer. */
 export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): StatusWire {
   const { unread, urgent, up, down, personas } = snapshot.totals;
   return {
@@ -110,7 +110,7 @@ function toIsoOrNull(at: Instant | null): string | null {
   return at === null ? null : formatIso(at);
 }
 
-/** A silence that ran out between two facts is over here too. */
+/** A mute that ended between two facts is shown as ended. */
 function formatSilence(until: Until, now: Instant): string | null {
   switch (until.is) {
     case 'never':

@@ -8,18 +8,18 @@ import { parseTokenBody } from './queries.ts';
 export interface TokenRouteNeeds {
   readonly once: OnceCodes;
   readonly token: string;
-  /** Whether another user of the machine holds the far end of the connection. */
+  /** Whether another user of the machine owns the far end of the connection. */
   readonly isStranger: (request: FastifyRequest) => boolean;
   readonly log: Log;
 }
 
-/** A code and the JSON around it have less. */
+/** Larger than a code and the JSON around it. */
 const BODY_LIMIT = 1024;
 
-/** `POST /api/v1/token`: the code of a one-time link for the token. It asks for no token, since it is how to get one. */
+/** `POST /api/v1/token` exchanges the code of a one-time link for the token. It needs no token, since this is how to get one. */
 export function registerTokenRoute(app: FastifyInstance, { once, token, isStranger, log }: TokenRouteNeeds): void {
   const warned = new Set<string>();
-  /** Anybody may hand in wrong codes as fast as they like: the log has each kind of refusal once. */
+  /** Anybody may send wrong codes at any rate, so each kind of refusal is logged once. */
   const warnOnce = (line: string): void => {
     if (warned.has(line)) return;
     warned.add(line);
@@ -28,7 +28,7 @@ export function registerTokenRoute(app: FastifyInstance, { once, token, isStrang
   const options = { bodyLimit: BODY_LIMIT, config: { tellsNothing: true } } as const;
   app.post('/api/v1/token', options, async (request, reply) => {
     const { code } = parseTokenBody(request.body);
-    // Asked of the system for a good code alone: that takes milliseconds, and anybody may hand in wrong ones.
+    // The system is asked only for a good code, because that takes milliseconds and anybody may send wrong ones.
     if (once.isGood(code) && isStranger(request)) {
       warnOnce('a one-time code was handed in by another user of this machine, and refused');
       const next = 'log in as the user who runs Hivebar, or give the page the token of its run directory';
@@ -38,7 +38,7 @@ export function registerTokenRoute(app: FastifyInstance, { once, token, isStrang
       case 'good':
         return answerJson(reply, { token });
       case 'again':
-        // by who opened the link once more, or after somebody else had read it: its owner should know
+        // the link was opened twice, or somebody else used it first: the owner should know
         warnOnce('a one-time link was used a second time and refused');
         throw createCodeRefusal('this link was used already');
       case 'bad':

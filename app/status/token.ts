@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** What the sender of a request may see and do. `wrong`: a token was given and it is not ours. */
+/** What the sender of a request may see and do. `wrong` means that a token was given and it is not ours. */
 export type Right = 'owner' | 'anyone' | 'wrong';
 
-/** Reads `Authorization: Bearer TOKEN`. The time taken tells how long our token is, which is no secret, and nothing else. */
+/** Reads `Authorization: Bearer TOKEN`. The time taken reveals the length of our token, which is no secret, and nothing else. */
 export function createRightCheck(token: string): (authorization: string | undefined) => Right {
   const ours = Buffer.from(token);
   return (authorization) => {
@@ -13,7 +13,7 @@ export function createRightCheck(token: string): (authorization: string | undefi
   };
 }
 
-/** The token in `Authorization: Bearer TOKEN`; null: there is none. */
+/** Returns the token of `Authorization: Bearer TOKEN`, or null when there is none. */
 export function parseBearer(authorization: string): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }

@@ -2,28 +2,33 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../core/ports/index.ts';
 import { countUnread, readTable } from './connection-table.node.ts';
 
-/** Readers of streams, of which some do not read. */
+/** Finds stream readers that do not read. */
 export interface UnreadReaders extends Disposable {
-  /** `drop` is called when its client leaves what it was sent unread. Dispose when it has gone. */
+  /**
+   * Adds a reader. `drop` is called when its client does not read what it was sent. Dispose the result when the reader has gone.
+   */
   add(socket: Socket, drop: () => void): Disposable;
 }
 
 const CHECK_EVERY_MS = 10_000;
-/** Looks at which something was unread, and never less than the time before: half a minute without a byte read. */
+/**
+ * A reader is dropped after this many checks in a row, each with unread bytes and none with fewer than before: half a minute
+ * without a byte read.
+ */
 const MAX_STUCK_CHECKS = 4;
 
 interface UnreadReader {
   readonly socket: Socket;
   readonly drop: () => void;
-  /** Of the look before. */
+  /** The number of the previous check. */
   unread: number;
   stuckChecks: number;
 }
 
 /**
- * Finds readers that hold a place and read nothing. A write succeeds for as long as the system has room for it, which is
- * megabytes, so a quiet stream never tells. On Linux `/proc/net/tcp` does: both ends of a connection are on this machine.
- * A reader that is dropped comes back with its Last-Event-ID and has lost nothing.
+ * Finds readers that hold a place and read nothing. A write succeeds as long as the system has room for it, which is megabytes,
+ * so a quiet stream never notices. On Linux `/proc/net/tcp` shows it, because both ends of a connection are on this machine. A
+ * reader that is dropped can reconnect with its Last-Event-ID and loses nothing.
  */
 export function watchUnread(clock: Clock): UnreadReaders {
   const readers = new Set<UnreadReader>();

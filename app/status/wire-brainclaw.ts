@@ -1,9 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/**
- * What `GET /api/brainclaw` and `GET /api/brainclaw/ID` answer: the sheets of projects. The page reads them with the same
- * types.
- */
+/** The answers of `GET /api/brainclaw` and `GET /api/brainclaw/ID`: the sheets of projects. The page uses the same types. */
 
 const closed = { additionalProperties: false };
 const Text = Type.String({ description: 'Untrusted text, cut.' });
@@ -15,7 +12,7 @@ const whole = Type.Integer({ minimum: 0 });
 const Seq = orNull(Type.Integer({ description: 'Of a record of the journal.' }));
 const Ts = orNull(Type.String({ description: 'As the writer of the record says it.' }));
 
-/** A union that is made from a list has no type of its own: it is said here. */
+/** A union made from a list has no type of its own, so its type is given here. */
 const createEnum = <const T extends string>(names: readonly T[]) =>
   Type.Unsafe<T>(Type.Union(names.map((name) => Type.Literal(name))));
 

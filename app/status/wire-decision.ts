@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** A decision in words, as `GET /api/v1/decisions` and the action `decide` answer it; the page reads it with the same type. */
+/** A decision as `GET /api/v1/decisions` and the action `decide` return it. The page uses the same type. */
 
 const Time = Type.String({ description: 'As every time of the status.' });
 

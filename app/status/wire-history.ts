@@ -1,6 +1,6 @@
-/** What the history routes answer; the page reads it with the same types. */
+/** The answers of the history routes. The page uses the same types. */
 
-/** `GET /api/v1/history`. `states` has a letter a slot: U up, F failing, D down, - unknown. */
+/** The answer of `GET /api/v1/history`. `states` has one letter per slot: U up, F failing, D down, - unknown. */
 export interface HistoryWire {
   readonly from: string;
   readonly to: string;
@@ -8,7 +8,7 @@ export interface HistoryWire {
   readonly personas: Readonly<Record<string, { readonly unread: readonly (number | null)[]; readonly states: string }>>;
 }
 
-/** `GET /api/v1/personas/ID/history`. */
+/** The answer of `GET /api/v1/personas/ID/history`. */
 export interface PersonaHistoryWire {
   readonly from: string;
   readonly to: string;
@@ -20,7 +20,7 @@ export interface PersonaHistoryWire {
   }[];
 }
 
-/** One entry of `GET /api/v1/alerts`. `until` null: it goes on, for `seconds` so far. */
+/** One entry of `GET /api/v1/alerts`. A null `until` means that it goes on, for `seconds` so far. */
 export interface AlertWire {
   readonly key: string;
   readonly scope: 'persona' | 'source' | 'machine';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** What the calls of the upstream contract answer (persona daemon, contract 2). */
+/** The answers of the upstream contract (persona daemon, contract 2). */
 
 const Time = Type.String({ description: 'As every time of the status.' });
 const orNull = <T extends ReturnType<typeof Type.String>>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * What `/status.json` and the `status` messages of the stream say. This file owns the shape: page, CLI, docs and OpenAPI
- * derive from it, and a test compares what is emitted with it. Within `schema: 1` keys are only ever added.
+ * The content of `/status.json` and of the `status` messages of the stream. This file defines the shape: page, CLI, docs and
+ * OpenAPI derive from it, and a test compares real output with it. Within `schema: 1` keys are only ever added.
  */
 
 const closed = { additionalProperties: false };
