@@ -34,7 +34,7 @@ export function evaluateHours(
   const moments = [-1, 0, 1, 2].flatMap((days) =>
     ([from, to] as const).map((text, i) => ({ at: toInstantOnDay(day, days, text), begins: i === 0 })),
   );
-  moments.sort((a, b) => a.at - b.at || Number(a.begins) - Number(b.begins)); // an end and a beginning at once: they go on
+  moments.sort((a, b) => a.at - b.at || Number(a.begins) - Number(b.begins)); // an end that is also a beginning: they go on
   const last = moments.findLast(({ at }) => at <= now);
   const next = moments.find(({ at }) => at > now);
   return { within: last?.begins ?? false, changesAt: next?.at ?? now + 3_600_000 };

@@ -74,7 +74,7 @@ export function claimInstance(run: string, machine: Machine): Claim {
   };
   const writeInfo = (port: number | null): void =>
     void write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
-  removeFile(machine, join(run, 'port')); // of a dead one: who finds a port file finds us behind it
+  removeFile(machine, join(run, 'port')); // left by a dead process: whoever finds a port file must find us behind it
   const fresh = random.hex(32);
   // If the new token cannot be written, the old one stays valid, because clients read it from the file.
   const token = write('token', `${fresh}\n`) ? fresh : (readToken(machine, join(run, 'token')) ?? fresh);

@@ -200,7 +200,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       open: tryOpen,
       onRescanFailed: (fault) => machine.log.warn(`${source.id}: rescan of the directory failed: ${fault.explain()}`),
     },
-    ...(source.directory === undefined ? {} : { onPendingList: alarms.hearPendingList }), // without a directory's word no alarm is raised
+    ...(source.directory === undefined ? {} : { onPendingList: alarms.hearPendingList }), // no directory, no alarms
     onPolled: ({ persona }) => {
       if (source.isGone?.(persona) === false) relabel(persona.address);
     },

@@ -136,7 +136,7 @@ export function createProjectsService(options: ProjectsServiceOptions, machine: 
     // A project that the settings name is down when it is gone, like an unmounted disk. One that was found by a search is over.
     const isOver = ({ project, declaredId: said }: ProjectWatch): boolean => {
       if (!project.isNamed && !isThere(project.store)) return true;
-      return said === basename(project.root) && (idByStore.get(project.store) ?? said) !== said; // it was just being made
+      return said === basename(project.root) && (idByStore.get(project.store) ?? said) !== said; // the store had no id yet
     };
     for (const watched of [...byStore.values()].filter(isOver)) await withdraw(watched);
     const fresh = projects.filter(({ store }) => !byStore.has(store));
