@@ -29,11 +29,11 @@ interface AnnouncementRow {
 }
 
 /**
- * What a person was shown of outages and decisions, in the tray's database; what is down or open, and what an agent was
- * told, stand elsewhere.
+ * Stores in the tray's database which outages and decisions were announced to a person. What is down or open, and what was
+ * delivered to an agent, is stored elsewhere.
  *
- * A row is written after the desktop took the banner: a `kill -9` in between shows the same banner once more after the
- * restart, and can never lose one.
+ * A row is written after the desktop accepted the banner. A `kill -9` in between shows the same banner once more after the
+ * restart, and never loses one.
  *
  * @throws Fault `database`
  */

@@ -1,45 +1,47 @@
 import type { Instant, PersonaId, Scope, SourceId } from '../../core/model/index.ts';
 
-/** One outage as a person thinks of it, whoever it takes down. */
+/** One outage from a person's point of view, whatever number of personas it affects. */
 export interface Cause {
   /** `Fault.scope.key`. */
   readonly key: string;
   readonly scope: Scope['is'];
-  /** The source of the first one it took down. */
+  /** The source of the first persona that went down. */
   readonly source: SourceId;
-  /** The one persona a click is about, null when it is about several. */
+  /** The persona that a click opens; null when the outage is about several. */
   readonly opens: PersonaId | null;
 }
 
 /**
- * An outage that a person was shown and whose end they were not shown yet. It says nothing about what is down now, nor
- * about what an agent was told: those are other facts, kept elsewhere.
+ * An outage that was announced to a person, and whose end was not. It says nothing about what is down now or what was delivered
+ * to an agent; those are separate facts.
  */
 export interface AnnouncedOutage {
   readonly cause: Cause;
   readonly since: Instant;
   /** When the banner was last handed to the desktop. */
   readonly at: Instant;
-  /** When it ended, where that could not be told at once: in a pause, in quiet hours, for a muted persona. Else null. */
+  /** When it ended, if the end could not be announced at once because of a pause, quiet hours or a mute. Otherwise null. */
   readonly over: Instant | null;
-  /** Whom the banner counted. */
+  /** The personas that the banner counted. */
   readonly personas: readonly PersonaId[];
 }
 
 export type AnnouncedOutages = Readonly<Record<`outage:${string}`, AnnouncedOutage>>;
 
-/** Open decisions that a person was shown, or that a pause, a mute or a hidden persona left to the menu. */
+/**
+ * Open decisions that were announced to a person, or that were left to the menu because of a pause, a mute or a hidden persona.
+ */
 export type AnnouncedDecisions = Readonly<Record<`decision:${number}`, true>>;
 
-/** What outlives the process. */
+/** The part of the state that survives the process. */
 export interface SavedAnnouncements {
   readonly outages: AnnouncedOutages;
   readonly decisions: AnnouncedDecisions;
 }
 
-/** Where it is kept. */
+/** Stores the announcements. */
 export interface AnnouncementStore {
   load(): SavedAnnouncements;
-  /** Replaces what is kept, durably. @throws Fault `database` */
+  /** Replaces the stored announcements durably. @throws Fault `database` */
   save(announcements: SavedAnnouncements): void;
 }

@@ -4,16 +4,16 @@ import type { AnnouncedOutage, Cause } from './announcements.ts';
 import { ANSWERS, type Banner, type BannerButton, toDecisionKey, toMailKey, toOutageKey } from './banner.ts';
 import { BODY_POINTS, countPoints, isolate, NAME_POINTS, toSingleLine } from './text.ts';
 
-/** From here on a recovery says when it was. */
+/** A recovery that is announced later than this says when it happened. */
 const LATE_RECOVERY_MS = 60_000;
-/** What a button has room for. */
+/** The number of characters that fit on a button. */
 const BUTTON_POINTS = 40;
-/** So many options of a decision have a button. */
+/** The number of options of a decision that get a button. */
 export const MOST_ANSWERS = ANSWERS.length;
-/** The names that are listed before "and 57 more". */
+/** The number of names before "and 57 more". */
 const NAMES_LISTED = 3;
 
-/** The newest mail of a banner, as it came. */
+/** The newest message of a banner, as it was received. */
 export interface BannerMessage {
   readonly id: number;
   readonly from: string;
@@ -30,7 +30,7 @@ export interface MailBannerContent {
   readonly canMarkRead: boolean;
 }
 
-/** `ada: 3 new`, and below it the latest mail's sender and first words. */
+/** Builds `ada: 3 new`, and below it the sender and first words of the newest message. */
 export function buildMailBanner(content: MailBannerContent): Banner {
   return {
     key: toMailKey(content.persona),
@@ -47,7 +47,7 @@ export function buildMailBanner(content: MailBannerContent): Banner {
   };
 }
 
-/** One banner for everybody whose own would have been one too many at once. */
+/** Builds one banner for all personas whose own banners would have been too many at once. */
 export function buildCrowdBanner(
   labels: readonly string[],
   count: number,
@@ -65,7 +65,7 @@ export function buildCrowdBanner(
   };
 }
 
-/** `hive down: 60 personas`, and below it what was wrong and what to do next. */
+/** Builds `hive down: 60 personas`, and below it what is wrong and what to do next. */
 export function buildOutageBanner(cause: Cause, labels: readonly string[], why: string): Banner {
   return {
     key: toOutageKey(cause.key),
@@ -78,7 +78,7 @@ export function buildOutageBanner(cause: Cause, labels: readonly string[], why: 
   };
 }
 
-/** `hive is back: 60 personas`, and below it how long it was down, and since when it is back if that is not just now. */
+/** Builds `hive is back: 60 personas`, and below it how long it was down, and since when it is back if that is not just now. */
 export function buildRecoveryBanner(
   announced: AnnouncedOutage,
   labels: readonly string[],
@@ -97,19 +97,19 @@ export function buildRecoveryBanner(
   };
 }
 
-/** What a decision's banner is made of; all of it is untrusted. */
+/** The content of a decision's banner. All of it is untrusted. */
 export interface DecisionBannerContent {
   readonly id: number;
   readonly persona: PersonaId;
   readonly label: string;
-  /** It has a page of its own. */
+  /** Whether the persona is watched, and so has a page. */
   readonly isWatched: boolean;
   readonly prompt: string;
   readonly options: readonly { readonly id: string; readonly short: string }[];
   readonly isPressing: boolean;
 }
 
-/** `ada asks`, and below it the question; a button an option, of the first ones. */
+/** Builds `ada asks`, and below it the question, with a button for each of the first options. */
 export function buildDecisionBanner({
   id,
   persona,
@@ -136,7 +136,10 @@ export function buildDecisionBanner({
   };
 }
 
-/** One banner for those whose own would have been one too many at once. `labels`: who asks, each once. */
+/**
+ * Builds one banner for all decisions whose own banners would have been too many at once. `labels` has everybody who asks, each
+ * once.
+ */
 export function buildDecisionsBanner(
   labels: readonly string[],
   count: number,
@@ -154,7 +157,7 @@ export function buildDecisionsBanner(
   };
 }
 
-/** To try it out: a click leads to the page. */
+/** Builds a banner for a test. A click opens the page. */
 export function buildTestBanner(): Banner {
   return {
     key: 'test',
@@ -167,7 +170,7 @@ export function buildTestBanner(): Banner {
   };
 }
 
-/** What a person asked for by a click, and did not get; an action without a sentence of its own is named. */
+/** The title for a click that failed, by action. An action that is not listed is named in the title. */
 const FAILURE_TITLES: Readonly<Record<string, string>> = {
   decide: 'Your answer did not count',
   open: 'The session could not be opened',
@@ -177,7 +180,7 @@ const FAILURE_TITLES: Readonly<Record<string, string>> = {
   read: 'Not marked as read',
 };
 
-/** A click that came to nothing, whichever action it was for; why, and what to do next. */
+/** Builds the banner for a click that failed, for any action. It says why, and what to do next. */
 export function buildFailedBanner(action: string, why: string): Banner {
   return {
     key: 'failed',
@@ -219,9 +222,9 @@ function buildOpenButton(persona: PersonaId): BannerButton {
   return { id: 'open', label: 'Open session', action: { name: 'open', params: { persona } } };
 }
 
-/** One message is marked by its id: another may have come since, and nobody has seen that. */
+/** A single message is marked by its id, because another may have come since that nobody has seen. */
 function buildReadButton({ persona, count, latestMessage }: MailBannerContent): BannerButton {
-  // What the banner speaks of: mail that comes while it stands there stays unread.
+  // Marks only what the banner counted: mail that comes while it is on the screen stays unread.
   const params = count === 1 ? { persona, id: latestMessage.id } : { persona, upTo: latestMessage.id };
   return { id: 'read', label: 'Mark as read', action: { name: 'read', params } };
 }

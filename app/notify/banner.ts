@@ -2,8 +2,8 @@ import type { PersonaId } from '../../core/model/index.ts';
 import type { ClickTarget } from '../open/index.ts';
 
 /**
- * What one banner is about; the desktop shows at most one banner a key, and a newer one replaces it in place.
- * The prefix keeps a persona called `__proto__` from being anything but a name.
+ * The subject of a banner. The desktop shows at most one banner per key, and a newer one replaces it in place. With the prefix, a
+ * persona called `__proto__` is just another name.
  */
 export type BannerKey =
   | `mail:${string}`
@@ -18,7 +18,7 @@ export function toMailKey(persona: PersonaId): `mail:${string}` {
   return `mail:${persona}`;
 }
 
-/** `cause` is `Fault.scope.key`: all faults with one key are one outage to a person. */
+/** Makes the key of an outage. `cause` is `Fault.scope.key`: all faults with the same key are one outage to a person. */
 export function toOutageKey(cause: string): `outage:${string}` {
   return `outage:${cause}`;
 }
@@ -27,23 +27,23 @@ export function toDecisionKey(id: number): `decision:${number}` {
   return `decision:${id}`;
 }
 
-/** What a click asks for: an action by its name in the table of actions, and its params. */
+/** What a click runs: the name of an action in the table of actions, and its params. */
 export interface BannerAction {
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** One for each option of a decision that has a button; more than three no desktop shows. */
+/** The ids of the buttons, one for each option of a decision that has one. No desktop shows more than three. */
 export const ANSWERS = ['answer-1', 'answer-2', 'answer-3'] as const;
 
-/** Beside the click on the banner itself; a desktop that has no buttons leaves them out. */
+/** A button beside the click on the banner itself. A desktop without buttons leaves it out. */
 export interface BannerButton {
   readonly id: 'open' | 'read' | 'mute' | (typeof ANSWERS)[number];
   readonly label: string;
   readonly action: BannerAction;
 }
 
-/** One notification, ready but for the escaping that only the desktop's driver can decide. */
+/** One notification, complete except for the escaping, which only the channel can decide. */
 export interface Banner {
   readonly key: BannerKey;
   readonly is: 'mail' | 'outage' | 'recovery' | 'decision' | 'failed' | 'test';
@@ -51,15 +51,19 @@ export interface Banner {
   readonly title: string;
   /** Plain text, already cleaned and cut; may be empty. */
   readonly body: string;
-  /** `critical` is for outages, and decisions that hold somebody up or are urgent: many desktops show it even in "do not disturb" and never expire it. */
+  /**
+   * `critical` is for outages, and for decisions that are urgent or block an agent. Many desktops show it even in "do not
+   * disturb" and never expire it.
+   */
   readonly urgency: 'normal' | 'high' | 'critical';
   readonly opens: ClickTarget;
   readonly buttons: readonly BannerButton[];
 }
 
 /**
- * What a click on the banner, or on one of its buttons, asks for; null for a button that it does not have. Mail opens the
- * persona's session; an outage the page, where its reason and next step stand, and a decision too, where text can be written.
+ * Returns the action for a click on the banner or on one of its buttons, or null for a button that it does not have. Mail opens
+ * the persona's session. An outage opens the page, which has its reason and next step. A decision opens the page too, because
+ * text can be written there.
  */
 export function findBannerAction(
   banner: Banner,

@@ -16,14 +16,14 @@ export interface ChannelOptions {
   readonly env: ProgramEnv;
   readonly bus: SessionBus | NoBus;
   readonly identity: DesktopIdentity;
-  /** Whether banners may be heard. */
+  /** Whether banners may make a sound. */
   readonly sound: boolean;
   readonly clock: Clock;
   readonly spawn: Spawn;
   readonly log: Log;
-  /** The page that a click opens where the desktop opens it by itself (macOS). */
+  /** Returns the page that a click opens, where the desktop opens it by itself (macOS). */
   readonly toPageUrl: (opens: ClickTarget) => string;
-  /** Where macOS keeps its own programs, and our helper: for tests. */
+  /** Where the programs of macOS and our helper are. Tests replace it. */
   readonly mac?: { readonly arch: string; readonly osascript: string; readonly beside: readonly string[] };
   readonly vendored?: VendoredOptions;
 }
@@ -32,11 +32,11 @@ const PROBE_MS = 3000;
 const MAC = {
   arch: '/usr/bin/arch',
   osascript: '/usr/bin/osascript',
-  // A login session's PATH lacks the folders of the package managers.
+  // The PATH of a login session lacks the folders of the package managers.
   beside: ['/opt/homebrew/bin', '/usr/local/bin', '/opt/local/bin'],
 };
 
-/** How notifications are shown on this desktop, decided once at start. Logs one line when there is a way. */
+/** Chooses, once at start, how notifications are shown on this desktop. Logs one line when there is a way. */
 export async function chooseChannel(options: ChannelOptions): Promise<OpenChannel> {
   const { description, channel } = await choosePlatformChannel(options);
   if (description !== 'off') options.log.info(`notifications: ${description}`); // else whoever uses the driver is told why
@@ -68,7 +68,7 @@ async function chooseLinuxChannel({
   if (bus.is === 'none') return createOffChoice(bus.why);
   if (bus.state.is === 'connected')
     return { description: 'by D-Bus', channel: createDbusChannel(bus, identity, sound) };
-  // A bus that exists and that we cannot join may still be one that libnotify can.
+  // A bus that exists but refuses us may still accept libnotify.
   const file = programOnPath('notify-send', env, platform);
   if (file !== null) {
     const channel = await createNotifySendChannel(file, identity, sound, env, clock).catch(() => null); // no libnotify then
@@ -110,7 +110,7 @@ function createOffChoice(why: string): { description: string; channel: OpenChann
   return { description: 'off', channel: createOffChannel(why) };
 }
 
-/** Shows nothing, and says why. */
+/** Creates a channel that shows nothing, and reports why. */
 export function createOffChannel(why: string): OpenChannel {
   return (listener) => {
     listener.state({ is: 'off', why });
@@ -122,13 +122,13 @@ export function createOffChannel(why: string): OpenChannel {
   };
 }
 
-/** `terminal-notifier 3.0.0.` -> 3; 0 when it does not say. */
+/** Parses `terminal-notifier 3.0.0.` to 3. Returns 0 when there is no version. */
 async function readMajorVersion(file: string, env: ProgramEnv): Promise<number> {
   const output = await readOutput(file, ['-version'], env);
   return Number(/\b(\d+)\.\d+/u.exec(output ?? '')?.[1] ?? 0);
 }
 
-/** What a program prints, or null when it fails: it is of another architecture, or not what its name says. */
+/** Returns what a program prints, or null when it fails: it is for another architecture, or another program of that name. */
 function readOutput(file: string, args: readonly string[], env: ProgramEnv): Promise<string | null> {
   return new Promise((resolve) => {
     execFile(file, [...args], { env: { ...env }, timeout: PROBE_MS }, (error, stdout) => {

@@ -15,36 +15,39 @@ const NAME = 'org.freedesktop.Notifications';
 const OBJECT = { path: '/org/freedesktop/Notifications', iface: NAME } as const;
 const BUS = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' } as const;
 
-/** Desktop Notifications 1.2, "Urgency Levels". The desktop has no word for high; a title says it. */
+/** Desktop Notifications 1.2, "Urgency Levels". The desktop has no level for `high`, so the title expresses it. */
 const URGENCY = { normal: 1, high: 1, critical: 2 } as const;
 /** The name that the specification gives to a click on the banner itself. */
 const CLICK = 'default';
 const BUTTONS: ReadonlySet<string> = new Set<BannerButton['id']>(['open', 'read', 'mute', ...ANSWERS]);
-/** NotificationClosed: 1 expired, 2 dismissed by the user, 3 by CloseNotification (ours is not waited for), 4 undefined. */
+/**
+ * The reasons of NotificationClosed: 1 expired, 2 dismissed by the user, 3 closed by CloseNotification (we do not wait for it), 4
+ * undefined.
+ */
 const DISMISSED = 2;
 const CLOSE_MS = 5000;
-/** At the end nobody waits for a daemon that hangs. */
+/** The time that the notification daemon has at the end. One that hangs is not waited for. */
 const LAST_MS = 100;
-/** The desktop decides how long a banner stays. */
+/** Lets the desktop decide how long a banner stays. */
 const ITS_OWN_TIME = -1;
 const NO_DAEMON = 'no notification daemon';
 
-/** The daemon that shows our banners at present: its capabilities, and which of its numbers are ours. */
+/** The notification daemon that shows our banners now: its capabilities, and the ids that it gave to them. */
 interface NotificationDaemon {
-  /** Its unique name: signals of anybody else are not from it. */
+  /** Its unique bus name. Signals from any other name are not from it. */
   readonly owner: string;
   can: ReadonlySet<string> | null;
   readonly ids: Map<BannerKey, number>;
   readonly keys: Map<number, BannerKey>;
   readonly tokens: Map<number, string>;
-  /** How many banners have no number yet, and which unknown numbers were closed meanwhile: one of them may be ours. */
+  /** How many banners have no id yet, and which unknown ids were closed in the meantime: one of those may be ours. */
   unnumbered: number;
   readonly closedEarly: Map<number, unknown>;
 }
 
 /**
- * Notifications by D-Bus, Desktop Notifications Specification 1.2: one number a key, so a newer banner takes the place of
- * the older. A daemon that restarts, appears late or is missing is a state, never an error of ours.
+ * Shows notifications over D-Bus (Desktop Notifications Specification 1.2). Each key has one id, so a newer banner replaces the
+ * older one. If the notification daemon restarts, appears late or is missing, that is a state and not an error.
  */
 export function createDbusChannel(bus: SessionBus, identity: DesktopIdentity, sound: boolean): OpenChannel {
   return (listener) => new DbusChannel(bus, identity, sound, listener);
@@ -73,7 +76,7 @@ class DbusChannel implements NotifyChannel {
     try {
       await this.#showOn(daemon, banner);
     } catch (error) {
-      // One that went away took its banners along; the bus says who came after it before it says that nobody answers.
+      // A daemon that left took its banners with it. The bus reports the new owner before it reports that the call got no answer.
       const next = this.#daemon;
       if (next === null || next === daemon) throw error;
       await this.#showOn(next, banner);
@@ -137,7 +140,7 @@ class DbusChannel implements NotifyChannel {
     try {
       await this.#bus.call({ ...close, timeoutMs });
     } catch (error) {
-      // The specification's answer for a banner that is gone already, which is all we want.
+      // This is the specified answer for a banner that is already gone, which is what we want.
       if (!(error instanceof BusError && error.is === 'answered')) throw error;
     }
   }
@@ -145,7 +148,7 @@ class DbusChannel implements NotifyChannel {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#subscriptions.dispose();
     const open = [...(this.#daemon?.ids.keys() ?? [])];
-    // Nobody is left to answer a click. The bus keeps the order, so closing it afterwards loses none of these.
+    // After this nobody would answer a click. The bus keeps the order, so closing it afterwards loses no call.
     await Promise.allSettled(open.map((key) => this.#close(key, LAST_MS)));
   }
 
@@ -163,7 +166,7 @@ class DbusChannel implements NotifyChannel {
     return new Set(Array.isArray(list) ? list.map(String) : []);
   }
 
-  /** Nobody owns the name: the bus may know a program to start for it. */
+  /** Nobody owns the name, but the bus may know a program that it can start for it. */
   #lookForActivatable(): void {
     if (this.#bus.state.is !== 'connected') {
       this.#tell({ is: 'unavailable', why: 'no session bus' });
@@ -215,7 +218,7 @@ class DbusChannel implements NotifyChannel {
     const key = daemon.keys.get(id);
     if (key === undefined) {
       if (member === 'NotificationClosed' && daemon.unnumbered > 0) daemon.closedEarly.set(id, detail);
-      return; // else it is somebody else's
+      return; // otherwise the banner belongs to another program
     }
     switch (member) {
       case 'ActivationToken':
@@ -258,7 +261,7 @@ function forget(daemon: NotificationDaemon, id: number): void {
   if (key !== undefined && daemon.ids.get(key) === id) daemon.ids.delete(key);
 }
 
-/** Null: an action that no banner of ours has. */
+/** Returns null for an action that no banner of ours has. */
 function parseBannerPart(action: unknown): BannerPart | null {
   if (action === CLICK) return 'banner';
   return typeof action === 'string' && BUTTONS.has(action) ? (action as BannerPart) : null;

@@ -4,13 +4,16 @@ import { buildDecisionBanner, buildDecisionsBanner, MOST_ANSWERS } from './banne
 import type { PolicyDraft } from './draft.ts';
 import type { DecisionState, PolicyState } from './state.ts';
 
-/** What a person is asked is kept short; the page has all of it. */
+/** Questions in banners are cut; the page has the whole text. */
 const PROMPT_CHARS = 4000;
 const SHORT_CHARS = 400;
 
 type DecisionKey = `decision:${number}`;
 
-/** All that is open now: what is not any more, however it ended, is forgotten. The same again costs nothing. */
+/**
+ * Takes the list of all open decisions. A decision that is not in it has ended and is forgotten. The same list again costs
+ * nothing.
+ */
 export function updateDecisions(draft: PolicyDraft, decisions: readonly OpenDecision[]): void {
   if (isKnown(draft.state, decisions)) return;
   const open = new Set(decisions.map(({ id }) => toDecisionKey(id)));
@@ -59,7 +62,7 @@ function toDecisionState(
   } as const satisfies DecisionState;
 }
 
-/** Banners of which nothing is open any more, or whose personas are to be silent from now on. */
+/** Removes banners without open decisions, or whose personas are all muted or hidden. */
 export function withdrawIdle(draft: PolicyDraft): void {
   for (const key of Object.keys(draft.state.open) as BannerKey[]) {
     if (key !== 'decisions' && !key.startsWith('decision:')) continue;
@@ -67,15 +70,16 @@ export function withdrawIdle(draft: PolicyDraft): void {
   }
 }
 
-/** While notifications are paused a decision is left to the menu and the mark on the icon, as mail is to the badge. */
+/** While notifications are paused, decisions are left to the menu and the mark on the icon, as mail is left to the badge. */
 export function swallowAll(draft: PolicyDraft): void {
   for (const decision of Object.values(draft.state.decisions))
     if (decision.announceState === 'not yet') markAnnounced(draft, decision);
 }
 
 /**
- * A banner for each decision that nobody was told of; more than a few at once share one. In quiet hours (`only` urgent)
- * those of high urgency alone, the others wait; and all wait until what a sleep held up is caught up with.
+ * Shows a banner for each decision that was not announced. More than a few at once share one banner. In quiet hours (`only`
+ * urgent) only those of high urgency are shown and the others wait. After an interruption all wait until its backlog was worked
+ * off.
  */
 export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
   const waiting = Object.values(draft.state.decisions).filter(({ announceState }) => announceState === 'not yet');
@@ -102,7 +106,7 @@ export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
 
 function isDue(draft: PolicyDraft, decision: DecisionState, only: 'all' | 'urgent'): boolean {
   if (draft.isHushed(decision.persona) || (only === 'urgent' && decision.urgency !== 'high')) return false;
-  // Who joins brings its name, its mute and its page; who has no inbox never joins.
+  // A persona that joins brings its name, its mute and its page. One without an inbox never joins, so the wait is limited.
   return draft.findPersona(decision.persona) !== undefined || draft.hasPassed(decision.receivedAt, draft.rules.holdMs);
 }
 
@@ -146,13 +150,13 @@ function announceCrowd(draft: PolicyDraft, fresh: readonly DecisionState[]): voi
   );
 }
 
-/** The desktop took the banner: only now is a person taken to know. */
+/** The desktop accepted the banner: only now the decision counts as announced. */
 export function handleShown(draft: PolicyDraft, key: BannerKey): void {
   for (const decision of findCoveredDecisions(draft, key))
     if (decision.announceState === 'handed') markAnnounced(draft, decision);
 }
 
-/** The desktop did not show it: it is still to be shown, and need not wait. */
+/** The desktop did not show the banner, so the decision must still be shown, without a wait. */
 export function handleRefused(draft: PolicyDraft, key: BannerKey): void {
   for (const decision of findCoveredDecisions(draft, key)) {
     if (decision.announceState === 'handed')
@@ -166,7 +170,7 @@ function markAnnounced(draft: PolicyDraft, decision: DecisionState): void {
   draft.setDecisionAnnounced(toDecisionKey(decision.id), true);
 }
 
-/** The open decisions that the banner `key` stands for. */
+/** Returns the open decisions that the banner `key` covers. */
 function findCoveredDecisions(draft: PolicyDraft, key: BannerKey): DecisionState[] {
   const { decisions } = draft.state;
   if (key === 'decisions')

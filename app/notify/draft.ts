@@ -15,8 +15,8 @@ type PolicyTable =
   | 'open';
 
 /**
- * One decision in the making: the next state, copied table by table at its first change only (a storm of a thousand
- * facts is one copy, a fact that changes nothing is none), and what is to be done.
+ * Collects the next state and the actions while one input is handled. Each table is copied only at its first change: a storm of a
+ * thousand facts makes one copy, and a fact that changes nothing makes none.
  */
 export class PolicyDraft {
   readonly at: Instant;
@@ -97,21 +97,21 @@ export class PolicyDraft {
     if (this.isOpen(key)) delete this.#own('open')[key];
   }
 
-  /** Takes the banner from the screen. */
+  /** Removes the banner from the screen. */
   take(key: BannerKey): void {
     if (!this.isOpen(key)) return;
     this.markClosed(key);
     this.withdraw.push(key);
   }
 
-  /** Asks for a tick at `at`, or earlier. */
+  /** Requests a tick at `at` or earlier. */
   wake(at: Instant): void {
     if (this.wakeAt === null || at < this.wakeAt) this.wakeAt = at;
   }
 
   /**
-   * Whether `ms` have passed since `since`, else asks for a tick when they have. A clock that was set back counts as
-   * passed: nothing may wait for it to catch up.
+   * Returns whether `ms` have passed since `since`; if not, requests a tick for that time. If the clock was set back, the time
+   * counts as passed, because nothing may wait for the clock to catch up.
    */
   hasPassed(since: Instant, ms: number): boolean {
     if (this.at >= since + ms || this.at < since) return true;
@@ -137,7 +137,7 @@ export class PolicyDraft {
     return this.state.hidden[toMailKey(id)] === true;
   }
 
-  /** No banner about this persona: it is muted or hidden. */
+  /** Returns whether no banner may be shown about this persona, because it is muted or hidden. */
   isHushed(id: PersonaId): boolean {
     return this.isHidden(id) || this.isSilent(this.findMute(id));
   }

@@ -1,6 +1,6 @@
 import type { Banner } from './banner.ts';
 
-/** Desktop Notifications 1.2, "Categories"; a name of our own begins with `x-`. */
+/** Desktop Notifications 1.2, "Categories". Names of our own begin with `x-`. */
 export const CATEGORY: Readonly<Record<Banner['is'], string>> = {
   mail: 'email.arrived',
   outage: 'network.disconnected',

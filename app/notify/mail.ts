@@ -6,7 +6,7 @@ import type { MailState, PersonaState, UrgentMailState } from './state.ts';
 
 type News = Extract<MailState, { is: 'news' }>;
 
-/** New mail was told, which a look found at `lookedAt`. */
+/** Adds new mail that was delivered, and that a poll found at `polledAt`. */
 export function addArrived(
   draft: PolicyDraft,
   persona: PersonaState,
@@ -25,7 +25,7 @@ export function addArrived(
         }
       : { is: 'news', count, fresh: count, latestMessage, came, shownAt: before.shownAt, banner: 'own' };
   const { known, unannounced, firstAt } = persona.urgency;
-  // While nobody watched, nobody saw the number rise; a first number came from the same look as this mail, or it did not.
+  // During an interruption nobody saw the urgent count rise. A first count belongs to this mail only if it is from the same poll.
   const isFirst = firstAt !== null && polledAt !== null && Math.abs(firstAt - polledAt) < 1; // a text holds microseconds
   const unseen = (came === 'away' || isFirst) && known !== null && unannounced < known;
   const urgency: UrgentMailState = unseen
@@ -37,8 +37,8 @@ export function addArrived(
 }
 
 /**
- * The inbox says how much is unread. Nothing unread: what came was read meanwhile, whoever read it.
- * A fact that changes nothing costs nothing.
+ * Takes the counts of the inbox. When nothing is unread, the new mail was read in the meantime, by anybody. A fact that changes
+ * nothing costs nothing.
  */
 export function updateCounts(
   draft: PolicyDraft,
@@ -54,7 +54,10 @@ export function updateCounts(
   return next;
 }
 
-/** What rose was not told yet. A first number says nothing of when it rose, unless there is news that it may belong to. */
+/**
+ * Whatever the count rose by was not announced yet. A first count does not say when it rose, unless there is new mail that it may
+ * belong to.
+ */
 function computeUrgency(
   { urgency, mail }: PersonaState,
   urgent: Count,
@@ -72,7 +75,7 @@ function computeUrgency(
   return { known, unannounced: urgency.unannounced + known - before, roseAt: at, firstAt: null };
 }
 
-/** A person closed or clicked the banner: what it counted is no news any more, what came since is. */
+/** A person closed or clicked the banner: the mail that it counted is no news any more, but later mail is. */
 export function handleDismissed(draft: PolicyDraft, key: BannerKey): void {
   for (const [persona, mail] of findCoveredMail(draft, key)) {
     draft.setPersona({
@@ -82,7 +85,7 @@ export function handleDismissed(draft: PolicyDraft, key: BannerKey): void {
   }
 }
 
-/** The desktop did not show the banner: all of it is still to be shown, and need not wait. */
+/** The desktop did not show the banner, so all of its mail must still be shown, without a wait. */
 export function handleRefused(draft: PolicyDraft, key: BannerKey): void {
   for (const [persona, mail] of findCoveredMail(draft, key)) {
     draft.setPersona({ ...persona, mail: { ...mail, fresh: mail.count, shownAt: null } });
@@ -90,7 +93,7 @@ export function handleRefused(draft: PolicyDraft, key: BannerKey): void {
   if (key === 'crowd') draft.set({ crowd: { ...draft.state.crowd, shownAt: null } });
 }
 
-/** Banners whose mail was read, or whose personas left, or are to be silent from now on. */
+/** Removes banners whose mail was read, or whose personas left, or are all muted or hidden. */
 export function withdrawIdle(draft: PolicyDraft): void {
   for (const key of Object.keys(draft.state.open) as BannerKey[]) {
     if (key !== 'crowd' && !key.startsWith('mail:')) continue;
@@ -98,14 +101,16 @@ export function withdrawIdle(draft: PolicyDraft): void {
   }
 }
 
-/** While notifications are paused, mail is not kept for later: the badge tells of it, as whoever paused them knows. */
+/**
+ * While notifications are paused, mail is not saved for a later banner. The badge shows it, as the person who paused them knows.
+ */
 export function swallowAll(draft: PolicyDraft): void {
   for (const persona of Object.values(draft.state.personas)) swallow(draft, persona);
 }
 
 /**
- * Quiet hours come by themselves, so what came in them and is unread at their end is told then, as what came while
- * Hivebar was away: one banner in all.
+ * Quiet hours begin without a person's action. So mail that came in them and is still unread at their end is announced then, in
+ * one banner, like mail that came while Hivebar was not running.
  */
 export function deferAll(draft: PolicyDraft): void {
   for (const persona of Object.values(draft.state.personas)) {
@@ -116,9 +121,9 @@ export function deferAll(draft: PolicyDraft): void {
 }
 
 /**
- * Shows what is fresh: a banner a persona, replaced in place and not too often; when too many personas get their first
- * one at once, the rest share one. Mail of several personas that came while Hivebar was away is one banner in all (field
- * report S17). With `only` urgent, who has none that is new waits.
+ * Shows new mail: one banner per persona, replaced in place and not too often. When too many personas get their first banner at
+ * once, the rest share one. Mail of several personas that came while Hivebar was not running is one banner in all (field report
+ * S17). With `only` urgent, personas without new urgent mail wait.
  */
 export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
   const waiting: [PersonaState, News][] = [];
@@ -131,7 +136,8 @@ export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
       continue;
     }
     if (only === 'urgent' && !hasNewUrgent(draft, persona)) continue;
-    // Told, and yet nothing unread: it was read in between, or the level is about to come. The next level decides.
+    // The mail was delivered, but nothing is unread: it was read in between, or the counts are about to come. The next counts
+    // decide.
     if (isZero(persona.unread)) continue;
     if (mail.shownAt !== null && !draft.hasPassed(mail.shownAt, draft.rules.bubbleEveryMs)) continue;
     const key = toMailKey(persona.id);
@@ -205,7 +211,7 @@ function announceCrowd(draft: PolicyDraft, waiting: readonly [PersonaState, News
   );
 }
 
-/** The personas with news that the banner `key` stands for. */
+/** Returns the personas whose new mail the banner `key` covers. */
 function findCoveredMail(draft: PolicyDraft, key: BannerKey): [PersonaState, News][] {
   const { personas } = draft.state;
   const owner = personas[key as `mail:${string}`];
@@ -225,7 +231,7 @@ function swallow(draft: PolicyDraft, persona: PersonaState): void {
   });
 }
 
-/** The number comes before the mail: with what is there already, it would be about another one. */
+/** The count rises before its mail is delivered. Until then, a banner would show older mail. */
 function hasNewUrgent(draft: PolicyDraft, { urgency }: PersonaState): boolean {
   return urgency.unannounced > 0 && draft.hasPassed(urgency.roseAt, draft.rules.holdMs);
 }
@@ -234,7 +240,7 @@ function isUrgent({ urgency }: PersonaState): boolean {
   return urgency.known !== null && urgency.known > 0;
 }
 
-/** Some of what came may be read by now. */
+/** Some of the new mail may have been read by now. */
 function countUnread(persona: PersonaState, mail: News): number {
   return persona.unread.is === 'exact' ? Math.min(mail.count, persona.unread.n) : mail.count;
 }

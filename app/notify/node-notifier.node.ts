@@ -6,28 +6,29 @@ import { OpenBanners, toGroupId } from './open-banners.ts';
 import { closeToast, findSnoreToast, showToast } from './snore-toast.node.ts';
 import { escapeArgument } from './text.ts';
 
-/** A failure shows within this time; a helper that runs longer waits for a person. */
+/** A failure shows within this time. A helper that runs longer waits for a person. */
 const FAILS_WITHIN_MS = 500;
-/** Each open banner is a process that lives until somebody acts. */
+/** Each open banner is a process that runs until somebody acts. */
 const MOST_OPEN = 8;
 
-/** What one platform's helper is asked; `answer` comes once a banner. */
+/** The calls to one platform's helper. `answer` is called once per banner. */
 interface NotifierHelper {
   readonly by: string;
   show(banner: Banner, answer: (error: Error | null, response: string | undefined) => void): void;
   remove(key: BannerKey): void;
-  /** What an answer means. */
+  /** Returns what an answer of the helper means. */
   interpretResponse(response: string | undefined): 'clicked' | 'dismissed' | 'gone';
 }
 
 export interface VendoredOptions {
-  /** In place of the helper program inside node-notifier. */
+  /** The path of a program to use instead of the helper inside node-notifier. */
   readonly customPath?: string;
 }
 
 /**
- * macOS by the `terminal-notifier` inside node-notifier, an Intel program: for Intel machines, or with Rosetta. The helper
- * opens the page itself on a click. No `timeout` and no `wait`, either of which would close the banner after seconds.
+ * Shows notifications on macOS with the `terminal-notifier` inside node-notifier, an Intel program: for Intel machines, or with
+ * Rosetta. The helper opens the page itself on a click. It gets no `timeout` and no `wait`, because either would close the banner
+ * after seconds.
  */
 export async function createMacHelperChannel(
   toPageUrl: (opens: ClickTarget) => string,
@@ -52,16 +53,17 @@ export async function createMacHelperChannel(
     },
     remove: (key) => {
       const request = { remove: toGroupId(key), timeout: false } as const;
-      center.notify(request, () => {}); // it answers when it is done, and nothing follows from it
+      center.notify(request, () => {}); // the answer to a removal needs no action
     },
-    // The page is opened already, so a click is only somebody taking note.
+    // The page is open already, so a click only means that somebody has seen the banner.
     interpretResponse: (response) => (response === 'activate' || response === 'closed' ? 'dismissed' : 'gone'),
   });
 }
 
 /**
- * Windows by the SnoreToast inside node-notifier, which we start ourselves: node-notifier takes a helper that crashed for one that
- * showed its banner. Without an `appID`, since with one no click is reported. A toast that has gone to the Action Centre reports nothing any more.
+ * Shows notifications on Windows with the SnoreToast inside node-notifier. We start it ourselves, because node-notifier mistakes
+ * a helper that crashed for one that showed its banner. It gets no `appID`, because with one no click is reported. A toast that
+ * moved to the Action Centre reports nothing any more.
  */
 export async function createToasterChannel(
   sound: boolean,
@@ -79,7 +81,7 @@ export async function createToasterChannel(
     remove: (key) => closeToast(file, toToastId(key)),
     interpretResponse: (action) => {
       if (action === 'clicked') return 'clicked';
-      return action === 'dismissed' ? 'dismissed' : 'gone'; // no answer says nothing, least of all "read"
+      return action === 'dismissed' ? 'dismissed' : 'gone'; // no answer means nothing, and certainly not "read"
     },
   });
 }
@@ -99,7 +101,7 @@ class HelperChannel implements NotifyChannel {
   readonly #clock: Clock;
   readonly #helper: NotifierHelper;
   readonly #listener: ChannelListener;
-  /** Each banner as an object of its own, so that a late answer is known for what it is. */
+  /** Each banner has its own object, so that a late answer of a replaced banner is recognized. */
   readonly #open = new OpenBanners<object>(MOST_OPEN);
 
   constructor(clock: Clock, helper: NotifierHelper, listener: ChannelListener) {
@@ -112,7 +114,7 @@ class HelperChannel implements NotifyChannel {
     const { key } = banner;
     const bannerToken = {};
     for (const [removedKey, , why] of this.#open.add(key, bannerToken)) {
-      if (why === 'replaced') continue; // the same group takes its place by itself
+      if (why === 'replaced') continue; // the new one replaces it, because it has the same group
       this.#helper.remove(removedKey);
       this.#listener.closed(removedKey, 'desktop');
     }
@@ -141,7 +143,7 @@ class HelperChannel implements NotifyChannel {
   }
 }
 
-/** SnoreToast's id for the key: 32 bits of its hash. */
+/** Returns SnoreToast's id for the key: 32 bits of its hash. */
 function toToastId(key: BannerKey): number {
   return Number.parseInt(toGroupId(key).slice(-8), 16);
 }

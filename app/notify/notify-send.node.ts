@@ -5,15 +5,15 @@ import type { ChannelListener, DesktopIdentity, NotifyChannel, OpenChannel } fro
 import { CATEGORY, SOUND } from './hints.ts';
 import { OpenBanners } from './open-banners.ts';
 
-/** A failure shows within this time (no daemon: 0.24 s); who runs longer waits for a person. */
+/** A failure shows within this time (no notification daemon: 0.24 s). A process that runs longer waits for a person. */
 const FAILS_WITHIN_MS = 700;
 const PROBE_MS = 2000;
 /** Each open banner is a process. */
 const MOST_OPEN = 10;
 
 /**
- * Notifications by libnotify's `notify-send`, where the bus itself is out of reach. A click needs `-A` (libnotify 0.8),
- * which is looked for in `--help`; a banner cannot be replaced, so the one before is closed.
+ * Shows notifications with libnotify's `notify-send`, where the bus itself is out of reach. Clicks need `-A` (libnotify 0.8),
+ * which is looked for in `--help`. A banner cannot be replaced, so the older one is closed.
  */
 export async function createNotifySendChannel(
   file: string,
@@ -36,7 +36,7 @@ interface NotifySendNeeds {
   readonly file: string;
   readonly identity: DesktopIdentity;
   readonly sound: boolean;
-  /** This notify-send knows actions. */
+  /** Whether this notify-send supports actions. */
   readonly clicks: boolean;
   readonly env: ProgramEnv;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ class NotifySendChannel implements NotifyChannel {
           if (part !== undefined) listener.clicked(key, part, null);
           else listener.closed(key, 'desktop'); // dismissed or expired: it does not say which
         },
-        () => this.#open.remove(key), // told by `well` below
+        () => this.#open.remove(key), // `waitUntilStable` below reports it
       );
     }
     await running.waitUntilStable(FAILS_WITHIN_MS);
@@ -85,7 +85,7 @@ class NotifySendChannel implements NotifyChannel {
 
   #buildArguments({ is, urgency, title, body, buttons }: Banner): string[] {
     const { identity, sound, clicks } = this.#needs;
-    // The body is markup or not, depending on a daemon that notify-send does not tell of; the summary never is.
+    // Whether the body is markup depends on a daemon that notify-send does not name. The summary never is.
     const texts = /[&<>]/u.test(body) ? [`${title}: ${body}`] : [title, body.replaceAll('\\', '\\\\')]; // a body's escapes are read, a summary's are not
     return [
       '--app-name=Hivebar',
@@ -95,7 +95,7 @@ class NotifySendChannel implements NotifyChannel {
       `--hint=string:desktop-entry:${identity.desktopEntry}`,
       ...(sound ? [`--hint=string:sound-name:${SOUND[is]}`] : clicks ? ['--hint=boolean:suppress-sound:true'] : []), // an older one knows no boolean
       ...(clicks ? ['--action=default=Open', ...buttons.map(({ id, label }) => `--action=${id}=${label}`)] : []),
-      '--', // whatever follows is text, also when it begins with a dash
+      '--', // whatever follows is text, even if it begins with a dash
       ...texts,
     ];
   }

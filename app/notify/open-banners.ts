@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { BannerKey } from './banner.ts';
 
 /**
- * The banners of a driver whose desktop needs one process each: at most so many, the oldest goes first. A process that
- * was replaced may still have something to say; `isLatest` tells whether it speaks for what is on the screen.
+ * The open banners of a channel that needs one process per banner. Their number is limited, and the oldest goes first. A process
+ * that was replaced may still report something; `isLatest` says whether it belongs to the banner on the screen.
  */
 export class OpenBanners<T> {
   readonly #most: number;
@@ -13,7 +13,7 @@ export class OpenBanners<T> {
     this.#most = most;
   }
 
-  /** Returns those that have to go: the one it replaces, and the oldest when there are too many. */
+  /** Adds a banner. Returns those that must go: the one it replaces, and the oldest when there are too many. */
   add(key: BannerKey, item: T): [BannerKey, T, 'replaced' | 'crowded'][] {
     const before = this.#open.get(key);
     this.#open.delete(key); // so that it becomes the youngest
@@ -42,7 +42,7 @@ export class OpenBanners<T> {
   }
 }
 
-/** A key as a short name that every desktop takes, whatever the persona is called. */
+/** Makes a short name of a key that every desktop accepts, whatever the persona is called. */
 export function toGroupId(key: BannerKey): string {
   return `hivebar-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
 }

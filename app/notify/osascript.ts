@@ -5,12 +5,15 @@ import { formatFailure } from './terminal-notifier.ts';
 import { escapeArgument } from './text.ts';
 
 const LIMIT_MS = 5000;
-/** The texts come as arguments of the script and never stand in it. */
+/** The texts are passed as arguments of the script and are never part of it. */
 const SHOW = 'display notification (item 2 of argv) with title (item 1 of argv)';
-/** One of the sounds that every macOS has. */
+/** Uses a sound that every macOS has. */
 const WITH_SOUND = `${SHOW} sound name "Glass"`;
 
-/** macOS with nothing installed: text only. No click comes back, and what is shown cannot be replaced or taken down. */
+/**
+ * Shows notifications on macOS without anything installed: text only. Clicks are not reported, and a shown banner cannot be
+ * replaced or removed.
+ */
 export function createOsascriptChannel(
   file: string,
   env: Readonly<Record<string, string>>,

@@ -10,8 +10,8 @@ import { BODY_POINTS, toSingleLine } from './text.ts';
 type OutageKey = `outage:${string}`;
 
 /**
- * A persona that appears is taken to be as a person was last told, until its first look says how it is: so an outage that
- * was announced before a restart is neither announced again nor forgotten.
+ * Adds a persona. Until its first poll after a restart, it is assumed to be as it was last announced. So an outage that was
+ * announced before the restart is neither announced again nor forgotten.
  */
 export function addPersona(draft: PolicyDraft, persona: PersonaState): void {
   const announcedOutages =
@@ -33,7 +33,7 @@ export function handleDown(draft: PolicyDraft, persona: PersonaState, since: Ins
   if (persona.health.is === 'down' && before.includes(key)) return;
   for (const other of before) {
     if (other === key) continue;
-    // A source that answers for one persona in particular has come back as a source.
+    // The new fault is about this persona only, so the source as a whole has recovered.
     removeFromOutage(
       draft,
       other,
@@ -50,7 +50,7 @@ export function handleUp(draft: PolicyDraft, persona: PersonaState): void {
   for (const key of listCauses(persona)) removeFromOutage(draft, key, true);
 }
 
-/** The persona is not watched any more: that is no recovery. */
+/** The persona is not watched any more, which is no recovery. */
 export function handleLeft(draft: PolicyDraft, persona: PersonaState): void {
   for (const key of listCauses(persona)) removeFromOutage(draft, key, false);
 }
@@ -65,7 +65,7 @@ export function handleSource(draft: PolicyDraft, fact: Extract<Fact, { is: 'sour
   for (const announced of Object.values(draft.state.announced)) {
     const isAlone = announced.cause.scope === 'source' || fact.source === `machine:${announced.cause.key}`;
     if (isAlone && announced.cause.source === fact.source && announced.personas.length === 0) {
-      resume(draft, announced, [fact.source]); // before a restart it was the source alone
+      resume(draft, announced, [fact.source]); // before the restart the announced outage was of the source alone
     }
   }
   for (const [key, outage] of Object.entries(draft.state.outages) as [OutageKey, OutageState][]) {
@@ -75,12 +75,12 @@ export function handleSource(draft: PolicyDraft, fact: Extract<Fact, { is: 'sour
   }
 }
 
-/** Trouble of the machine that concerns no persona alone. */
+/** Handles a fault of the machine that concerns no single persona. */
 export function handleMachine(draft: PolicyDraft, { at, key, fault }: Extract<Fact, { is: 'machine' }>): void {
   handleSource(draft, { is: 'source', at, source: `machine:${key}`, address: '', fault });
 }
 
-/** The desktop took the banner: only now is a person taken to know. */
+/** The desktop accepted the banner: only now the outage counts as announced. */
 export function handleShown(draft: PolicyDraft, banner: Banner): void {
   const key = banner.key as OutageKey;
   const outage = draft.state.outages[key];
@@ -106,8 +106,9 @@ export function handleRefused(draft: PolicyDraft, banner: Banner): void {
 }
 
 /**
- * Forgets outages that are over and need no word, and asks for a banner for each edge a person does not know yet. An edge
- * in a silence is told after it, if it still holds; a banner that says "down" is taken down at once when that is over.
+ * Forgets outages that are over and need no announcement, and requests a banner for each edge that a person does not know yet. An
+ * edge during a pause, mute or quiet hours is announced afterwards, if it still holds. A banner that says "down" is removed as
+ * soon as that is over.
  */
 export function announceEdges(draft: PolicyDraft, voice: Voice): void {
   const outages = Object.entries(draft.state.outages) as [OutageKey, OutageState][];
@@ -128,7 +129,7 @@ export function announceEdges(draft: PolicyDraft, voice: Voice): void {
       announceUp(draft, key, outage, announced, voice);
     } else {
       if (announced !== undefined) {
-        draft.take(key); // everybody it was about has left, is hidden, or is down for another reason
+        draft.take(key); // all of its personas have left, are hidden, or are down for another reason
         draft.setAnnounced(key, null);
       }
       if (outage.sources.length === 0 && members.length === 0) draft.setOutage(key, null);
@@ -136,14 +137,14 @@ export function announceEdges(draft: PolicyDraft, voice: Voice): void {
   }
 }
 
-/** A source that cannot say who is there, and of which nothing that a person looks at can be read. */
+/** Returns whether a source cannot list its personas and none of its visible personas can be polled. */
 function isBare(draft: PolicyDraft, personas: readonly PersonaState[], source: SourceId): boolean {
   const members = personas.filter((p) => p.source === source);
   if (members.some(({ health }) => health.is === 'up')) return false;
   return members.length === 0 || members.some(({ id }) => !draft.isHidden(id));
 }
 
-/** Back in a silence, and down again in the same: to a person it was never back. */
+/** An outage that ended and came back within one silent time never ended for the person. */
 function stillDown(
   draft: PolicyDraft,
   key: OutageKey,
@@ -166,7 +167,7 @@ function announceDown(
     if (!isAudible(draft, members)) return;
     const { catchingUpUntil } = draft.state;
     if (draft.isCatchingUp && catchingUpUntil !== null) {
-      draft.wake(catchingUpUntil); // what fails just after a sleep may only be waking up as well
+      draft.wake(catchingUpUntil); // a failure just after a sleep may only mean that the other side is waking up as well
       return;
     }
     const held =
@@ -175,7 +176,7 @@ function announceDown(
         : draft.hasPassed(outage.firstAt, rules.holdAtMostMs) || draft.hasPassed(outage.changedAt, rules.holdMs);
     if (!held) return;
   } else {
-    // The same banner with a higher count, as long as it is on the screen; one that was closed does not come back.
+    // The same banner is shown with a higher count while it is on the screen. One that was closed does not come back.
     if (!draft.isOpen(key) || members.length <= announced.personas.length || !isAudible(draft, members)) return;
     if (!draft.hasPassed(announced.at, rules.bubbleEveryMs)) return;
   }
@@ -201,7 +202,7 @@ function announceUp(
   const known = visibleIds.flatMap((id) => draft.findPersona(id) ?? []);
   const over = announced.over ?? outage.changedAt;
   if (voice !== 'all' || (known.length === visibleIds.length && !isAudible(draft, known))) {
-    draft.take(key); // it says what is no longer so
+    draft.take(key); // it is no longer true
     if (announced.over === null) draft.setAnnounced(key, { ...announced, over });
     return;
   }
@@ -222,7 +223,7 @@ function listCauses({ health }: PersonaState): readonly OutageKey[] {
   return health.is === 'up' ? [] : health.causes;
 }
 
-/** Whether a banner about these may be heard: somebody is not muted, or it is about nobody in particular. */
+/** Returns whether a banner about these personas may be shown: one of them is not muted, or the list is empty. */
 function isAudible(draft: PolicyDraft, personas: readonly PersonaState[]): boolean {
   const mutes = personas.map((p) => draft.findMute(p.id));
   if (mutes.length === 0 || mutes.some((until) => !draft.isSilent(until))) return true;
@@ -269,7 +270,7 @@ function removeFromOutage(draft: PolicyDraft, key: OutageKey, recovered: boolean
   draft.setOutage(key, { ...outage, changedAt: draft.at, recovering: outage.recovering || recovered });
 }
 
-/** An outage known from before a restart, seen again. */
+/** Takes up an outage that was announced before a restart. */
 function resume(draft: PolicyDraft, announced: AnnouncedOutage, sources: readonly SourceId[] = []): void {
   const key = toOutageKey(announced.cause.key);
   if (draft.state.outages[key] !== undefined) return;

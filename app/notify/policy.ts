@@ -13,28 +13,28 @@ import { NAME_POINTS } from './text.ts';
 export type PolicyInput = { readonly at: Instant } & (
   | { readonly is: 'facts'; readonly facts: readonly Fact[] }
   | { readonly is: 'tick' }
-  /** The desktop took, or refused, a banner that the policy asked to show. */
+  /** The desktop accepted or refused a banner that the policy asked to show. */
   | { readonly is: 'shown' | 'refused'; readonly banner: Banner }
-  /** The desktop can show banners, now or again. */
+  /** The desktop can show banners, for the first time or again. */
   | { readonly is: 'ready' }
-  /** A person clicked the banner: it has done its work, and some desktops leave it there. */
+  /** A person clicked the banner. It is done, but some desktops leave it on the screen. */
   | { readonly is: 'clicked'; readonly key: BannerKey }
-  /** A banner went away: a person closed it, or the desktop dropped it. */
+  /** A banner is gone: a person closed it, or the desktop dropped it. */
   | { readonly is: 'closed'; readonly key: BannerKey; readonly by: 'person' | 'desktop' }
 );
 
 export interface PolicyOutcome {
   readonly state: PolicyState;
-  /** To hand to the desktop in this order; each wants a `shown` or `refused` in return. */
+  /** The banners to hand to the desktop, in this order. Each needs a `shown` or `refused` as answer. */
   readonly show: readonly Banner[];
   readonly withdraw: readonly BannerKey[];
-  /** When to come again with a `tick`, if nothing else comes before; null: never. */
+  /** When to call again with a `tick`, if no other input comes before; null for never. */
   readonly wakeAt: Instant | null;
 }
 
 /**
- * What to show, replace and withdraw: all that notifications decide, as a function. Time comes in with the input and
- * nothing is remembered outside the state.
+ * Decides what to show, replace and withdraw. All decisions about notifications are in this function. Time comes with the input,
+ * and nothing is remembered outside the state.
  */
 export function decide(state: PolicyState, input: PolicyInput, rules: NotifyRules = NOTIFY_RULES): PolicyOutcome {
   const draft = new PolicyDraft(state, input.at, rules);
@@ -65,7 +65,8 @@ function take(draft: PolicyDraft, input: PolicyInput): void {
       return;
     case 'refused':
       draft.set({ desktop: { is: 'deaf', until: input.at + draft.rules.deafMs } });
-      // It stays open: the banner it should have replaced may still be there, and withdrawing none does no harm.
+      // The banner stays in `open`: the one it should have replaced may still be on the screen, and a withdrawal without effect
+      // does no harm.
       handleRefused(draft, input.banner);
       return;
     case 'clicked':
@@ -87,8 +88,8 @@ function handleShown(draft: PolicyDraft, banner: Banner): void {
     case 'decision':
       decisions.handleShown(draft, banner.key);
       return;
-    case 'mail': // it counts as told once it was handed over
-    case 'failed': // an answer to a person's own click: it concerns nobody else
+    case 'mail': // mail counts as announced once it was handed over
+    case 'failed': // an answer to a person's own click, so nothing is announced
     case 'test':
   }
 }
@@ -110,7 +111,7 @@ function handleRefused(draft: PolicyDraft, banner: Banner): void {
   }
 }
 
-/** What may be shown now: as the desktop takes banners, and as the person wants them. */
+/** Decides what may be shown now, from the state of the desktop and what the person wants. */
 function decideVoice(draft: PolicyDraft): Voice {
   const { desktop, paused, quiet } = draft.state;
   if (draft.isSilent(paused)) {
@@ -135,13 +136,13 @@ function decideVoice(draft: PolicyDraft): Voice {
   return draft.rules.urgentBreaksQuiet ? 'urgent' : 'none';
 }
 
-/** Trouble of the machine that a person is told of, by its key on the board. */
+/** The key on the board of the only fault of the machine that is announced. */
 const FULL_DISK = 'disk';
 
 function fold(draft: PolicyDraft, fact: Fact): void {
   switch (fact.is) {
     case 'surface':
-    case 'held': // the mail is not handed over yet; it is told when it is
+    case 'held': // this mail is not delivered yet; it is announced when it is
     case 'published':
     case 'recalled':
     case 'autostart':
@@ -151,14 +152,14 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'withdrawn':
       return;
     case 'machine':
-      // Of others the icon and the page say it for as long as it lasts: nobody can mend them at once.
+      // Other faults are shown by icon and page while they last, because nobody can repair them at once.
       if (fact.key === FULL_DISK) outage.handleMachine(draft, fact);
       return;
     case 'asked':
       decisions.updateDecisions(draft, fact.decisions);
       return;
     case 'gap':
-      // A clock that was set back must not keep the desktop deaf until it has caught up.
+      // If the clock was set back, refusals of the desktop must not last until the clock has caught up.
       draft.set({ catchingUpUntil: fact.until, desktop: { is: 'hears' } });
       return;
     case 'quiet':
@@ -180,7 +181,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     default:
   }
   const persona = draft.findPersona(fact.persona);
-  if (persona === undefined) return; // it left before its last fact was heard
+  if (persona === undefined) return; // it left before its last fact was handled
   switch (fact.is) {
     case 'left':
       outage.handleLeft(draft, persona);
@@ -196,7 +197,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
       if (fact.health.is === 'down') outage.handleDown(draft, persona, fact.health.since, fact.fault);
       return;
     case 'told': {
-      // Nor what Hivebar itself tells the agent: a person who answers a question is not alarmed by the answer.
+      // Messages from Hivebar itself to the agent do not count: a person who answers a question needs no banner about the answer.
       const isNews = (e: Event): e is MailEvent => e.event === 'new' && e.self !== true && e.origin === undefined;
       const news = fact.events.filter(isNews);
       const last = news.at(-1);
@@ -230,8 +231,8 @@ function toPersonaState(fact: Extract<Fact, { is: 'joined' }>, before: PersonaSt
 }
 
 /**
- * Mail told together with the arming of its watch was there before; that of a persona born meanwhile was not. What is told
- * soon after a gap came in it.
+ * Mail that is delivered together with the `armed` event of its watcher was there before, unless the persona was born in the
+ * meantime. Mail that is delivered soon after an interruption came during it.
  */
 function findArrival(draft: PolicyDraft, { events }: Extract<Fact, { is: 'told' }>): 'away' | 'live' {
   if (draft.isCatchingUp) return 'away';
@@ -239,7 +240,7 @@ function findArrival(draft: PolicyDraft, { events }: Extract<Fact, { is: 'told' 
   return has('armed') && !has('persona_added') ? 'away' : 'live';
 }
 
-/** Bounded, since a mail may be a megabyte and this is kept. */
+/** The text is cut, since a mail may be a megabyte and this is stored. */
 function toBannerMessage({ id, from, content }: MailEvent): BannerMessage {
   return { id, from: (from ?? '').slice(0, 400), text: content === undefined ? null : content.slice(0, 4000) };
 }

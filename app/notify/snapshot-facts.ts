@@ -1,7 +1,7 @@
 import type { Fact, Snapshot, Until } from '../../core/board/index.ts';
 import { FAULTS, Fault, type FaultCode, type Instant, type PersonaId } from '../../core/model/index.ts';
 
-/** What the board already shows, as the facts that led there: so it does not matter who was started first. */
+/** Converts what the board already shows into the facts that led there, so that the order of starts does not matter. */
 export function toSnapshotFacts(snapshot: Snapshot, at: Instant): Fact[] {
   const { paused, quietHours, quiet, decisions } = snapshot;
   const facts: Fact[] = [
@@ -29,12 +29,12 @@ export function toSnapshotFacts(snapshot: Snapshot, at: Instant): Fact[] {
       facts.push({ is: 'failed', at, persona, health, fault });
     }
   }
-  // None may also be none yet, and it would be forgotten what a person was told of.
+  // An empty list may also mean that nothing is known yet, and announced decisions would be forgotten.
   if (decisions.length > 0) facts.push({ is: 'asked', at, decisions });
   return facts;
 }
 
-/** Whether banners about the persona are wanted, as facts. */
+/** Returns whether banners about the persona are wanted, as facts. */
 export function toSilenceFacts(at: Instant, persona: PersonaId, until: Until, hidden: boolean): Fact[] {
   return [
     { is: 'muted', at, persona, until },
@@ -42,7 +42,7 @@ export function toSilenceFacts(at: Instant, persona: PersonaId, until: Until, hi
   ];
 }
 
-/** The board shows a fault with its next step, which a Fault adds by itself. */
+/** The message on the board includes the next step, which a Fault adds by itself, so it is removed here. */
 function withoutNext(message: string, code: FaultCode): string {
   const next = `: ${FAULTS[code].next}`;
   return message.endsWith(next) ? message.slice(0, -next.length) : message;

@@ -10,11 +10,11 @@ import { createPolicyState, NOTIFY_RULES, type NotifyRules } from './state.ts';
 
 export interface NotifyNeeds {
   readonly board: Board;
-  /** What was told since the board began: mail came, and no snapshot says so. */
+  /** The facts since the board began, because no snapshot says that mail was delivered. */
   readonly delivered: readonly Fact[];
   readonly openChannel: OpenChannel;
   readonly announcements: AnnouncementStore;
-  /** A person clicked: to be run as an action. Whoever runs it says what became of it. */
+  /** Runs the action of a click. Whoever runs it reports the result. */
   readonly act: (action: BannerAction) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,39 +22,39 @@ export interface NotifyNeeds {
 }
 
 export interface Notifications extends AsyncDisposable {
-  /** Shows a banner to try it out, whatever is paused, quiet or muted; any before it is replaced. Never rejects. */
+  /** Shows a test banner, even during a pause, quiet hours or a mute. It replaces an earlier one. Never rejects. */
   test(): Promise<NotificationTestResult>;
-  /** A click of a person's came to nothing: says so, whatever is paused, quiet or muted. `why` has the next step. */
+  /** Shows that a person's click failed, even during a pause, quiet hours or a mute. `why` has the next step. */
   failed(action: string, why: string): void;
 }
 
-/** What became of a banner to try it out. That a desktop took it does not say that anybody saw it. */
+/** The result of a test banner. If a desktop accepted it, that does not mean that anybody saw it. */
 export type NotificationTestResult = {
-  /** Who shows the banners, as on the page. */
+  /** The name of the channel, as on the page. */
   readonly by: string;
-  /** Why other banners are not shown just now, if so. */
+  /** Why other banners are not shown now; null when they are. */
   readonly silent: 'paused' | 'quiet-hours' | null;
 } & ({ readonly taken: true } | { readonly taken: false; readonly why: string });
 
-/** Facts of this time are decided on together. */
+/** Facts within this time are decided on together. */
 const GATHER_MS = 5;
-/** So many deliveries in that time are a storm: it reaches its event files before banners are thought about. */
+/** This many deliveries in that time are a storm. Its event files are written before banners are decided on. */
 const STORM = 20;
 const STORM_MS = 40;
-/** A driver that does not answer for this long has refused. */
+/** A channel that does not answer for this long counts as a refusal. */
 const ANSWER_MS = 10_000;
-/** What is on its way to the desktop at the end is given this long. */
+/** Banners in progress at the end get this long. */
 const LAST_MS = 100;
-/** The longest sleep: a clock that was set, or a machine that slept, is noticed by then. */
+/** The longest sleep. After at most this time a changed clock, or a machine that slept, is noticed. */
 const SLEEP_MS = 60_000;
 
 /**
- * Runs the notifications: hands the board's facts to the policy, and what it decides to the desktop.
+ * Runs the notifications: passes the board's facts to the policy, and its decisions to the desktop.
  *
- * Order for an outage and a decision: the desktop takes the banner, then it counts as announced and is saved. A `kill -9` in between
- * repeats one banner after the restart; none is ever lost.
+ * The order for an outage or a decision: the desktop accepts the banner, then it counts as announced and is saved. A `kill -9` in
+ * between repeats one banner after the restart, and none is ever lost.
  *
- * @throws Fault `database` when what was announced before cannot be read
+ * @throws Fault `database` when the saved announcements cannot be read
  */
 export function startNotify(needs: NotifyNeeds): Notifications {
   return new Notify(needs);
@@ -71,14 +71,14 @@ class Notify implements Notifications {
   readonly #facts: Disposable;
   #state;
   #saved: SavedAnnouncements;
-  /** As last heard; null: nothing yet. */
+  /** The decisions of the last fact; null before the first one. */
   #asked: readonly OpenDecision[] | null = null;
   #waiting: Fact[] = [];
   #flush: Disposable | null = null;
   #tick: Disposable | null = null;
-  /** What the desktop is still to do, a chain a key, so that no withdrawal overtakes its banner. */
+  /** The outstanding calls to the desktop, one chain per key, so that no withdrawal overtakes its banner. */
   readonly #chains = new Map<BannerKey, Promise<void>>();
-  /** The newest banner of each key: a click is about it. */
+  /** The newest banner of each key, which is the one that a click is about. */
   readonly #banners = new Map<BannerKey, Banner>();
   #warned = false;
   #over = false;
@@ -105,7 +105,7 @@ class Notify implements Notifications {
     this.#facts[Symbol.dispose]();
     this.#flush?.[Symbol.dispose]();
     this.#tick?.[Symbol.dispose]();
-    // A banner on its way to the desktop is an announcement in a moment, and shall be saved as one.
+    // A banner in progress will be an announcement in a moment, and must be saved as one.
     const stop = new AbortController();
     await Promise.race([Promise.allSettled(this.#chains.values()), this.#clock.sleep(LAST_MS, stop.signal)]);
     stop.abort();
@@ -114,7 +114,7 @@ class Notify implements Notifications {
     await this.#driver[Symbol.asyncDispose]();
   }
 
-  /** A storm is one decision, and 60 personas are one cause. */
+  /** Gathers facts, so that a storm is one decision and 60 failing personas are one cause. */
   #hear(fact: Fact): void {
     if (fact.is === 'surface' || fact.is === 'local' || fact.is === 'daemon' || this.#over) return;
     if (fact.is === 'asked') {
@@ -136,7 +136,7 @@ class Notify implements Notifications {
     this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#listSilences(facts), ...facts] });
   }
 
-  /** Who joins may have been muted or hidden before we listened; the board knows. */
+  /** A persona that joins may have been muted or hidden before we listened. The board knows that. */
   #listSilences(facts: readonly Fact[]): Fact[] {
     const joined = new Set(facts.flatMap((fact) => (fact.is === 'joined' ? [fact.persona] : [])));
     if (joined.size === 0) return [];
@@ -186,7 +186,7 @@ class Notify implements Notifications {
     this.#decide({ is: 'shown', at: this.#clock.now(), banner });
   }
 
-  /** Hands it to the desktop. @throws Error when that refuses it, or does not answer in time */
+  /** Hands the banner to the desktop. @throws Error when the desktop refuses it or does not answer in time */
   async #give(banner: Banner): Promise<void> {
     this.#banners.set(banner.key, banner);
     const stop = new AbortController();
@@ -228,7 +228,7 @@ class Notify implements Notifications {
     }
   }
 
-  /** Once until it works again: a desktop without notifications is one line, not one a mail. */
+  /** Warns once until banners work again: a desktop without notifications is one line, not one per mail. */
   #warn(error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;
@@ -242,7 +242,7 @@ class Notify implements Notifications {
     if (banner === undefined || this.#over) return;
     const action = findBannerAction(banner, part, activationToken);
     if (action === null) return;
-    if (action.name === 'decide') this.#banners.delete(key); // it is answered once
+    if (action.name === 'decide') this.#banners.delete(key); // a decision is answered only once
     this.#act(action);
   }
 
@@ -250,7 +250,7 @@ class Notify implements Notifications {
     if (this.#over) return;
     const text = state.is === 'ready' ? state.by : `${state.is} (${state.why})`;
     this.#board.put({ is: 'surface', at: this.#clock.now(), surface: 'notifications', state: text });
-    this.#warned = state.is !== 'ready'; // this line says it
+    this.#warned = state.is !== 'ready'; // this line already says it
     switch (state.is) {
       case 'ready':
         this.#decide({ is: 'ready', at: this.#clock.now() });
@@ -269,7 +269,7 @@ class Notify implements Notifications {
       this.#announcements.save(announcements);
       this.#saved = announcements;
     } catch (error) {
-      // Kept in memory and saved with the next one: at worst it is announced again after a restart.
+      // The announcements stay in memory and are saved with the next change. At worst one is repeated after a restart.
       this.#log.warn('what was announced could not be saved', { why: error instanceof Error ? error.message : error });
     }
   }

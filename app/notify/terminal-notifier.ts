@@ -8,8 +8,8 @@ import { escapeArgument } from './text.ts';
 const LIMIT_MS = 5000;
 
 /**
- * macOS by the user's own `terminal-notifier`, version 3 or newer. It opens the page itself on a click, so no click and no
- * closing comes back.
+ * Shows notifications on macOS with the user's own `terminal-notifier`, version 3 or newer. It opens the page itself on a click,
+ * so neither clicks nor closings are reported.
  */
 export function createTerminalNotifierChannel(
   file: string,
@@ -32,7 +32,7 @@ export function createTerminalNotifierChannel(
           escapeArgument(title),
           '-message',
           escapeArgument(body === '' ? title : body), // an empty message is read as "take it from stdin"
-          '-group', // a later one with the same group takes its place
+          '-group', // a later one with the same group replaces it
           toGroupId(key),
           '-open',
           toPageUrl(opens),

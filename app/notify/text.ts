@@ -2,7 +2,7 @@ import { stripUnseen } from '../../core/format/index.ts';
 
 /** How many code points of a mail's text a banner shows. */
 export const BODY_POINTS = 200;
-/** Names and senders are shorter, so that the count after them stays on the screen. */
+/** Names and senders are cut shorter, so that the count after them stays on the screen. */
 export const NAME_POINTS = 60;
 
 const ESC = String.fromCharCode(0x1b);
@@ -13,20 +13,21 @@ const TERMINAL = new RegExp(
   'gu',
 );
 
-/** Letters of the scripts that run from right to left. */
+/** Letters of scripts that run from right to left. */
 const RIGHT_TO_LEFT =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Hanifi_Rohingya}]/u;
 
 /**
- * Untrusted text as one line of at most `points` code points: terminal sequences gone, unseen characters gone, every run
- * of white space one blank, a lone surrogate replaced. A cut text ends in an ellipsis, never inside a code point.
+ * Converts untrusted text to one line of at most `points` code points. Terminal sequences and invisible characters are removed,
+ * each run of white space becomes one blank, and lone surrogates are replaced. A cut text ends in an ellipsis and is never cut
+ * inside a code point.
  */
 export function toSingleLine(text: string, points: number): string {
-  // Long input is cut first: what lies beyond can never be shown, and a mail may be a megabyte.
+  // Long input is cut first, since the rest can never be shown and a mail may be a megabyte.
   const near = text.slice(0, points * 16).toWellFormed();
   const spaced = near.replace(TERMINAL, '').replace(/[\s\u0085]+/gu, ' ');
   const line = stripUnseen(spaced)
-    .replace(/ {2,}/g, ' ') // what stood between two blanks may be gone
+    .replace(/ {2,}/g, ' ') // text between two blanks may have been removed
     .trim();
   const characters = [...line];
   const cut = near.length < text.length && text.length > points * 16;
@@ -38,8 +39,8 @@ export function toSingleLine(text: string, points: number): string {
 }
 
 /**
- * A cleaned text, to stand beside others: where letters run from right to left it is isolated (FIRST STRONG ISOLATE ... POP
- * DIRECTIONAL ISOLATE, UAX #9), so that it reorders itself and not the name or the number next to it.
+ * Isolates a cleaned text that stands beside others, if it has letters that run from right to left (FIRST STRONG ISOLATE ... POP
+ * DIRECTIONAL ISOLATE, UAX #9). Then only the text is reordered, and not the name or number next to it.
  */
 export function isolate(line: string): string {
   return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
@@ -51,16 +52,16 @@ export function countPoints(text: string): number {
 }
 
 /**
- * Plain text for a field that the desktop reads as markup: the `body` of a notification daemon with the capability
- * `body-markup`, and only there (Desktop Notifications 1.2, "Markup"); the summary is never markup.
+ * Escapes plain text for a field that the desktop reads as markup. That is only the `body`, for a notification daemon with the
+ * capability `body-markup` (Desktop Notifications 1.2, "Markup"); the summary is never markup.
  */
 export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /**
- * Text as the value of a command-line option whose program may take a leading `-` for another option, or a leading
- * bracket or quote for a property list (macOS user defaults): an unseen first character makes it plain text.
+ * Makes text safe as the value of a command-line option. The program may take a leading `-` for another option, or a leading
+ * bracket or quote for a property list (macOS user defaults). An invisible first character makes it plain text.
  */
 export function escapeArgument(text: string): string {
   return /^[-([{<"'\\@/]/u.test(text) ? `\u200b${text}` : text;

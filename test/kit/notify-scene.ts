@@ -8,10 +8,10 @@ import type { MailEvent } from '../../core/events/index.ts';
 import { type Count, exactly, Fault, type Instant } from '../../core/model/index.ts';
 
 const AGENT_STATE = { is: 'unknown', why: 'not-reported' } as const;
-/** A plain start, so that a transcript shows seconds since it. */
+/** A round start time, so that a transcript shows the seconds since then. */
 const T0: Instant = 1_000_000_000;
 
-/** A desktop that takes every banner unless it is `broken`, and a clock that keeps the policy's appointments. */
+/** Simulates a desktop that accepts every banner unless it is `broken`, and a clock that ticks when the policy requested it. */
 export class Scene {
   at = T0;
   rules = NOTIFY_RULES;
@@ -30,7 +30,7 @@ export class Scene {
     this.input({ is: 'facts', facts });
   }
 
-  /** Lets time pass, with a tick whenever the policy asked for one. */
+  /** Lets time pass, with a tick whenever the policy requested one. */
   wait(seconds: number): void {
     const end = this.at + seconds * 1000;
     while (this.#wakeAt !== null && this.#wakeAt <= end) {
@@ -42,7 +42,7 @@ export class Scene {
     this.at = end;
   }
 
-  /** `kill -9`, and a new start: only what was announced is left, and the screen. */
+  /** Simulates `kill -9` and a new start: only the announcements and the screen remain. */
   restart(): void {
     const saved: SavedAnnouncements = { outages: this.state.announced, decisions: this.state.announcedDecisions };
     this.state = createPolicyState(JSON.parse(JSON.stringify(saved)) as SavedAnnouncements);
@@ -57,7 +57,7 @@ export class Scene {
     this.facts(createPolledFact(persona, this.at, unread));
   }
 
-  /** Mail as the tray process tells it: the level first, then the events. */
+  /** Reports mail as the tray process does: first the counts, then the events. */
   mail(persona: string, unread: number, ...news: (string | Partial<MailEvent>)[]): void {
     this.poll(persona, exactly(unread));
     this.deliver(persona, ...news);
@@ -88,7 +88,7 @@ export class Scene {
     this.facts({ is: 'hidden', at: this.at, persona, hidden });
   }
 
-  /** All that is open. */
+  /** Reports the list of all open decisions. */
   ask(...decisions: OpenDecision[]): void {
     this.facts({ is: 'asked', at: this.at, decisions });
   }
@@ -97,7 +97,7 @@ export class Scene {
     this.facts({ is: 'quiet', at: this.at, on: true, until });
   }
 
-  /** `urgent` of the unread are, as the pending list says. */
+  /** Reports counts as the pending list does: `urgent` of the unread are urgent. */
   count(persona: string, unread: number, urgent: number): void {
     this.facts({ is: 'counted', at: this.at, persona, unread: exactly(unread), urgent: exactly(urgent) });
   }
@@ -161,7 +161,7 @@ export function createFailedFact(
   return { is: 'failed', at, persona, health: { is: 'down', since: at, failures: 3, why: 'refused' }, fault };
 }
 
-/** A question of ada with two options. */
+/** Creates a question of ada with two options. */
 export function createDecision(id: number, changes: Partial<OpenDecision> = {}): OpenDecision {
   return {
     id,
@@ -197,5 +197,5 @@ export function createNewEvent(persona: string, id: number, part: Partial<MailEv
   };
 }
 
-/** What a person reads when the hive of `down` refuses. */
+/** The text for a person when the hive of `down` refuses connections. */
 export const REFUSED = 'http://127.0.0.1:7474 refused the connection: check that the server is running at that address';

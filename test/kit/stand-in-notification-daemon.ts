@@ -1,6 +1,6 @@
 import type { SessionBus } from '../../app/desktop/index.ts';
 
-/** A call that a stand-in daemon got. */
+/** A call that a stand-in daemon received. */
 export interface RecordedCall {
   readonly member: string;
   readonly args: readonly unknown[];
@@ -11,12 +11,12 @@ export interface StandInDaemon extends Disposable {
   say(member: string, ...body: unknown[]): void;
 }
 
-/** Of D-Bus, RequestName: no flag, and two of its answers. */
+/** D-Bus RequestName: no flags, and two of its answers. */
 const QUEUE = 0;
 const PRIMARY_OWNER = 1;
 const ALREADY_OWNER = 4;
 
-/** A notification daemon with capabilities of our choice, on a bus without one: it shows nothing and writes down every call. */
+/** Starts a notification daemon with given capabilities, on a bus without one. It shows nothing and records every call. */
 export async function startStandInDaemon(
   bus: SessionBus,
   capabilities: readonly string[],
@@ -49,13 +49,13 @@ export async function startStandInDaemon(
   ]);
   const busDriver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
   const name = ['org.freedesktop.Notifications', QUEUE];
-  // Who had it before may not have left yet: the bus sees the end of a connection a moment later.
+  // The previous owner may not have left yet: the bus sees the end of a connection a moment later.
   for (let isOurs = false; !isOurs; ) {
     const [answer] = await bus.call({ ...busDriver, member: 'RequestName', signature: 'su', body: name });
     isOurs = answer === PRIMARY_OWNER || answer === ALREADY_OWNER;
   }
   return {
     say: (member, ...body) => served.emit('org.freedesktop.Notifications', member, body),
-    [Symbol.dispose]: () => served[Symbol.dispose](), // the name goes with the connection
+    [Symbol.dispose]: () => served[Symbol.dispose](), // the bus releases the name with the connection
   };
 }
