@@ -9,16 +9,16 @@ import type { TrayIcons } from './icons.node.ts';
 import { openSniTray } from './sni.node.ts';
 import { openHelperTray } from './systray2.node.ts';
 
-/** What the helper binary for Linux names as its loader. */
+/** The loader that the helper binary for Linux needs. */
 const GLIBC_LOADER = '/lib64/ld-linux-x86-64.so.2';
 const ROSETTA_MS = 5000;
 
 export interface TrayNeeds {
-  /** `auto`: StatusNotifierItem on Linux, the helper elsewhere. */
+  /** `auto` is StatusNotifierItem on Linux, and the helper elsewhere. */
   readonly choice: 'auto' | 'sni' | 'systray2' | 'none';
   readonly bus: SessionBus | NoBus;
   readonly icons: TrayIcons;
-  /** Absolute path of a folder for the helper alone, below the state folder. */
+  /** The absolute path of a folder for the helper only, below the state folder. */
   readonly helperFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly events: TrayEvents;
@@ -27,8 +27,8 @@ export interface TrayNeeds {
 }
 
 /**
- * Picks and starts the driver for this machine. There is always one: where no icon can be shown it shows nothing, and
- * has said why through `onState`. Every state is logged once, here.
+ * Chooses and starts the tray driver for this machine. There is always one: where no icon can be shown, it shows nothing and has
+ * reported why through `onState`. Every state is logged once, here.
  */
 export async function openTray(needs: TrayNeeds): Promise<TrayDriver> {
   const { choice, bus, icons, helperFolder, env, clock, log } = needs;

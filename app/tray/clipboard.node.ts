@@ -11,7 +11,7 @@ export interface ClipboardNeeds {
 
 export type CopyResult =
   | { readonly is: 'copied'; readonly by: string }
-  /** Nothing was copied; `why` says what would help. */
+  /** Nothing was copied. `why` says what would help. */
   | { readonly is: 'failed'; readonly why: string };
 
 interface ClipboardProgram {
@@ -20,13 +20,13 @@ interface ClipboardProgram {
   readonly encoding: BufferEncoding;
 }
 
-/** They take the text, leave a child behind that hands it out, and end. */
+/** The programs read the text, leave a child process that provides it, and end within this time. */
 const ENDS_WITHIN_MS = 3000;
 
 /**
- * Puts text on the clipboard of the desktop, by the desktop's own program: `wl-copy`, `xclip` or `xsel`, `pbcopy`,
- * `clip.exe`. The text goes to its standard input, so that nothing in it is ever an option or a command. What hands the
- * text out afterwards belongs to the desktop, and stays when Hivebar ends.
+ * Puts text on the clipboard with the desktop's own program: `wl-copy`, `xclip` or `xsel`, `pbcopy`, `clip.exe`. The text goes to
+ * its standard input, so nothing in it can be an option or a command. The child process that provides the text belongs to the
+ * desktop, and stays when Hivebar ends.
  */
 export async function copyText(text: string, needs: ClipboardNeeds): Promise<CopyResult> {
   const programs = listClipboardPrograms(needs.platform, needs.env);
@@ -44,7 +44,7 @@ function listClipboardPrograms(platform: NodeJS.Platform, env: ProgramEnv): Clip
   if (platform === 'darwin') return [{ file: '/usr/bin/pbcopy', args: [], encoding: 'utf8' }];
   if (platform === 'win32') {
     const file = win32.join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'clip.exe');
-    return [{ file, args: [], encoding: 'utf16le' }]; // in any other encoding it takes what is not ASCII for the code page's
+    return [{ file, args: [], encoding: 'utf16le' }]; // in any other encoding it reads non-ASCII as the code page's
   }
   const findPrograms = (is: string | undefined, name: string, args: readonly string[]): ClipboardProgram[] => {
     const file = is ? programOnPath(name, env, platform) : null;
@@ -57,7 +57,7 @@ function listClipboardPrograms(platform: NodeJS.Platform, env: ProgramEnv): Clip
   ];
 }
 
-/** Null: it took the text. */
+/** Returns null when the program accepted the text. */
 function writeToProgram(
   text: string,
   program: ClipboardProgram,
@@ -66,7 +66,7 @@ function writeToProgram(
   const { file, args, encoding } = program;
   if (!isProgram(file)) return Promise.resolve(`${file} is not there`);
   return new Promise((resolve) => {
-    // No pipe but its input: the child it leaves behind would hold it open, and write to nobody.
+    // Only its input is a pipe. The child process that it leaves would hold other pipes open.
     const child = spawn(file, [...args], {
       env: { ...env },
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -83,7 +83,7 @@ function writeToProgram(
     };
     child.on('error', (error) => over(`${file} could not be started: ${error.message}`));
     child.on('exit', (code, signal) => over(code === 0 ? null : `${file} ended with ${signal ?? code}`));
-    child.stdin.on('error', () => {}); // it ended without reading: `exit` tells it
+    child.stdin.on('error', () => {}); // it ended without reading: `exit` reports it
     child.stdin.end(text, encoding);
   });
 }

@@ -6,7 +6,7 @@ export function isAtLeastOne(count: Count): count is KnownCount {
   return count.is !== 'unknown' && count.n > 0;
 }
 
-/** `3`, or `200+` when there may be more. */
+/** Formats `3`, or `200+` when there may be more. */
 export function formatKnownCount(count: KnownCount): string {
   return count.is === 'exact' ? String(count.n) : `${count.n}+`;
 }

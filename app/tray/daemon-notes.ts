@@ -6,13 +6,13 @@ import type { TimeFormatter } from './time-text.node.ts';
 
 const LINE_MOST = 60;
 
-/** In the row, of a reader that lives and gets nothing done: `, drain stalled`. */
+/** Formats the note in the row of an agent that is alive but makes no progress: `, drain stalled`. */
 export function formatStalled({ agentState }: Pick<PersonaView, 'agentState'>): string {
   if (agentState.is !== 'stalled') return '';
   return agentState.why === 'drain-stalled' ? ', drain stalled' : ', stalled';
 }
 
-/** Behind the row of a persona daemon: what it says of itself. */
+/** Builds the submenu rows of a persona daemon: what the daemon reports about itself. */
 export function buildDaemonRows(
   { id, daemon, agentState, unread }: PersonaView,
   now: Instant,

@@ -3,13 +3,13 @@ import type { MenuAction, MenuCommand, MenuEntry } from './model.ts';
 import { formatPersonaName } from './persona-row.ts';
 import { formatRowName, formatRowText } from './text.ts';
 
-/** So many are in sight; a person answers one at a time. */
+/** The most rows that are shown. A person answers one decision at a time. */
 const ROWS = 5;
 const NAME_MOST = 40;
 const PROMPT_MOST = 60;
 const LINE_MOST = 80;
 
-/** What people are asked and nobody answered: those for which somebody stands still first, then the oldest. */
+/** Builds the rows of open decisions: first those that block an agent, then the oldest. */
 export function buildDecisionRows(snapshot: Snapshot): MenuEntry[] {
   const decisions = snapshot.decisions.toSorted(
     (a, b) => computeRank(a) - computeRank(b) || a.created - b.created || a.id - b.id,
@@ -21,12 +21,12 @@ export function buildDecisionRows(snapshot: Snapshot): MenuEntry[] {
   ];
 }
 
-/** Behind it what one has to know, an entry an option, and the page, where more can be said than that. */
+/** Builds a submenu with the details, one entry per option, and a link to the page, where text can be written. */
 function buildDecisionRow(decision: OpenDecision, { personas }: Snapshot): MenuEntry {
   const { id, persona, prompt, context, options, fallback } = decision;
   const asking = personas.find((p) => p.id === persona);
   const label = `${asking === undefined ? formatRowName(persona, NAME_MOST) || '?' : formatPersonaName(asking)} asks: ${formatRowText(prompt, PROMPT_MOST) || '?'}`;
-  const page = asking === undefined ? {} : { persona }; // the page of one who is not watched does not open
+  const page = asking === undefined ? {} : { persona }; // a persona that is not watched has no page
   const key = `decision ${id}`;
   const first = findFirstLine(context ?? '');
   return {

@@ -1,13 +1,13 @@
 import type { MenuAction, TrayModel } from './model.ts';
 
-/** What shows the model. It keeps the last one, and shows it by itself when its host comes back. */
+/** Shows the tray model. It stores the newest model, and shows it again by itself when its host comes back. */
 export interface TrayDriver extends AsyncDisposable {
   show(model: TrayModel): void;
 }
 
 export interface TrayEvents {
-  /** A person asked for it. */
+  /** Called when a person clicked an entry. */
   onAction(action: MenuAction): void;
-  /** How the tray does, in one line: `on (...)` or `off (why)`. Told when it changes. */
+  /** Called with the state of the tray, in one line, when it changes: `on (...)` or `off (why)`. */
   onState(text: string): void;
 }

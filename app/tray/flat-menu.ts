@@ -1,6 +1,6 @@
 import type { MenuAction, MenuCommand, MenuEntry } from './model.ts';
 
-/** One line of the helper's menu, as it goes over the wire. `__id` is ours; the helper sends it back with a click. */
+/** One line of the helper's menu in its wire form. `__id` is ours; the helper sends it back with a click. */
 export interface HelperMenuLine {
   readonly title: string;
   readonly tooltip: string;
@@ -10,10 +10,10 @@ export interface HelperMenuLine {
   readonly __id: number;
 }
 
-/** What differs between the three helpers. */
+/** The differences between the three helpers. */
 export interface HelperDialect {
   escape(label: string): string;
-  /** Linux appends a mark to a checked title and never takes it away, so there the title says it. */
+  /** On Linux the helper appends a mark to a checked title and never removes it, so there the title itself shows the state. */
   readonly checkBoxes: boolean;
 }
 
@@ -31,20 +31,20 @@ export function getDialect(platform: string): HelperDialect {
 const SEPARATOR = '<SEPARATOR>';
 
 /**
- * Lines a part of the menu may have, parts being what stands between separators. The helper can show and hide lines
- * and rename them, but never add one: so all that may ever be needed are there from the start.
+ * The number of lines for each part of the menu; separators divide the parts. The helper can show, hide and rename lines but
+ * never add one, so all lines exist from the start.
  */
 const CAPACITY = [8, 44, 8, 4] as const;
 
 export interface FlatMenu {
-  /** Always the same number of them, in the same places. */
+  /** Always the same number of lines, in the same places. */
   readonly slots: readonly HelperMenuLine[];
   readonly actions: ReadonlyMap<number, MenuAction>;
-  /** Entries that found no place. */
+  /** The number of entries that did not fit. */
   readonly dropped: number;
 }
 
-/** Lays the menu out in fixed lines; in the place of a submenu stands the one command that its model names for that. */
+/** Lays the menu out in fixed lines. A submenu is replaced by the one command that its model names for this case. */
 export function buildFlatMenu(menu: readonly MenuEntry[], dialect: HelperDialect): FlatMenu {
   const parts = splitParts(menu);
   const slots: HelperMenuLine[] = [];

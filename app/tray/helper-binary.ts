@@ -1,10 +1,10 @@
-/** What decides whether the tray helper of systray2 can run on a machine. */
+/** The facts that decide whether the tray helper of systray2 can run on a machine. */
 export interface HelperMachine {
   readonly platform: string;
   readonly arch: string;
-  /** Linux: the loader that the helper names is there, which musl systems lack. */
+  /** Linux: whether the loader that the helper needs exists. Systems with musl lack it. */
   readonly hasGlibcLoader: boolean;
-  /** macOS on Apple silicon: programs for Intel run. */
+  /** macOS on Apple silicon: whether programs for Intel run. */
   readonly hasRosetta: boolean;
 }
 
@@ -12,7 +12,10 @@ export type HelperBinary =
   | { readonly is: 'file'; readonly name: string }
   | { readonly is: 'none'; readonly why: string };
 
-/** All three helpers are x86-64. On a foreign processor the system would take one for a shell script, so ask first. */
+/**
+ * Chooses the helper. All three helpers are x86-64. On another processor the system would take one for a shell script, so this
+ * must be asked first.
+ */
 export function chooseHelperBinary({ platform, arch, hasGlibcLoader, hasRosetta }: HelperMachine): HelperBinary {
   const createNone = (why: string): HelperBinary => ({
     is: 'none',

@@ -3,23 +3,23 @@ import { parseJson } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 
 export interface HelperCommand {
-  /** Absolute: nothing is looked up in a current folder. */
+  /** An absolute path, so that nothing is searched in the current folder. */
   readonly file: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A running tray helper that said it is ready. */
+/** A running tray helper that reported that it is ready. */
 export interface TrayHelper {
-  /** One message; nothing happens once it has ended. */
+  /** Sends one message. Does nothing once the helper has ended. */
   send(message: unknown): void;
-  /** Asks it to leave, and sees to it. Resolves when it is gone; `ended` is not told. */
+  /** Asks the helper to exit, and kills it if it does not. Resolves when it is gone; `ended` is not called. */
   end(): Promise<void>;
 }
 
 export interface HelperEvents {
   clicked(id: number): void;
-  /** It ended though nobody asked it to. */
+  /** Called when the helper ended without being asked to. */
   ended(why: string): void;
 }
 
@@ -29,13 +29,13 @@ const LINE_MOST = 65_536;
 const STDERR_CHARS = 1000;
 
 /**
- * Starts the helper binary: JSON lines, one object a line, both ways. Its exit code says nothing (0 for a broken line,
- * an end of input and a SIGTERM alike), so the only question is whether it was asked to leave.
- * @throws Error that says why it did not get ready within 10 s
+ * Starts the helper binary. It reads and writes JSON, one object per line. Its exit code says nothing (0 for a broken line, an
+ * end of input and a SIGTERM alike), so only matters whether it was asked to exit.
+ * @throws Error that says why it was not ready within 10 s
  */
 export function startHelper(command: HelperCommand, clock: Clock, events: HelperEvents): Promise<TrayHelper> {
   return new Promise((resolve, reject) => {
-    // Three pipes and nothing else: a helper whose input another process holds open would outlive us.
+    // The helper gets three pipes and nothing else. If another process held its input open, it would outlive us.
     const child = spawn(command.file, [], {
       cwd: command.cwd,
       env: { ...command.env },
@@ -61,7 +61,7 @@ export function startHelper(command: HelperCommand, clock: Clock, events: Helper
       const last = stderr.trim().split('\n').at(-1) ?? '';
       over(`ended with ${signal ?? `code ${code}`}${last === '' ? '' : `: ${last}`}`);
     });
-    child.stdin.on('error', () => {}); // a broken pipe: `close` follows and tells it
+    child.stdin.on('error', () => {}); // a broken pipe: `close` follows and reports it
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(-STDERR_CHARS);
     });
@@ -104,11 +104,11 @@ function parseHelperMessage(line: string): Readonly<Record<string, unknown>> | n
     const value: unknown = parseJson(line);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null;
   } catch {
-    return null; // GTK and the system's libraries print what they like
+    return null; // GTK and the system's libraries print other lines
   }
 }
 
-/** `exit`, then after a second SIGTERM, then SIGKILL: a helper that stays keeps a dead icon in the bar. */
+/** Sends `exit`, a second later SIGTERM, then SIGKILL. A helper that stays leaves a dead icon in the bar. */
 function endHelper(child: ChildProcess, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     let timer = clock.after(POLITE_MS, () => {

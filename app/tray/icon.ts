@@ -1,18 +1,18 @@
 import type { CauseView, HiveView, Snapshot, Until } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 
-/** Names one of the pre-rendered icons, `STATE-BADGE`. */
+/** The name of a pre-rendered icon, `STATE-BADGE`. */
 export interface IconName {
   readonly state: 'up' | 'down' | 'paused' | 'unknown';
   readonly badge: Badge;
 }
 
-/** `ask`: a question mark. */
+/** `ask` is a question mark. */
 export type Badge = 'none' | 'ask' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '9+';
 
 /**
- * What one glance shall tell. An outage comes first, also while notifications are paused: then the icon is the only
- * one left to tell it. `unknown`: nobody is watched, or nothing was seen yet.
+ * Chooses the icon. An outage comes first, also while notifications are paused, because then only the icon shows it. `unknown`
+ * means that nobody is watched or nothing was polled yet.
  */
 export function chooseIcon(snapshot: Snapshot, now: Instant): IconName {
   return { state: computeIconState(snapshot, now), badge: computeBadge(snapshot) };
@@ -24,12 +24,12 @@ function computeIconState(snapshot: Snapshot, now: Instant): IconName['state'] {
   return isUnseen(snapshot) ? 'unknown' : 'up';
 }
 
-/** A persona is down, a whole hive is before it could say who is there, or this machine is in trouble. */
+/** Returns whether a persona is down, a whole hive is down before it could list its personas, or this machine has a fault. */
 export function isDown(snapshot: Snapshot): boolean {
   return snapshot.totals.down > 0 || findMachineCauses(snapshot).length > 0 || isHiveDown(snapshot);
 }
 
-/** Causes that concern no persona alone: a damaged store, a full disk. */
+/** Returns the causes that concern no single persona: a damaged store, a full disk. */
 export function findMachineCauses({ causes }: Snapshot): readonly CauseView[] {
   return causes.filter(({ scope, personas }) => scope === 'machine' && personas.length === 0);
 }
@@ -38,13 +38,13 @@ export function isHiveDown(snapshot: Snapshot): boolean {
   return snapshot.hives.some((hive) => hive.state === 'DOWN' && isRelevantHive(snapshot, hive));
 }
 
-/** A hive of which everybody is hidden concerns nobody. */
+/** Returns false for a hive whose personas are all hidden. */
 export function isRelevantHive({ personas }: Snapshot, { source }: HiveView): boolean {
   const members = personas.filter((p) => p.source === source);
   return members.length === 0 || members.some((p) => !p.hidden);
 }
 
-/** Of those that are to be seen, nobody was looked at yet. */
+/** Returns whether no visible persona was polled yet. */
 export function isUnseen({ personas }: Snapshot): boolean {
   return personas.every((p) => p.hidden || p.health.is === 'unseen');
 }
@@ -55,7 +55,7 @@ export function isOn(until: Until, now: Instant): boolean {
 
 const BADGES: readonly Badge[] = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
-/** A person is asked before agents are written to: the number of their mail stands in the tooltip too. */
+/** Decisions come before mail. The unread count is in the tooltip, too. */
 function computeBadge({ decisions, totals: { unread } }: Snapshot): Badge {
   if (decisions.length > 0) return 'ask';
   if (unread.is === 'unknown') return 'none';

@@ -5,24 +5,24 @@ import { type Pixmap, parsePixmap } from './pixmap.ts';
 
 const SIZES = [22, 32, 44] as const;
 
-/** The panel the icon stands on; `auto`: any, so the icon brings a ring that sets it off from both. */
+/** The colour of the panel. `auto` suits both, because the icon then has a ring that separates it from the panel. */
 export type IconTheme = 'auto' | 'light' | 'dark';
 
-/** The pre-rendered icons. Each is read once, when it is first shown. */
+/** Reads the pre-rendered icons, each once, when it is first shown. */
 export interface TrayIcons {
-  /** For a StatusNotifierItem: 22, 32 and 44 px. */
+  /** For a StatusNotifierItem, in 22, 32 and 44 px. */
   pixmaps(icon: IconName): readonly Pixmap[];
-  /** 44 px. */
+  /** In 44 px. */
   png(icon: IconName): Buffer;
-  /** 16, 20, 24 and 32 px. */
+  /** In 16, 20, 24 and 32 px. */
   ico(icon: IconName): Buffer;
   /** For macOS: alpha only, without a badge. */
   template(icon: IconName): Buffer;
 }
 
 /**
- * `folder` is assets/icons. The theme is for Linux: macOS colours its template itself, and on Windows the icon reads on
- * both. Reading throws what node:fs throws when a file is missing.
+ * Opens the icons in `folder`, which is assets/icons. The theme is for Linux: macOS colours its template itself, and on Windows
+ * the icon is visible on both. Reading throws what node:fs throws when a file is missing.
  */
 export function openIcons(folder: string, theme: IconTheme = 'auto'): TrayIcons {
   const read = (name: string): Buffer => readFileSync(join(folder, name));

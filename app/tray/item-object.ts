@@ -6,7 +6,7 @@ export const ITEM = 'org.kde.StatusNotifierItem';
 export const ITEM_PATH = '/StatusNotifierItem';
 export const MENU_PATH = '/MenuBar';
 
-/** What may raise a window. */
+/** The actions that may raise a window. */
 const OPENS: ReadonlySet<string> = new Set(['open', 'page']);
 
 export interface ItemEvents {
@@ -19,7 +19,7 @@ export class ItemObject {
   readonly #icons: TrayIcons;
   readonly #events: ItemEvents;
   #model: TrayModel | null = null;
-  /** What the host gave us to raise a window with; good for one action. */
+  /** The host's token to raise a window. It is valid for one action. */
   #activationToken: string | null = null;
 
   constructor(icons: TrayIcons, events: ItemEvents) {
@@ -42,7 +42,7 @@ export class ItemObject {
     if (before?.attention !== model.attention) emit('NewStatus', [this.#status()]);
   }
 
-  /** Adds the token of the host, once, to what is wanted. */
+  /** Adds the token of the host to the action, once. */
   addToken(action: MenuAction): MenuAction {
     const token = this.#activationToken;
     this.#activationToken = null;
@@ -102,7 +102,7 @@ export class ItemObject {
       OverlayIconName: { signature: 's', get: () => '' },
       OverlayIconPixmap: { signature: 'a(iiay)', get: () => [] },
       AttentionIconName: { signature: 's', get: () => '' },
-      AttentionIconPixmap: { signature: 'a(iiay)', get: () => this.#pixmaps() }, // some hosts show only this one then
+      AttentionIconPixmap: { signature: 'a(iiay)', get: () => this.#pixmaps() }, // some hosts then show only this pixmap
       AttentionMovieName: { signature: 's', get: () => '' },
       ToolTip: { signature: '(sa(iiay)ss)', get: () => ['', [], 'Hivebar', this.#model?.summary ?? 'starting'] },
       ItemIsMenu: { signature: 'b', get: () => false },

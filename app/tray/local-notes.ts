@@ -5,15 +5,15 @@ import { formatRowName, formatRowText } from './text.ts';
 
 const NAME_MOST = 24;
 const LINE_MOST = 60;
-/** So many gates have a line each. */
+/** The number of gates that have a line each. */
 const GATES = 5;
 
-/** By priority, 0 first. */
+/** The names of the priorities, 0 first. */
 const PRIORITIES = ['critical', 'high', 'normal', 'low', 'bulk'] as const;
-/** It is what nobody needs to be told apart from its number. */
+/** Normal mail is only counted; it needs no line of its own. */
 const NORMAL = 2;
 
-/** What holds its agent, in the row: `, held at Stop: ship`. A gate that only warns holds nobody. */
+/** Formats the note for a gate that blocks the agent: `, held at Stop: ship`. A gate that only warns blocks nobody. */
 export function formatHeld({ local }: PersonaView): string {
   const strict = (local?.gates ?? []).filter(({ mode }) => mode === 'strict');
   const [first] = strict;
@@ -22,7 +22,7 @@ export function formatHeld({ local }: PersonaView): string {
   return `, held at ${formatRowName(first.hook, NAME_MOST)}: ${formatRowName(first.id, NAME_MOST)}${restText}`;
 }
 
-/** Behind its row: each gate that is not satisfied, and what waits for it by priority where that is not all normal. */
+/** Builds the submenu rows: one for each open gate, and one with the pending items by priority unless all are normal. */
 export function buildLocalRows({ id, local }: PersonaView): MenuEntry[] {
   if (local === null) return [];
   const { gates } = local;

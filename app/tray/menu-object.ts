@@ -19,8 +19,8 @@ export interface MenuEvents {
 export const MENU = 'com.canonical.dbusmenu';
 
 /**
- * Our menu as a `com.canonical.dbusmenu` object. A thing keeps its id as long as it is in the menu; hosts are told of
- * changed properties and changed layout apart, so that an open menu changes in place.
+ * Our menu as a `com.canonical.dbusmenu` object. An entry has the same id as long as it is in the menu. Hosts get changed
+ * properties and a changed layout as separate signals, so that an open menu changes in place.
  */
 export class MenuObject {
   readonly #events: MenuEvents;
@@ -70,16 +70,16 @@ export class MenuObject {
   #add(nodes: Map<number, MenuNode>, entry: MenuEntry): number {
     const id = this.#ids.get(entry.key) ?? this.#newId(entry.key);
     const children: number[] = [];
-    // A host that opens a submenu may report that as a click on its row: nothing of it is asked for.
+    // A host may report the opening of a submenu as a click on its row, so a submenu has no action.
     const action = entry.is === 'command' || entry.is === 'check' ? entry.action : null;
-    // Before what is in it: GTK's hosts draw an empty submenu when they hear of its entries first.
+    // The submenu is added before its entries. GTK hosts draw an empty submenu when they learn of the entries first.
     nodes.set(id, { id, properties: toProperties(entry), children, action });
     for (const inner of entry.is === 'submenu' ? entry.entries : []) children.push(this.#add(nodes, inner));
     return id;
   }
 
   #newId(key: string): number {
-    this.#lastId += 1; // never given twice: a late click on what is gone must not hit another thing
+    this.#lastId += 1; // ids are not reused: a late click on a removed entry must not hit another
     this.#ids.set(key, this.#lastId);
     return this.#lastId;
   }
@@ -160,7 +160,7 @@ export class MenuObject {
         out: 'b',
         run: ([id]) => {
           this.#node(id);
-          return [false]; // what is shown is always current
+          return [false]; // the layout is always current
         },
       },
       AboutToShowGroup: {

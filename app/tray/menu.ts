@@ -9,7 +9,7 @@ import { buildPersonaRows } from './rows.ts';
 import { formatIconCount, formatSummary } from './summary.ts';
 import type { TimeFormatter } from './time-text.node.ts';
 
-/** The whole tray for one picture of the board. Every part comes from it, so no part can lag behind another. */
+/** Builds the whole tray from one snapshot, so that no part can be older than another. */
 export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): TrayModel {
   return {
     icon: chooseIcon(snapshot, now),

@@ -6,16 +6,16 @@ import { parseTimestamp } from './timestamp.ts';
 const SENDER_MOST = 24;
 const LINE_MOST = 60;
 
-/** A message as a row of the menu tells it. */
+/** The texts of a message in a menu row. */
 export interface MessageRowText {
   readonly from: string;
-  /** Null: it does not say when it was written. */
+  /** Null when the message has no readable time. */
   readonly at: Instant | null;
   /** Empty where content is left out. */
   readonly text: string;
 }
 
-/** A letter never changes and is drawn many times: it is read once, and forgotten with it. */
+/** A message never changes and is drawn many times, so its texts are computed once and dropped with it. */
 const cache = new WeakMap<MessagePreview, MessageRowText>();
 
 export function toMessageRowText(message: MessagePreview): MessageRowText {

@@ -1,12 +1,12 @@
 import type { IconName } from './icon.ts';
 
-/** What a click asks for, by the name of the action table. */
+/** What a click runs, by its name in the table of actions. */
 export interface MenuAction {
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A row that does something by itself. `key` stays the same for the same thing, so that a driver can change it in place. */
+/** A row that runs something by itself. `key` is stable, so that a driver can change the row in place. */
 export type MenuCommand =
   | { readonly is: 'command'; readonly key: string; readonly label: string; readonly action: MenuAction }
   | {
@@ -20,25 +20,28 @@ export type MenuCommand =
 export type MenuEntry =
   | MenuCommand
   | { readonly is: 'separator'; readonly key: string }
-  /** Only to be read. */
+  /** A row without an action. */
   | { readonly is: 'text'; readonly key: string; readonly label: string }
   | {
       readonly is: 'submenu';
       readonly key: string;
       readonly label: string;
       readonly entries: readonly MenuEntry[];
-      /** Stands in its place where the menu has no submenus that come and go. */
+      /** The command that replaces the submenu in a menu without dynamic submenus. */
       readonly instead: MenuCommand;
     };
 
-/** Everything a tray shows at one moment. */
+/** Everything that a tray shows at one moment. */
 export interface TrayModel {
   readonly icon: IconName;
-  /** One line: "3 unread, 1 down". */
+  /** One line, for example "3 unread, 1 down". */
   readonly summary: string;
-  /** The unread number in full where it fits beside the icon, after a question mark when something is to be decided; empty for none. */
+  /**
+   * The text beside the icon, where there is room: the unread count, with a question mark before it when a decision is open.
+   * Empty for none.
+   */
   readonly count: string;
-  /** The host may draw attention to the icon: something is down, urgent, or to be decided soon. */
+  /** Whether the host may draw attention to the icon: something is down or urgent, or must be decided soon. */
   readonly attention: boolean;
   readonly menu: readonly MenuEntry[];
 }

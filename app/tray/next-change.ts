@@ -3,12 +3,12 @@ import type { Instant } from '../../core/model/index.ts';
 import { computeMsUntilAgeChange } from './age.ts';
 import { toMessageRowText } from './message-row-text.ts';
 
-/** Ages may lag this much: a hundred of them, each at its own second, are no reason to draw a hundred times a minute. */
+/** Ages may be this much behind. A hundred ages that change at different seconds must not cause a hundred drawings per minute. */
 const AGES_EVERY_MS = 60_000;
 
 /**
- * When time alone changes the model: exactly at the end of a pause, a mute and a quiet hour, and at most once a minute
- * for the ages of outages, messages and numbers. Null: never.
+ * Returns when the model changes by time alone: exactly at the end of a pause, a mute and a quiet hour, and at most once per
+ * minute for the ages of outages, messages and numbers. Null for never.
  */
 export function computeNextChange(snapshot: Snapshot, now: Instant): Instant | null {
   let at = Number.POSITIVE_INFINITY;

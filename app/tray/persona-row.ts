@@ -13,7 +13,7 @@ import type { TimeFormatter } from './time-text.node.ts';
 const NAME_MOST = 40;
 const REASON_MOST = 80;
 
-/** One persona: a row that says how it does, and behind it its latest messages and all that can be done. */
+/** Builds the row of one persona. It shows the state; its submenu has the latest messages and the actions. */
 export function buildPersonaRow(p: PersonaView, now: Instant, timeText: TimeFormatter): MenuEntry {
   const label = `${formatPersonaName(p)} - ${formatPersonaState(p, now)}${formatStalled(p)}${formatStaleness(p, now, timeText)}${formatHeld(p)}${formatMuted(p, now, timeText)}`;
   const open = createAction('open', p);
@@ -40,7 +40,7 @@ export function buildPersonaRow(p: PersonaView, now: Instant, timeText: TimeForm
   };
 }
 
-/** Never empty: a label of nothing visible gives way to the id. */
+/** Never empty: a label without visible characters is replaced by the id. */
 export function formatPersonaName(p: PersonaView): string {
   return formatRowName(p.label, NAME_MOST) || formatRowName(p.id, NAME_MOST) || '?';
 }
@@ -56,7 +56,9 @@ function formatPersonaState(p: PersonaView, now: Instant): string {
   return unread.is === 'exact' ? 'no unread' : 'unread unknown';
 }
 
-/** A number that is old says from when it is, down or not: a look that never ends tells of no failure. */
+/**
+ * An old number is shown with its time, whether or not the persona is down, because a poll that never ends reports no failure.
+ */
 function formatStaleness(
   { unread: { value, asOf, staleAfter } }: PersonaView,
   now: Instant,
@@ -71,20 +73,20 @@ function formatMuted({ muted }: PersonaView, now: Instant, timeText: TimeFormatt
   return muted.is === 'at' ? `, muted until ${timeText(muted.at, now)}` : ', muted';
 }
 
-/** Why its numbers may be old, and why its agent may not know of them. */
+/** Builds notes on why the numbers may be old, and why the agent may not know of them. */
 function buildNoteRows(p: PersonaView): MenuEntry[] {
   const note = (key: string, text: string | null): MenuEntry[] =>
     text === null ? [] : [{ is: 'text', key: `${key} of ${p.id}`, label: formatRowText(text, REASON_MOST) }];
   return [...note('reason', p.reason), ...note('held', p.held)];
 }
 
-/** By place and not by message: a new one then changes words only, and a host need not build the menu anew. */
+/** The keys are positions and not message ids. So a new message only changes labels, and a host need not rebuild the menu. */
 function buildMessageRows(p: PersonaView, now: Instant): MenuEntry[] {
   if (p.latestMessages.length === 0) return [{ is: 'text', key: `letters of ${p.id}`, label: 'No messages yet' }];
   return p.latestMessages.map((message, i) => buildMessageRow(p, message, i, now));
 }
 
-/** Marking is an act of its own, one step further than opening. */
+/** Marking as read is a separate entry, one step further than opening. */
 function buildMessageRow(p: PersonaView, message: MessagePreview, i: number, now: Instant): MenuEntry {
   const row = createCommand(`letter ${i}`, formatMessageRow(message, now), createAction('open', p), p);
   if (!canMarkMessages(p)) return row;
@@ -111,7 +113,7 @@ function buildMarkReadRows(p: PersonaView): MenuEntry[] {
   return canMarkMessages(p) ? [createCommand('read', 'Mark all as read', createAction('read', p), p)] : [];
 }
 
-/** Which of the messages are unread is not known here, only whether any is: marking one that was read changes nothing. */
+/** It is not known here which messages are unread, only whether any is. Marking a read message changes nothing. */
 function canMarkMessages(p: PersonaView): boolean {
   const { value } = p.unread;
   return p.canMarkRead && (value.is === 'atLeast' || isAtLeastOne(value));

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 
-/** One picture as a StatusNotifierItem gives it. */
+/** One image in the form of a StatusNotifierItem. */
 export interface Pixmap {
   readonly width: number;
   readonly height: number;

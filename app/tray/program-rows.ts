@@ -4,7 +4,7 @@ import { isOn } from './icon.ts';
 import type { MenuAction, MenuEntry } from './model.ts';
 import type { TimeFormatter } from './time-text.node.ts';
 
-/** What concerns all personas, or the program itself. */
+/** Builds the rows that concern all personas or the program itself. */
 export function buildProgramRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
   return [
     { is: 'command', key: 'page', label: 'Open status page', action: { name: 'page', params: {} } },

@@ -5,13 +5,13 @@ import { buildTrayModel } from './menu.ts';
 import { computeNextChange } from './next-change.ts';
 import { formatTimeText } from './time-text.node.ts';
 
-/** At most two drawings a second; the last change is always drawn. */
+/** At most two drawings per second. The last change is always drawn. */
 const APART_MS = 500;
 
-/** Timers stand still while a machine sleeps: what ended meanwhile is seen by then. */
+/** Timers stop while a machine sleeps. What ended in the meantime is noticed after at most this time. */
 const REDRAW_MS = 60_000;
 
-/** Keeps the driver showing the board: at once, then after each change that a person would see. */
+/** Keeps the driver up to date with the board: draws at once, then after each change that a person would see. */
 export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: TrayDriver, clock: Clock): Disposable {
   let shownText = '';
   let drawnAt = Number.NEGATIVE_INFINITY;

@@ -5,7 +5,9 @@ const MOST_MS = 60_000;
 
 export type HelperRestart = { readonly is: 'again'; readonly inMs: number } | { readonly is: 'stop' };
 
-/** Whether and when to start a helper again, given when it died so far, the last time included (monotonic ms). */
+/**
+ * Decides whether and when to start a helper again. `deaths` are the times of its deaths, including the last one (monotonic ms).
+ */
 export function decideRestart(deaths: readonly number[]): HelperRestart {
   const now = deaths.at(-1) ?? 0;
   const recent = deaths.filter((at) => now - at < WINDOW_MS).length;

@@ -7,7 +7,7 @@ import { buildPersonaRow, formatPersonaName } from './persona-row.ts';
 import { formatRowName, formatRowText } from './text.ts';
 import type { TimeFormatter } from './time-text.node.ts';
 
-/** So many are in sight, and so many more behind one entry; a menu with all of a thousand would only be slow. */
+/** The number of rows that are shown, and of further rows in a submenu. A menu with all of a thousand would be slow. */
 const ROWS = 20;
 const MORE_MOST = 100;
 const NAME_MOST = 40;
@@ -16,8 +16,8 @@ const CAUSE_MOST = 80;
 const PAGE = { name: 'page', params: {} } as const;
 
 /**
- * What needs a person comes first: hives and personas that are down, urgent mail, unread mail, the rest. With more than
- * one source the rows stand under the name of theirs, and the source that needs a person most comes first.
+ * Builds the rows, sorted by need: hives and personas that are down, urgent mail, unread mail, the rest. With more than one
+ * source, rows are grouped under the name of their source, and the source with the greatest need comes first.
  */
 export function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
   const hives = snapshot.hives.filter((hive) => isDownUnseen(snapshot, hive)).map(buildHiveRow);
@@ -71,7 +71,7 @@ function buildMoreRow(
   };
 }
 
-/** Who is hidden can be shown again where it was hidden. */
+/** Hidden personas can be shown again here. */
 function buildHiddenRows(snapshot: Snapshot): MenuEntry[] {
   const hidden = snapshot.personas.filter((p) => p.hidden);
   if (hidden.length === 0) return [];
@@ -89,7 +89,7 @@ function buildHiddenRows(snapshot: Snapshot): MenuEntry[] {
   return [{ is: 'submenu', key: 'hidden', label, entries, instead: createPageCommand('hidden', label) }];
 }
 
-/** A hive that is down while no row of a persona says so: it could not even name anybody. */
+/** Returns whether a hive is down while no row of a persona shows it, for example because it could not list any persona. */
 function isDownUnseen(snapshot: Snapshot, hive: HiveView): boolean {
   return (
     isRelevantHive(snapshot, hive) &&

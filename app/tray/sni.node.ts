@@ -12,7 +12,7 @@ const DRIVER = 'org.freedesktop.DBus';
 const DO_NOT_QUEUE = 4;
 
 /**
- * The tray of Linux desktops: an icon and a menu as D-Bus objects, which a tray host reads and draws. It shows as soon
+ * Opens the tray of Linux desktops: an icon and a menu as D-Bus objects, which a tray host reads and draws. They appear as soon
  * as there is a host, and again after each restart of the host or the bus.
  */
 export function openSniTray(bus: SessionBus, icons: TrayIcons, events: TrayEvents, log: Log): TrayDriver {
@@ -26,7 +26,7 @@ class SniTray implements TrayDriver {
   readonly #stack = new AsyncDisposableStack();
   readonly #item: ItemObject;
   readonly #menu: MenuObject;
-  /** The name the specification asks for; one icon a process. */
+  /** The bus name that the specification requires. There is one icon per process. */
   readonly #name = `org.kde.StatusNotifierItem-${process.pid}-1`;
   #state = '';
   #watcher: string | null = null;
@@ -47,7 +47,7 @@ class SniTray implements TrayDriver {
     this.#stack.use(
       bus.states((state) => {
         if (state.is === 'gone') this.#become('off (bus gone)');
-        if (state.is === 'connected') this.#become('off (no tray host)'); // until one is met
+        if (state.is === 'connected') this.#become('off (no tray host)'); // until there is one
       }),
     );
     this.#stack.use(bus.owner(WATCHER, (owner) => this.#meet(owner)));
@@ -63,7 +63,7 @@ class SniTray implements TrayDriver {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
     await this.#driver('ReleaseName', 's', [this.#name]).catch((error: unknown) => {
-      if (!(error instanceof BusError)) throw error; // a bus that is gone holds no name
+      if (!(error instanceof BusError)) throw error; // a lost connection holds no name
     });
   }
 
@@ -73,16 +73,16 @@ class SniTray implements TrayDriver {
     this.#events.onState(state);
   }
 
-  /** The watcher came, went, or has a host now. */
+  /** Called when the watcher on the bus came or went, or when it has a host. */
   #meet(owner: string | null): void {
     this.#watcher = owner;
-    if (this.#bus.state.is !== 'connected') return; // told by `states`
+    if (this.#bus.state.is !== 'connected') return; // reported by `states`
     if (owner === null) {
       this.#become('off (no tray host)');
       return;
     }
     this.#register(owner).catch((error: unknown) => {
-      if (owner !== this.#watcher || this.#stack.disposed) return; // gone meanwhile; the next one is asked anew
+      if (owner !== this.#watcher || this.#stack.disposed) return; // it has gone; the next watcher is asked again
       const why = error instanceof Error ? error.message : String(error);
       this.#log.warn('tray: the host refused the icon', { why });
       this.#become(`off (${why})`);
@@ -96,7 +96,7 @@ class SniTray implements TrayDriver {
       await this.#introduce(named ? this.#name : ITEM_PATH);
     } catch (error) {
       if (!(error instanceof BusError) || error.is !== 'answered' || !named) throw error;
-      await this.#introduce(ITEM_PATH); // the other form that the specification knows; never both joined
+      await this.#introduce(ITEM_PATH); // the other form of the specification; only one of both is registered
     }
     const hostReply = await this.#bus.call({
       ...AT_WATCHER,

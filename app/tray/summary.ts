@@ -3,7 +3,7 @@ import type { Instant } from '../../core/model/index.ts';
 import { formatKnownCount, isAtLeastOne } from './counts.ts';
 import { findMachineCauses, isHiveDown, isOn, isUnseen } from './icon.ts';
 
-/** Everything in one line: "3 unread, 1 urgent, 2 to decide, 1 down, 1 stalled, notifications paused". */
+/** Formats everything in one line: "3 unread, 1 urgent, 2 to decide, 1 down, 1 stalled, notifications paused". */
 export function formatSummary(snapshot: Snapshot, now: Instant): string {
   const { unread, urgent, down, personas } = snapshot.totals;
   const parts: string[] = [];
@@ -23,7 +23,7 @@ export function formatSummary(snapshot: Snapshot, now: Instant): string {
   return parts.join(', ');
 }
 
-/** The numbers in full: `3`, with a question mark where somebody is asked: `? 3`; empty for none. */
+/** Formats the full count: `3`, or `? 3` when a decision is open; empty for none. */
 export function formatIconCount({ decisions, totals: { unread } }: Snapshot): string {
   const parts = [decisions.length > 0 ? '?' : '', isAtLeastOne(unread) ? formatKnownCount(unread) : ''];
   return parts.filter((part) => part !== '').join(' ');

@@ -8,16 +8,16 @@ import type { TrayIcons } from './icons.node.ts';
 import type { TrayModel } from './model.ts';
 import { decideRestart } from './restarts.ts';
 
-/** Windows shows no more than 127 UTF-16 units of a tooltip. */
+/** Windows shows at most 127 UTF-16 units of a tooltip. */
 const TOOLTIP_MOST = 127;
 
-/** Has the helper find the line by its `__id`; without it the first line is meant, whatever the id. */
+/** Makes the helper find the line by its `__id`. Without it the helper uses the first line, whatever the id. */
 const BY_ID = -1;
 
 export interface HelperTrayOptions {
-  /** The helper as the package brings it. */
+  /** The path of the helper in the package. */
   readonly binary: string;
-  /** A folder of ours alone: the helper is copied here, and its temporary files stay here. Made when missing. */
+  /** A folder for us alone, created when missing. The helper is copied into it, and its temporary files stay there. */
   readonly folder: string;
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,10 @@ export interface HelperTrayOptions {
   readonly log: Log;
 }
 
-/** The tray by the helper binary of systray2: macOS, Windows, and Linux when asked for. A helper that dies is started again. */
+/**
+ * Opens the tray with the helper binary of systray2: on macOS, on Windows, and on Linux when requested. A helper that dies is
+ * started again.
+ */
 export function openHelperTray(options: HelperTrayOptions): TrayDriver {
   const tray = new HelperTray(options);
   tray.start();
@@ -43,9 +46,9 @@ class HelperTray implements TrayDriver {
   readonly #deaths: number[] = [];
   #closed = false;
   #model: TrayModel | null = null;
-  /** The most entries that found no place so far; told once. */
+  /** The most entries that did not fit so far; logged once. */
   #dropped = 0;
-  /** What the running helper shows; null until it was given its menu. */
+  /** What the running helper shows; null until it got its menu. */
   #shown: { readonly menu: FlatMenu; readonly head: string } | null = null;
 
   constructor(options: HelperTrayOptions) {
@@ -142,7 +145,7 @@ class HelperTray implements TrayDriver {
   }
 }
 
-/** npm leaves the helper without its executable bit, and the package may belong to someone else: so a copy of our own. */
+/** npm leaves the helper without its executable bit, and the package may belong to another user. So we run a copy. */
 function installHelper({ binary, folder, platform }: HelperTrayOptions): string {
   realFiles.mkdirAll(folder, 0o700);
   chmodSync(folder, 0o700);
@@ -150,11 +153,11 @@ function installHelper({ binary, folder, platform }: HelperTrayOptions): string 
   const fresh = `${file}.new`;
   copyFileSync(binary, fresh);
   chmodSync(fresh, 0o755);
-  realFiles.rename(fresh, file); // never written in place: one that still runs keeps its own file
+  realFiles.rename(fresh, file); // never written in place: a running helper keeps its own file
   return file;
 }
 
-/** Where the helper leaves its icon files; emptied before each start. */
+/** The folder of the helper's icon files. It is emptied before each start. */
 function prepareTempFolder(folder: string): string {
   const path = join(folder, 'tmp');
   rmSync(path, { recursive: true, force: true });

@@ -1,12 +1,12 @@
 import type { Instant } from '../../core/model/index.ts';
 
-/** An instant of the near future as a person reads it, seen from `now`. */
+/** Formats an instant of the near future for a person, relative to `now`. */
 export type TimeFormatter = (at: Instant, now: Instant) => string;
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const WEEK_DAYS = 7;
 
-/** By the clock on the wall: `14:30`, on another day of the week `Mon 08:00`, beyond it `2026-12-24`. */
+/** Formats local time: `14:30`, on another day of the week `Mon 08:00`, later `2026-12-24`. */
 export const formatTimeText: TimeFormatter = (at, now) => {
   const then = new Date(at);
   const today = new Date(now);

@@ -2,7 +2,9 @@ import type { Instant } from '../../core/model/index.ts';
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?:Z|([+-])(\d\d):?(\d\d))?$/;
 
-/** When a message says it was written; its source may give any form or none. Without a zone it is UTC. Null: no telling. */
+/**
+ * Parses when a message was written. Sources may give any form or none. Without a zone it is UTC. Null when it cannot be parsed.
+ */
 export function parseTimestamp(created: string): Instant | null {
   const match = ISO.exec(created);
   if (match === null) return null;

@@ -86,11 +86,11 @@ export function snapshot(personas: readonly PersonaView[], changes: Partial<Snap
   };
 }
 
-/** Minutes from now, so that no test hangs on the time zone. */
+/** Formats times as minutes from now, so that no test depends on the time zone. */
 export const trayModel = (s: Snapshot, now = NOW): TrayModel =>
   buildTrayModel(s, now, (at, from) => `+${(at - from) / MINUTE} min`);
 
-/** `age` in minutes. */
+/** Creates a message. `age` is in minutes. */
 export const createMessage = (id: number, from: string, text: string | null, age = 5): MessagePreview => ({
   id,
   from,
@@ -118,7 +118,7 @@ export function findAction(menu: readonly MenuEntry[], label: string): unknown {
   return null;
 }
 
-/** Asked five minutes ago, with two options. */
+/** Creates a decision that was asked five minutes ago, with two options. */
 export function createDecision(id: number, changes: Partial<OpenDecision> = {}): OpenDecision {
   return {
     id,
