@@ -12,20 +12,20 @@ export interface ProjectAttachment {
   readonly config: DaemonConfig;
   readonly places: DaemonPlaces;
   readonly machine: Machine;
-  /** Ends what still runs. */
+  /** Ends whatever still runs. */
   readonly signal: AbortSignal;
   readonly report: (line: string) => void;
   readonly failed: (why: string) => void;
 }
 
-/** Dependencies of a large project, over a slow line. */
+/** The time limit: enough for the dependencies of a large project over a slow line. */
 const WITHIN_MS = 15 * 60_000;
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Binds a daemon to its project (persona daemon, seed "Project attach lifecycle"): the environment its surface gets, and, once in
- * the life of the binding, the dependencies. What fails is told and tried again at the next start: a project that is not
- * prepared is no reason to be deaf.
+ * Binds a daemon to its project (persona daemon, seed "Project attach lifecycle"). It sets the environment for the surface and,
+ * once in the life of the binding, installs the dependencies. A failure is reported and tried again at the next start, because a
+ * daemon can listen even if its project is not prepared.
  */
 export async function attachProject({
   config,
@@ -81,7 +81,7 @@ function isAttached({ disk }: Machine, record: string, project: string): boolean
     const stored: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
     return typeof stored === 'object' && stored !== null && 'project' in stored && stored.project === project;
   } catch {
-    return false; // prepared once more, which is what an unknown state asks for
+    return false; // an unknown state means that the project is prepared again
   }
 }
 

@@ -11,20 +11,20 @@ import { Fault } from '../../core/model/index.ts';
 import { type Dirs, type Disk, readPrivate } from '../../core/state/index.ts';
 import type { DaemonPlan } from './daemon-plan.ts';
 
-/** What a daemon was installed as, and what this start of it says more. */
+/** The configuration that a daemon was installed with, and what belongs to this start. */
 export interface DaemonBinding {
   readonly config: DaemonConfig;
-  /** Where the upstream is now, with the token of now. @throws Fault, or Error while the tray process does not run */
+  /** Returns the current address and token of the upstream. @throws Fault, or Error while the tray process does not run */
   readonly upstream: () => UpstreamEndpoint;
-  /** The tokens that were read so far, which no log may hold. */
+  /** The tokens that were read so far. No log may contain them. */
   readonly secrets: readonly string[];
 }
 
 const LONGEST_PORT = 8;
 
 /**
- * Reads what was installed, and holds the command line against it: a daemon is bound to one project for its life (persona
- * daemon, check 18).
+ * Reads what was installed and compares it with the command line: a daemon is bound to one project for its life (persona daemon,
+ * check 18).
  *
  * @throws Fault `daemon-config` or `unreadable`
  */
@@ -63,7 +63,7 @@ export function readDaemonBinding(
       `upstream is ${base}: no token is sent there, say https or wss, or an address of this machine`,
     );
   };
-  // What is wrong for good is said now; that the tray process does not run passes.
+  // A permanent error is reported now. That the tray process does not run is temporary.
   if (config.upstream === LOCAL) readObserveToken(disk, places);
   else upstream();
   return {
@@ -81,7 +81,7 @@ function readObserveToken(disk: Disk, { observeToken: path }: DaemonPlaces): str
   return token;
 }
 
-/** Where the tray process serves now: the port is another after each start of it. @throws Error while it does not run */
+/** Returns where the tray process serves now. The port changes with each of its starts. @throws Error while it does not run */
 export function readLocalBase(disk: Disk, run: string): string {
   const bytes = readPrivate(disk, join(run, 'port'), LONGEST_PORT);
   const port = bytes === null ? '' : Buffer.from(bytes).toString('latin1').trim();

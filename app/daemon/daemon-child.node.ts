@@ -3,15 +3,15 @@ import type { DaemonConfig } from '../../core/link/index.ts';
 import { type DaemonHandle, getOwnStart } from '../service/index.ts';
 import type { DaemonExit } from './daemon-restart.ts';
 
-/** A daemon that runs, whoever started it. */
+/** A running daemon, whoever started it. */
 export interface RunningDaemon extends DaemonHandle {
   readonly pid: number | null;
   readonly ended: Promise<DaemonExit>;
 }
 
 /**
- * A daemon as a child, by this very program. In a process group of its own, and nothing of it hangs on ours: it goes on when
- * we are killed, and says what it has to say in its own log.
+ * Starts a daemon as a child process of this program. It has a process group of its own and no pipe to us, so it continues when
+ * we are killed. It writes to its own log.
  */
 export function startDaemon(
   { tenant, identity, project }: DaemonConfig,
@@ -24,7 +24,7 @@ export function startDaemon(
   let isGone = false;
   const ended = new Promise<DaemonExit>((resolve) => {
     child.once('error', (error) => {
-      if (child.pid !== undefined) return; // a signal that did not reach it
+      if (child.pid !== undefined) return; // a signal that failed to reach it
       isGone = true;
       resolve({ is: 'not-started', why: error.message });
     });

@@ -7,7 +7,7 @@ import { type DaemonKey, type DaemonKeys, hashToken } from '../status/index.ts';
 const SCOPES = ['observe', 'act'] as const;
 const FILES = ['daemon.json', 'observe.token', 'act.token'] as const;
 
-/** The tokens that `hivebar daemon install` minted, read again as soon as one of their files is another. */
+/** Opens the tokens that `hivebar daemon install` created. They are read again when one of their files changed. */
 export function openDaemonKeys(disk: Disk, directory: string, log: Log): DaemonKeys {
   let lastStamp = '';
   let keys: readonly DaemonKey[] = [];
@@ -45,7 +45,7 @@ export function openDaemonKeys(disk: Disk, directory: string, log: Log): DaemonK
   };
 }
 
-/** Another text when one of the files is another. */
+/** Returns a text that changes when one of the files changes. */
 function readFileStamps({ files }: Disk, directory: string): string {
   return listNames(files, directory)
     .flatMap((name) => FILES.map((file) => join(directory, name, file)))
@@ -60,7 +60,7 @@ function listNames(files: Disk['files'], directory: string): readonly string[] {
   try {
     return files.readdir(directory);
   } catch (error) {
-    if (getErrno(error) === 'ENOENT') return []; // none was ever installed
+    if (getErrno(error) === 'ENOENT') return []; // no daemon was ever installed
     throw error;
   }
 }

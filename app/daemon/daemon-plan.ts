@@ -1,6 +1,6 @@
 import type { DaemonName } from '../../core/link/index.ts';
 
-/** What the command line of a daemon says; what it leaves out comes from what was installed. */
+/** The command line of a daemon. What it leaves out is taken from the installed configuration. */
 export interface DaemonPlan extends DaemonName {
   readonly project: string;
   readonly surface: string | null;

@@ -1,11 +1,11 @@
-/** How a daemon ended. `unknown`: it was no child of ours. */
+/** How a daemon ended. `unknown` means that it was not our child. */
 export type DaemonExit =
   | { readonly is: 'code'; readonly code: number }
   | { readonly is: 'signal'; readonly signal: string }
   | { readonly is: 'not-started'; readonly why: string }
   | { readonly is: 'unknown' };
 
-/** What is done about it. `rest`: nothing, until somebody changes what was installed. */
+/** What to do then. `rest` means to wait until somebody changes the installed configuration. */
 export type RestartDecision =
   | { readonly is: 'rest' }
   | { readonly is: 'again'; readonly ms: number; readonly failures: number };
@@ -13,16 +13,20 @@ export type RestartDecision =
 const LADDER_MS = [1000, 2000, 4000, 8000, 16_000, 30_000] as const;
 const HIGHEST_MS = 30_000;
 const JITTER = 0.2;
-/** One that lived so long begins at the foot of the ladder. */
+/** A daemon that ran this long starts again with the shortest wait. */
 const SOUND_AFTER_MS = 60_000;
 
-/** Those that would be the same again: it was told to end, or its configuration is wrong (persona daemon, contract 5). */
+/**
+ * Exit codes after which a restart would end the same way: it was told to end, or its configuration is wrong (persona daemon,
+ * contract 5).
+ */
 const FINAL: readonly number[] = [0, 78];
 
 /**
+ * Decides whether and when to start a daemon again.
  * @param aliveMs how long it ran
- * @param failures in a row, before this one
- * @param draw in [0, 1), the jitter
+ * @param failures the number of failures in a row before this one
+ * @param draw a random number in [0, 1), for the jitter
  */
 export function decideRestart(exit: DaemonExit, aliveMs: number, failures: number, draw: number): RestartDecision {
   if (exit.is === 'code' && FINAL.includes(exit.code)) return { is: 'rest' };

@@ -17,7 +17,7 @@ import {
 import type { DaemonConfig } from '../../core/link/index.ts';
 import type { Machine } from '../host/machine.ts';
 
-/** The surface of a persona as its daemon has it. */
+/** The surface of a persona, as its daemon uses it. */
 export interface Surface extends AsyncDisposable {
   readonly plugin: Plugin;
   readonly shim: ShimView;
@@ -26,20 +26,20 @@ export interface Surface extends AsyncDisposable {
 export interface SurfaceNeeds {
   readonly config: DaemonConfig;
   readonly desk: HookDesk;
-  /** What a shim is started with. */
+  /** The environment that a shim is started with. */
   readonly env: Machine['env'];
   readonly machine: Machine;
-  /** A number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly draw: () => number;
   readonly wake: WakePath | null;
   readonly banner: BannerProgram | null;
-  /** Where it is noted which shim runs. */
+  /** The file that notes which shim runs. */
   readonly shimNote: string;
-  /** The shim came or went. */
+  /** Called when the shim came or went. */
   readonly changed: (view: ShimView) => void;
 }
 
-/** The plugin of a surface, with its shim where it has one (persona daemon, contract 5). */
+/** Opens the plugin of a surface, with its shim where it has one (persona daemon, contract 5). */
 export function openSurface({
   config,
   desk,

@@ -5,7 +5,10 @@ import { findOwnDirs } from '../../core/state/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { programOnPath } from '../programs.node.ts';
 
-/** The way to an agent while no hook of it runs: what `hivebar session set --wake` noted. One that cannot be read is none. */
+/**
+ * Creates the way to wake an agent while none of its hooks run, from the address that `hivebar session set --wake` saved. An
+ * address that cannot be read counts as none.
+ */
 export function createWakePath(config: DaemonConfig, { disk, env }: Machine): WakePath {
   const { run } = findOwnDirs(env);
   // Where another hive is the primary one, a persona of the local hive is announced with its prefix.
@@ -16,16 +19,19 @@ export function createWakePath(config: DaemonConfig, { disk, env }: Machine): Wa
     try {
       return paths.map((path) => readWake(disk, path)).find((url) => url !== null) ?? null;
     } catch {
-      return null; // refused, as a link or a file of another user: a ring then fails, and says so
+      return null; // refused, as a link or a file of another user: then a ring fails and says so
     }
   };
   return openWakePath(address, formatDoorbellLine(config));
 }
 
-/** Shows the texts, which it finds as arguments, on macOS. */
+/** Shows its arguments as a notification on macOS. */
 const SCRIPT = ['on run argv', 'display notification (item 2 of argv) with title (item 1 of argv)', 'end run'];
 
-/** What tells a person that work waits for a surface to which nothing can be handed; null: nothing on this machine does. */
+/**
+ * Finds the program that tells a person that work waits for a surface which cannot be reached otherwise. Null when this machine
+ * has none.
+ */
 export function findBanner({ tenant, identity }: DaemonConfig, { env, os }: Machine): BannerProgram | null {
   const texts = ['Hivebar', `Work waits for ${tenant}/${identity}`];
   const own = Object.fromEntries(

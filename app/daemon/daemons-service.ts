@@ -13,37 +13,37 @@ import { type RunningDaemon, startDaemon } from './daemon-child.node.ts';
 import { type DaemonExit, decideRestart } from './daemon-restart.ts';
 
 export interface DaemonsServiceOptions {
-  /** Where everything installed stands, a directory a daemon. */
+  /** The directory of everything installed, with one subdirectory per daemon. */
   readonly directory: string;
   readonly findPlaces: (daemon: DaemonName) => DaemonPlaces;
 }
 
 type DaemonsMachine = Pick<Machine, 'disk' | 'clock' | 'env' | 'log' | 'random'>;
 
-/** How often it is checked what is installed. */
+/** How often the installed daemons are checked. */
 const EVERY_MS = 1000;
-/** So often it is seen whether one lives that is no child of ours. */
+/** How often a daemon that is not our child is checked for being alive. */
 const WATCH_EVERY_MS = 500;
 
 const FILES = ['daemon.json', 'observe.token', 'act.token'] as const;
 
-/** One daemon of ours; its loop ends once it is not wanted any more. */
+/** A daemon under supervision. Its loop ends once the daemon is not wanted any more. */
 interface SupervisedDaemon {
   readonly name: string;
   readonly places: DaemonPlaces;
   config: DaemonConfig;
   stamp: string;
   isResting: boolean;
-  /** Aborted when what was installed is another, or we stop. */
+  /** Aborted when the installed configuration changed, or when we stop. */
   changed: AbortController;
   isWanted: boolean;
   ended: Promise<void>;
 }
 
 /**
- * Runs the daemons that were installed for the tray, each as a child that is started again when it ends, and alone (persona
- * daemon, contract 5). One that outlived an earlier tray is taken over as it is: the lock says so, and there are never two.
- * They end with the service.
+ * Runs the daemons that were installed for the tray. Each is a child process that is started again when it ends, and each runs
+ * only once (persona daemon, contract 5). A daemon that outlived an earlier tray process is adopted: its lock shows that it runs,
+ * so there are never two. All of them end with the service.
  */
 export function createDaemonsService(
   { directory, findPlaces }: DaemonsServiceOptions,
@@ -77,7 +77,7 @@ function superviseDaemons(
 
   const draw = (): number => Number.parseInt(random.hex(4), 16) / 2 ** 32;
 
-  /** Starts, changes and ends what is to be. What cannot be read ends no daemon that runs. */
+  /** Starts, changes and ends daemons as the installed configuration requires. What cannot be read ends no running daemon. */
   function check(): void {
     try {
       const stamps = readStamps(machine, directory);
@@ -149,7 +149,7 @@ function superviseDaemons(
     }
   }
 
-  /** Until it ends; one that is not wanted as it is any more is ended. `looked after`: there is nothing to wait for. */
+  /** Runs a daemon until it ends, or ends it when its configuration changed. `looked after` means that no wait is needed. */
   async function runOnce(
     { name, config, places }: SupervisedDaemon,
     changed: AbortSignal,
@@ -159,7 +159,7 @@ function superviseDaemons(
     log.info(`the daemon ${name} ${isOurs ? 'was started' : 'runs already, and is looked after'} (pid ${daemon.pid})`);
     const exit = await Promise.race([daemon.ended, waitForAbort(changed)]);
     if (exit !== null && daemon.isGone()) {
-      const isSecond = exit.is === 'code' && exit.code === 0 && isHeld(disk, places); // which is taken over
+      const isSecond = exit.is === 'code' && exit.code === 0 && isHeld(disk, places); // that one is adopted then
       return isSecond ? 'looked after' : exit;
     }
     const end = await endDaemon(places, stop.aborted ? 'tray quits' : 'changed', daemon, clock);
@@ -177,7 +177,7 @@ function superviseDaemons(
     return { ...target, pid: findHolderPid(disk, places), ended };
   }
 
-  /** @returns the failures in a row */
+  /** @returns the number of failures in a row */
   async function waitAfterExit(
     one: SupervisedDaemon,
     decision: ReturnType<typeof decideRestart>,
@@ -226,7 +226,7 @@ function formatExit(exit: DaemonExit): string {
   }
 }
 
-/** By name, another text when one of its files is another. */
+/** Returns for each name a text that changes when one of its files changes. */
 function readStamps({ disk: { files } }: Pick<Machine, 'disk'>, directory: string): ReadonlyMap<string, string> {
   const names = files.lstat(directory) === null ? [] : files.readdir(directory).toSorted();
   return new Map(

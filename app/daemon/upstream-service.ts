@@ -13,7 +13,7 @@ export interface UpstreamService extends SignalsApi, Disposable {
   readonly keys: DaemonKeys;
 }
 
-/** The local hive as the upstream of the persona daemons of this machine (persona daemon, contract 2). */
+/** Runs the local hive as the upstream of the persona daemons of this machine (persona daemon, contract 2). */
 export function startUpstreamService(
   { db, local, dirs }: { readonly db: Database; readonly local: LocalHive; readonly dirs: Dirs },
   { disk, clock, random, os, log }: Machine,
