@@ -8,17 +8,17 @@ import { readActivityReport } from './check-activity.ts';
 
 type ActivityFileMachine = Pick<Machine, 'disk' | 'random' | 'clock' | 'log'>;
 
-/** The file is written no more often, however often something happens. */
+/** The file is written at most this often. */
 const LEAST_MS = 1000;
 
 export interface ActivityFile extends Disposable {
-  /** Within a second, and at the latest when it is disposed. */
+  /** Writes the file within a second, and at the latest at disposal. */
   publishSoon(): void;
 }
 
 /**
- * Writes the report, atomically and 0600; what an earlier process saw stays in it. What cannot be written is said once;
- * nobody is watched the less for it.
+ * Opens the activity file. The report is written atomically with mode 0600, and includes what an earlier process saw. A failure
+ * to write is logged once and does not affect the watchers.
  */
 export function openActivityFile(
   path: string,
@@ -28,7 +28,7 @@ export function openActivityFile(
 ): ActivityFile {
   const { disk, random, clock, log } = machine;
   const trouble = createTroubleLog(log);
-  // Without a lock: if another process wrote just now, it says that it could not, and writes again.
+  // There is no lock. If another process was just writing, it logs that it failed, and writes again.
   sweepTemps(disk, path);
   const earlier = readEarlier(path, identity, machine);
   let last = Number.NEGATIVE_INFINITY;
@@ -54,12 +54,14 @@ export function openActivityFile(
       else later ??= clock.after(wait, publish);
     },
     [Symbol.dispose]() {
-      if (last > Number.NEGATIVE_INFINITY) publish(); // else nothing was observed, and the report of before is no worse
+      if (last > Number.NEGATIVE_INFINITY) publish(); // else nothing was observed, and the earlier report is as good
     },
   };
 }
 
-/** What stands in the report of an earlier process, if it is whole and of this hive; else it is said that it does not count. */
+/**
+ * Reads the report of an earlier process, if it is complete and of this hive. Otherwise it logs that the report does not count.
+ */
 function readEarlier(
   path: string,
   identity: InboxIdentity,

@@ -11,10 +11,10 @@ import { type Disk, readPrivate } from '../../core/state/index.ts';
 /** Exit codes of `hivebar watch --check-activity` (Kijito contract c). */
 export const ACTIVITY_EXIT: Readonly<Record<ActivityVerdict['is'], number>> = { active: 0, silent: 1, unobservable: 2 };
 
-/** Larger than any report that is written. */
+/** Larger than any report that Hivebar writes. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** What the activity file says of one persona. A file that is missing or cannot be read says nothing of anybody. */
+/** Returns what the activity file says about one persona. A file that is missing or cannot be read says nothing about anybody. */
 export function askActivity(disk: Disk, path: string, question: ActivityQuestion, now: Instant): ActivityVerdict {
   const unobservable = (words: string): ActivityVerdict => ({
     is: 'unobservable',
@@ -29,7 +29,7 @@ export function askActivity(disk: Disk, path: string, question: ActivityQuestion
   }
 }
 
-/** The report at that path; `foreign`: something else, or torn. @throws Fault `unreadable` */
+/** Reads the report at that path. `foreign` means that the file is something else or incomplete. @throws Fault `unreadable` */
 export function readActivityReport(disk: Disk, path: string): ActivityReport | 'none' | 'foreign' {
   const bytes = readPrivate(disk, path, MOST_BYTES);
   return bytes === null ? 'none' : (parseActivityReport(Buffer.from(bytes).toString('utf8')) ?? 'foreign');

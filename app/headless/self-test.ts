@@ -7,8 +7,8 @@ import type { Machine } from '../host/machine.ts';
 import { createWatchSinks } from './watch-sinks.ts';
 
 /**
- * `--self-test` (Kijito spec 7.2): per persona one real peek and one synthetic event through the real way out. No lock,
- * no state, no event file: events go to stdout even where a file is configured. True when all of it worked.
+ * Runs `--self-test` (Kijito spec 7.2): for each persona one real peek, and one synthetic event through the real sink. There is
+ * no lock, no state and no event file: events go to stdout even where a file is configured. Returns true when all of it worked.
  */
 export async function runSelfTest(
   plan: WatchPlan,
@@ -17,7 +17,7 @@ export async function runSelfTest(
   machine: Machine,
 ): Promise<boolean> {
   const emit = plan.emit.is === 'exec' ? plan.emit : ({ is: 'stdout' } as const);
-  // What a sink would say of itself is in the verdict.
+  // The verdict contains what a sink would log.
   await using sinks = createWatchSinks({ ...plan, emit }, { ...machine, log: silentLog }, personas);
   const peek = async (persona: Persona, label: string): Promise<{ ok: boolean; text: string }> => {
     try {

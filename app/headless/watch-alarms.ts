@@ -7,10 +7,10 @@ import { openActivityFile } from './activity-file.ts';
 import type { WatchReport } from './watch-report.ts';
 import type { WatchSource } from './watch-source.ts';
 
-/** What a headless watch adds for the sake of its whole hive: nothing at all as revision 6. Disposed, it publishes what it knows. */
+/** What a headless watch adds for its whole hive. Under revision 6 it adds nothing. Disposing it publishes what it knows. */
 export interface WatchAlarms extends Pick<Scheduler, 'renew'>, Disposable {
   readonly schedulerOptions: Pick<SchedulerOptions, 'onPendingList'>;
-  /** A report that lets the alarms hear what is put. */
+  /** Returns a report that passes its facts to the alarms, too. */
   addAlarms(report: WatchReport): WatchReport;
   joined(watcher: Watcher): Watcher;
 }

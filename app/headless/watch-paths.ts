@@ -5,8 +5,9 @@ type PathsByName = Map<string, string>;
 type PathAssigner = (names: Iterable<string>, assigned: PathsByName, spelled?: (name: string) => string) => PathsByName;
 
 /**
- * The file of each persona by its name; one that joins later takes no path that is in use. At least once names are
- * folded, as the later monitor does (Kijito contract b), unless a file of the name as it is spelled is there: it stays.
+ * Returns the file of each persona by its name. A persona that joins later gets no path that is in use. With at-least-once
+ * delivery names are folded, as the later monitor does (Kijito contract b), unless a file with the exact spelling exists: that
+ * file is used.
  */
 export function createPathFinder(
   plan: WatchPlan,
@@ -28,7 +29,7 @@ export function createPathFinder(
     try {
       return files.lstat(path) !== null;
     } catch {
-      return false; // who opens it says what is wrong
+      return false; // opening it reports what is wrong
     }
   };
   assign(names);

@@ -14,20 +14,21 @@ import type { Machine } from '../host/machine.ts';
 import { createPathFinder } from './watch-paths.ts';
 import type { WatchReport } from './watch-report.ts';
 
-/** Where one watch stands when it opens, and what keeps it there. */
+/** Where one watcher starts, and what saves its position. */
 export interface WatchPosition {
-  /** Null: no state file, or none that can be had. */
+  /** Null when there is no state file, or no lock can be had. */
   readonly lock: Lock | null;
   readonly start: WatcherStart;
   readonly saved: SavedState | null;
-  /** Null: nothing is saved. */
+  /** Null when nothing is saved. */
   readonly saver: Saver | null;
 }
 
 /**
- * The positions of a headless watch, in state files under their locks (Kijito contract d). At most once follows rev 6:
- * a file that is no position is as absent, one that cannot be read or locked stops its persona. At least once the three
- * are three answers, and only a lock that somebody else holds stops anybody (traps 30, 34, 36, 37).
+ * Reads the positions of a headless watch, from state files under their locks (Kijito contract d). With at-most-once delivery it
+ * follows rev 6: an invalid file counts as absent, and one that cannot be read or locked stops its persona. With at-least-once
+ * delivery these three cases have three results, and only a lock that another process holds stops a persona (traps 30, 34, 36,
+ * 37).
  */
 export function createWatchPositions(
   plan: WatchPlan,
@@ -51,7 +52,7 @@ export function createWatchPositions(
         );
   const watched = new Map(personas.map((persona) => [persona.id, identity(persona)]));
 
-  /** What is to be believed of an answer, said on stderr where it is not simply the position. */
+  /** Decides how to start from what was read. Logs a warning on stderr unless the position is simply used. */
   function decideStart(
     read: StateRead,
     path: string,
@@ -96,7 +97,10 @@ export function createWatchPositions(
     return { start: { is: 'corrupt', why }, saved: null };
   }
 
-  /** Another persona of this watch, which differs in case only, has that inbox: servers tell the two apart (trap 43). */
+  /**
+   * Returns whether that inbox belongs to another persona of this watch whose name differs in case only. Servers tell the two
+   * apart (trap 43).
+   */
   function isAnothers(found: JsonValue, id: PersonaId): boolean {
     return [...watched].some(
       ([other, otherIdentity]) => other !== id && formatIdentity(otherIdentity) === formatIdentity(found),
@@ -140,14 +144,14 @@ export function createWatchPositions(
     if (lock !== null) cleanUp.use(lock);
     const opened = openFile(path, persona, born, lock !== null);
     const start = seeded ?? opened.start;
-    // At once: killed before its first look, it would be baselined by the next start, over mail that is new.
+    // Saved at once: if the process is killed before the first poll, the next start would make a baseline over new mail.
     if (start.is === 'born' && opened.saver !== null) saveBirth(opened.saver);
     cleanUp.move();
     return { ...opened, lock, start };
   };
 }
 
-/** A position that was given up before the inbox was seen once is given up still. */
+/** If the position was given up and the inbox has not been polled since, it is still given up. */
 function decideResume({ cursor, state_corrupt: why }: SavedState): WatcherStart {
   return cursor === null && why !== undefined ? { is: 'corrupt', why } : { is: 'resume' };
 }
@@ -160,6 +164,6 @@ function saveBirth(saver: Saver): void {
   try {
     saver.save({ cursor: 0, state: 'UP', consecutive_failures: 0, persona_added: true });
   } catch {
-    // Said by the saver; the position is saved again after the first look.
+    // The saver has logged it; the position is saved again after the first poll.
   }
 }

@@ -7,22 +7,23 @@ import type { StateFile } from '../../core/state/index.ts';
 import type { Saver, WatcherRules } from '../../core/watch/index.ts';
 
 /**
- * What a headless watch says on stderr beside its events: outages, unsaved positions, skipped mail; each once a change.
- * (Sinks say by themselves what is wrong with them: one may serve many personas.)
+ * What a headless watch logs on stderr beside its events: outages, unsaved positions, skipped mail. Each is logged once per
+ * change. (Sinks log their own faults, because one sink may serve many personas.)
  */
 export interface WatchReport {
   put(fact: Fact): void;
-  /** The persona's first healthy look will be its baseline: unread mail it passes over is then said. */
+  /** The persona's first successful poll will be its baseline. Then the unread mail that it skips is logged. */
   baseline(persona: PersonaId): void;
   saver(state: StateFile): Saver;
   /**
-   * A sink, with what its refusals mean. At most once they make no event, and the mail is named (Kijito spec 7.0; contract
-   * b). At least once everything is held; an alarm that could not be told is said here meanwhile (trap 10).
+   * Wraps a sink and logs what its refusals mean. With at-most-once delivery refused events are dropped, and their mail is named
+   * (Kijito spec 7.0; contract b). With at-least-once delivery they are held; an alarm that cannot be delivered is logged
+   * meanwhile (trap 10).
    */
   sink(persona: PersonaId, inner: Sink<unknown>): Sink<unknown>;
 }
 
-/** @param gone aborted with the fault when nobody reads stdout any more: such a watch wakes nobody (Kijito contract D17) */
+/** @param readerGone aborted with the fault when nobody reads stdout any more: such a watch wakes nobody (Kijito contract D17) */
 export function createWatchReport(
   log: Log,
   readerGone: AbortController,
@@ -93,7 +94,7 @@ export function createWatchReport(
             );
           if (ack.is === 'all') held.clear();
           if (ack.is === 'all' || signal.aborted) return ack;
-          // Before the answer is heard, so that the cursor stays below what nobody read.
+          // This comes before the ack is handled, so that the cursor stays below what nobody read.
           if (ack.fault.code === 'reader-gone') readerGone.abort(ack.fault);
           else if (delivery === 'at-most-once') logSkipped(log, persona, events.slice(ack.count));
           else reportHeld(log, persona, events.slice(ack.count), held);
@@ -105,7 +106,7 @@ export function createWatchReport(
   };
 }
 
-/** Alarms and their ends that the sink refused, each once until the sink takes everything again. */
+/** Logs the alarms and recoveries that the sink refused, each once until the sink takes everything again. */
 function reportHeld(log: Log, persona: PersonaId, events: readonly Event[], held: Set<string>): void {
   for (const event of events) {
     if (event.event !== 'alert' && event.event !== 'recovered') continue;

@@ -13,7 +13,7 @@ import type { WatchPlan } from '../config/watch/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { createPathFinder } from './watch-paths.ts';
 
-/** Where the events of a headless watch go: one sink a persona, or one for all of them. */
+/** The sinks of a headless watch: one per persona, or one for all of them. */
 export interface WatchSinks extends AsyncDisposable {
   getSink(persona: Persona): Sink<unknown>;
 }
@@ -49,7 +49,7 @@ function openFileSink(path: string, plan: WatchPlan, machine: Machine): Sink<unk
   return createFileSink({ disk, clocks, path: resolve(path), maxBytes: plan.maxBytes, keep: plan.keepLogs });
 }
 
-/** One sink behind many watches: it ends with the process, not with one of them. */
+/** Shares one sink between many watchers. It ends with the process, not with one watcher. */
 function shareSink(sink: Sink<unknown>): WatchSinks {
   const sharedSink: Sink<unknown> = {
     savesState: sink.savesState,

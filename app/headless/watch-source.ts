@@ -23,14 +23,14 @@ import { readVersion } from '../version.node.ts';
 
 export interface WatchSource extends AsyncDisposable {
   readonly source: Source;
-  /** Which inbox a saved position belongs to. */
+  /** Says which inbox a saved position belongs to. */
   identity(persona: Persona): InboxIdentity;
-  /** A name of the hive as a persona of this watch: headless, ids are the bare names. */
+  /** Returns a name of the hive as a persona of this watch. In a headless watch the ids are the bare names. */
   named(address: string): Persona;
 }
 
 /**
- * The hive or the one inbox that a headless watch looks at.
+ * Opens the hive or the single inbox that a headless watch polls.
  * @throws Fault `bad-url`, `blocked`, `unreadable` or `usage` for what the user wrote
  */
 export function openWatchSource(plan: WatchPlan, machine: Machine): WatchSource {
@@ -75,7 +75,10 @@ export function openWatchSource(plan: WatchPlan, machine: Machine): WatchSource 
   };
 }
 
-/** Read at once, since one that cannot be read is the user's mistake; and the file again whenever its token is refused. */
+/**
+ * The file is read at once, because a file that cannot be read is the user's mistake. It is read again whenever its token is
+ * refused.
+ */
 function readWatchCredential({ tokenFile, authHeader }: WatchPlan, { clock, log, env }: Machine, scope: Scope) {
   const held = readCredential({ tokenFile, tokenVariable: env.KIJITOMON_TOKEN, authHeader }, log);
   if (tokenFile === null || held === null) return held;
