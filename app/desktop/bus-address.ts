@@ -1,6 +1,6 @@
 export type BusAddress =
   | { readonly is: 'address'; readonly address: string }
-  /** Holds when something exists at `path`. */
+  /** Applies when something exists at `path`. */
   | {
       readonly is: 'if-exists';
       readonly path: string;
@@ -9,8 +9,8 @@ export type BusAddress =
   | { readonly is: 'none'; readonly why: string };
 
 /**
- * Where the session bus is: DBUS_SESSION_BUS_ADDRESS, else `$XDG_RUNTIME_DIR/bus`. Nothing else is tried: other
- * rules (an X11 property, starting a bus) would find or make a bus that no desktop listens to.
+ * Finds the session bus: DBUS_SESSION_BUS_ADDRESS, else `$XDG_RUNTIME_DIR/bus`. Nothing else is tried, because other rules (an
+ * X11 property, starting a bus) would find or create a bus that no desktop listens to.
  */
 export function findBusAddress(env: Readonly<Record<string, string | undefined>>): BusAddress {
   const address = env.DBUS_SESSION_BUS_ADDRESS;

@@ -4,7 +4,7 @@ import type { DBusError, Message, MessageBus } from '@jellybrick/dbus-next';
 import type { Clock } from '../../core/ports/index.ts';
 import { type BusCall, BusError, type BusSignal } from './session-bus.ts';
 
-/** A call that came in. */
+/** A call from another program. */
 export interface IncomingBusCall {
   readonly sender: string;
   readonly path: string;
@@ -25,7 +25,7 @@ export type BusReply =
 export interface BusConnectionEvents {
   signal(signal: BusSignal & { readonly iface: string }): void;
   incoming(call: IncomingBusCall): BusReply;
-  /** At most once, after `open` resolved. */
+  /** Called at most once, after `open` resolved. */
   lost(why: string): void;
 }
 
@@ -35,7 +35,7 @@ export interface BusConnection {
   /** @throws BusError */
   call(call: BusCall): Promise<readonly unknown[]>;
   emit(path: string, iface: string, member: string, signature: string, body: readonly unknown[]): void;
-  /** Sends what is written, then closes; `lost` is not told. */
+  /** Sends what was written, then closes. `lost` is not called. */
   close(): Promise<void>;
 }
 
@@ -50,8 +50,8 @@ const NO_REPLY_EXPECTED = 1;
 const SIGNAL = 4;
 
 /**
- * Opens one connection, unless `stop` aborts first. The library loses calls when the socket closes, throws on a late write and has no word for
- * the end of a connection; all of that is mended here and nowhere else.
+ * Opens one connection, unless `stop` aborts first. The library loses calls when the socket closes, throws on a late write and
+ * does not report the end of a connection. All of that is corrected here and nowhere else.
  * @throws BusError `gone`
  */
 export async function openBusConnection(
@@ -133,7 +133,7 @@ export async function openBusConnection(
 
   const write = (send: () => void): void => {
     const socket = getSocket(bus);
-    if (state !== 'open' || socket === undefined || !socket.writable) return; // `lost` tells it, or has told it
+    if (state !== 'open' || socket === undefined || !socket.writable) return; // `lost` reports it, or has reported it
     send();
   };
 
@@ -207,7 +207,7 @@ function sendCall(
   });
 }
 
-/** The library does not publish its socket, and tells of its end by no other way. */
+/** The library does not publish its socket, and has no other way to learn of its end. */
 function getSocket(bus: MessageBus): Duplex | undefined {
   return (bus as unknown as { readonly _connection: { readonly stream?: Duplex } })._connection.stream;
 }

@@ -8,7 +8,7 @@ const PEER = 'org.freedesktop.DBus.Peer';
 type VariantFactory = (signature: string, value: unknown) => Variant;
 
 /**
- * Answers a call to one of our objects from its tables: the methods, and the standard interfaces that the tables imply
+ * Answers a call to one of our objects from its tables: the methods, and the standard interfaces that follow from the tables
  * (Properties, Introspectable, Peer; D-Bus specification, "Standard Interfaces").
  */
 export function answerCall(
@@ -34,7 +34,7 @@ export function answerCall(
   try {
     return createReply(method.out, method.run(call.body, call.sender));
   } catch (error) {
-    return createErrorReply('Failed', error instanceof Error ? error.message : String(error)); // told to who asked
+    return createErrorReply('Failed', error instanceof Error ? error.message : String(error)); // the caller gets the error
   }
 }
 
@@ -73,7 +73,7 @@ function createErrorReply(name: string, text: string): BusReply {
   return { is: 'error', name: `org.freedesktop.DBus.Error.${name}`, text };
 }
 
-/** The XML form of the tables. Every name in it is a constant of ours, so nothing needs escaping. */
+/** Builds the XML form of the tables. Every name in it is a constant of ours, so nothing needs escaping. */
 export function buildIntrospection(interfaces: readonly BusInterface[]): string {
   const args = (signature: string, direction: string): string =>
     splitTypes(signature)
@@ -93,7 +93,7 @@ export function buildIntrospection(interfaces: readonly BusInterface[]): string 
   return `<node>${lines.join('')}</node>`;
 }
 
-/** `ia{sv}av` -> `i`, `a{sv}`, `av`. */
+/** Splits `ia{sv}av` into `i`, `a{sv}`, `av`. */
 export function splitTypes(signature: string): string[] {
   const types: string[] = [];
   let start = 0;

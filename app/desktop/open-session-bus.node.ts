@@ -27,13 +27,13 @@ export interface BusNeeds {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly clock: Clock;
-  /** Ends the first attempt, and then the bus is closed; later it is disposed like anything else. */
+  /** Ends the first attempt and closes the bus. Later the bus is disposed like anything else. */
   readonly stop?: AbortSignal;
 }
 
 /**
- * Joins the session bus named by the environment. Resolves after the first attempt: connected, or `gone` and trying on
- * (1, 2, 4 ... 60 s), or `none` when there is nothing to try. The D-Bus library is loaded only when there is.
+ * Joins the session bus that the environment names. Resolves after the first attempt: connected, or `gone` and retrying (1, 2, 4
+ * ... 60 s), or `none` when there is no bus to try. The D-Bus library is loaded only if there is one.
  */
 export async function openSessionBus({ env, log, clock, stop }: BusNeeds): Promise<SessionBus | NoBus> {
   const busAddress = findBusAddress(env);
@@ -58,7 +58,7 @@ interface Subscription {
 }
 
 interface NameOwner {
-  /** Undefined: not known yet. */
+  /** Undefined while it is not known. */
   owner: string | null | undefined;
   readonly listeners: Set<(owner: string | null) => void>;
 }
@@ -194,7 +194,7 @@ class ReconnectingBus implements SessionBus {
     this.#link = null;
     this.#become({ is: 'closed' });
     this.#stateListeners.clear();
-    this.#closing.abort(); // an attempt on its way would keep the process alive until it is given up
+    this.#closing.abort(); // otherwise an attempt in progress would keep the process alive until its timeout
     await link?.close();
   }
 
@@ -219,7 +219,7 @@ class ReconnectingBus implements SessionBus {
     for (const listener of [...ownerEntry.listeners]) listener(owner);
   }
 
-  /** First the rule, then the question: a change in between is told by the rule. */
+  /** The rule is added before the question is asked, so that a change in between is reported. */
   #watch(name: string): void {
     const link = this.#link;
     if (link === null) return;
@@ -227,7 +227,7 @@ class ReconnectingBus implements SessionBus {
     link.call({ ...buildDriverCall('GetNameOwner', 's', [name]) }).then(
       ([owner]) => link === this.#link && this.#owned(name, String(owner)),
       (error: unknown) => {
-        // "NameHasNoOwner" is the answer for nobody; a lost bus is told by `lost`
+        // "NameHasNoOwner" is the answer when there is no owner; `lost` reports a lost bus
         if (link === this.#link && error instanceof BusError && error.is === 'answered') this.#owned(name, null);
       },
     );
@@ -239,7 +239,7 @@ class ReconnectingBus implements SessionBus {
 
   #driver(member: string, signature: string, body: readonly unknown[]): void {
     this.#link?.call(buildDriverCall(member, signature, body)).catch((error: unknown) => {
-      if (error instanceof BusError && error.is === 'gone') return; // done again after the reconnect
+      if (error instanceof BusError && error.is === 'gone') return; // it is done again after the reconnect
       this.#log.warn('session bus: refused', {
         member,
         argument: body[0],

@@ -1,12 +1,12 @@
-/** A value with its D-Bus type, for every place whose signature says `v`. Made by `SessionBus.variant`. */
+/** A value with its D-Bus type, for every place whose signature is `v`. `SessionBus.variant` makes it. */
 export interface Variant {
   readonly signature: string;
   readonly value: unknown;
 }
 
 /**
- * Why a call brought no answer: the other side `answered` with an error (`errorName`, for example
- * `org.freedesktop.DBus.Error.ServiceUnknown`), the bus is `gone`, or there was no answer in `time`.
+ * Why a call failed: the other side `answered` with an error (`errorName`, for example
+ * `org.freedesktop.DBus.Error.ServiceUnknown`), the bus is `gone`, or no answer came in `time`.
  */
 export class BusError extends Error {
   readonly is: 'answered' | 'gone' | 'time';
@@ -22,7 +22,7 @@ export class BusError extends Error {
 
 export type BusState =
   | { readonly is: 'connected'; readonly uniqueName: string }
-  /** Lost, or not reached yet; it is tried again by itself. */
+  /** Lost, or not reached yet. The connection is retried automatically. */
   | { readonly is: 'gone'; readonly why: string }
   | { readonly is: 'closed' };
 
@@ -32,15 +32,15 @@ export interface BusCall {
   readonly path: string;
   readonly iface: string;
   readonly member: string;
-  /** Of `body`; absent = no arguments. */
+  /** The signature of `body`; absent for no arguments. */
   readonly signature?: string;
   readonly body?: readonly unknown[];
-  /** Default 5,000. */
+  /** The default is 5,000. */
   readonly timeoutMs?: number;
 }
 
 export interface BusSignal {
-  /** The unique name of who sent it. */
+  /** The unique name of the sender. */
   readonly sender: string;
   readonly path: string;
   readonly member: string;
@@ -48,7 +48,7 @@ export interface BusSignal {
 }
 
 export interface SignalFilter {
-  /** Signals of anyone but the owner of this name are dropped: anybody on the bus can send a signal to us. */
+  /** Signals from anyone but the owner of this name are dropped, because any program on the bus can send us a signal. */
   readonly sender: string;
   readonly path?: string;
   readonly iface: string;
@@ -56,10 +56,10 @@ export interface SignalFilter {
 }
 
 export interface BusMethod {
-  /** D-Bus signatures of arguments and answer, `''` for none. A call with other arguments is refused. */
+  /** The D-Bus signatures of arguments and answer, `''` for none. A call with other arguments is refused. */
   readonly in: string;
   readonly out: string;
-  /** Gives the answer's values in order. What it throws goes back to the caller as an error. */
+  /** Returns the values of the answer in order. The caller gets an exception as an error. */
   run(args: readonly unknown[], sender: string): readonly unknown[];
 }
 
@@ -67,29 +67,32 @@ export interface BusMethod {
 export interface BusInterface {
   readonly name: string;
   readonly methods: Readonly<Record<string, BusMethod>>;
-  /** Name to signature. */
+  /** The signature of each signal by its name. */
   readonly signals: Readonly<Record<string, string>>;
-  /** Read-only for everyone else. */
+  /** Other programs can only read them. */
   readonly properties: Readonly<Record<string, { readonly signature: string; get(): unknown }>>;
 }
 
-/** An object of ours on the bus; it stays through reconnects. Disposing takes it off. */
+/** An object of ours on the bus. It stays through reconnects. Disposing removes it. */
 export interface ServedObject extends Disposable {
-  /** Nothing happens while the bus is gone: whoever reads us after a reconnect reads anew. */
+  /** Does nothing while the bus is gone, because readers read all properties again after a reconnect. */
   emit(iface: string, member: string, body: readonly unknown[]): void;
 }
 
-/** One connection to the session bus for the whole process, kept up through losses. */
+/** One connection to the session bus for the whole process. It is opened again after a loss. */
 export interface SessionBus extends AsyncDisposable {
   readonly is: 'bus';
   readonly state: BusState;
-  /** Told at each change of `state`, not at once. */
+  /** Calls the listener at each change of `state`, but not at once. */
   states(listener: (state: BusState) => void): Disposable;
   /** @throws BusError */
   call(call: BusCall): Promise<readonly unknown[]>;
-  /** Lasts through reconnects and changes of the sender's owner. */
+  /** Works through reconnects and changes of the sender's owner. */
   signals(filter: SignalFilter, listener: (signal: BusSignal) => void): Disposable;
-  /** Told the owner's unique name as soon as it is known (null: nobody), then each change; null while the bus is gone. */
+  /**
+   * Calls the listener with the owner's unique name as soon as it is known (null for no owner), then at each change. It is null
+   * while the bus is gone.
+   */
   owner(name: string, listener: (owner: string | null) => void): Disposable;
   serve(path: string, interfaces: readonly BusInterface[]): ServedObject;
   variant(signature: string, value: unknown): Variant;
