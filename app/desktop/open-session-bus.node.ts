@@ -160,7 +160,7 @@ class ReconnectingBus implements SessionBus {
       else this.#watch(name);
     }
     const { listeners, owner } = ownerEntry;
-    const own = (owner: string | null): void => listener(owner); // each subscription its own, though listeners may repeat
+    const own = (owner: string | null): void => listener(owner); // each subscription its own, because listeners may repeat
     listeners.add(own);
     if (owner !== undefined) queueMicrotask(() => listeners.has(own) && own(ownerEntry.owner ?? null));
     return {

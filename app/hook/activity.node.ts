@@ -4,10 +4,10 @@ import type { PersonaId } from '../../core/model/index.ts';
 import { O, realFiles } from '../../core/ports/index.ts';
 import { getErrno, readText, toIoFault, toStem } from '../../core/state/index.ts';
 
-/** Where the hook notes at which moment an agent was last, a file a persona: `<run>/activity/<stem>`. */
+/** The directory in which the hook notes an agent's last moment, one file per persona: `<run>/activity/<stem>`. */
 export const getActivityDir = (run: string): string => join(run, 'activity');
 
-/** The script makes no folders. @throws Fault `unwritable` or `no-space` */
+/** Creates the directory, because the script creates none. @throws Fault `unwritable` or `no-space` */
 export function makeActivityDir(run: string): void {
   const dir = getActivityDir(run);
   try {
@@ -19,10 +19,13 @@ export function makeActivityDir(run: string): void {
 
 const MOST_BYTES = 4096;
 
-/** What is noted in place of `Stop` when the agent was sent on instead. */
+/** The moment that is noted in place of `Stop` when the agent was made to continue. */
 export const CONTINUED = 'Continued';
 
-/** As the script does when it asks nobody: the moment as a word, the time as that of the file. Never throws: it is news, not truth. */
+/**
+ * Notes a moment as the script does when it asks no program: the moment is the content, its time is that of the file. Never
+ * throws, because losing a note costs little.
+ */
 export function noteActivity(run: string, persona: PersonaId, moment: string): void {
   const dir = getActivityDir(run);
   const write = (): void => writeNote(join(dir, toStem(persona)), `${moment}\n`);
@@ -35,11 +38,11 @@ export function noteActivity(run: string, persona: PersonaId, moment: string): v
       write();
     }
   } catch {
-    // The agent goes on all the same; who asks later finds an older moment.
+    // The agent continues all the same; a later reader finds an older moment.
   }
 }
 
-/** A pipe that stands there is not waited for. */
+/** Does not wait for a pipe that may be at this path. */
 function writeNote(path: string, text: string): void {
   const fd = realFiles.open(path, O.WRONLY | O.CREAT | O.TRUNC | O.NOFOLLOW | O.NONBLOCK, 0o600);
   try {
@@ -49,13 +52,13 @@ function writeNote(path: string, text: string): void {
   }
 }
 
-/** The moment and its time (ms since the epoch); null when no hook of this persona ever ran. */
+/** Returns the moment and its time (ms since the epoch), or null when no hook of this persona ever ran. */
 export function readActivity(run: string, persona: PersonaId): { readonly moment: string; readonly at: number } | null {
   try {
     const path = join(getActivityDir(run), toStem(persona));
     const at = fs.statSync(path).mtimeMs;
     return { moment: readText(realFiles, path, MOST_BYTES)?.trim() ?? '', at };
   } catch {
-    return null; // never noted, or not to be read: not known
+    return null; // no note, or one that cannot be read: not known
   }
 }

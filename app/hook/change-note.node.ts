@@ -3,21 +3,27 @@ import { join } from 'node:path';
 import type { Clock } from '../../core/ports/index.ts';
 import { getErrno } from '../../core/state/index.ts';
 
-/** In `<run>`: written by a hook that changed the local hive, so that the tray process looks. What stands in it says nothing. */
+/**
+ * A file in `<run>`. A hook that changed the local hive writes it, so that the tray process reads the hive again. Its content has
+ * no meaning.
+ */
 const FILE = 'changed';
-/** What several hooks change in so short a time is one look. */
+/** Changes of several hooks within this time are handled together. */
 const GATHER_MS = 20;
 
-/** Never throws: without a tray process nobody hears it, and one that runs looks by itself in a while. */
+/** Notes a change. Never throws: without a tray process nobody needs the note, and a running one polls anyway after a while. */
 export function noteChanged(run: string): void {
   try {
     fs.writeFileSync(join(run, FILE), '.', { mode: 0o600 });
   } catch {
-    // What was told is marked all the same.
+    // The change itself is stored all the same.
   }
 }
 
-/** Calls `heard` soon after a hook noted a change. Where nothing can be watched, `failed` hears why, once, and it never comes. */
+/**
+ * Calls `heard` soon after a hook noted a change. Where the file cannot be watched, it calls `failed` once with the reason, and
+ * never `heard`.
+ */
 export function watchChanged(
   run: string,
   { clock, heard, failed }: { clock: Pick<Clock, 'after'>; heard: () => void; failed: (why: string) => void },

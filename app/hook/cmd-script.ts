@@ -2,18 +2,18 @@ import { Fault } from '../../core/model/index.ts';
 import { IS_NEW_NODE } from './is-new-node.ts';
 import type { ScriptFacts } from './script.ts';
 
-/** What is put behind the path of the script for the shell, for a harness that runs hooks by cmd. */
+/** The ending that is added to the path of the shell script, for a harness that runs hooks with cmd. */
 export const CMD_ENDING = '.cmd';
 
 /**
- * The hook for a harness that runs commands by cmd, as Codex does on Windows: it finds Node as the script for the shell does and
- * asks the program at every event, since cmd reads no stamps in less time. What fails ends with 0.
+ * Formats the hook for a harness that runs commands with cmd, as Codex does on Windows. It finds Node as the shell script does,
+ * and starts the program at every event, since cmd needs as long to read stamps. A failure ends with 0.
  *
- * `HARNESS EVENT [PERSONA]`, the input of the harness on stdin.
+ * The arguments are `HARNESS EVENT [PERSONA]`, and the input of the harness is on stdin.
  */
 export function formatCmdScript({ node, otherNodes, entry, state, leads }: ScriptFacts): string {
   const paths = [node, entry, state, ...otherNodes, ...Object.values(leads)];
-  // cmd reads a file in the code page of the console, which is that of the country.
+  // cmd reads a file in the code page of the console, which depends on the country.
   const isAscii = paths.every((path) => /^[\x20-\x7e]*$/.test(path));
   return [
     '@echo off',
@@ -32,7 +32,7 @@ export function formatCmdScript({ node, otherNodes, entry, state, leads }: Scrip
     'goto known',
     ':known',
     'if not exist "%ENTRY%" goto gone',
-    // Another value leads to another Hivebar, which is asked.
+    // With another value the variable points to another Hivebar, which is started then.
     ...Object.entries(leads)
       .filter(([, value]) => value !== '')
       .map(([name, value]) => `if "%${name}%"=="" ${formatSet(name, value)}`),
@@ -53,16 +53,16 @@ export function formatCmdScript({ node, otherNodes, entry, state, leads }: Scrip
 const NOT_FOUND_MESSAGE =
   '{"systemMessage":"hivebar: Hivebar is not found by its hook, because Node or Hivebar was moved or removed: run hivebar hook install."}';
 
-/** In a file of cmd a percent sign stands for itself when it is doubled. */
+/** In a cmd file a percent sign must be doubled. */
 function formatSet(name: string, value: string): string {
   if (/[\p{Cc}"]/u.test(value)) throw new RangeError(`${JSON.stringify(value)} has a quote or a control character`);
   return `set "${name}=${value.replaceAll('%', '%%')}"`;
 }
 
 /**
- * The command line for cmd. It begins with `call`: of a line that begins with a quote and holds more than two, cmd takes the first
- * and the last away.
- * @throws Fault `usage` for a persona that cmd would not hand over as it is
+ * Formats the command line for cmd. It begins with `call`, because cmd removes the first and the last quote of a line that begins
+ * with a quote and has more than two.
+ * @throws Fault `usage` for a persona that cmd would change
  */
 export function formatCmdCommand(script: string, harness: string, event: string, persona: string | null): string {
   if (persona !== null && !/^[\p{L}\p{N} ._@~+-]+$/u.test(persona))
@@ -74,7 +74,7 @@ export function formatCmdCommand(script: string, harness: string, event: string,
   return [`call "${script}${CMD_ENDING}"`, harness, event, ...(persona === null ? [] : [`"${persona}"`])].join(' ');
 }
 
-/** Whether a command line runs this very script by cmd. */
+/** Returns whether a command line runs exactly this script with cmd. */
 export function isCmdCommand(command: string, script: string): boolean {
   return `${command} `.startsWith(`call "${script}${CMD_ENDING}" `);
 }

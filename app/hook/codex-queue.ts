@@ -2,11 +2,11 @@ import { Fault } from '../../core/model/index.ts';
 import type { Spawn } from '../../core/ports/index.ts';
 import { type ProgramEnv, programOnPath } from '../programs.node.ts';
 
-/** Of hives, and for nobody else. */
+/** Matches the tokens of hives, which no other program may get. */
 const SECRET = /TOKEN/i;
-/** Of Codex's own start and its database. */
+/** The time limit for the start of Codex and its database. */
 const WITHIN_MS = 15_000;
-/** Threads are UUIDs; what else is called a session is no argument for a command line. */
+/** Threads have UUIDs. Another session id is never passed to a command line. */
 const THREAD = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const BESIDE = ['/usr/local/bin', '/opt/homebrew/bin'];
 
@@ -19,7 +19,7 @@ export interface QueueNeeds {
 
 export const isThread = (session: string | null): session is string => session !== null && THREAD.test(session);
 
-/** Queues a message for a thread of Codex, which its server hands on between two turns. @throws Fault `exec-failed` */
+/** Queues a message for a thread of Codex. Its server delivers the message between two turns. @throws Fault `exec-failed` */
 export async function queueMessage(
   { spawn, env, os, stop }: QueueNeeds,
   thread: string,

@@ -6,8 +6,8 @@ import { type HarnessName, RECIPES } from './recipe.ts';
 const HARNESS_OF_SURFACE: Readonly<Record<string, HarnessName>> = { 'claude-code': 'claude', codex: 'codex' };
 
 /**
- * Why a daemon of that surface hears of no boundary, and so rings at none: neither the hooks of its user nor those of its project
- * run. Null: one of them does, or the surface has no hooks.
+ * Returns why a daemon of that surface is told of no turn boundary, and so never rings: neither the hooks of its user nor those
+ * of its project run. Null when hooks run or the surface has none.
  * @throws Fault `settings`, `unreadable`
  */
 export async function findDeafness(

@@ -3,7 +3,7 @@ import type { Instant } from '../../core/model/index.ts';
 import type { Session, SessionStore } from '../open/index.ts';
 import { toNamedSessions } from './persona-sessions.ts';
 
-/** An item for a session that nobody announced waits so long for it, and then goes to the persona. */
+/** An item for a session that nobody announced waits this long for the session, and then goes to the persona. */
 export const UNKNOWN_SESSION_MS = 86_400_000;
 
 export interface EndedSessionsNeeds {
@@ -12,7 +12,7 @@ export interface EndedSessionsNeeds {
   /** The directory of the settings. */
   readonly config: string;
   readonly now: Instant;
-  /** Whether the process of a session that did not say its end is gone; to look may take a while. */
+  /** Returns whether the process of a session that did not report its end is gone. The check may take a while. */
   readonly isGone: (session: Session) => boolean;
 }
 
@@ -23,8 +23,8 @@ export interface SessionHandover {
 }
 
 /**
- * Gives what waits for sessions that are over to their personas, whose next session is shown it. Costs one statement while no
- * item waits for a certain session. @throws Fault `database`
+ * Gives the items that wait for closed sessions to their personas, whose next session is shown them. Costs one statement while no
+ * item waits for a particular session. @throws Fault `database`
  */
 export function handOverEnded({
   items,

@@ -4,16 +4,16 @@ import { Fault } from '../../core/model/index.ts';
 import { type Random, realFiles } from '../../core/ports/index.ts';
 import { createRefusal, findBadUtf8, readRegular, readText, toIoFault } from '../../core/state/index.ts';
 
-/** A settings file of a harness, as it was when it was read. */
+/** A settings file of a harness, in the state in which it was read. */
 export interface HarnessSettingsFile {
-  /** Where it really is: a user's own link was followed. */
+  /** The real path, after the user's own link was followed. */
   readonly path: string;
-  /** Null: there is none. */
+  /** Null when there is no file. */
   readonly text: string | null;
   readonly mode: number;
 }
 
-/** Beside the settings: what they were before our hooks came into them. */
+/** The ending of the backup beside the settings: the settings before our hooks were added. */
 export const BACKUP = '.before-hivebar';
 
 const NEW_FILE = 0o600;
@@ -21,8 +21,8 @@ const NEW_DIRECTORY = 0o700;
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads a settings file. A link is followed when it is the user's own doing (`mayLink`), never in a project, whose files may
- * have come with a download; what is found must be a regular file of this user.
+ * Reads a settings file. A link is followed only where the user may have made it (`mayLink`), and never in a project, whose files
+ * may have been downloaded. The result must be a regular file of this user.
  *
  * @throws Fault `unreadable`
  */
@@ -43,8 +43,8 @@ export function readSettings(path: string, mayLink: boolean): HarnessSettingsFil
 }
 
 /**
- * Puts `text` in place of what was read, whole or not at all, with the mode the file had; with `backup` what was read is
- * kept beside it first. False when somebody else changed the file meanwhile: it is as they left it.
+ * Replaces the file that was read with `text`, atomically and with the same mode. With `backup` the old content is saved beside
+ * it first. Returns false when another program changed the file in the meantime; its content is left.
  *
  * @throws Fault `unwritable` or `no-space`
  */
@@ -52,7 +52,7 @@ export function replaceSettings(was: HarnessSettingsFile, text: string, backup: 
   try {
     realFiles.mkdirAll(dirname(was.path), NEW_DIRECTORY);
     if (backup && was.text !== null) replace(was.path + BACKUP, was.text, was.mode, random, () => true);
-    if (backup && was.text === null) fs.rmSync(was.path + BACKUP, { force: true }); // of another time
+    if (backup && was.text === null) fs.rmSync(was.path + BACKUP, { force: true }); // from an earlier install
     return replace(was.path, text, was.mode, random, () => readFileText(was.path) === was.text);
   } catch (error) {
     throw toIoFault(error, was.path, 'unwritable');
@@ -60,7 +60,7 @@ export function replaceSettings(was: HarnessSettingsFile, text: string, backup: 
 }
 
 /**
- * Makes sure that `replaceSettings` can do its work, and leaves nothing behind.
+ * Checks that `replaceSettings` can work, and leaves nothing behind.
  * @throws Fault `hook-settings` which names the file
  */
 export function checkReplaceable({ path }: HarnessSettingsFile, random: Random): void {
@@ -79,7 +79,7 @@ export function checkReplaceable({ path }: HarnessSettingsFile, random: Random):
   }
 }
 
-/** Removes the file unless somebody changed it meanwhile; then false. @throws Fault `unwritable` */
+/** Removes the file. Returns false when it was changed in the meantime, and keeps it. @throws Fault `unwritable` */
 export function removeSettings(was: HarnessSettingsFile): boolean {
   try {
     if (readFileText(was.path) !== was.text) return false;
@@ -90,16 +90,19 @@ export function removeSettings(was: HarnessSettingsFile): boolean {
   }
 }
 
-/** What the settings were before our hooks; null: there were none, or it is not to be read. */
+/** Returns the settings from before our hooks, or null when there were none or they cannot be read. */
 export function readBackup({ path }: HarnessSettingsFile): string | null {
   try {
     return readFileText(path + BACKUP);
   } catch {
-    return null; // as if there were none: only what is in the settings counts
+    return null; // treated as missing: only the settings themselves count
   }
 }
 
-/** Puts a program of ours where it is run from (0700, in a folder of ours). @throws Fault `unwritable` or `no-space` */
+/**
+ * Writes one of our programs to the path where it is run from (mode 0700, in our folder). @throws Fault `unwritable` or
+ * `no-space`
+ */
 export function putProgram(path: string, text: string, random: Random): void {
   try {
     realFiles.mkdirAll(dirname(path), NEW_DIRECTORY);
@@ -115,7 +118,7 @@ function replace(path: string, text: string, mode: number, random: Random, maySt
   try {
     const fd = fs.openSync(temp, 'wx', mode);
     try {
-      fs.fchmodSync(fd, mode); // whatever the umask says
+      fs.fchmodSync(fd, mode); // regardless of the umask
       fs.writeFileSync(fd, text);
       fs.fsyncSync(fd);
     } finally {
@@ -129,7 +132,7 @@ function replace(path: string, text: string, mode: number, random: Random, maySt
   }
 }
 
-/** Null: there is none. @throws Fault `unreadable` */
+/** Returns null when there is no file. @throws Fault `unreadable` */
 export function readSettingsText(path: string): string | null {
   try {
     return readFileText(path);
@@ -138,7 +141,7 @@ export function readSettingsText(path: string): string | null {
   }
 }
 
-/** Through links: one that leads nowhere is none. */
+/** Follows links. A link with no target is not a file. */
 export function isFile(path: string): boolean {
   return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
@@ -149,7 +152,7 @@ export function isFolder(path: string): boolean {
 
 const readFileText = (path: string): string | null => readText(realFiles, path, MOST_BYTES);
 
-/** @throws Fault when a link is there that may not be followed, or one that leads nowhere */
+/** @throws Fault when there is a link that must not be followed or that has no target */
 function resolveRealPath(path: string, mayLink: boolean): string {
   for (const candidate of [path, dirname(path)]) {
     const stat = fs.lstatSync(candidate, { throwIfNoEntry: false });
@@ -163,7 +166,7 @@ function resolveRealPath(path: string, mayLink: boolean): string {
   return fs.existsSync(dirname(path)) ? join(fs.realpathSync(dirname(path)), basename(path)) : path;
 }
 
-/** @throws Fault `unwritable` for settings that change under our hands again and again */
+/** @throws Fault `unwritable` for settings that other programs keep changing while we write */
 export function throwKeepsChanging(path: string): never {
   throw new Fault('unwritable', `${path} is changed by somebody else all the time`, { is: 'machine', key: 'hook' });
 }

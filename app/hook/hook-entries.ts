@@ -2,36 +2,36 @@ import { Fault } from '../../core/model/index.ts';
 import { appendValue, findMember, type JsonPart, parseParts, removeAt } from './json-edit.ts';
 import { createGroup, findCommand, type HookGroup, isOwnHandler, parseHandlerPersona, type Recipe } from './recipe.ts';
 
-/** What is to stand in a settings file, and where it is, for messages. */
+/** The entries that a settings file must have, and its path for messages. */
 export interface HookWish {
   readonly recipe: Recipe;
   readonly script: string;
   readonly os: NodeJS.Platform;
-  /** Null: the variable HIVEBAR_PERSONA says it, else the session. */
+  /** Null when the variable HIVEBAR_PERSONA names it, or else the session. */
   readonly persona: string | null;
   readonly path: string;
 }
 
-/** How hooks of ours stand in a settings file. */
+/** The state of our hooks in a settings file. */
 export type HookEntryState = 'installed' | 'old' | 'absent';
 
 export interface HookEntries {
   readonly standing: HookEntryState;
-  /** Handlers of others. */
+  /** The number of handlers of other programs. */
   readonly foreign: number;
-  /** Whom our hooks are for; null: the variable says it, or there are none of ours. */
+  /** The persona of our hooks. Null when the variable names it, or when there are none of ours. */
   readonly persona: string | null;
-  /** What the harness runs at the start of a session; null: nothing of ours. */
+  /** The command that the harness runs at the start of a session; null when it is not ours. */
   readonly command: string | null;
 }
 
 const EMPTY = '{}\n';
 
 /**
- * The settings with our hooks, and with none of an older form; all of others is left, byte by byte. The same text when
- * nothing is to be done.
+ * Adds our hooks to the settings and removes those of an older form. Everything else stays the same, byte by byte. If nothing
+ * must change, the text stays the same.
  *
- * @param text null: there is no file
+ * @param text null when there is no file
  * @throws Fault `settings` for what cannot be read as settings
  */
 export function addHooks(text: string | null, wish: HookWish): string {
@@ -47,10 +47,10 @@ export function addHooks(text: string | null, wish: HookWish): string {
 }
 
 /**
- * The settings without our hooks, and without what only they had filled. What was there before them comes back: byte by byte
- * when nothing else was changed since, else with the empty `hooks` that somebody may have had.
+ * Removes our hooks, and the lists that only they were in. The earlier text is restored: byte by byte if nothing else was changed
+ * since, otherwise with an empty `hooks` that may have been there.
  *
- * @param before the settings before our hooks came into them; null: not known, or there were none
+ * @param before the settings before our hooks were added; null when not known, or when there were none
  * @throws Fault `settings`
  */
 export function removeHooks(text: string, wish: HookWish, before: string | null = null): string {
@@ -63,7 +63,10 @@ export function removeHooks(text: string, wish: HookWish, before: string | null 
   return appendValue(clean, top, {}, 'hooks');
 }
 
-/** The same for two settings that differ in spelling, or in empty lists of hooks where ours would stand. Null: no settings. */
+/**
+ * Returns the same text for two settings that differ only in spelling, or in empty lists of hooks where ours would be. Null when
+ * they are not settings.
+ */
 function canonicalize(text: string, { recipe }: HookWish): string | null {
   if (text.trim() === '') return '{}';
   const hooks = parseHooks(text);
@@ -75,7 +78,7 @@ function canonicalize(text: string, { recipe }: HookWish): string | null {
   return JSON.stringify(filled.length === 0 ? rest : { ...rest, hooks: Object.fromEntries(filled) });
 }
 
-/** Null: there are none, or nothing that could be read. */
+/** Returns null when there are none, or they cannot be read. */
 function parseHooks(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const { hooks } = JSON.parse(text) as { readonly hooks?: unknown };
@@ -83,7 +86,7 @@ function parseHooks(text: string): Readonly<Record<string, unknown>> | null {
       ? (hooks as Record<string, unknown>)
       : null;
   } catch {
-    return null; // what it was before may have been anything
+    return null; // the earlier text may have been anything
   }
 }
 
@@ -91,7 +94,7 @@ function canonicalizeJson(text: string): string | null {
   try {
     return JSON.stringify(JSON.parse(text));
   } catch {
-    return null; // as above
+    return null; // the same as above
   }
 }
 
@@ -103,7 +106,7 @@ function removeAllOwn(text: string, wish: HookWish): string {
   return now;
 }
 
-/** What stands there, for whomever it was installed. @throws Fault `settings` */
+/** Finds our entries, for whichever persona they were installed. @throws Fault `settings` */
 export function findHookEntries(text: string | null, wish: Omit<HookWish, 'persona'>): HookEntries {
   const handlers = text === null || text.trim() === '' ? [] : listHandlers(text, wish);
   const ours = filterOwn(handlers);
@@ -115,7 +118,7 @@ export function findHookEntries(text: string | null, wish: Omit<HookWish, 'perso
   return { standing, foreign, persona, command: findCommand(wish.os, first?.value) };
 }
 
-/** A handler and where it is: which of its group's, in which group of the event. */
+/** A handler and its position: its index in its group, and the index of the group in the event. */
 interface PlacedHandler {
   readonly event: string;
   readonly group: number;
@@ -136,7 +139,7 @@ function isCurrent(handlers: readonly PlacedHandler[], event: string, expected: 
   return matcher === expected.matcher && JSON.stringify(own.value) === JSON.stringify(expected.hooks[0]);
 }
 
-/** Every handler of every event. @throws Fault `settings` when it has another form than that of hooks */
+/** Lists every handler of every event. @throws Fault `settings` when the text does not have the form of hooks */
 function listHandlers(text: string, { path, script }: Pick<HookWish, 'path' | 'script'>): readonly PlacedHandler[] {
   const { hooks = {} } = requireObject(parseSettings(text, path), path, 'it');
   return Object.entries(requireObject(hooks, path, 'hooks')).flatMap(([event, groups]) =>
@@ -155,7 +158,7 @@ function listHandlers(text: string, { path, script }: Pick<HookWish, 'path' | 's
   );
 }
 
-/** Without ours of this event; null: of every event that the recipe does not have. */
+/** Removes ours from this event, or with null from every event that the recipe does not have. */
 function removeOwn(text: string, wish: HookWish, event: string | null): string {
   for (let now = text; ; ) {
     const isMeant = (name: string): boolean =>
@@ -166,7 +169,7 @@ function removeOwn(text: string, wish: HookWish, event: string | null): string {
   }
 }
 
-/** Without the handler, and without its group, event and `hooks` when nothing else is in them. */
+/** Removes the handler, and also its group, event and `hooks` if they are empty then. */
 function removeHandler(text: string, { event, group, handler }: PlacedHandler): string {
   const top = parseParts(text);
   const hooks = findMember(top, 'hooks')?.value;

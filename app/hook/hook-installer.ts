@@ -24,57 +24,60 @@ export type HookScope = 'user' | 'project';
 export interface HookInstallerNeeds {
   readonly random: Random;
   readonly run: string;
-  /** Where the script is put, absolute. */
+  /** The absolute path where the script is written. */
   readonly scriptPath: string;
   readonly script: ScriptFacts;
   readonly os: NodeJS.Platform;
-  /** Settings of an administrator, absolute; most machines have none. */
+  /** The absolute paths of settings of an administrator. Most machines have none. */
   readonly managed: Readonly<Record<HarnessName, readonly string[]>>;
-  /** Runs a command of a hook once, see `tryCommand`. */
+  /** Runs the command of a hook once, see `tryCommand`. */
   readonly tryCommand: (command: string) => Promise<string | null>;
-  /** The folder of each harness's settings, absolute. */
+  /** The absolute folder of each harness's settings. */
   readonly folders: Readonly<Record<HookScope, Readonly<Record<HarnessName, string>>>>;
 }
 
 export interface HookStatus extends HookEntries {
   /** The settings file. */
   readonly path: string;
-  /** The script that the settings name is there, and is what this program would write. */
+  /** Whether the script that the settings name exists, and is the one that this program would write. */
   readonly script: 'right' | 'old' | 'absent';
-  /** Why the harness will not run them although they are there, as its settings say it. */
+  /** Why the harness does not run the hooks although they are in its settings. */
   readonly obstacles: readonly string[];
 }
 
 export interface HookInstaller {
   readonly scriptPath: string;
-  /** The harness has a folder of settings: it is used here. */
+  /** Returns whether the harness has a folder of settings, and so is used here. */
   isUsed(harness: HarnessName, scope: HookScope): boolean;
-  /** Whether `install` could do its work; nothing is changed. @throws Fault `settings`, `unreadable`, `hook-settings` */
+  /** Checks whether `install` could work, without a change. @throws Fault `settings`, `unreadable`, `hook-settings` */
   check(harness: HarnessName, scope: HookScope): void;
-  /** @returns whether anything was to be done. @throws Fault as `check`, and `unwritable`, `no-space` */
+  /** @returns whether anything was changed. @throws Fault as `check`, and `unwritable`, `no-space` */
   install(
     harness: HarnessName,
     scope: HookScope,
     persona: string | null,
   ): { readonly path: string; readonly changed: boolean };
-  /** The script stays: another project may name it. */
+  /** Keeps the script, because another project may name it. */
   uninstall(harness: HarnessName, scope: HookScope): { readonly path: string; readonly changed: boolean };
   /**
-   * Writes the script anew where what it asks is gone, or where it asks this very program in an older form. One that asks another
-   * copy of the program, which is there, is left: somebody put it there.
+   * Writes the script again when the Node or the program that it names is gone, or when it starts this program in an older form.
+   * A script that names another copy of the program that exists is kept, because somebody put it there.
    * @returns whether it was written. @throws Fault `unreadable`, `unwritable`, `no-space`
    */
   repair(): boolean;
-  /** What the script asks and is not there any more; null: all of it is, or there is no script. @throws Fault `unreadable` */
+  /** Returns what the script names and is gone. Null when nothing is gone, or there is no script. @throws Fault `unreadable` */
   findMissing(): string | null;
-  /** Runs what is installed once, as the harness does. Null: it answered, or nothing of this program is installed; else what came. */
+  /**
+   * Runs the installed command once, as the harness does. Returns null when it answered or nothing of this program is installed,
+   * else what came instead.
+   */
   probe(status: HookStatus): Promise<string | null>;
   /** @throws Fault `settings`, `unreadable` */
   readStatus(harness: HarnessName, scope: HookScope): HookStatus;
 }
 
 /**
- * The settings of a project that are this user's alone: a script's path on this machine is nothing for the others, who
+ * The settings of a project that belong to this user only. The path of a script on this machine is useless to the others, who
  * share `settings.json`.
  */
 const FILES: Readonly<Record<HookScope, Readonly<Record<HarnessName, string>>>> = {
@@ -82,10 +85,10 @@ const FILES: Readonly<Record<HookScope, Readonly<Record<HarnessName, string>>>> 
   project: { claude: 'settings.local.json', codex: 'hooks.json' },
 };
 
-/** Somebody may save the same settings while we change them. */
+/** Another program may save the same settings while we change them. */
 const ATTEMPTS = 5;
 
-/** Puts our hooks into the settings of harnesses, and takes them out again (inbox and gates, contract 5). */
+/** Adds our hooks to the settings of harnesses, and removes them (inbox and gates, contract 5). */
 export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   const { random, run, scriptPath, script, os, managed, folders } = needs;
   const getPath = (harness: HarnessName, scope: HookScope): string =>
@@ -111,7 +114,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     return throwKeepsChanging(path);
   }
 
-  /** Files beside the one with our hooks that may switch hooks off. */
+  /** Reads the files beside the one with our hooks that may switch hooks off. */
   function readSettingsTexts(harness: HarnessName, scope: HookScope): readonly SettingsText[] {
     const own = harness === 'codex' ? ['config.toml'] : ['settings.json', 'settings.local.json'];
     const scopes: readonly HookScope[] = scope === 'project' ? ['user', 'project'] : ['user'];
@@ -139,14 +142,14 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       const before = readBackup(was);
       const text = removeHooks(was.text, wish, before);
       if (text === was.text) return { path, changed: false };
-      // Where no file was there is none again.
+      // If there was no file before, it is removed again.
       const isNothing = before === null && /^\s*\{\s*\}\s*$/.test(text);
       if (isNothing ? removeSettings(was) : replaceSettings(was, text, false, random)) return { path, changed: true };
     }
     return throwKeepsChanging(path);
   }
 
-  /** The script for a shell, and on Windows the one for cmd. */
+  /** The script for a shell, and on Windows also the one for cmd. */
   const texts: readonly (readonly [string, string])[] = [
     [scriptPath, formatScript(script)],
     ...(os === 'win32' ? [[`${scriptPath}${CMD_ENDING}`, formatCmdScript(script)] as const] : []),
@@ -181,7 +184,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     isUsed: (harness, scope) => isFolder(folders[scope][harness]),
     install(harness, scope, persona) {
       check(harness, scope);
-      // First: settings that name a script which is not there would be worse than a script that nobody names.
+      // Comes first, because settings that name a missing script are worse than a script that no settings name.
       putScripts();
       makeActivityDir(run);
       return put(harness, scope, persona);
@@ -200,7 +203,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   };
 }
 
-/** A file that cannot be read says nothing: the harness, which reads it too, says what is wrong with it. */
+/** A file that cannot be read is ignored here: the harness reads it, too, and reports what is wrong. */
 function readTextOrNull(path: string): string | null {
   try {
     return readSettingsText(path);

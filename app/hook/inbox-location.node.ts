@@ -3,20 +3,20 @@ import { RESERVED_PREFIXES, SOURCE_PREFIXES } from '../../core/model/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
 import { readText } from '../../core/state/index.ts';
 
-/** Where mail of a persona is. */
+/** Where the mail of a persona is. */
 export interface InboxLocation {
-  /** Its name in the local hive: items are pushed to it there, whatever system its mail is in. */
+  /** Its name in the local hive. Items are pushed to it there, whatever system its mail is in. */
   readonly name: string;
-  /** Its mail is in another system, and comes with its event file. */
+  /** Whether its mail is in another system, and arrives through its event file. */
   readonly isFollowed: boolean;
 }
 
-/** Before the name of a persona of the local hive where another one is the primary; no name of a hive begins so on the board. */
+/** The prefix of personas of the local hive where another hive is the primary. No name of a hive has this prefix on the board. */
 export const LOCAL = SOURCE_PREFIXES.local;
 const OTHER_PREFIXES = RESERVED_PREFIXES.filter((prefix) => prefix !== LOCAL);
 
 /**
- * By the settings, which are only read here: they are checked by who runs on them, and a hook has no time for that.
+ * Finds the inbox by the settings. They are only read here and not checked, because a hook has no time for that.
  * @param config the directory of the settings
  */
 export function locateInbox(persona: string, config: string): InboxLocation {
@@ -37,6 +37,6 @@ function readHiveSettings(path: string): { readonly primary: 'local' | 'other'; 
     const names = Array.isArray(hives) ? hives.flatMap(({ name }) => (typeof name === 'string' ? name : [])) : [];
     return { primary: primary === undefined || primary.is === 'local' ? 'local' : 'other', hives: names };
   } catch {
-    return { primary: 'local', hives: [] }; // no settings yet: the local hive is all there is
+    return { primary: 'local', hives: [] }; // no settings yet: there is only the local hive
   }
 }

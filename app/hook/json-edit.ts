@@ -1,9 +1,9 @@
 /**
- * Changes of a JSON text that leave every byte alone which they are not about: other people's settings keep their own
- * spacing, order and spelling. The text must be one that `JSON.parse` takes.
+ * Edits of a JSON text that change only the bytes they are about, so that other people's settings keep their spacing, order and
+ * spelling. The text must be one that `JSON.parse` accepts.
  */
 
-/** Where a value stands in its text: `[start, end)`. */
+/** The position of a value in its text: `[start, end)`. */
 export type JsonPart =
   | { readonly is: 'object'; readonly start: number; readonly end: number; readonly members: readonly JsonMember[] }
   | { readonly is: 'array'; readonly start: number; readonly end: number; readonly items: readonly JsonPart[] }
@@ -23,7 +23,7 @@ const STRING = /"(?:[^"\\]|\\.)*"/y;
 const PLAIN = /[^\s,\]}]+/y;
 const SPACE = /\s*/y;
 
-/** @throws SyntaxError for what is no JSON */
+/** @throws SyntaxError for text that is not JSON */
 export function parseParts(text: string): JsonPart {
   JSON.parse(text);
   let at = 0;
@@ -64,12 +64,12 @@ export function parseParts(text: string): JsonPart {
   return value();
 }
 
-/** The member that counts when a key stands twice: the last, as `JSON.parse` has it. */
+/** Finds a member. If a key occurs twice, the last one counts, as with `JSON.parse`. */
 export function findMember(part: JsonPart, key: string): JsonMember | undefined {
   return part.is === 'object' ? part.members.findLast((entry) => entry.key === key) : undefined;
 }
 
-/** With a further last item (or, with a key, member), written as its neighbours are. */
+/** Appends an item (or, with a key, a member), written like its neighbours. */
 export function appendValue(text: string, into: Container, value: unknown, key: string | null = null): string {
   const inside: readonly JsonSpan[] = into.is === 'array' ? into.items : into.members;
   const last = inside.at(-1);
@@ -91,7 +91,7 @@ export function appendValue(text: string, into: Container, value: unknown, key: 
     : spliceText(text, last.end, last.end, `,${eol}${indent}${words}`);
 }
 
-/** Without its item or member `which`. */
+/** Removes the item or member `which`. */
 export function removeAt(text: string, from: Container, which: number): string {
   const inside: readonly JsonSpan[] = from.is === 'array' ? from.items : from.members;
   const [before, entry, after] = [inside[which - 1], inside[which], inside[which + 1]];
@@ -105,13 +105,13 @@ function spliceText(text: string, start: number, end: number, words: string): st
   return text.slice(0, start) + words + text.slice(end);
 }
 
-/** What the line begins with on which this place is. */
+/** Returns the indentation of the line at this position. */
 function findIndent(text: string, at: number): string {
   const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-/** One step of indentation, as the first indented line has it. */
+/** Returns one step of indentation, taken from the first indented line. */
 function findIndentUnit(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
 }

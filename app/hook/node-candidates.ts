@@ -1,9 +1,9 @@
 import { posix, win32 } from 'node:path';
 
 /**
- * Where a Node may be that belongs to the package, besides the one that runs it: the package `node` in its own modules or
- * beside it, and the one into whose prefix the package was installed (`PREFIX/lib/node_modules/hivebar`, on Windows
- * `PREFIX\\node_modules\\hivebar`). The last is what an upgrade leaves in place when the real path of a Node names its version.
+ * Lists where a Node may be that belongs to the package, besides the one that runs it: the package `node` in its own modules or
+ * beside it, and the Node into whose prefix the package was installed (`PREFIX/lib/node_modules/hivebar`, on Windows
+ * `PREFIX\\node_modules\\hivebar`). The last one survives an upgrade in which the real path of Node contains its version.
  *
  * @param root the folder of the package, absolute
  */

@@ -16,11 +16,11 @@ import { isPrompted } from './prompts.node.ts';
 import { type PaneKeys, typeNudge } from './type-nudge.ts';
 import { openWakeStore, postNudge } from './wake-store.node.ts';
 
-/** Which ways may be used beside an address that an agent registered: the setting `nudge`. */
+/** The ways that are allowed besides an address that an agent registered, from the setting `nudge`. */
 export interface NudgeWays {
-  /** Words are typed into a tmux pane. */
+  /** Whether words may be typed into a tmux pane. */
   readonly tmux: boolean;
-  /** `codex queue`. */
+  /** Whether `codex queue` may be used. */
   readonly codexQueue: boolean;
 }
 
@@ -37,21 +37,24 @@ export interface NudgerNeeds {
   readonly ways: NudgeWays;
 }
 
-/** What became of a look; `later`: worth another one in so many milliseconds; `wait`: at the next, for `why`. */
+/**
+ * The result of one attempt. `later`: try again after this many milliseconds. `wait`: try again at the next occasion, for the
+ * reason `why`.
+ */
 export type NudgeResult =
   | { readonly is: 'nudged' | 'not' }
   | { readonly is: 'later'; readonly ms: number }
   | { readonly is: 'wait'; readonly why: string };
 
-/** One way to an agent; `began` is called before anything of the nudge can be seen. */
+/** One way to reach an agent. `began` is called before anything of the nudge can be seen. */
 type NudgeWay = (text: string, began: () => void) => Promise<NudgeResult>;
 
 /**
- * Nudges an idle agent for which something was staged, by the first way there is: the address that was registered for it, the
- * queue of Codex, the tmux pane of Claude Code (`typeNudge`, only where a person allowed it). Never by keys because some time has
- * passed: a key meant for an empty prompt approves a permission prompt, or sends a person's draft. One whose events are followed
- * is woken by that, and one with a daemon that lives by none but the daemon: its doorbells have a pace of their own (persona
- * daemon, contract 4). One of whose agents asks its person for something is left alone.
+ * Nudges an idle agent for which something was staged, by the first available way: the address that was registered for it, the
+ * queue of Codex, the tmux pane of Claude Code (`typeNudge`, only where a person allowed it). It never types only because some
+ * time has passed: a key meant for an empty prompt could approve a permission prompt, or send a person's draft. A persona whose
+ * events are followed is woken by its follower. One with a running daemon is woken by that only, because doorbells have a pace of
+ * their own (persona daemon, contract 4). If one of its agents is asking its person for something, it is left alone.
  */
 export function createNudger(needs: NudgerNeeds) {
   const { db, items, dirs, disk, clock, env, os, stop, ways } = needs;
@@ -78,7 +81,7 @@ export function createNudger(needs: NudgerNeeds) {
   }
 
   function createQueueWay({ id, runner, harness }: Session, moment: string): NudgeWay | null {
-    // Without a lock nothing tells that somebody runs the thread: a message would wait until it is resumed.
+    // Without a lock nothing shows that the thread is open, and a message would wait until it is resumed.
     const isRun = typeof runner.lock === 'string' && (moment === 'Stop' || moment === 'SessionStart');
     if (!ways.codexQueue || !isRun || !isThread(id) || harness === undefined || harness === null) return null;
     return async (text, began) => {
@@ -110,7 +113,7 @@ export function createNudger(needs: NudgerNeeds) {
   }
 
   return {
-    /** Looks at one persona now. @throws Fault when a nudge that was due was not delivered */
+    /** Nudges one persona if it is due. @throws Fault when a nudge that was due was not delivered */
     async nudgeIfDue(persona: PersonaId): Promise<NudgeResult> {
       if (busy.has(persona)) return { is: 'not' };
       busy.add(persona);
@@ -133,7 +136,7 @@ export function createNudger(needs: NudgerNeeds) {
         if (nudge.is === 'later') return nudge;
         const way = findWay(persona, awaited.last?.moment ?? '');
         if (way === null) return { is: 'not' };
-        // Before it is given: one that fails half-way may have been seen.
+        // Recorded before the nudge, because one that fails half-way may have been seen.
         const done = await way(formatNudge(pending), () => {
           lastNudges.set(persona, { waiting: awaited.waiting, at: awaited.now });
         });
@@ -156,12 +159,12 @@ function createAddressWay(url: string): NudgeWay {
   };
 }
 
-/** The agent notes it by the form that its environment has. */
+/** The agent notes its activity under the form of the id that its environment has. */
 function findNewest<T extends { readonly at: number }>(activities: readonly (T | null)[]): T | null {
   return activities.filter((activity) => activity !== null).toSorted((a, b) => b.at - a.at)[0] ?? null;
 }
 
-/** A `hivebar follow` of the persona runs: it is told of every event there. */
+/** Returns whether a `hivebar follow` of the persona runs, which delivers every event. */
 function isFollowed(disk: Disk, state: string, persona: PersonaId): boolean {
   const folder = join(state, 'follow', toStem(persona));
   try {

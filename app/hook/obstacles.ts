@@ -1,16 +1,16 @@
 import type { HarnessName } from './recipe.ts';
 
-/** A settings file that a harness reads besides the one with our hooks, or that one itself. */
+/** The file with our hooks, or another settings file that the harness reads. */
 export interface SettingsText {
   readonly path: string;
   readonly text: string;
-  /** Of an administrator: it goes before those of the user. */
+  /** Whether it belongs to an administrator, whose settings come before those of the user. */
   readonly isManaged: boolean;
 }
 
 /**
- * Why a harness will not run hooks of a user although they stand in its settings, as those files say it. A file that cannot
- * be parsed says nothing here.
+ * Returns why, according to these files, a harness does not run a user's hooks that are in its settings. A file that cannot be
+ * parsed is ignored here.
  */
 export function findObstacles(harness: HarnessName, files: readonly SettingsText[]): readonly string[] {
   return files.flatMap((file) => (harness === 'claude' ? findClaudeObstacles(file) : findCodexObstacles(file)));
@@ -24,7 +24,7 @@ function findClaudeObstacles({ path, text, isManaged }: SettingsText): readonly 
   ];
 }
 
-/** Only lines are looked at: a whole reader of TOML for two switches would be more than they are worth. */
+/** Only lines are matched: a whole TOML parser for two switches would not be worth it. */
 function findCodexObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
   const obstacles: string[] = [];
   let table = '';
@@ -44,6 +44,6 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
   } catch {
-    return {}; // the harness says so itself
+    return {}; // the harness reports it itself
   }
 }

@@ -9,14 +9,14 @@ import { SCRIPT_NAME } from './script.ts';
 
 type HookEnv = Readonly<Record<string, string | undefined>>;
 
-// In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/hook/.
+// In the package every compiled file is in dist/, beside the programs. In a checkout this file is in app/hook/.
 const IS_SOURCE = import.meta.filename.endsWith('.ts');
 const ROOT = join(import.meta.dirname, ...(IS_SOURCE ? ['..', '..'] : ['..']));
 const ENTRY = IS_SOURCE ? join(ROOT, 'app', 'cli', 'hook.node.ts') : join(import.meta.dirname, 'hook.cjs');
 
 /**
- * The installer of this very program, for this user's harnesses, or those of a project.
- * @param project its folder; null: the current one
+ * Creates the installer of this program, for this user's harnesses or those of a project.
+ * @param project its folder; null for the current one
  */
 export function createHookInstaller(env: HookEnv, project: string | null = null): HookInstaller {
   const { state, run } = findOwnDirs({ ...env });
@@ -34,7 +34,7 @@ export function createHookInstaller(env: HookEnv, project: string | null = null)
     },
     folders: {
       user: { claude: env.CLAUDE_CONFIG_DIR || join(home, '.claude'), codex: env.CODEX_HOME || join(home, '.codex') },
-      // Asked for only where a project is meant.
+      // Computed only where a project is meant.
       get project() {
         const folder = project ?? requireCurrentFolder('--project means the current folder');
         return { claude: join(folder, '.claude'), codex: join(folder, '.codex') };
@@ -43,7 +43,7 @@ export function createHookInstaller(env: HookEnv, project: string | null = null)
   });
 }
 
-/** Where administrators put settings that go before those of a user. */
+/** Lists where administrators put settings that come before those of a user. */
 function listManagedSettings(os: NodeJS.Platform, env: HookEnv): Readonly<Record<HarnessName, readonly string[]>> {
   const claude = (folder: string): readonly string[] => [join(folder, 'managed-settings.json')];
   switch (os) {
@@ -59,7 +59,9 @@ function listManagedSettings(os: NodeJS.Platform, env: HookEnv): Readonly<Record
   }
 }
 
-/** What led to the state directory, made absolute: what it was relative to is not there when a hook runs. */
+/**
+ * Returns the variables that determined the state directory, with absolute paths, because a hook may run in another directory.
+ */
 function findLeads(env: HookEnv, state: string): Readonly<Record<string, string>> {
   if (env.HIVEBAR_HOME) return { HIVEBAR_HOME: state };
   const base = { HIVEBAR_HOME: '' };

@@ -16,15 +16,15 @@ export interface StamperNeeds {
   readonly disk: Disk;
   readonly clock: Clock;
   readonly random: Random;
-  /** Whether what waits for the persona may wait where only a daemon of it knows: at an upstream elsewhere. */
+  /** Returns whether something may wait for the persona that only one of its daemons knows of, at an upstream elsewhere. */
   readonly isElsewhere: (persona: PersonaId, name: string) => boolean;
 }
 
 /**
- * Looks at what there is for a persona and says it to the shell hook: called after each hook that was asked, and by the
- * tray process on its ticks.
+ * Creates the function that reads what waits for a persona and writes the stamp for the shell hook. It is called after each hook
+ * that started the program, and by the tray process on its ticks.
  *
- * @throws Fault: there is no stamp of this persona then
+ * @throws Fault; then there is no stamp of this persona
  */
 export function createPendingStamper({
   db,
@@ -49,7 +49,7 @@ export function createPendingStamper({
   });
   return (persona) => {
     const { name, isFollowed } = locateInbox(persona, config);
-    // Such a daemon is told of every boundary.
+    // A daemon elsewhere must be told of every turn boundary, so no moment is quiet.
     const isUnknown = isFollowed || isElsewhere(persona, name);
     return stampPending({ run, clock, random }, db, persona, () => {
       const gateStates = gates.listHookGates(name).map(({ gate }) => gate);

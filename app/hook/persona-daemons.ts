@@ -3,12 +3,12 @@ import { type DaemonConfig, type DaemonInstallation, LOCAL, loadInstalledDaemons
 import { type PersonaId, SOURCE_PREFIXES } from '../../core/model/index.ts';
 import type { Disk } from '../../core/state/index.ts';
 
-/** What a persona of the board is called that is a daemon; see ARCHITECTURE, decision 2. */
+/** The prefix of personas on the board that are daemons; see ARCHITECTURE, decision 2. */
 const BOARD_PREFIX = SOURCE_PREFIXES.daemon;
 
 /**
- * The daemons that were installed for a persona, by its id, its name in the local hive or as the board calls it. One that
- * cannot be read is nobody's here: the daemon itself, the doctor and the list say so.
+ * Finds the daemons that were installed for a persona, given by its id, its name in the local hive or its id on the board. A
+ * daemon whose configuration cannot be read is left out here; the daemon itself, the doctor and the list report it.
  *
  * @param name of the persona in the local hive
  */
@@ -22,8 +22,8 @@ export function findPersonaDaemons(
 }
 
 /**
- * Whether a persona has a daemon that listens elsewhere than to the local hive: what waits for the persona is known to it alone
- * then. Reads what is installed when it is first asked, and not again.
+ * Creates the check whether a persona has a daemon whose upstream is not the local hive. What waits for the persona there is
+ * known to that daemon only. The installed configuration is read at the first call, and not again.
  */
 export function createElsewhereCheck(disk: Disk, state: string): (persona: PersonaId, name: string) => boolean {
   let installed: readonly DaemonInstallation[] | null = null;

@@ -2,7 +2,7 @@ import type { PersonaId } from '../../core/model/index.ts';
 import type { Session, SessionStore } from '../open/index.ts';
 import { LOCAL, locateInbox } from './inbox-location.node.ts';
 
-/** Whoever announced them, by its name in the local hive: that is where its items, its gates and its decisions are. */
+/** Maps sessions to the persona's name in the local hive, because its items, gates and decisions have that name. */
 export function toNamedSessions(sessions: readonly Session[], config: string): readonly Session[] {
   const names = new Map<PersonaId, string>();
   return sessions.map((session) => {
@@ -13,8 +13,8 @@ export function toNamedSessions(sessions: readonly Session[], config: string): r
 }
 
 /**
- * The sessions of a persona of the board, newest first. One of the local hive may have been announced by its id or by its
- * name, of which one has `local-` before it; a persona of another hive is nobody but itself.
+ * Creates the function that lists the sessions of a persona on the board, newest first. A persona of the local hive may have been
+ * announced by its id or by its name, and one of these has the prefix `local-`. A persona of another hive only has its id.
  */
 export function createSessionFinder(
   sessions: Pick<SessionStore, 'list'>,
@@ -26,7 +26,7 @@ export function createSessionFinder(
   };
 }
 
-/** What a persona is called: its own form first. */
+/** Lists the ids that a persona may be announced by, its own id first. */
 export function listPersonaForms(id: PersonaId, config: string): readonly PersonaId[] {
   const { name, isFollowed } = locateInbox(id, config);
   if (isFollowed) return [id];

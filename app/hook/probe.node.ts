@@ -3,13 +3,13 @@ import { parse } from 'node:path';
 import { realClock } from '../../core/ports/index.ts';
 import { PROBE, PROBE_ANSWER } from './probe.ts';
 
-/** A harness gives a hook as long. */
+/** The same time that a harness gives a hook. */
 const WITHIN_MS = 10_000;
 const MOST_CHARS = 300;
 
 /**
- * Runs the command of a hook once as a harness does, by the shell of the system, with the variable that makes it answer and do
- * nothing else. Null when it answered, else what came instead.
+ * Runs the command of a hook once as a harness does, with the shell of the system. A variable makes it answer and do nothing
+ * else. Returns null when it answered, else what came instead.
  */
 export function tryCommand(command: string, env: Readonly<Record<string, string | undefined>>): Promise<string | null> {
   const isWindows = process.platform === 'win32';
@@ -41,7 +41,7 @@ export function tryCommand(command: string, env: Readonly<Record<string, string 
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(0, MOST_CHARS);
     });
-    child.stdin.on('error', () => {}); // one that ended before it read
+    child.stdin.on('error', () => {}); // the command ended before it read its input
     child.stdin.end('{}\n');
     child.on('error', ({ message }) => end(message));
     child.on('close', (code) => {

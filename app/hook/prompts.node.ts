@@ -5,16 +5,17 @@ import type { PersonaId } from '../../core/model/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
 import { getErrno, toStem } from '../../core/state/index.ts';
 
-/** One agent of a session: its main one, or a helper of it. */
+/** An agent of a session: its main agent or a subagent. */
 export interface SessionAgent {
   readonly session: string;
-  /** Null: the main one. */
+  /** Null for the main agent. */
   readonly agent: string | null;
 }
 
 /**
- * Where a hook notes that an agent asks its person for something, a file an agent: `<run>/prompts/<stem>/<session>.<agent>`. The
- * hook script asks the program while the folder is there, so that whatever ends the question is noticed.
+ * The directory in which a hook notes that an agent is asking its person for something, one file per agent:
+ * `<run>/prompts/<stem>/<session>.<agent>`. While it exists, the hook script starts the program at every event, so that the end
+ * of the question is noticed.
  */
 export const getPromptsDir = (run: string, persona: PersonaId): string => join(run, 'prompts', toStem(persona));
 
@@ -25,7 +26,10 @@ const formatNoteName = ({ session, agent }: SessionAgent): string =>
 
 const ENDS: ReadonlySet<string> = new Set(['PostToolUse', 'UserPromptSubmit', 'Stop', 'StopFailure', 'SubagentStop']);
 
-/** Notes what a call of a hook says of it. Never throws: the harness's own word and the screen are looked at too. */
+/**
+ * Notes what a call of a hook says about questions. Never throws, because the harness's report and the screen are checked as
+ * well.
+ */
 export function followPrompts(run: string, persona: PersonaId, { event, session, agent, isAsking }: HookTurn): void {
   if (session === null) return;
   const dir = getPromptsDir(run, persona);
@@ -35,7 +39,7 @@ export function followPrompts(run: string, persona: PersonaId, { event, session,
     else if (event === 'SessionStart' || event === 'SessionEnd')
       clear(dir, (name) => name.startsWith(formatPrefix(session)));
   } catch {
-    // A note that stays too long keeps the agent from being typed to, until its session is over.
+    // A note that stays too long prevents typing to the agent until its session is over.
   }
 }
 
@@ -50,12 +54,12 @@ function clear(dir: string, isMeant: (name: string) => boolean): void {
   if (fs.readdirSync(dir).length === 0) fs.rmdirSync(dir);
 }
 
-/** Whether an agent of one of these sessions asks. */
+/** Returns whether an agent of one of these sessions is asking. */
 export function isPrompted(run: string, persona: PersonaId, sessions: readonly string[]): boolean {
   try {
     const names = fs.readdirSync(getPromptsDir(run, persona));
     return names.some((name) => sessions.some((session) => name.startsWith(formatPrefix(session))));
   } catch (error) {
-    return getErrno(error) !== 'ENOENT'; // what cannot be looked at is no proof
+    return getErrno(error) !== 'ENOENT'; // a directory that cannot be read proves nothing
   }
 }

@@ -2,36 +2,40 @@ import { IS_NEW_NODE } from './is-new-node.ts';
 import { PROBE } from './probe.ts';
 import { STAMP_HEAD } from './stamp-text.ts';
 
-/** What the script must know; all paths are absolute. */
+/** The values in the script. All paths are absolute. */
 export interface ScriptFacts {
   readonly node: string;
-  /** Where else a Node may be that belongs to the package, tried in this order when `node` is gone. */
+  /** Where another Node of the package may be. They are tried in this order when `node` is gone. */
   readonly otherNodes: readonly string[];
   /** The file that node runs. */
   readonly entry: string;
-  /** The state directory it is installed for. */
+  /** The state directory that the script is installed for. */
   readonly state: string;
-  /** Variables that lead to that directory, as they were at install; empty: not set. */
+  /** The variables that determine that directory, with their values at install; empty means not set. */
   readonly leads: Readonly<Record<string, string>>;
 }
 
 /** The file's name in `<state>/hook`. */
 export const SCRIPT_NAME = 'hivebar-hook';
 
-/** By this line we know what we wrote, and which form it has. */
+/** This line identifies what we wrote, and its form. */
 export const SCRIPT_HEADER = '# Hivebar hook, form 2.';
 
-/** Names the shell takes as file stems as they are; spelled out, since `[a-z]` holds capitals in some languages. */
+/**
+ * Characters that the shell may use in file stems unchanged. They are listed one by one, since `[a-z]` includes capitals in some
+ * locales.
+ */
 const PLAIN = 'abcdefghijklmnopqrstuvwxyz0123456789._-';
 
 /**
- * The shell part of the hook: POSIX sh, builtins only until it has to ask. When a stamp says that there is nothing for
- * this persona at this moment, it notes the moment in `run/activity/<stem>`, leaves what the harness writes to a `cat` behind it and
- * ends with 0; in every other case it becomes the program, with stdin as it came. Whatever breaks ends with 0.
+ * Formats the shell part of the hook: POSIX sh, only builtins until it must start the program. When a stamp says that there is
+ * nothing for this persona at this moment, it notes the moment in `run/activity/<stem>`, lets a `cat` behind it read the
+ * harness's input, and ends with 0. In every other case it becomes the program, with stdin unread. Any failure ends with 0.
  *
- * A Node that is gone (an upgrade took it away) is looked for beside the package and on PATH, where one that is too old is none; a program that is gone on
- * PATH. When none is found, the person is told at the start of a session, and a strict gate whose file says that it is
- * open holds: the script cannot judge a gate, and a gate that cannot be judged holds.
+ * A Node that is gone (for example after an upgrade) is searched beside the package and on PATH; one that is too old does not
+ * count. A program that is gone is searched on PATH. If none is found, the person is told at the start of a session. A strict
+ * gate whose file says that it is open then holds, because the script cannot check a gate, and a gate that cannot be checked
+ * holds.
  *
  * @throws RangeError for a path with a control character
  */
@@ -53,13 +57,13 @@ export function formatScript({ node, otherNodes, entry, state, leads }: ScriptFa
   );
 }
 
-/** A word of the shell that stands for exactly this text. */
+/** Quotes a text so that the shell reads exactly this text as one word. */
 export function quoteShellWord(text: string): string {
   if (/\p{Cc}/u.test(text)) throw new RangeError(`${JSON.stringify(text)} has a control character`);
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The Node and the program that a script of ours asks; null: it is none of ours. */
+/** Returns the Node and the program that a script of ours starts; null when the script is not ours. */
 export function parseScriptStarts(text: string): readonly [string, string] | null {
   if (!text.includes('\n# Hivebar hook, form ')) return null;
   const [node, entry] = ['node', 'entry'].map((name) => {
@@ -69,7 +73,10 @@ export function parseScriptStarts(text: string): readonly [string, string] | nul
   return node === undefined || entry === undefined ? null : [node, entry];
 }
 
-/** Another value leads to another Hivebar, which is asked; none is mended, so that the program finds this one. */
+/**
+ * With another value the variable points to another Hivebar, which is started then. If it is not set, it is set here, so that the
+ * program finds this one.
+ */
 const LEAD = `if [ "\${NAME-}" != VALUE ]; then
   [ -z "\${NAME-}" ] || ask
   NAME=VALUE
@@ -77,11 +84,11 @@ const LEAD = `if [ "\${NAME-}" != VALUE ]; then
 fi
 `;
 
-/** What the person reads, and does. Nothing in it has to be escaped in JSON. */
+/** The text that tells the person what to do. Nothing in it needs escaping in JSON. */
 const NOT_FOUND_MESSAGE =
   'Hivebar is not found by its hook, because Node or Hivebar was moved or removed: run hivebar hook install, or start Hivebar, which mends it';
 
-/** A function, so that a bundle which writes no script has none of it. */
+/** A function, so that a bundle which writes no script does not contain it. */
 const createTemplate = (): string => `#!/bin/sh
 ${SCRIPT_HEADER} hivebar hook install writes it anew.
 # hivebar-hook HARNESS EVENT [PERSONA], the input of the harness on stdin

@@ -1,24 +1,25 @@
 import type { Passable } from './quiet-moments.ts';
 
-/** What a stamp says; everything it does not say means: ask. */
+/** The content of a stamp. In every case that it does not cover, the hook starts the program. */
 export interface Stamp {
   readonly persona: string;
   readonly quiet: readonly Passable[];
-  /** The folder of its gates, absolute: changed when the stamp was made or later, it means: ask. */
+  /** The absolute folder of its gates. If it changed at or after the time of the stamp, the hook starts the program. */
   readonly gates: string;
-  /** Folders the persona works in, absolute: what lies in their `.runtime/inject-queue` means: ask. */
+  /** The absolute folders that the persona works in. If their `.runtime/inject-queue` has files, the hook starts the program. */
   readonly folders: readonly string[];
 }
 
-/** The first line; another version of the program writes another one, and reads none of this one. */
+/** The first line. Another version of the program writes another one, and does not read this one. */
 export const STAMP_HEAD = 'hivebar-pending 1';
 
-/** A name with a line end in it cannot stand in a stamp. */
+/** A name with a line end in it cannot be written into a stamp. */
 const BREAKS = /[\p{Cc}\u2028\u2029]/u;
 
 /**
- * The text of a stamp, for a shell that reads line by line: head, persona, quiet moments, where its gates
- * are, a line for each folder, and `end`, without which it is torn. Null when it cannot be said so, which means: ask.
+ * Formats a stamp for a shell that reads line by line: head, persona, quiet moments, the folder of its gates, one line per
+ * folder, and `end`, without which the stamp is incomplete. Null when it cannot be written this way; then the hook starts the
+ * program.
  */
 export function formatStamp({ persona, quiet, gates, folders }: Stamp): string | null {
   if (quiet.length === 0) return null;

@@ -13,32 +13,34 @@ import {
 } from '../../core/state/index.ts';
 import { formatStamp, type Stamp } from './stamp-text.ts';
 
-/** Where stamps are kept, and what writing one takes. */
+/** The directory of stamps, and what writing one needs. */
 export interface StampPlace {
   readonly run: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Random;
 }
 
-/** What a look at the database and the gates found. */
+/** What was read from the database and the gates. */
 export type StampFacts = Omit<Stamp, 'persona'>;
 
-/** `busy`: somebody writes just now, and what is there is left as it is. */
+/** `busy` means that another process is just writing, so the existing stamp stays as it is. */
 export type StampResult = 'written' | 'unchanged' | 'removed' | 'busy';
 
-/** A stamp is dated so much before the look: the clock of a file system goes by jiffies, up to 10 ms behind. */
+/**
+ * A stamp is dated this much before the read, because the clock of a file system advances by jiffies and is up to 10 ms behind.
+ */
 const BACK_MS = 100;
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
 /**
- * Says for the shell hook at which moments there is nothing for this persona, or takes back what was said.
+ * Writes the stamp that tells the shell hook at which moments there is nothing for this persona, or removes it.
  *
- * `look` runs while the database is locked for writing, and whoever adds an item calls `clearStamps` in the transaction
- * that adds it. So a stamp is either there before that transaction, which removes it, or made by a look that saw the item.
- * What changes without the database (the gates) is newer than the stamp, which bears the time before the look.
+ * `readFacts` runs while the database is locked for writing, and whoever adds an item calls `clearStamps` in the transaction that
+ * adds it. So either the stamp exists before that transaction, which removes it, or `readFacts` saw the item. A change outside
+ * the database (of the gates) is newer than the stamp, which has the time before the read.
  *
- * @throws what `look` throws, Fault `unwritable` or `no-space`; there is no stamp then.
+ * @throws what `readFacts` throws, Fault `unwritable` or `no-space`; there is no stamp then.
  */
 export function stampPending(
   place: StampPlace,
@@ -64,7 +66,7 @@ export function stampPending(
   }
 }
 
-/** True when this connection alone may write now. Does not wait: a hook has no time to. */
+/** Returns true when only this connection may write now. It does not wait, because a hook has no time. */
 function tryLock(db: Database): boolean {
   const { timeout } = db.prepare<{ timeout: number }>('PRAGMA busy_timeout').get() ?? { timeout: 5000 };
   db.exec('PRAGMA busy_timeout = 0');
@@ -72,13 +74,13 @@ function tryLock(db: Database): boolean {
     db.exec('BEGIN IMMEDIATE');
     return true;
   } catch {
-    return false; // busy: the one who writes has taken its stamp away, or will be followed by another look
+    return false; // busy: the writer has removed its stamp, or a later call will write one
   } finally {
     db.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 }
 
-/** What is there says the same, and nothing has changed since. */
+/** Returns whether the existing stamp has the same text and nothing has changed since. */
 function isUpToDate(path: string, text: string, gates: string): boolean {
   try {
     if (readText(realFiles, path) !== text) return false;
@@ -86,11 +88,11 @@ function isUpToDate(path: string, text: string, gates: string): boolean {
     const changed = fs.statSync(gates, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return Math.floor(changed / 1000) < Math.floor(mtimeMs / 1000); // in whole seconds, as some shells compare them
   } catch {
-    return false; // none there, or one that cannot be read: written anew
+    return false; // there is none, or it cannot be read: written again
   }
 }
 
-/** No fsync: what a power cut takes is asked for. */
+/** There is no fsync: if a power cut removes the stamp, the hook starts the program. */
 function write({ random }: StampPlace, path: string, text: string, before: number): void {
   const temp = `${path}${STAMP_IN_MAKING}${random.hex(6)}`;
   const fd = openNew(temp);

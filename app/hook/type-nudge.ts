@@ -8,13 +8,13 @@ import {
 } from '../../core/hooks/index.ts';
 import { Fault } from '../../core/model/index.ts';
 
-/** A pane, as far as it is typed into. */
+/** The operations on a pane that typing needs. */
 export interface PaneKeys {
-  /** All that is known now, the harness's word last. @throws Fault */
+  /** Reads all that is known now, the harness's report last. @throws Fault */
   read(): Promise<TypingFacts>;
-  /** Whether it was done, which it is only while the cursor is there. @throws Fault */
+  /** Pastes the words if the cursor is still at that position, and returns whether it did. @throws Fault */
   paste(words: string, at: PaneState['cursor']): Promise<boolean>;
-  /** Likewise, and only while the words stand on the screen. @throws Fault */
+  /** Does the same for the last step, and only while the words are on the screen. @throws Fault */
   finish(words: string, way: 'enter' | 'take back', at: PaneState['cursor']): Promise<boolean>;
   pause(ms: number): Promise<void>;
 }
@@ -25,9 +25,9 @@ const MAX_CHECKS = 20;
 const EVERY_MS = 100;
 
 /**
- * Types the words for an idle agent, and Enter once they are seen to stand in its composer.
- * @param began called when the words may be there
- * @throws Fault `exec-failed` when they were left there
+ * Types the words for an idle agent, and Enter once they are visible in its composer.
+ * @param began called when the words may be on the screen
+ * @throws Fault `exec-failed` when the words were left there
  */
 export async function typeNudge(keys: PaneKeys, began: () => void): Promise<TypingResult> {
   const first = await keys.read();
@@ -49,7 +49,7 @@ export async function typeNudge(keys: PaneKeys, began: () => void): Promise<Typi
     : { is: 'wait', why: 'it went on while the words were typed, and they were taken back' };
 }
 
-/** A program draws what it was given when it comes to it. */
+/** A program may draw its input a little later. */
 async function waitUntilShown(keys: PaneKeys): Promise<TypingFacts> {
   for (let checks = 1; ; checks += 1) {
     await keys.pause(EVERY_MS);

@@ -6,9 +6,9 @@ const STEPS = ['CREATE TABLE wakes (persona TEXT PRIMARY KEY, url TEXT NOT NULL)
 const ANSWERS_WITHIN_MS = 3000;
 const MOST_CHARS = 2000;
 
-/** Addresses at which an agent's own runner can be told to wake it. */
+/** Stores the addresses at which an agent's own runner can be asked to wake it. */
 export interface WakeStore {
-  /** Null: none any more. @throws Fault `usage` for one that is not on this machine */
+  /** Null removes the address. @throws Fault `usage` for an address that is not on this machine */
   set(persona: PersonaId, url: string | null): void;
   find(persona: PersonaId): string | null;
 }
@@ -28,7 +28,7 @@ export function openWakeStore(db: Database): WakeStore {
   };
 }
 
-/** The address as it is asked: plain http to an address of this machine, written as a number. @throws Fault `usage` */
+/** Returns the address in the form that is requested: plain http to a numeric address of this machine. @throws Fault `usage` */
 export function checkWakeUrl(text: string): string {
   const refused = (why: string): Fault =>
     new Fault('usage', `--wake ${JSON.stringify(text.slice(0, 80))} ${why}`, { is: 'machine', key: 'wake' });
@@ -43,7 +43,7 @@ export function checkWakeUrl(text: string): string {
 }
 
 /**
- * `POST {"message"}` (inbox and gates, contract 7). A redirect is an answer and is not followed.
+ * Sends `POST {"message"}` (inbox and gates, contract 7). A redirect counts as an answer and is not followed.
  * @throws Fault `exec-failed` when it was not delivered
  */
 export function postNudge(wake: string, message: string): Promise<void> {

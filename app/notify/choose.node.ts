@@ -39,7 +39,7 @@ const MAC = {
 /** Chooses, once at start, how notifications are shown on this desktop. Logs one line when there is a way. */
 export async function chooseChannel(options: ChannelOptions): Promise<OpenChannel> {
   const { description, channel } = await choosePlatformChannel(options);
-  if (description !== 'off') options.log.info(`notifications: ${description}`); // else whoever uses the driver is told why
+  if (description !== 'off') options.log.info(`notifications: ${description}`); // else the listener gets the reason
   return channel;
 }
 
