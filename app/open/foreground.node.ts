@@ -3,18 +3,18 @@ import { readFileSync, statSync } from 'node:fs';
 
 const WITHIN_MS = 2000;
 
-/** Whether this process reads what is typed at that terminal: it is in the terminal's foreground group. Not known: no. */
+/** Returns whether this process is in the terminal's foreground group, and so reads what is typed there. False when not known. */
 export function isInFront(pid: number, tty: string, platform: NodeJS.Platform): boolean {
   try {
     return platform === 'linux' ? isInLinuxFront(pid, tty) : isInListedFront(pid, tty);
   } catch {
-    return false; // it ended, or the system does not tell
+    return false; // it ended, or the system does not report it
   }
 }
 
 function isInLinuxFront(pid: number, tty: string): boolean {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // proc_pid_stat(5), behind the name in parentheses: state, ppid, pgrp, session, tty_nr, tpgid.
+  // proc_pid_stat(5), after the name in parentheses: state, ppid, pgrp, session, tty_nr, tpgid.
   const [, , group, , device, front] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return group !== undefined && group === front && Number(device) === statSync(tty).rdev;
 }

@@ -8,17 +8,17 @@ export interface Launch {
   /** An absolute path. */
   readonly file: string;
   readonly args: readonly string[];
-  /** Absolute; null: ours. */
+  /** An absolute path; null for our current directory. */
   readonly cwd: string | null;
-  /** The whole environment of the child. */
+  /** The whole environment of the child process. */
   readonly env: ProgramEnv;
-  /** A program that fails does so within this time; one that still runs then has opened its window. */
+  /** A program that fails does so within this time. One that still runs then has opened its window. */
   readonly failsWithinMs: number;
 }
 
 /**
- * Starts a program that may outlive us: its arguments as they are, no shell, no open file of ours, a process group of its
- * own. Resolves when it ended well, or still runs after `failsWithinMs`.
+ * Starts a program that may outlive us. It gets its arguments unchanged, no shell, none of our open files, and a process group of
+ * its own. Resolves when it ended with success, or still runs after `failsWithinMs`.
  * @throws Fault `exec-failed`
  */
 export async function launch({ file, args, cwd, env, failsWithinMs }: Launch, clock: Clock): Promise<void> {
@@ -46,7 +46,7 @@ export async function launch({ file, args, cwd, env, failsWithinMs }: Launch, cl
   if (code !== 0) throw createOpenFault(`${file} ended with ${code}`);
 }
 
-/** @throws Fault `exec-failed` for an argument that a batch file of Windows cannot be given */
+/** @throws Fault `exec-failed` for an argument that cannot be passed to a batch file of Windows */
 function buildInvocation(file: string, args: readonly string[], env: ProgramEnv): Invocation {
   try {
     return toInvocation(file, args, env, process.platform);
@@ -55,7 +55,7 @@ function buildInvocation(file: string, args: readonly string[], env: ProgramEnv)
   }
 }
 
-/** The desktop's leave to raise a window, under the names that programs look for. */
+/** Returns the desktop's permission to raise a window, under the variable names that programs read. */
 export function toActivationEnv(token: string | null): ProgramEnv {
   return token === null ? {} : { XDG_ACTIVATION_TOKEN: token, DESKTOP_STARTUP_ID: token };
 }
@@ -64,7 +64,7 @@ export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    return false; // not there, or not for us: the answer, not a failure
+    return false; // it does not exist or cannot be run: that is the answer, not a failure
   }
 }
 

@@ -1,21 +1,23 @@
 import type { PersonaId } from '../../core/model/index.ts';
 
-/** Where a click leads. */
+/** What a click opens. */
 export type ClickTarget = { readonly is: 'persona'; readonly persona: PersonaId } | { readonly is: 'overview' };
 
-/** A click: what it is about, and the desktop's leave to raise a window, where it gave one. */
+/** A click, with its target and, where the desktop gave one, its permission to raise a window. */
 export interface Click {
   readonly opens: ClickTarget;
   readonly activationToken: string | null;
 }
 
-/** What a click opened. `none`: nothing, because the session is just being opened. */
+/** What a click opened. `none` means nothing, because the session is already being opened. */
 export type OpenResult = 'tmux' | 'terminal' | 'command' | 'url' | 'page' | 'none';
 
-/** One way to open what a click is about. */
+/** One way to open the target of a click. */
 export interface Opener {
   readonly name: 'page' | 'session';
-  /** @throws Fault `exec-failed` when nothing could be opened, `settings` when the settings ask for what is not done */
+  /**
+   * @throws Fault `exec-failed` when nothing could be opened, `settings` when the settings ask for something that is not allowed
+   */
   open(click: Click): Promise<OpenResult>;
 }
 

@@ -2,18 +2,18 @@ import { Fault } from '../../core/model/index.ts';
 import type { ClickTarget, Opener, OpenUrl } from './opener.ts';
 
 export interface PageOpenerNeeds {
-  /** The address of what was clicked. It may carry a one-time code. */
+  /** Returns the address of the click's target. It may contain a one-time code. */
   readonly createUrl: (opens: ClickTarget) => string | Promise<string>;
-  /** The one our server listens on. */
+  /** The port of our server. */
   readonly port: number;
-  /** Puts an address where only its owner can read it, and returns the URL of that place. */
+  /** Writes the address into a file that only its owner can read, and returns the URL of that file. */
   readonly conceal: (address: string) => string;
   readonly openUrl: OpenUrl;
 }
 
 /**
- * Opens the status page in the person's browser. Nothing but our own page on loopback is ever handed to the desktop, and its
- * address never stands in the arguments of a program.
+ * Opens the status page in the person's browser. The desktop is only ever given our own page on loopback, and its address is
+ * never in the arguments of a program.
  */
 export function createPageOpener({ createUrl, port, conceal, openUrl }: PageOpenerNeeds): Opener {
   return {
@@ -29,7 +29,7 @@ export function createPageOpener({ createUrl, port, conceal, openUrl }: PageOpen
   };
 }
 
-/** `http://127.0.0.1:PORT/...` or `http://[::1]:PORT/...`, spelled exactly so, without a user name. */
+/** Matches `http://127.0.0.1:PORT/...` or `http://[::1]:PORT/...` in exactly this spelling, without a user name. */
 export function isOurPage(url: string, port: number): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname, port: urlPort, username, password, href } = new URL(url);
@@ -39,6 +39,6 @@ export function isOurPage(url: string, port: number): boolean {
     Number(urlPort === '' ? 80 : urlPort) === port &&
     username === '' &&
     password === '' &&
-    href === url // no second spelling: what was checked is what is opened
+    href === url // only one spelling: what was checked is what is opened
   );
 }

@@ -1,11 +1,11 @@
 import { Fault } from '../../core/model/index.ts';
 import type { OpenerSetting } from './plan.ts';
 
-/** What a template may name in braces. A value that is not known is null. */
+/** The values that a template may name in braces. An unknown value is null. */
 export interface PlaceholderValues {
   readonly persona: string;
   readonly source: string | null;
-  /** The newest message's. */
+  /** The id of the newest message. */
   readonly id: string | null;
   /** The session's own id. */
   readonly session: string | null;
@@ -16,7 +16,7 @@ export interface PlaceholderValues {
 const NAMES: readonly (keyof PlaceholderValues)[] = ['persona', 'source', 'id', 'session', 'cwd'];
 const PLACEHOLDER = /\{(persona|source|id|session|cwd)\}/g;
 
-/** Schemes that hand text to an interpreter or a file to a program; no setting allows them. */
+/** Schemes that pass text to an interpreter or a file to a program. No setting can allow them. */
 const NEVER: readonly string[] = [
   'javascript',
   'vbscript',
@@ -29,8 +29,8 @@ const NEVER: readonly string[] = [
 ];
 
 /**
- * Programs that read an argument as code, by the name of their file. `all`: any argument may be code. `code`: what stands
- * directly behind an option such as `-c`, and what comes before the script. `option`: only what stands behind such an option.
+ * Programs that read an argument as code, by their file name. `all`: any argument may be code. `code`: code is the argument after
+ * an option such as `-c`, and any argument before the script. `option`: code is only the argument after such an option.
  */
 const READS_CODE: readonly { readonly name: RegExp; readonly reads: 'all' | 'code' | 'option' }[] = [
   {
@@ -47,12 +47,13 @@ const READS_CODE: readonly { readonly name: RegExp; readonly reads: 'all' | 'cod
   },
 ];
 
-/** `-c`, `-lc`, `-e`, `-S`, `-x`, `--eval`, `--split-string` and the like. */
+/** Matches `-c`, `-lc`, `-e`, `-S`, `-x`, `--eval`, `--split-string` and the like. */
 const CODE_OPTION =
   /^-[A-Za-z]*[cCeEpPrSx]$|^[/-](?:eval|exec|command|code|print|expression|split-string|session-command)$|^--(?:eval|exec|command|code|print|expression|split-string|cmd|ex)$/i;
 
 /**
- * A list of arguments in which each placeholder is a whole argument, replaced byte for byte; null when one has no value.
+ * Fills a list of arguments in which each placeholder is a whole argument. Values are inserted byte for byte. Returns null when a
+ * placeholder has no value.
  * @param what the setting, for the fault
  * @throws Fault `settings`: what `checkArgv` refuses, or a value that would be an option
  */
@@ -80,7 +81,7 @@ export function fillArgv(
   return filled;
 }
 
-/** Values as any persona has them: what is refused with these is refused whoever is meant. */
+/** Typical values. What is refused with them is refused for every persona. */
 const SAMPLE: PlaceholderValues = { persona: 'ada', source: 'local', id: '1', session: 's1', cwd: '/h/ada' };
 
 /**
@@ -95,8 +96,8 @@ export function checkOpener(setting: OpenerSetting, schemes: readonly string[]):
 }
 
 /**
- * Why a list of arguments must not be filled; null when it may. The same for the setting and for the click: a name from mail
- * is data, never code.
+ * Returns why a list of arguments must not be filled; null when it may. Setting and click use the same check: a name from mail is
+ * data, never code.
  */
 function checkArgv(template: readonly string[]): string | null {
   for (const [at, item] of template.entries()) {
@@ -111,7 +112,7 @@ function checkArgv(template: readonly string[]): string | null {
   return null;
 }
 
-/** `sh -c 'show {persona}'` would run what a name says. As an argument behind the text, `"$1"`, it is only a name. */
+/** `sh -c 'show {persona}'` would run the name as code. As an argument after the code, `"$1"`, it is only a name. */
 function isReadAsCode(template: readonly string[], at: number): boolean {
   const reader = findCodeReader(template, at);
   const reads = READS_CODE.find(({ name }) => name.test(toProgramName(reader)))?.reads;
@@ -123,7 +124,7 @@ function isReadAsCode(template: readonly string[], at: number): boolean {
   );
 }
 
-/** The strictest program before the placeholder that reads arguments as code; empty when none does. */
+/** Returns the strictest program before the placeholder that reads arguments as code, or '' when there is none. */
 function findCodeReader(template: readonly string[], at: number): string {
   const before = template.slice(0, at);
   const byStrictness = (['all', 'code', 'option'] as const).flatMap((reads) =>
@@ -132,7 +133,7 @@ function findCodeReader(template: readonly string[], at: number): string {
   return byStrictness[0] ?? '';
 }
 
-/** The name under which `toPlaceholderEnv` hands the value of a placeholder on. */
+/** Returns the name under which `toPlaceholderEnv` passes the value of a placeholder. */
 function toEnvironmentName(item: string): string {
   const [, name = ''] = /\{(\w+)\}/.exec(item) ?? [];
   return name === 'id' ? 'MESSAGE' : name.toUpperCase();
@@ -143,7 +144,7 @@ function toProgramName(item: string): string {
 }
 
 /**
- * An address with each value percent-encoded; null when one is not known. Slashes of {cwd} stay, so that
+ * Fills an address with each value percent-encoded. Returns null when a value is not known. Slashes of {cwd} stay, so that
  * `vscode://file{cwd}` works.
  * @param schemes what the setting `urlSchemes` allows, in lower case and without the colon
  * @throws Fault `settings`
@@ -173,7 +174,7 @@ export function hasPlaceholder(text: string): boolean {
 
 function fillText(template: string, get: (name: keyof PlaceholderValues) => string | null): string | null {
   let missing = false;
-  // In one pass: a value that holds braces is not looked at again.
+  // All in one pass, so that braces in a value are not filled again.
   const filled = template.replace(PLACEHOLDER, (_, name: keyof PlaceholderValues) => {
     const value = get(name);
     missing ||= value === null;
@@ -183,7 +184,7 @@ function fillText(template: string, get: (name: keyof PlaceholderValues) => stri
 }
 
 function encodeSegment(value: string): string {
-  // A segment of only dots would climb, also in its encoded form.
+  // A segment of only dots would lead to a parent folder, also in its encoded form.
   if (/^\.{1,2}$/.test(value)) throw createSettingsFault('url', `${JSON.stringify(value)} cannot stand in an address`);
   return encodeURIComponent(value.toWellFormed()).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }

@@ -1,37 +1,43 @@
 import type { ProcessLiveness } from './process-liveness.node.ts';
 import type { Pane, Session } from './session.ts';
 
-/** The setting `opener`: what opens a persona's session. */
+/** The setting `opener`, which says how a persona's session is opened. */
 export type OpenerSetting =
   | { readonly is: 'auto' | 'page' }
   | { readonly is: 'command'; readonly argv: readonly string[] }
   | { readonly is: 'url'; readonly template: string }
-  /** `argv`: a terminal program with its options; what it is to run is put behind. Without: the desktop's own. */
+  /**
+   * `argv` is a terminal program with its options; the command to run is appended. Without it the desktop's own terminal is used.
+   */
   | { readonly is: 'terminal'; readonly argv?: readonly string[] };
 
-/** One way to show the session; whoever carries it out finds the programs. */
+/** One way to show the session. Whoever runs the step finds the programs for it. */
 export type OpeningStep =
   | { readonly is: 'command'; readonly argv: readonly string[] }
   | { readonly is: 'url'; readonly template: string }
   /** Brings the terminal that shows the pane's server to the pane. */
   | { readonly is: 'tmux'; readonly pane: Pane }
-  /** A new terminal that shows the pane, for a server nobody looks at. */
+  /** A new terminal that shows the pane, for a server that no terminal shows. */
   | { readonly is: 'attach'; readonly pane: Pane; readonly terminal: readonly string[] | null }
-  /** A new terminal in the session's folder; `resume` null: with the person's shell. */
+  /** A new terminal in the session's folder. With a null `resume` it runs the person's shell. */
   | { readonly is: 'terminal'; readonly resume: readonly string[] | null; readonly terminal: readonly string[] | null }
   | { readonly is: 'page' };
 
 export interface OpeningPlan {
-  /** What the steps are about, and where their placeholders come from; null when no session is known. */
+  /** The session of the steps, from which placeholders are filled; null when no session is known. */
   readonly session: Session | null;
-  /** Tried in this order until one works. What the settings ask for by name stands alone: its failure is told. */
+  /**
+   * The steps are tried in this order until one works. What the settings name explicitly is the only step, and its failure is
+   * reported.
+   */
   readonly steps: readonly [OpeningStep, ...OpeningStep[]];
 }
 
 const PAGE = { is: 'page' } as const;
 
 /**
- * What a click on a persona does. A session that may still live is never resumed: two agents would write to one.
+ * Decides what a click on a persona does. A session that may still be alive is never resumed, because two agents would write to
+ * it.
  * @param sessions the persona's, newest first
  */
 export function choosePlan(
@@ -60,7 +66,7 @@ export function choosePlan(
   if (life === 'gone' && resume !== null) {
     return { session, steps: [{ is: 'terminal', resume, terminal: null }, PAGE] };
   }
-  // A pane outlives what ran in it: its last words are still worth more than the page.
+  // A pane outlives the program in it, and its last output is worth more than the page.
   if (pane !== null) return { session, steps: [{ is: 'tmux', pane }, { is: 'attach', pane, terminal: null }, PAGE] };
   return { session, steps: [PAGE] };
 }

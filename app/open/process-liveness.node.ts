@@ -2,25 +2,25 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import type { SessionProcess } from './session.ts';
 
-/** `unknown`: there is a process with this pid, and nothing tells whether it is the same one. */
+/** `unknown` means that there is a process with this pid, but it may be another one. */
 export type ProcessLiveness = 'live' | 'gone' | 'unknown';
 
-/** Whether the process that was announced still runs, and is not another one with its pid. */
+/** Returns whether the announced process still runs, and is not another one with the same pid. */
 export function checkLiveness({ pid, startKey, lock }: SessionProcess, platform: NodeJS.Platform): ProcessLiveness {
   if (lock !== undefined && lock !== null) return checkLockLiveness(lock, pid, platform);
   if (!isRunning(pid)) return 'gone';
   const now = readStartKey(pid, platform);
-  if (now === null && startKey !== null && platform === 'linux') return 'gone'; // a zombie, or it went just now
+  if (now === null && startKey !== null && platform === 'linux') return 'gone'; // a zombie, or it has just ended
   if (now === null || startKey === null) return 'unknown';
   return now === startKey ? 'live' : 'gone';
 }
 
-/** Whether the process that was announced on this machine is not there any more. */
+/** Returns whether the process that was announced on this machine is gone. */
 export function isProcessGone(runner: SessionProcess): boolean {
   return checkLiveness(runner, process.platform) === 'gone';
 }
 
-/** A server may be started again and take the session over, so the lock is asked and not the process, where it can be. */
+/** A server may be restarted and take the session over. So the lock is checked instead of the process, where that is possible. */
 function checkLockLiveness(path: string, pid: number, platform: NodeJS.Platform): ProcessLiveness {
   if (platform !== 'linux') return isRunning(pid) ? 'unknown' : 'gone';
   try {
@@ -28,11 +28,11 @@ function checkLockLiveness(path: string, pid: number, platform: NodeJS.Platform)
     if (stat === undefined) return 'gone';
     return isFlocked(readFileSync('/proc/locks', 'latin1'), stat.ino) ? 'live' : 'gone';
   } catch {
-    return 'unknown'; // not to be looked at
+    return 'unknown'; // the lock cannot be read
   }
 }
 
-/** Whether a table as that of proc_locks(5) has a lock by flock(2) on the file with this inode. */
+/** Returns whether a table in the form of proc_locks(5) has a flock(2) lock on the file with this inode. */
 export function isFlocked(table: string, inode: number): boolean {
   return table.split('\n').some((line) => {
     const [, kind, , , , file = ''] = line.trim().split(/\s+/);
@@ -41,8 +41,8 @@ export function isFlocked(table: string, inode: number): boolean {
 }
 
 /**
- * What no other process with this pid will have: on Linux the boot and the start in clock ticks since, elsewhere under
- * Unix the time of the start in seconds. Null on Windows, and for a process that is not there.
+ * Returns a text that no other process with this pid will have. On Linux it is the boot id and the start in clock ticks since
+ * boot, on other Unix systems the start time in seconds. Null on Windows, and for a process that does not exist.
  */
 export function readStartKey(pid: number, platform: NodeJS.Platform): string | null {
   if (!Number.isInteger(pid) || pid < 1) return null;
@@ -59,19 +59,19 @@ export function readStartKey(pid: number, platform: NodeJS.Platform): string | n
 function readLinuxStartKey(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // proc_pid_stat(5): the name, second, stands in parentheses and may hold both blanks and parentheses.
+    // proc_pid_stat(5): the second field is the name in parentheses, which may contain both blanks and parentheses.
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, start] = [afterName[0], afterName[22 - 3]];
-    if (state === 'Z' || state === 'X' || start === undefined) return null; // has ended; only its parent has not asked yet
+    if (state === 'Z' || state === 'X' || start === undefined) return null; // has ended, but its parent has not waited for it
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}:${start}`;
   } catch {
-    return null; // no such process, or a system without /proc: nothing is known of it
+    return null; // no such process, or a system without /proc: nothing is known
   }
 }
 
 function readStartTime(pid: number): string | null {
   try {
-    const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }; // one spelling, whoever asks
+    const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }; // one spelling in every environment
     const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
     const output = execFileSync('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], { env, stdio, timeout: 2000 });
     const start = output.toString('latin1').trim();
@@ -86,7 +86,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Another user's process is there all the same.
+    // A process of another user exists all the same.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

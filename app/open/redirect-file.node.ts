@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { type Clock, realRandom } from '../../core/ports/index.ts';
 import { createOpenFault } from './launch.node.ts';
 
-/** As long as a one-time link is good. */
+/** The lifetime of a one-time link. */
 const LIFETIME_MS = 60_000;
 const NAME = /^open-[0-9a-f]{16}\.html$/;
 
-/** Addresses that carry a one-time code, each in a file that only its owner can read. */
+/** Holds addresses with a one-time code, each in a file that only its owner can read. */
 export interface RedirectFiles extends Disposable {
   /**
    * Writes a page that leads a browser to `address`, and returns the `file://` URL of that page. The page is removed after a
@@ -19,8 +19,8 @@ export interface RedirectFiles extends Disposable {
 }
 
 /**
- * Keeps one-time codes out of the browser's command line, which every user of the machine can read. The browser is given a
- * file in the run directory, and the file names the address. Files of an earlier process are removed.
+ * Keeps one-time codes out of the browser's command line, which every user of the machine can read. The browser opens a file in
+ * the run directory, and the file contains the address. Files of an earlier process are removed.
  */
 export function openRedirectFiles(directory: string, clock: Clock): RedirectFiles {
   const timers = new Map<string, Disposable>();

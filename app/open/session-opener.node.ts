@@ -16,9 +16,9 @@ export interface SessionOpenerNeeds {
   readonly setting: OpenerSetting;
   /** What the setting `urlSchemes` allows. */
   readonly urlSchemes: readonly string[];
-  /** The persona's, newest first. @throws Fault `database` */
+  /** Returns the sessions of the persona, newest first. @throws Fault `database` */
   readonly sessions: (persona: PersonaId) => readonly Session[];
-  /** Of the board; null for a persona that is not there. */
+  /** Reads a persona from the board; null when it is not there. */
   readonly about: (persona: PersonaId) => { readonly source: string; readonly newestId: number | null } | null;
   readonly page: Opener;
   readonly openUrl: OpenUrl;
@@ -28,12 +28,12 @@ export interface SessionOpenerNeeds {
   readonly log: Log;
 }
 
-/** A program that is wrong in itself says so at once. */
+/** A program that cannot run at all fails within this time. */
 const FAILS_WITHIN_MS = 1000;
-/** Until a session that was resumed has announced itself; a second click must not resume it twice. */
+/** The time until a resumed session has announced itself. A second click must not resume it twice. */
 const RESUMES_WITHIN_MS = 10_000;
 
-/** Opens the session of the persona that was clicked, as the setting `opener` says; without a persona, the page. */
+/** Opens the session of the clicked persona as the setting `opener` says, or the page when no persona was clicked. */
 export function createSessionOpener(needs: SessionOpenerNeeds): Opener {
   const opening = new Map<PersonaId, Promise<OpenResult>>();
   const resumed = new Map<PersonaId, number>();
@@ -43,7 +43,7 @@ export function createSessionOpener(needs: SessionOpenerNeeds): Opener {
       if (click.opens.is === 'overview') return await needs.page.open(click);
       const { persona } = click.opens;
       const running = opening.get(persona);
-      if (running !== undefined) return await running; // a double click is one wish
+      if (running !== undefined) return await running; // a double click counts once
       const run = openSession(needs, persona, click, resumed).finally(() => opening.delete(persona));
       opening.set(persona, run);
       return await run;
@@ -126,7 +126,7 @@ function collectValues({ about }: SessionOpenerNeeds, persona: PersonaId, sessio
   };
 }
 
-/** Opens a terminal in the session's folder. @param program its own options before, null: the desktop's */
+/** Opens a terminal in the session's folder. @param program the terminal program with its options; null for the desktop's own */
 async function openTerminal(
   needs: SessionOpenerNeeds,
   program: readonly string[] | null,
@@ -142,7 +142,7 @@ async function openTerminal(
   await runCommand(needs, [...filled, ...argv], cwd, values, click);
 }
 
-/** The terminal of this desktop, with its arguments. */
+/** Finds the terminal of this desktop, with its arguments. */
 function findDesktopTerminal(
   { platform, env }: SessionOpenerNeeds,
   cwd: string,
@@ -185,7 +185,7 @@ async function runCommand(
   await launch({ file, args, cwd, env, failsWithinMs: FAILS_WITHIN_MS }, needs.clock);
 }
 
-/** Absolute as it is, else from PATH; never from the current folder. @throws Fault `exec-failed` */
+/** Returns an absolute path: the given one, or from PATH. The current folder is never searched. @throws Fault `exec-failed` */
 function resolveProgramPath(program: string, { platform, env }: SessionOpenerNeeds): string {
   const path = platform === 'win32' ? win32 : posix;
   if (path.isAbsolute(program)) return resolveProgram(program, env, platform) ?? program;
@@ -196,7 +196,7 @@ function resolveProgramPath(program: string, { platform, env }: SessionOpenerNee
   throw createOpenFault(`the program ${program} is not on PATH`);
 }
 
-/** The same values for a program that would rather read them there. */
+/** Returns the same values as environment variables, for a program that reads them there. */
 function toPlaceholderEnv({ persona, source, id, session, cwd }: PlaceholderValues): ProgramEnv {
   return {
     HIVEBAR_PERSONA: persona,

@@ -20,18 +20,23 @@ const STEPS = [
    ALTER TABLE sessions ADD COLUMN lock_path TEXT`,
 ] as const;
 
-/** How many are kept of each persona. */
+/** The number of sessions that are stored for each persona. */
 const MAX_SESSIONS = 10;
 
-/** Who works where: what a click opens. Written by `hivebar session`, also while the tray process is closed. */
+/**
+ * Stores which persona works where, which is what a click opens. `hivebar session` writes it, also while the tray process is
+ * closed.
+ */
 export interface SessionStore {
-  /** Kept as the persona's newest, in place of an earlier announcement of the same session. @throws Fault `usage` */
+  /**
+   * Stores the session as the persona's newest, and replaces an earlier announcement of the same session. @throws Fault `usage`
+   */
   set(announcement: SessionAnnouncement, at: Instant): void;
   /** Newest first, at most 10. */
   list(persona: PersonaId): readonly Session[];
-  /** Persona by persona, newest first. */
+  /** By persona, and newest first for each. */
   listAll(): readonly Session[];
-  /** The session with this id, or (null) the newest that is not over, is over now. Null when there is none. */
+  /** Ends the session with this id or, with null, the newest open one. Returns null when there is none. */
   end(persona: PersonaId, id: string | null, at: Instant): Session | null;
 }
 
@@ -64,7 +69,7 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const sameId = db.prepare('DELETE FROM sessions WHERE persona = ? AND id = ?');
-  // A session without a name of its own is known by its process.
+  // A session without an id is identified by its process.
   const againByProcess = db.prepare(
     'DELETE FROM sessions WHERE persona = ? AND id IS NULL AND pid = ? AND start_key IS ?',
   );

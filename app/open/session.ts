@@ -1,49 +1,51 @@
 import { posix, win32 } from 'node:path';
 import { Fault, type Instant, type PersonaId } from '../../core/model/index.ts';
 
-/** A pane of tmux, on the server it was announced from: pane ids are never used twice by one server. */
+/** A pane of tmux, on the server from which it was announced. A server never uses a pane id twice. */
 export interface Pane {
-  /** The server's socket, absolute. */
+  /** The absolute path of the server's socket. */
   readonly socket: string;
   readonly serverPid: number;
-  /** `%N`. */
+  /** The pane id, `%N`. */
   readonly pane: string;
 }
 
-/** A process, and what tells it from a later one with the same pid; null where the system has no such thing. */
+/** A process, with a key that tells it from a later one with the same pid; null where the system has no such key. */
 export interface SessionProcess {
   readonly pid: number;
   readonly startKey: string | null;
-  /** A file that is locked for as long as the session runs, where its process outlives it; absent: the process alone tells. */
+  /**
+   * A file that is locked while the session runs, for sessions whose process outlives them. If absent, only the process counts.
+   */
   readonly lock?: string | null;
 }
 
-/** The agent program of a session, and the folder in which it keeps what it knows of its sessions. */
+/** The agent program of a session, and the folder in which it stores its sessions. */
 export interface HarnessHome {
   readonly name: string;
-  /** Absolute. */
+  /** An absolute path. */
   readonly home: string;
 }
 
-/** What a session says of itself with `hivebar session set`. */
+/** What a session reports about itself with `hivebar session set`. */
 export interface SessionAnnouncement {
   readonly persona: PersonaId;
-  /** The agent program's own name for the session; null when it gave none. */
+  /** The agent program's own id of the session; null when it gave none. */
   readonly id: string | null;
-  /** Absolute. */
+  /** An absolute path. */
   readonly cwd: string;
   readonly pane: Pane | null;
   readonly runner: SessionProcess;
-  /** What takes the session up again, item by item; null: nothing does. */
+  /** The arguments that resume the session; null when it cannot be resumed. */
   readonly resume: readonly string[] | null;
-  /** Absent: not known. */
+  /** Absent when not known. */
   readonly harness?: HarnessHome | null;
 }
 
-/** A session as it is kept. */
+/** A session as it is stored. */
 export interface Session extends SessionAnnouncement {
   readonly announcedAt: Instant;
-  /** When it said that it is over; null: not yet. */
+  /** When it reported its end; null before that. */
   readonly endedAt: Instant | null;
 }
 
@@ -52,11 +54,12 @@ const PATH_CHARS = 4096;
 const ITEMS = 64;
 const RESUME_CHARS = 16_384;
 
-// What a terminal acts on or breaks a line at. Text that is not well-formed would come back changed from the database.
+// Characters that a terminal acts on or that break a line. Text that is not well-formed would come back changed from the
+// database.
 const REFUSED = /[\p{Cc}\u2028\u2029]/u;
 
 /**
- * The announcement as it is, once it has been found fit to be kept.
+ * Returns the announcement unchanged if it can be stored.
  * @throws Fault `usage` which names the field and the value
  */
 export function checkAnnouncement(announcement: SessionAnnouncement, platform: NodeJS.Platform): SessionAnnouncement {
@@ -106,8 +109,8 @@ function createRefusal(message: string): Fault {
 }
 
 /**
- * The socket and the server's pid in tmux's own variable TMUX, `SOCKET,PID,SESSION`; null when it holds something else.
- * A socket's path may hold commas.
+ * Parses the socket and the server's pid from tmux's own variable TMUX, `SOCKET,PID,SESSION`. Null when it has another form. A
+ * socket's path may contain commas.
  */
 export function parseTmuxServer(variable: string): Pick<Pane, 'socket' | 'serverPid'> | null {
   const [, socket, pid] = /^(.+),(\d{1,10}),\d+$/s.exec(variable) ?? [];

@@ -1,4 +1,7 @@
-/** How a terminal program is told where to start and what to run. Items, never a line: no shell reads them. */
+/**
+ * Builds the arguments that tell a terminal program where to start and what to run. They are separate arguments, because no shell
+ * reads them.
+ */
 type TerminalSyntax = (cwd: string, run: readonly string[]) => readonly string[];
 
 const EXECUTES: TerminalSyntax = (_cwd, run) => (run.length === 0 ? [] : ['-e', ...run]);
@@ -9,7 +12,7 @@ const appendCommand = (
   run: readonly string[],
 ): readonly string[] => (run.length === 0 ? options : [...options, ...separator, ...run]);
 
-/** In the order they are looked for. Where there is no option for the folder, the program is started in it. */
+/** In the order in which they are searched. A program without an option for the folder is started in that folder. */
 const SYNTAX: Readonly<Record<string, TerminalSyntax>> = {
   'x-terminal-emulator': EXECUTES, // Debian policy 11.8.3: "-e", then the program and its arguments
   'gnome-terminal': (cwd, run) => appendCommand([`--working-directory=${cwd}`], ['--'], run),
@@ -26,14 +29,14 @@ const SYNTAX: Readonly<Record<string, TerminalSyntax>> = {
 
 export const TERMINALS: readonly string[] = Object.keys(SYNTAX);
 
-/** The arguments for a terminal program by the name of its file; one that is not known gets `-e`, as xterm does. */
+/** Builds the arguments for a terminal program by its file name. An unknown program gets `-e`, like xterm. */
 export function buildTerminalArgs(name: string, cwd: string, run: readonly string[]): readonly string[] {
   return (Object.hasOwn(SYNTAX, name) ? (SYNTAX[name] ?? EXECUTES) : EXECUTES)(cwd, run);
 }
 
 /**
- * Terminal.app runs lines only, so AppleScript makes one, with its own quoting. That holds for text without quotes and
- * backslashes in every shell a person may have, fish and csh included; so no other is given to it.
+ * Terminal.app runs only lines of text, so AppleScript quotes the arguments and builds the line. Its quoting is right in every
+ * shell, fish and csh included, for text without quotes and backslashes. No other text is passed to it.
  */
 const APPLESCRIPT: readonly string[] = [
   'on run argv',
@@ -51,13 +54,13 @@ const APPLESCRIPT: readonly string[] = [
 
 const NOT_IN_A_LINE = /['\\!\p{Cc}]/u;
 
-/** For osascript; null when an item holds what cannot be quoted for every shell. */
+/** Builds the arguments for osascript. Null when an item has text that cannot be quoted for every shell. */
 export function buildAppleTerminalArgs(cwd: string, run: readonly string[]): readonly string[] | null {
   if ([cwd, ...run].some((item) => NOT_IN_A_LINE.test(item))) return null;
   return [...APPLESCRIPT.flatMap((line) => ['-e', line]), cwd, ...run];
 }
 
-/** For wt.exe; null when an item holds its own separator, or a quote, which it reads again. */
+/** Builds the arguments for wt.exe. Null when an item has its separator, or a quote, which it would parse again. */
 export function buildWindowsTerminalArgs(cwd: string, run: readonly string[]): readonly string[] | null {
   if ([cwd, ...run].some((item) => /[;"]/.test(item))) return null;
   return ['-d', cwd, ...run];

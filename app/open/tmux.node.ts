@@ -7,12 +7,12 @@ import { createOpenFault } from './launch.node.ts';
 import type { Pane } from './session.ts';
 
 const ANSWERS_WITHIN_MS = 2000;
-/** Where Homebrew puts it: a login session's PATH does not lead there. */
+/** The folders of Homebrew, which are not on the PATH of a login session. */
 const BESIDE = ['/usr/local/bin', '/opt/homebrew/bin'];
 
 /**
- * Makes the pane the current one of its session, and brings the terminal used last to it.
- * @throws Fault `exec-failed`: there is no such pane any more, or no terminal shows this server
+ * Makes the pane the current one of its session, and switches the terminal that was used last to it.
+ * @throws Fault `exec-failed` when the pane does not exist any more, or no terminal shows this server
  */
 export async function showPane(pane: Pane, env: ProgramEnv, platform: NodeJS.Platform): Promise<void> {
   const tmux = openTmux(pane, env, platform);
@@ -24,8 +24,8 @@ export async function showPane(pane: Pane, env: ProgramEnv, platform: NodeJS.Pla
 }
 
 /**
- * The command that shows the pane in a terminal of its own; its program is an absolute path.
- * @throws Fault `exec-failed`: there is no such pane any more
+ * Builds the command that shows the pane in a terminal of its own. Its program is an absolute path.
+ * @throws Fault `exec-failed` when the pane does not exist any more
  */
 export async function buildAttachCommand(
   pane: Pane,
@@ -38,13 +38,13 @@ export async function buildAttachCommand(
   return [tmux.file, '-S', pane.socket, 'attach-session', '-t', session];
 }
 
-/** Where the cursor must still be when something is done to a pane. */
+/** Where the cursor must still be when something is typed into a pane. */
 export type CursorPosition = PaneState['cursor'];
 
 /**
- * What the pane shows now, all of one moment.
+ * Reads what the pane shows now, all from the same moment.
  * @param pid the agent's process
- * @throws Fault `exec-failed`: there is no such pane any more
+ * @throws Fault `exec-failed` when the pane does not exist any more
  */
 export async function readPane(
   pane: Pane,
@@ -83,8 +83,8 @@ const STATE =
   '#{pane_width} #{pane_tty}';
 
 /**
- * Pastes the words, provided that nothing moved since it was looked at: tmux itself looks again. A paste, which is no key of a
- * menu to a program that knows one from the other. @returns whether it was done. @throws Fault `exec-failed`
+ * Pastes the words if nothing has moved since the pane was read. tmux itself checks that. It is a paste because programs that
+ * recognize one do not take it for a key of a menu. @returns whether it was done. @throws Fault `exec-failed`
  */
 export async function pasteWords(
   pane: Pane,
@@ -104,7 +104,8 @@ export async function pasteWords(
 }
 
 /**
- * Enter, or as many backspaces as `words` has characters, while they stand on the screen and the cursor is right behind them.
+ * Presses Enter, or as many backspaces as `words` has characters, if the words are on the screen and the cursor is right after
+ * them.
  * @returns whether it was done. @throws Fault `exec-failed`
  */
 export async function finishWords(
@@ -120,7 +121,10 @@ export async function finishWords(
   return (await openTmux(pane, env, platform).ask(buildCondition(pane, at, words, press, ''))).trim() === 'done';
 }
 
-/** One command of tmux, which does `then` only when the pane takes keys, its cursor is there and it shows `words`. */
+/**
+ * Builds one tmux command that runs `then` only if the pane takes keys, the cursor is at this position and the pane shows
+ * `words`.
+ */
 function buildCondition(
   { pane }: Pane,
   { x, y }: CursorPosition,
@@ -146,7 +150,7 @@ function openTmux({ socket, serverPid, pane }: Pane, env: ProgramEnv, platform: 
   if (file === null) throw createOpenFault('tmux is not on PATH');
   const ask = (args: readonly string[]): Promise<string> =>
     new Promise((resolve, reject) => {
-      const { TMUX: _, TMUX_PANE: __, ...around } = env; // a tray started inside a tmux is not meant by it
+      const { TMUX: _, TMUX_PANE: __, ...around } = env; // a tray that was started inside tmux does not use that tmux
       execFile(
         file,
         ['-S', socket, ...args],
@@ -160,15 +164,15 @@ function openTmux({ socket, serverPid, pane }: Pane, env: ProgramEnv, platform: 
   return {
     file,
     ask,
-    /** The ids of the session and the window that hold the pane. */
+    /** Finds the ids of the session and the window that contain the pane. */
     async find(): Promise<readonly [session: string, window: string]> {
       const output = await ask(['display-message', '-p', '-t', pane, '#{pid} #{pane_id} #{session_id} #{window_id}']);
       const [pid, paneId, session = '', window = ''] = output.trim().split(' ');
-      // A server that was started again counts its panes from the beginning.
+      // A server that was restarted counts its panes from the beginning.
       if (Number(pid) !== serverPid || paneId !== pane) throw createGoneFault({ socket, serverPid, pane });
       return [session, window];
     },
-    /** The terminal to use: one that shows the session, else the one used last; null when the server has none. */
+    /** Finds the terminal to use: one that shows the session, else the one used last. Null when the server has none. */
     async client(session: string): Promise<string | null> {
       const output = await ask([
         'list-clients',

@@ -10,12 +10,12 @@ export interface UrlOpenerNeeds {
   readonly clock: Clock;
 }
 
-/** xdg-open may run for as long as the browser it started. */
+/** xdg-open may run for as long as the browser that it started. */
 const FAILS_WITHIN_MS = 3000;
 
 /**
- * Hands a URL to the desktop's own opener, as one argument of a program with an absolute path: no shell, and nothing from
- * the current folder. The program is let go and may outlive us.
+ * Passes a URL to the desktop's own opener, as one argument of a program with an absolute path. No shell is used, and nothing
+ * from the current folder. The program is detached and may outlive us.
  */
 export function createUrlOpener({ platform, env, clock }: UrlOpenerNeeds): OpenUrl {
   return async (url, activationToken) => {
@@ -25,7 +25,7 @@ export function createUrlOpener({ platform, env, clock }: UrlOpenerNeeds): OpenU
   };
 }
 
-/** The program, by its absolute path, and its arguments. @throws Fault `exec-failed` when there is none */
+/** Returns the program, by its absolute path, and its arguments. @throws Fault `exec-failed` when there is none */
 export function findOpenCommand(
   url: string,
   platform: NodeJS.Platform,
@@ -35,7 +35,7 @@ export function findOpenCommand(
     case 'darwin':
       return ['/usr/bin/open', url];
     case 'win32': {
-      // `start` is a word of the shell; this is what it does with a URL.
+      // `start` is a command of the shell; this is what it does with a URL.
       const dll = win32.join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'rundll32.exe');
       return [dll, 'url.dll,FileProtocolHandler', url];
     }
