@@ -1,6 +1,6 @@
 import { formatOwnerLine, REMOVED_BY, requireSingleLine, type ServiceProgram } from './service-program.ts';
 
-/** An XDG autostart entry (Desktop Entry Specification 1.5, "The Exec key"), which every desktop session reads. */
+/** Formats an XDG autostart entry (Desktop Entry Specification 1.5, "The Exec key"), which every desktop session reads. */
 export function formatAutostartEntry(program: ServiceProgram): string {
   return `${[
     `# ${formatOwnerLine(program)} ${REMOVED_BY}`,
@@ -17,19 +17,19 @@ export function formatAutostartEntry(program: ServiceProgram): string {
     .join('\n')}\n`;
 }
 
-/** The line that starts the program. */
+/** Formats the line that starts the program. */
 export function formatExecLine({ node, entry, environment }: ServiceProgram): string {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const words = [...(variables.length === 0 ? [] : ['/usr/bin/env', ...variables]), node, entry, 'run'];
   return `Exec=${words.map(quoteDesktopWord).join(' ')}`;
 }
 
-/** False when the person switched it off in the settings of the desktop, which leave the file in its place. */
+/** Returns false when the person switched the entry off in the settings of the desktop, which do not remove the file. */
 export function isEnabledEntry(text: string): boolean {
   return !/^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$/m.test(text);
 }
 
-/** Quoted for the command first, then escaped as every string of such a file is. `%` would begin a field code. */
+/** Quotes for the command first, then escapes like every string of such a file. `%` would begin a field code. */
 function quoteDesktopWord(word: string): string {
   const argument = word.replace(/["`$\\]/g, '\\$&').replaceAll('%', '%%');
   return `"${argument.replaceAll('\\', '\\\\')}"`;

@@ -5,22 +5,22 @@ import { realFiles } from '../../core/ports/index.ts';
 import { type Disk, isLocked, lockFile, readText } from '../../core/state/index.ts';
 import { checkLiveness, readStartKey } from '../open/index.ts';
 
-/** What has to end, and how it is made to. */
+/** A daemon that must end, and the means to end it. */
 export interface DaemonHandle {
   isGone(): boolean;
-  /** Sent only while it is sure whom it reaches. False: it is not, and nothing was sent. */
+  /** Sends a signal only if it certainly reaches this daemon. Returns false when nothing was sent. */
   signal(name: 'SIGTERM' | 'SIGKILL'): boolean;
 }
 
 type LockPlaces = Pick<DaemonPlaces, 'locked' | 'pid'>;
 
 /**
- * Whether a process is this daemon now. The lock of a process goes when it does, however it goes; a process number that was
- * written down proves nothing, since another process may have it by now.
+ * Returns whether a process is this daemon now. A process loses its lock when it ends for any reason. A saved pid proves nothing,
+ * since another process may have it by now.
  */
 export function isHeld(disk: Disk, { locked }: Pick<LockPlaces, 'locked'>): boolean {
   if (process.platform !== 'win32') return isLocked(disk, `${locked}.lock`);
-  // There a lock can only be looked at by taking it. A daemon that starts at this moment asks more than once.
+  // On Windows a lock can only be checked by taking it. A daemon that is just starting tries more than once.
   if (disk.files.lstat(`${locked}.lock`) === null) return false;
   try {
     lockFile(disk, locked)[Symbol.dispose]();
@@ -32,8 +32,9 @@ export function isHeld(disk: Disk, { locked }: Pick<LockPlaces, 'locked'>): bool
 }
 
 /**
- * The process that is this daemon, whatever it answers. Its number is believed when it holds the lock, on Linux when that very
- * process has the lock open, and from then on with its start, so that no stranger is ever hit.
+ * Returns a handle on the process that is this daemon, whatever it answers. Its pid is trusted if the lock is held, and on Linux
+ * if that process has the lock file open. From then on its start time is compared as well, so that no other process is ever
+ * signalled.
  */
 export function createDaemonHandle(disk: Disk, places: LockPlaces): DaemonHandle {
   const { platform } = process;
@@ -45,14 +46,14 @@ export function createDaemonHandle(disk: Disk, places: LockPlaces): DaemonHandle
   return {
     isGone: () => (holder === null ? !isHeld(disk, places) : !isThere(holder)),
     signal(name) {
-      holder ??= identifyHolder(disk, places, platform); // it was just starting
-      // Where no lock can be looked at, a number proves nothing: the launcher ends what it started.
+      holder ??= identifyHolder(disk, places, platform); // the daemon was just starting
+      // Where the lock's owner cannot be identified, a pid proves nothing, so the launcher ends what it started.
       if (holder === null || platform === 'win32' || !isThere(holder)) return false;
       try {
         process.kill(holder.pid, name);
         return true;
       } catch {
-        return false; // it went between the look and the signal
+        return false; // it ended between the check and the signal
       }
     },
   };
@@ -63,14 +64,14 @@ interface HolderProcess {
   readonly startKey: string | null;
 }
 
-/** Null: nobody holds the lock, or it cannot be told who. */
+/** Returns null when nobody holds the lock, or the holder cannot be identified. */
 function identifyHolder(disk: Disk, places: LockPlaces, platform: NodeJS.Platform): HolderProcess | null {
   const pid = findHolderPid(disk, places);
   if (pid === null || (platform === 'linux' && !hasOpen(pid, `${places.locked}.lock`))) return null;
   return { pid, startKey: readStartKey(pid, platform) };
 }
 
-/** The number of the process that holds the lock, null while nobody does. */
+/** Returns the pid of the process that holds the lock, or null while nobody does. */
 export function findHolderPid(disk: Disk, places: LockPlaces): number | null {
   return isHeld(disk, places) ? readPid(places.pid) : null;
 }
@@ -80,7 +81,7 @@ function readPid(path: string): number | null {
     const text = readText(realFiles, path, 64)?.trim() ?? '';
     return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : null;
   } catch {
-    return null; // nobody has written it yet, or it is gone
+    return null; // not written yet, or already removed
   }
 }
 
@@ -94,6 +95,6 @@ function hasOpen(pid: number, path: string): boolean {
       return open?.ino === ino && open.dev === dev;
     });
   } catch {
-    return false; // it is gone, or not ours to look at
+    return false; // the process is gone, or its files cannot be read
   }
 }

@@ -20,35 +20,38 @@ import {
 } from './supervised-unit.ts';
 import { putUnit, readUnit, removeUnit } from './unit-file.ts';
 
-/** What is there of the unit of a daemon. */
+/** The state of the unit of a daemon. */
 export type DaemonUnitStatus =
   | { readonly is: 'absent' }
-  /** `gone`: what it starts and is not there any more. `isOld`: not what `install` would write: another node, another copy of the program, another project. */
+  /**
+   * `gone` is what it starts and does not exist any more. `isOld` means that it is not what `install` would write, for example
+   * because of another node, another copy of the program or another project.
+   */
   | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean; readonly gone: string | null }
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 
 /** One persona daemon under the launcher of the platform, for this user (persona daemon, contract 7). */
 export interface DaemonService {
   check(): Promise<DaemonUnitStatus>;
-  /** Writes the unit, anew when it is there, and starts it. @throws Fault `unwritable`, `exec-failed`, `usage` for root by sudo */
+  /** Writes the unit, or writes it again, and starts it. @throws Fault `unwritable`, `exec-failed`, `usage` for root by sudo */
   install(): Promise<void>;
-  /** Writes a unit anew that starts something which is gone, and starts it. @returns what was gone @throws Fault as `install` */
+  /** Writes a unit again if it starts something that is gone, and starts it. @returns what was gone @throws Fault as `install` */
   repair(): Promise<string | null>;
-  /** Has it go on after a logout. @throws Fault `exec-failed`, naming the command */
+  /** Makes it continue after a logout. @throws Fault `exec-failed`, naming the command */
   enableLinger(): Promise<void>;
-  /** Stops it and starts it at no login. The unit stays. */
+  /** Stops it and prevents its start at login. The unit stays. */
   pause(): Promise<void>;
-  /** Stops it and removes the unit. Whether the user lingers is left as it is. @throws Fault as `install` */
+  /** Stops it and removes the unit. The user's lingering is not changed. @throws Fault as `install` */
   uninstall(): Promise<void>;
-  /** Whether the launcher runs it; null: it cannot be told, or there is no unit. */
+  /** Returns whether the launcher runs it; null when that is not known, or there is no unit. */
   isRunning(): Promise<boolean | null>;
-  /** What `install` would write, and where. */
+  /** Returns what `install` would write, and where. */
   print(): Promise<{ readonly path: string; readonly text: string }>;
 }
 
 export type DaemonServiceNeeds = Omit<SupervisedNeeds, 'program'>;
 
-/** @param directory where the daemon has its configuration */
+/** @param directory the directory of the daemon's configuration */
 export function createDaemonService(rest: DaemonServiceNeeds, daemon: DaemonUnit, directory: string): DaemonService {
   const needs: SupervisedNeeds = { ...rest, program: daemon.program };
   const unit = createUnit(needs, daemon, directory);
@@ -103,7 +106,10 @@ function createUnit(needs: SupervisedNeeds, daemon: DaemonUnit, directory: strin
   }
 }
 
-/** Per user only: what sudo installs would be root's, and not the agent's. Root who logged in as such is a user like others. */
+/**
+ * Units are per user only: what sudo installs would belong to root, and not to the agent. Root who logged in as root is a user
+ * like any other.
+ */
 function refuseSudo({ env, uid }: SupervisedNeeds): void {
   if (uid !== 0 || !env.SUDO_USER) return;
   const why = `a persona daemon belongs to a user, never to the system: run it as ${env.SUDO_USER}, without sudo`;

@@ -4,16 +4,16 @@ import { formatEnvironmentVariables, formatProgramArguments, formatPropertyList 
 import { formatOwnerLine, requireSingleLine, type ServiceProgram } from './service-program.ts';
 import { formatEnvironmentLines, quoteArgument, quoteSystemdWord } from './systemd-unit.ts';
 
-/** A persona daemon as the launcher of the platform starts it (persona daemon, contract 7). */
+/** A persona daemon in the form in which the launcher of the platform starts it (persona daemon, contract 7). */
 export interface DaemonUnit extends DaemonName {
   readonly program: ServiceProgram;
   readonly project: string;
 }
 
-/** The label of launchd, and with `.service` the unit of systemd. */
+/** Formats the label for launchd. With `.service` it is the name of the unit of systemd. */
 export const formatDaemonUnitName = (daemon: DaemonName): string => `${PREFIX}-${toJoinedName(daemon)}`;
 
-/** A task with its folder. */
+/** Formats the name of a task, with its folder. */
 export const formatDaemonTaskName = (daemon: DaemonName): string => `\\Hivebar\\${formatDaemonUnitName(daemon)}`;
 
 const formatRemovedBy = (daemon: DaemonName): string =>
@@ -22,8 +22,8 @@ const formatRemovedBy = (daemon: DaemonName): string =>
 const formatOwnerComment = (unit: DaemonUnit): string => `${formatOwnerLine(unit.program)} ${formatRemovedBy(unit)}`;
 
 /**
- * A unit of the user's systemd. Again after every death but a clean stop and 78, a configuration that would be the same
- * again. `RestartSteps=` needs systemd 254, so the pauses that grow are the program's own.
+ * Formats a unit of the user's systemd. It restarts after every exit except a clean stop and 78, a configuration error that would
+ * repeat. `RestartSteps=` needs systemd 254, so the growing waits are the program's own.
  */
 export function formatDaemonSystemdUnit(unit: DaemonUnit): string {
   const { program, tenant, identity } = unit;
@@ -57,8 +57,8 @@ export function formatDaemonSystemdUnit(unit: DaemonUnit): string {
 }
 
 /**
- * A LaunchAgent (launchd.plist(5)). launchd restarts by success and failure alone: `--stays-down` makes 78 a success. `Umask`
- * is 0077 in decimal. From the file's documentation; not verified on a machine.
+ * Formats a LaunchAgent (launchd.plist(5)). launchd restarts by success and failure only, so `--stays-down` turns 78 into a
+ * success. `Umask` is 0077 in decimal. From the file's documentation; not verified on a machine.
  */
 export function formatDaemonLaunchAgent(unit: DaemonUnit): string {
   const { program } = unit;
@@ -81,9 +81,9 @@ export function formatDaemonLaunchAgent(unit: DaemonUnit): string {
 }
 
 /**
- * A task of the Task Scheduler, the default on Windows: 10 s after the logon, so that what it connects to is there, and again
- * a minute after it failed, which is the least the scheduler knows. Node itself is what it starts: the scheduler has to see
- * its exit code. From the schema's documentation; not verified on a machine.
+ * Creates a task of the Task Scheduler, the default on Windows. It starts 10 s after the logon, so that its upstream is there,
+ * and again a minute after a failure, which is the shortest time that the scheduler allows. It starts node itself, because the
+ * scheduler needs its exit code. From the schema's documentation; not verified on a machine.
  */
 export function createDaemonTaskKind(unit: DaemonUnit): TaskKind {
   return {
@@ -99,7 +99,7 @@ export function createDaemonTaskKind(unit: DaemonUnit): TaskKind {
 
 const STAYS_DOWN = '--stays-down';
 
-/** All else it reads in its configuration; these say which one, and what it must agree with. */
+/** These arguments identify the configuration and must agree with it. Everything else is read from it. */
 function listRunWords({ tenant, identity, project }: DaemonUnit): readonly string[] {
   return ['daemon', 'run', '--tenant', tenant, '--identity', identity, '--project', project];
 }

@@ -2,20 +2,20 @@ import { askDaemon, type DaemonPlaces } from '../../core/link/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import type { DaemonHandle } from './daemon-holder.node.ts';
 
-/** How it ended; `stayed`: it did not. */
+/** How the daemon ended. `stayed` means that it did not end. */
 export type DaemonEnd = 'was-gone' | 'asked' | 'terminated' | 'killed' | 'stayed';
 
-/** What a daemon is given for each of the ways (persona daemon, contract 5). */
+/** The time that a daemon has for each step (persona daemon, contract 5). */
 export const PATIENCE = { askedMs: 5000, terminatedMs: 2000, killedMs: 2000 } as const;
 
-/** A little less than it is given, so that one that needs all of it still ends well. */
+/** A little less than its time, so that a daemon that needs all of it still ends by itself. */
 const DEADLINE_MS = 4500;
 const CHECK_EVERY_MS = 20;
 const ASK_AGAIN_MS = 100;
 
 /**
- * Ends a daemon: asks it to, terminates it, kills it, each when the one before did not help in time.
- * @param reason `wrap`, `archive`, `destroy` or what else it is to say to its upstream
+ * Ends a daemon: asks it, terminates it, kills it. Each step comes when the one before did not work in time.
+ * @param reason what the daemon says to its upstream: `wrap`, `archive`, `destroy` or another reason
  */
 export async function endDaemon(
   places: Pick<DaemonPlaces, 'socket' | 'token'>,
@@ -38,7 +38,7 @@ export async function endDaemon(
   return (await isGoneWithin(PATIENCE.killedMs, daemon, clock)) ? 'killed' : 'stayed';
 }
 
-/** Again while it is just starting, and so has no socket yet. */
+/** Asks again while the daemon is just starting, and so has no socket yet. */
 async function ask(
   places: Pick<DaemonPlaces, 'socket' | 'token'>,
   reason: string,

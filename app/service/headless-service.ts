@@ -27,27 +27,33 @@ import { putUnit, readUnit, removeUnit, type Unit, type UnitNeeds } from './unit
 
 export type HeadlessNeeds = SupervisedNeeds;
 
-/** What is there of the headless service. */
+/** The state of the headless service. */
 export type HeadlessStatus =
   | { readonly is: 'absent' }
-  /** `gone`: what it starts and is not there any more. `isOld`: it starts another node or another copy of the program than this one, or is of an older Hivebar. */
+  /**
+   * `gone` is what it starts and does not exist any more. `isOld` means that it starts another node or another copy of the
+   * program, or was written by an older Hivebar.
+   */
   | { readonly is: 'ours'; readonly path: string; readonly isOld: boolean; readonly gone: string | null }
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 
 /** The headless watch under the supervisor of the platform (Kijito contract i). */
 export interface HeadlessService {
-  /** Where its positions, event files and log are. */
+  /** The directory of its positions, event files and log. */
   readonly directory: string;
   check(): HeadlessStatus;
-  /** Writes the unit, anew when it is there, and starts it. @throws Fault `unwritable`, `exec-failed` */
+  /** Writes the unit, or writes it again, and starts it. @throws Fault `unwritable`, `exec-failed` */
   install(flags: readonly string[]): Promise<void>;
   /** Stops it and removes the unit. @throws Fault as `install` */
   uninstall(): Promise<void>;
-  /** What `install` would write, and where. */
+  /** Returns what `install` would write, and where. */
   print(flags: readonly string[]): Promise<{ readonly path: string; readonly text: string }>;
-  /** What the supervisor has lost of an installed service; null: nothing. Only the Task Scheduler keeps a copy of its own. */
+  /**
+   * Returns what the supervisor has lost of an installed service; null for nothing. Only the Task Scheduler has a copy of its
+   * own.
+   */
   findLost(): Promise<string | null>;
-  /** Whether it goes on without a login; null: that cannot be told, or is no question here. */
+  /** Returns whether it continues without a login; null when that is not known, or does not apply here. */
   isLingering(): Promise<boolean | null>;
 }
 
@@ -65,7 +71,7 @@ export function createHeadlessService(needs: HeadlessNeeds): HeadlessService {
       return { is: 'ours', path, isOld, gone: findMissingStart(needs.disk, file.text, needs.os) };
     },
     async install(flags) {
-      ensurePrivateDir(needs.disk, directory); // the log of launchd wants it there
+      ensurePrivateDir(needs.disk, directory); // the log of launchd needs this directory
       await putUnit(needs, unit(flags));
     },
     uninstall: () => removeUnit(needs, unit([])),
@@ -78,13 +84,16 @@ export function createHeadlessService(needs: HeadlessNeeds): HeadlessService {
   };
 }
 
-/** The unit of the headless service of this very Hivebar, null when there is none. @throws Fault `unreadable` */
+/** Finds the unit of the headless service of this Hivebar; null when there is none. @throws Fault `unreadable` */
 export function findHeadlessUnit(needs: UnitNeeds): string | null {
   const status = createHeadlessService({ ...needs, uid: null }).check();
   return status.is === 'ours' ? status.path : null;
 }
 
-/** Below the state directory, never a cache: a cleaner would have it start over (Kijito contract, trap 38). */
+/**
+ * It is below the state directory and never in a cache, because after a clean-up the service would start over (Kijito contract,
+ * trap 38).
+ */
 function getHeadlessDirectory(os: NodeJS.Platform, { state }: ServiceProgram): string {
   return (os === 'win32' ? win32 : posix).join(state, 'headless');
 }

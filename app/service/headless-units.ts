@@ -4,26 +4,26 @@ import { formatOwnerLine, requireSingleLine, type ServiceProgram } from './servi
 import { quoteArgument, quoteSystemdWord } from './systemd-unit.ts';
 import { escapeXml } from './xml.ts';
 
-/** The name the service is known by (Kijito contract i). */
+/** The name by which the service is known (Kijito contract i). */
 export const HEADLESS_LABEL = 'com.kijito.inbox-monitor';
 export const HEADLESS_UNIT = 'kijito-inbox-monitor.service';
 export const HEADLESS_TASK = '\\Hivebar\\Kijito inbox monitor';
 export const HEADLESS_REMOVED_BY = '`hivebar service uninstall --headless` removes it.';
-/** What it says goes here where no journal takes it, beside its positions; the program keeps it small. */
+/** The log file where there is no journal, beside the positions. The program limits its size. */
 export const HEADLESS_LOG = 'watch.err';
 
-/** The headless watch as a service: what is run, with which words. */
+/** The headless watch as a service: the program and its arguments. */
 export interface HeadlessRun {
   readonly program: ServiceProgram;
-  /** The flags of `hivebar watch`, whole: every path in them is absolute, and no secret is among them. */
+  /** All flags of `hivebar watch`. Every path in them is absolute, and none of them is a secret. */
   readonly flags: readonly string[];
-  /** Where its positions, event files and log are. */
+  /** The directory of its positions, event files and log. */
   readonly directory: string;
 }
 
 /**
- * A unit of the user's systemd. Again after every death but a clean stop, and never for 2 (command line, lock) and 4
- * (nobody reads): they would be the same again. A network-online.target that is not there is no obstacle (systemd.unit(5)).
+ * Formats a unit of the user's systemd. It restarts after every exit except a clean stop, 2 (command line, lock) and 4 (nobody
+ * reads), which would repeat. A missing network-online.target does no harm (systemd.unit(5)).
  */
 export function formatHeadlessSystemdUnit({ program, flags }: HeadlessRun): string {
   const words = [program.entry, 'service', 'run', '--headless', '--', ...flags].map(quoteArgument);
@@ -49,9 +49,9 @@ export function formatHeadlessSystemdUnit({ program, flags }: HeadlessRun): stri
 }
 
 /**
- * A LaunchAgent. launchd restarts by success and failure alone: `--stays-down` makes 2 and 4 a success. `Umask` is 0077 in
- * decimal. launchd lets a file of output grow for ever, so the program writes it; what node itself says when it dies goes
- * to the same file. From the file's documentation; not verified on a machine.
+ * Formats a LaunchAgent. launchd restarts by success and failure only, so `--stays-down` turns 2 and 4 into a success. `Umask` is
+ * 0077 in decimal. launchd lets an output file grow without limit, so the program writes the log. What node itself prints when it
+ * dies goes to the same file. From the file's documentation; not verified on a machine.
  */
 export function formatHeadlessLaunchAgent(headless: HeadlessRun, logPath: string): string {
   const { program, flags } = headless;
@@ -67,17 +67,20 @@ export function formatHeadlessLaunchAgent(headless: HeadlessRun, logPath: string
   ]);
 }
 
-/** What a task of the Task Scheduler runs; the scheduler keeps no output, so the log is written by the program. */
+/** Lists the arguments for a task of the Task Scheduler. The scheduler saves no output, so the program writes the log. */
 export function listHeadlessTaskWords({ flags }: HeadlessRun, logPath: string): readonly string[] {
   return [...listRunWords(logPath), ...flags];
 }
 
-/** Where the supervisor knows success and failure alone, and keeps no journal. */
+/** For a supervisor that only knows success and failure, and has no journal. */
 function listRunWords(logPath: string): readonly string[] {
   return ['service', 'run', '--headless', '--stays-down', '--log', logPath, '--'];
 }
 
-/** What the unit of this program has in it, whatever its flags are; that of another node or another copy has not. */
+/**
+ * Returns the text that every unit of this program contains, whatever its flags are. A unit of another node or another copy does
+ * not contain it.
+ */
 export function formatHeadlessStart(os: NodeJS.Platform, { node, entry }: ServiceProgram): string {
   if (os === 'win32') return escapeXml(formatTaskWords([node, entry, 'service', 'run']));
   if (os !== 'darwin') return `ExecStart=${quoteSystemdWord(node)} ${quoteArgument(entry)} `;

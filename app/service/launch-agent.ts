@@ -2,12 +2,12 @@ import { formatEnvironmentVariables, formatProgramArguments, formatPropertyList 
 import { formatOwnerLine, REMOVED_BY, type ServiceProgram } from './service-program.ts';
 
 export const LAUNCH_AGENT = 'hivebar';
-/** What it was called before; a file of ours by that name is taken away. */
+/** Its earlier name. A file of ours with that name is removed. */
 export const OLDER_LAUNCH_AGENT = 'local.hivebar';
 
 /**
- * A LaunchAgent of macOS (launchd.plist(5)): in the sessions of the desktop only, started again when it fails, at most
- * once a minute. From the file's documentation; not verified on a machine.
+ * Formats a LaunchAgent of macOS (launchd.plist(5)). It runs in desktop sessions only, and is started again when it fails, at
+ * most once per minute. From the file's documentation; not verified on a machine.
  */
 export function formatLaunchAgent(program: ServiceProgram): string {
   return formatPropertyList(`${formatOwnerLine(program)} ${REMOVED_BY}`, [

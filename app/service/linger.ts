@@ -2,23 +2,23 @@ import type { SupervisedNeeds } from './supervised-unit.ts';
 import { runOrThrow, runToEnd } from './unit-file.ts';
 
 /**
- * Units of a user stop with the last logout unless the user lingers (loginctl(1); Kijito contract, trap 69). Null: that can
- * not be told, or is no question here.
+ * Returns whether the user lingers. Otherwise a user's units stop with the last logout (loginctl(1); Kijito contract, trap 69).
+ * Null when that is not known, or does not apply here.
  */
 export async function isLingering(needs: SupervisedNeeds): Promise<boolean | null> {
   if (!hasLinger(needs)) return null;
-  // Only stderr of a program is kept here.
+  // Only stderr of a program is captured.
   const ended = await runToEnd(needs, ['sh', '-c', `exec loginctl show-user ${needs.uid} --property=Linger >&2`]);
   if (ended.is !== 'exited') return null;
   if (/^Linger=yes$/m.test(ended.stderr)) return true;
   return /^Linger=no$|not logged in or lingering/m.test(ended.stderr) ? false : null;
 }
 
-/** As one does it by hand: for oneself, which no password is asked for (persona daemon, contract 7). */
+/** The command without a user name is for the user's own account, which needs no password (persona daemon, contract 7). */
 const ENABLE_LINGER: readonly string[] = ['loginctl', 'enable-linger'];
 
 /**
- * Has the units of this user start with the machine and go on after a logout. Nothing where that is no question.
+ * Makes the units of this user start with the machine and continue after a logout. Does nothing where that does not apply.
  * @throws Fault `exec-failed`, naming the command
  */
 export async function enableLinger(needs: SupervisedNeeds): Promise<void> {
@@ -26,7 +26,7 @@ export async function enableLinger(needs: SupervisedNeeds): Promise<void> {
   try {
     await runOrThrow(needs, ENABLE_LINGER);
   } catch (error) {
-    if ((await isLingering(needs)) !== true) throw error; // refused, and not needed: somebody else has switched it on
+    if ((await isLingering(needs)) !== true) throw error; // refused, but not needed if somebody else has switched it on
   }
 }
 

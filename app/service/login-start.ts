@@ -24,36 +24,43 @@ export type LoginNeeds = UnitNeeds;
 
 type Mechanism = 'systemd' | 'autostart' | 'launch-agent' | 'logon-task';
 
-/** What is there of start at login. */
+/** The state of start at login. */
 export type LoginStartStatus =
   | {
       readonly is: 'on';
       readonly by: Mechanism;
       readonly path: string;
-      /** Not what `set(true)` would leave: for another node or another copy of the program, or of an older Hivebar. */
+      /** Not what `set(true)` would write: for another node or another copy of the program, or of an older Hivebar. */
       readonly isOld: boolean;
-      /** What it starts and is not there any more, so that nothing starts at login; null: all of it is. */
+      /** What it starts and does not exist any more, so that nothing starts at login; null when nothing is missing. */
       readonly gone: string | null;
     }
-  /** `path`: ours is there and switched off, for example in the settings of the desktop. `why`: where, when that is known. */
+  /**
+   * `path`: our file exists but is switched off, for example in the settings of the desktop. `why`: where it is switched off, if
+   * known.
+   */
   | { readonly is: 'off'; readonly path: string | null; readonly why?: string }
   /** A file of that name that this Hivebar did not write. It is left alone. */
   | { readonly is: 'foreign'; readonly path: string; readonly why: string };
 
 export interface LoginStart {
-  /** Null: it cannot be told, because a file of somebody else has the name. */
+  /** Null when it is not known, because the file of that name is not ours. */
   state(): Promise<boolean | null>;
   /**
-   * Switches it on or off for the next login; what runs now goes on. On when it is on writes it anew, with the paths of now.
-   * @throws Fault `usage` for on while the headless service is there: two would tell everything twice; `unwritable`, also for a file of that name that is not ours; `exec-failed` for systemctl or schtasks
+   * Switches start at login on or off for the next login; what runs now continues. If it is on already, on writes it again with
+   * the current paths.
+   * @throws Fault `usage` for on while the headless service exists, because two would deliver everything twice; `unwritable`,
+   * also for a file of that name that is not ours; `exec-failed` for systemctl or schtasks
    */
   set(on: boolean): Promise<void>;
   check(): Promise<LoginStartStatus>;
-  /** Writes anew what starts something that is gone, as `set(true)` does. @returns how it was before @throws Fault as `set` */
+  /**
+   * Writes it again if it starts something that is gone, as `set(true)` does. @returns its earlier state @throws Fault as `set`
+   */
   repair(): Promise<LoginStartStatus>;
-  /** What would have to be there for the entry to start anything; null: it is there. A container has neither of the two. */
+  /** Returns what the entry needs to start anything and is missing, or null. A container has neither systemd nor a desktop. */
   missing(): Promise<string | null>;
-  /** What `set(true)` would write, and where. Writes nothing. @throws Fault `unwritable` */
+  /** Returns what `set(true)` would write, and where. Writes nothing. @throws Fault `unwritable` */
   print(): Promise<UnitText>;
 }
 
@@ -62,16 +69,16 @@ export interface UnitText {
   readonly text: string;
 }
 
-/** A unit that may be one of several of its platform. */
+/** A unit that may be one of several on its platform. */
 interface LoginWay extends Unit {
   readonly by: Mechanism;
-  /** Where an older Hivebar wrote the same. */
+  /** The paths where an older Hivebar wrote the same. */
   readonly older: readonly string[];
-  /** Of a file of ours. */
+  /** Whether a file of ours is switched on. */
   isOn(text: string): boolean;
-  /** Why a file that is on starts nothing, because somebody switched it off elsewhere; null: it does. */
+  /** Returns why a file that is on starts nothing, because it was switched off elsewhere; null when it works. */
   offElsewhere?(): Promise<string | null>;
-  /** It starts this very program. */
+  /** Whether it starts exactly this program. */
   isCurrent(text: string): boolean;
 }
 
@@ -82,23 +89,23 @@ interface InstalledWay {
   /** The path of the way, or an older one. */
   readonly path: string;
   readonly file: Exclude<UnitFileState, { is: 'absent' }>;
-  /** Ours is there under an older name. */
+  /** Whether a file of ours has an older name. */
   readonly hasOlder: boolean;
 }
 
 const UNIT = 'hivebar.service';
 const TARGETS: readonly SystemdTarget[] = ['graphical-session.target', 'default.target'];
-/** systemctl(1): the unit is not active. Anything else but 0 means that there is no user's systemd to ask. */
+/** systemctl(1): the unit is not active. Any other code but 0 means that there is no systemd of this user. */
 const INACTIVE = 3;
 
 /**
- * Start at login with the platform's own means: systemd's user units or XDG autostart, LaunchAgents, the Task Scheduler.
- * Exactly one of them: what is installed stays, else it is chosen when it is switched on.
+ * Runs start at login with the platform's own means: systemd's user units or XDG autostart, LaunchAgents, the Task Scheduler.
+ * Exactly one of them is used: an installed one stays, otherwise one is chosen when it is switched on.
  */
 export function createLoginStart(needs: LoginNeeds): LoginStart {
   const ways = listWays(needs);
 
-  /** What is there under our names, the first that is anything at all; under an older name only what is ours. */
+  /** Finds the first existing file under our names. Under an older name only a file of ours counts. */
   function findInstalled(): InstalledWay | null {
     for (const way of ways) {
       const file = readUnit(needs, way.path);
@@ -146,7 +153,7 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
     const other = findHeadlessUnit(needs);
     if (other !== null) throw new Fault('usage', formatTrayRefused(other), LOGIN);
     await putUnit(needs, await findOrChooseWay());
-    removeOlder(); // not before: what cannot be written leaves what was there
+    removeOlder(); // not earlier: if the new file cannot be written, the old one stays
   }
 
   return {
@@ -175,7 +182,7 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
 const formatTrayRefused = (path: string): string =>
   `the headless service is installed (${path}), and every mail would be told twice; run \`hivebar service uninstall --headless\` first`;
 
-/** All ways of a platform, the preferred one first. */
+/** Lists all ways of a platform, the preferred one first. */
 function listWays(needs: LoginNeeds): readonly LoginWay[] {
   switch (needs.os) {
     case 'darwin':
@@ -188,8 +195,8 @@ function listWays(needs: LoginNeeds): readonly LoginWay[] {
 }
 
 /**
- * systemd, where it starts with the desktop session or there is no desktop. A session that never reaches
- * `graphical-session.target` (many small desktops) would never pull our unit in, and reads autostart files.
+ * Chooses systemd if it starts with the desktop session or there is no desktop. A session that never reaches
+ * `graphical-session.target` (many small desktops) would never start our unit, but reads autostart files.
  */
 async function chooseWay(needs: LoginNeeds, ways: readonly LoginWay[]): Promise<LoginWay> {
   const [first, second] = ways;
@@ -198,7 +205,7 @@ async function chooseWay(needs: LoginNeeds, ways: readonly LoginWay[]): Promise<
   return (await findTarget(needs)) === null ? second : first;
 }
 
-/** A desktop that runs now, or one that is installed: this may be asked over SSH. */
+/** Returns whether a desktop runs or is installed, because this may be called over SSH. */
 function hasDesktop({ env, disk }: LoginNeeds): boolean {
   if (env.DISPLAY || env.WAYLAND_DISPLAY || env.XDG_CURRENT_DESKTOP) return true;
   return SESSIONS.some((folder) => disk.files.lstat(folder) !== null);
@@ -206,7 +213,7 @@ function hasDesktop({ env, disk }: LoginNeeds): boolean {
 
 const SESSIONS = ['/usr/share/xsessions', '/usr/share/wayland-sessions'];
 
-/** Null: systemd is not the way here. */
+/** Returns null when systemd must not be used here. */
 async function findTarget(needs: LoginNeeds): Promise<SystemdTarget | null> {
   const command = ['systemctl', '--user', 'is-active', '--quiet', 'graphical-session.target'];
   const ended = await runToEnd(needs, command);
@@ -222,7 +229,7 @@ function createSystemdWay(needs: LoginNeeds): LoginWay {
     by: 'systemd',
     older: [],
     path: posix.join(folder, UNIT),
-    // A unit of ours that is there already goes on with its target: this may be asked over SSH.
+    // An existing unit of ours stays with its target, because this may be called over SSH.
     text: async () => formatSystemdUnit(needs.program, (await findTarget(needs)) ?? findEnabledTarget(needs, folder)),
     isOn: () => TARGETS.some((target) => isEnabledFor(needs, folder, target)),
     isCurrent: (text) => TARGETS.some((target) => text === formatSystemdUnit(needs.program, target)),
@@ -241,7 +248,7 @@ function createSystemdWay(needs: LoginNeeds): LoginWay {
 
 const getWantsPath = (folder: string, target: SystemdTarget): string => posix.join(folder, `${target}.wants`, UNIT);
 
-/** Enabled is a symlink that systemctl makes; it is looked at without asking anybody. */
+/** A unit is enabled by a symlink that systemctl makes. The symlink is read without a call to systemctl. */
 function isEnabledFor({ disk }: LoginNeeds, folder: string, target: SystemdTarget): boolean {
   return disk.files.lstat(getWantsPath(folder, target)) !== null;
 }
@@ -262,7 +269,7 @@ function createAutostartWay(needs: LoginNeeds): LoginWay {
   };
 }
 
-/** launchd reads the folder at each login. To load or unload it now would start a second Hivebar, or end this one. */
+/** launchd reads the folder at each login. Loading or unloading it now would start a second Hivebar, or end this one. */
 function createLaunchAgentWay({ home, program }: LoginNeeds): LoginWay {
   const plist = (label: string): string => posix.join(home, `Library/LaunchAgents/${label}.plist`);
   return {
@@ -276,7 +283,7 @@ function createLaunchAgentWay({ home, program }: LoginNeeds): LoginWay {
   };
 }
 
-/** The Task Scheduler keeps its own copy; by ours beside the state we know that the task is ours. */
+/** The Task Scheduler has its own copy. Our copy beside the state shows that the task is ours. */
 function createLogonTaskWay(needs: LoginNeeds): LoginWay {
   const { env, program } = needs;
   const path = win32.join(program.state, 'logon-task.xml');
@@ -293,7 +300,7 @@ function createLogonTaskWay(needs: LoginNeeds): LoginWay {
     offElsewhere: async () =>
       (await isTaskDeleted(needs, LOGON_TASK)) ? `the task ${LOGON_TASK} is not in the Task Scheduler any more` : null,
     isCurrent: (content) => content === text(),
-    // Without /F it refuses to overwrite: a task whose text we do not have is not ours.
+    // Without /F it refuses to overwrite: a task without our copy is not ours.
     afterWrite: (isNew) =>
       runOrThrow(needs, ['schtasks.exe', '/Create', '/TN', LOGON_TASK, '/XML', path, ...(isNew ? [] : ['/F'])]),
     afterRemove: () => deleteTask(needs, LOGON_TASK),

@@ -4,20 +4,20 @@ import { escapeXml, formatXmlComment } from './xml.ts';
 
 export const LOGON_TASK = '\\Hivebar\\Start at login';
 
-/** What a task starts, when, and how often it is started again, a minute after it failed. */
+/** What a task starts, when, and how often it is started again, each time a minute after it failed. */
 export interface TaskKind {
-  /** What follows the file that node runs. */
+  /** The arguments after the file that node runs. */
   readonly words: readonly string[];
   readonly removedBy: string;
-  /** The documented schema knows 255 at most; the scheduler itself takes 999. */
+  /** The documented schema allows at most 255; the scheduler itself accepts 999. */
   readonly restarts: number;
-  /** `hidden`: behind a program that keeps node's console window away; `node`: node itself, whose exit code is the task's. */
+  /** `hidden`: through a program that hides node's console window. `node`: node itself, whose exit code is the task's. */
   readonly starts: 'hidden' | 'node';
-  /** After the logon, an ISO 8601 duration; null: at once. */
+  /** The delay after the logon, an ISO 8601 duration; null for none. */
   readonly delay: string | null;
-  /** A start that was missed is made up for. */
+  /** Whether a missed start is made up for. */
   readonly startWhenAvailable: boolean;
-  /** How the text is to be written; null: it is ASCII. */
+  /** The encoding of the text; null when it is ASCII. */
   readonly encoding: 'UTF-16' | null;
 }
 
@@ -32,9 +32,9 @@ export const TRAY_TASK: TaskKind = {
 };
 
 /**
- * A task of the Windows Task Scheduler (its schema 1.2) for one user's logon. From the schema's documentation; not verified
- * on a machine. A task cannot carry variables.
- * @param user `DOMAIN\NAME`; without it the task would be everybody's, which takes an administrator
+ * Formats a task of the Windows Task Scheduler (its schema 1.2) for one user's logon. From the schema's documentation; not
+ * verified on a machine. A task cannot set environment variables.
+ * @param user `DOMAIN\NAME`; without it the task would be for all users, which takes an administrator
  */
 export function formatLogonTask(program: ServiceProgram, user: string, kind: TaskKind = TRAY_TASK): string {
   const delay = kind.delay === null ? '' : `<Delay>${kind.delay}</Delay>`;
@@ -70,7 +70,7 @@ export function formatLogonTask(program: ServiceProgram, user: string, kind: Tas
   ].join('\n')}\n`;
 }
 
-/** @throws Fault `unwritable` for a program that needs variables */
+/** @throws Fault `unwritable` for a program that needs environment variables */
 export function checkTaskEnvironment({ environment }: ServiceProgram): void {
   const [name] = Object.keys(environment);
   if (name === undefined) return;
@@ -90,7 +90,7 @@ export function formatTaskWords(words: readonly string[]): string {
   return words.map(quoteWindowsWord).join(' ');
 }
 
-/** As Windows programs take their command line apart: backslashes before a quote, or at the end, are doubled. */
+/** Quotes as Windows programs parse their command line: backslashes before a quote, or at the end, are doubled. */
 function quoteWindowsWord(word: string): string {
   return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')}"`;
 }

@@ -7,7 +7,7 @@ import { createHeadlessService, type HeadlessService } from './headless-service.
 import { createLoginStart, type LoginStart } from './login-start.ts';
 import type { ServiceProgram } from './service-program.ts';
 
-/** What start at login needs of the machine: a part of the one that the processes are composed from. */
+/** The part of the machine that start at login needs. */
 export interface LoginMachine {
   readonly os: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -16,19 +16,19 @@ export interface LoginMachine {
   readonly spawn: Spawn;
 }
 
-/** Start at login for this very program, on this machine, as this user. */
+/** Creates start at login for this program, on this machine, as this user. */
 export function createOwnLoginStart(machine: LoginMachine): LoginStart {
   return createLoginStart({ ...machine, home: findOwnHome(), program: getOwnProgram(machine.env) });
 }
 
-/** The headless watch as a service of this user, by this very program. */
+/** Creates the headless watch as a service of this user, run by this program. */
 export function createOwnHeadlessService(machine: LoginMachine): HeadlessService {
   const program = getOwnProgram(machine.env);
   const uid = process.geteuid?.() ?? null;
   return createHeadlessService({ ...machine, home: findOwnHome(), program, uid });
 }
 
-/** A persona daemon as a service of this user, by this very program. */
+/** Creates a persona daemon as a service of this user, run by this program. */
 export function createOwnDaemonService(
   machine: LoginMachine,
   daemon: DaemonName & { readonly project: string },
@@ -39,19 +39,19 @@ export function createOwnDaemonService(
   return createDaemonService({ ...machine, home: findOwnHome(), uid }, unit, directory);
 }
 
-/** The words that start this very program, as another process. */
+/** Returns the arguments that start this program as another process. */
 export function getOwnStart(): { readonly node: string; readonly entry: string } {
   return { node: process.execPath, entry: ENTRY };
 }
 
-// In the package every compiled file stands in dist/ beside the programs; in a checkout this file stands in app/service/.
+// In the package every compiled file is in dist/, beside the programs. In a checkout this file is in app/service/.
 const ENTRY = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', 'cli', 'hivebar.node.ts')
   : join(import.meta.dirname, 'hivebar.cjs');
 
 function getOwnProgram(env: LoginMachine['env']): ServiceProgram {
   const { state } = findOwnDirs({ ...env });
-  // Made absolute: what it was relative to is not there at login.
+  // Made absolute, because at login the current folder is another one.
   const environment: Record<string, string> = env.HIVEBAR_HOME ? { HIVEBAR_HOME: state } : {};
   return { node: process.execPath, entry: ENTRY, state, environment };
 }

@@ -1,6 +1,6 @@
 import { escapeXml, formatXmlComment } from './xml.ts';
 
-/** A property list of one dictionary, as launchd reads it (launchd.plist(5)). */
+/** Formats a property list of one dictionary for launchd (launchd.plist(5)). */
 export function formatPropertyList(comment: string, entries: readonly string[]): string {
   return `${[
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -19,7 +19,7 @@ export function formatProgramArguments(words: readonly string[]): readonly strin
   return ['  <key>ProgramArguments</key>', '  <array>', ...strings, '  </array>'];
 }
 
-/** Nothing when there are none. */
+/** Returns no entry when there are no variables. */
 export function formatEnvironmentVariables(environment: Readonly<Record<string, string>>): readonly string[] {
   const variables = Object.entries(environment).map(
     ([name, value]) => `    <key>${escapeXml(name)}</key><string>${escapeXml(value)}</string>`,

@@ -1,11 +1,11 @@
 import { type Disk, getErrno } from '../../core/state/index.ts';
 
-/** A word in double quotes, of a unit, an autostart entry or a task; or the text of a property list. */
+/** Matches a word in double quotes, of a unit, an autostart entry or a task, or the text of a property list. */
 const WORD = /"((?:[^"\\]|\\.)*)"|<string>([^<]*)<\/string>/g;
 const ABSOLUTE = /^(\/|[A-Za-z]:\\)/;
 const ENV = '/usr/bin/env';
 
-/** The Node and the file that a unit of ours starts, as its text has them: the first two absolute paths in all of our forms. */
+/** Returns the Node and the file that a unit of ours starts: the first two absolute paths in its text, in all of our forms. */
 export function parseStartPaths(text: string, os: NodeJS.Platform): readonly string[] {
   // Every string of an autostart entry is escaped once more.
   const once = text.includes('[Desktop Entry]') ? text.replaceAll('\\\\', '\\') : text;
@@ -16,17 +16,17 @@ export function parseStartPaths(text: string, os: NodeJS.Platform): readonly str
   return words.filter((word) => ABSOLUTE.test(word) && word !== ENV).slice(0, 2);
 }
 
-/** What of that is not there any more, so that nothing starts; null: all of it is. */
+/** Returns which of these is missing, so that nothing starts; null when none is. */
 export function findMissingStart(disk: Disk, text: string, os: NodeJS.Platform): string | null {
   return parseStartPaths(text, os).find((path) => !isThere(disk, path)) ?? null;
 }
 
-/** Through links: one that leads nowhere starts nothing. */
+/** Follows links: a link without a target starts nothing. */
 function isThere({ files }: Disk, path: string): boolean {
   try {
     return files.lstat(`${path}/.`) !== null;
   } catch (error) {
-    return getErrno(error) !== 'ENOENT'; // mostly ENOTDIR: a file. What may not be looked at is not known to be gone
+    return getErrno(error) !== 'ENOENT'; // mostly ENOTDIR: a file. What cannot be read may still exist
   }
 }
 

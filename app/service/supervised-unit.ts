@@ -3,22 +3,22 @@ import { deleteTask, isTaskDeleted } from './delete-task.ts';
 import { resolveConfigHome, runOrThrow, runToEnd, type Unit, type UnitNeeds, unlink } from './unit-file.ts';
 
 export interface SupervisedNeeds extends UnitNeeds {
-  /** Null where the platform has none. */
+  /** Null where the platform has no user ids. */
   readonly uid: number | null;
 }
 
-/** A unit that is started when it is written, and kept running from then on. */
+/** A unit that is started when it is written, and is kept running from then on. */
 export interface SupervisedUnit extends Unit {
-  /** Stops it, and starts it at no login until it is written again. The unit stays. Nothing when it is not there. */
+  /** Stops it, and prevents its start at login until it is written again. The unit stays. Does nothing when there is no unit. */
   pause(): Promise<void>;
-  /** Whether the supervisor runs it now; null: it cannot be told. */
+  /** Returns whether the supervisor runs it now; null when that is not known. */
   isRunning(): Promise<boolean | null>;
 }
 
-/** systemctl(1): nothing of that name is loaded, and so nothing of it runs. */
+/** systemctl(1): no unit of that name is loaded, so none runs. */
 const NOT_LOADED = 5;
 
-/** Of the user's systemd. @param name with its `.service` */
+/** Creates a unit of the user's systemd. @param name with its `.service` */
 export function createSystemdService(needs: SupervisedNeeds, name: string, text: Unit['text']): SupervisedUnit {
   const folder = posix.join(resolveConfigHome(needs), 'systemd/user');
   const systemctl = (...args: string[]): string[] => ['systemctl', '--user', ...args];
@@ -26,7 +26,7 @@ export function createSystemdService(needs: SupervisedNeeds, name: string, text:
     unlink(needs.disk, posix.join(folder, 'default.target.wants', name));
     await runBestEffort(needs, systemctl('stop', name), [NOT_LOADED]);
     await runBestEffort(needs, systemctl('daemon-reload'));
-    await runToEnd(needs, systemctl('reset-failed', name)); // else one that had failed is listed on, without its file
+    await runToEnd(needs, systemctl('reset-failed', name)); // else a failed unit is still listed, without its file
   }
   return {
     path: posix.join(folder, name),
@@ -45,7 +45,7 @@ export function createSystemdService(needs: SupervisedNeeds, name: string, text:
   };
 }
 
-/** Of launchd, in the user's session. */
+/** Creates an agent of launchd, in the user's session. */
 export function createLaunchdAgent(needs: SupervisedNeeds, label: string, text: Unit['text']): SupervisedUnit {
   const path = posix.join(needs.home, `Library/LaunchAgents/${label}.plist`);
   const domain = `gui/${needs.uid ?? 0}`;
@@ -54,13 +54,13 @@ export function createLaunchdAgent(needs: SupervisedNeeds, label: string, text: 
     path,
     text,
     async afterWrite() {
-      await runToEnd(needs, ['launchctl', 'bootout', target]); // an older one; there need not be any
-      await runToEnd(needs, ['launchctl', 'enable', target]); // what is disabled cannot be loaded
+      await runToEnd(needs, ['launchctl', 'bootout', target]); // an older one, if there is one
+      await runToEnd(needs, ['launchctl', 'enable', target]); // a disabled agent cannot be loaded
       await runOrThrow(needs, ['launchctl', 'bootstrap', domain, path]);
     },
     afterRemove: () => runBestEffort(needs, ['launchctl', 'bootout', target]),
     async pause() {
-      await runBestEffort(needs, ['launchctl', 'disable', target]); // its file is read at the next login all the same
+      await runBestEffort(needs, ['launchctl', 'disable', target]); // otherwise its file is read at the next login
       await runBestEffort(needs, ['launchctl', 'bootout', target]);
     },
     isRunning: () => isSuccessful(needs, ['launchctl', 'print', target]),
@@ -68,7 +68,7 @@ export function createLaunchdAgent(needs: SupervisedNeeds, label: string, text: 
 }
 
 /**
- * Of the Task Scheduler, which keeps its own copy; by ours at `path` we know that the task is ours.
+ * Creates a task of the Task Scheduler, which has its own copy. Our copy at `path` shows that the task is ours.
  * @param task its whole name, with folders
  */
 export function createScheduledTask(
@@ -94,12 +94,12 @@ export function createScheduledTask(
       await runBestEffort(needs, tasks('/Change', '/TN', task, '/DISABLE'));
       await runBestEffort(needs, tasks('/End', '/TN', task));
     },
-    // What the scheduler says of a task it says in the language of the system, except that there is none.
+    // The scheduler reports the state of a task in the language of the system. Only a missing task can be recognized.
     isRunning: async () => ((await isTaskDeleted(needs, task)) ? false : null),
   };
 }
 
-/** `step`, and when it fails what takes back those before it. @throws as `step` */
+/** Runs `step` and, when it fails, undoes the steps before it. @throws as `step` */
 async function runOrUndo(undo: (() => Promise<void>) | null, step: () => Promise<void>): Promise<void> {
   try {
     await step();
@@ -110,8 +110,8 @@ async function runOrUndo(undo: (() => Promise<void>) | null, step: () => Promise
 }
 
 /**
- * What is done already stands: who does not hear of it has nothing of it at the next start.
- * @param fine further exit codes that are none of a failure
+ * Runs a command whose failure is only logged: what is done already stays, and the rest ends by the next start.
+ * @param fine further exit codes that mean no failure
  */
 async function runBestEffort(
   needs: UnitNeeds,

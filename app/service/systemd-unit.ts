@@ -1,14 +1,14 @@
 import { formatOwnerLine, REMOVED_BY, requireSingleLine, type ServiceProgram } from './service-program.ts';
 
 /**
- * What pulls the unit in: the target of a desktop session, where the session reaches it; else the one of every login, for
- * a machine without a desktop.
+ * The target that starts the unit: that of a desktop session, if the session reaches it, otherwise that of every login, for a
+ * machine without a desktop.
  */
 export type SystemdTarget = 'graphical-session.target' | 'default.target';
 
 /**
- * A unit of the user's systemd (systemd.service(5)). It comes and goes with the session. The exit codes 2 and 3, a wrong
- * command line and another Hivebar, would be the same again.
+ * Formats a unit of the user's systemd (systemd.service(5)). It starts and stops with the session. It does not restart after the
+ * exit codes 2 and 3, a wrong command line and another Hivebar, which would repeat.
  */
 export function formatSystemdUnit(program: ServiceProgram, target: SystemdTarget): string {
   const session = target === 'graphical-session.target' ? [`After=${target}`, `PartOf=${target}`] : [];
@@ -36,12 +36,12 @@ export function formatEnvironmentLines({ environment }: ServiceProgram): readonl
   return Object.entries(environment).map(([name, value]) => `Environment=${quoteSystemdWord(`${name}=${value}`)}`);
 }
 
-/** One word in double quotes; `%` would begin a specifier. */
+/** Puts one word in double quotes. `%` would begin a specifier. */
 export function quoteSystemdWord(word: string): string {
   return `"${word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%')}"`;
 }
 
-/** In what stands behind the program, and there alone, `$` would begin a variable. */
+/** Quotes an argument of the program. Only there, `$` would begin a variable. */
 export function quoteArgument(word: string): string {
   return quoteSystemdWord(word).replaceAll('$', '$$$$');
 }

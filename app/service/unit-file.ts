@@ -23,17 +23,17 @@ export interface UnitNeeds {
   readonly program: ServiceProgram;
 }
 
-/** One file that starts us, and who has to be told of it. */
+/** A file that starts us, and the calls that make the system read it. */
 export interface Unit {
   readonly path: string;
   /** @throws Fault when it cannot be written for this program */
   text(): Promise<string>;
-  /** Tells whom it concerns; of one that is new it leaves nothing behind when it fails. @throws Fault `exec-failed` */
+  /** Makes the system read the unit. If that fails for a new unit, nothing of it stays. @throws Fault `exec-failed` */
   afterWrite(isNew: boolean): Promise<void>;
   afterRemove(): Promise<void>;
 }
 
-/** What is there under the unit's name: nothing, ours, or something that this Hivebar did not write. */
+/** What has the unit's name: nothing, a file of ours, or a file that this Hivebar did not write. */
 export type UnitFileState =
   | { readonly is: 'absent' }
   | { readonly is: 'ours'; readonly text: string }
@@ -43,7 +43,7 @@ const LOGIN = { is: 'machine', key: 'login' } as const;
 const COMMAND_MS = 10_000;
 const MOST_BYTES = 64 * 1024;
 
-/** Writes the unit, anew when it is there. @throws Fault `unwritable`, also for a foreign file; `exec-failed` */
+/** Writes the unit, or writes it again. @throws Fault `unwritable`, also for a foreign file; `exec-failed` */
 export async function putUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   const file = readUnit(needs, unit.path);
   if (file.is === 'foreign') throw createForeignFault(unit.path, file.why);
@@ -52,12 +52,12 @@ export async function putUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   try {
     await unit.afterWrite(isNew);
   } catch (error) {
-    if (isNew) unlink(needs.disk, unit.path); // half of it would look like all of it
+    if (isNew) unlink(needs.disk, unit.path); // a half-installed unit would look complete
     throw error;
   }
 }
 
-/** Nothing when it is not there; what could not be taken away keeps its file. @throws Fault as `putUnit` */
+/** Does nothing when there is no unit. If the system keeps the unit, its file stays. @throws Fault as `putUnit` */
 export async function removeUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   const file = readUnit(needs, unit.path);
   if (file.is === 'absent') return;
@@ -71,7 +71,7 @@ export async function removeUnit(needs: UnitNeeds, unit: Unit): Promise<void> {
   }
 }
 
-/** The base directory specification: a relative value is to be ignored. */
+/** By the base directory specification a relative value is ignored. */
 export function resolveConfigHome({ env, home }: Pick<UnitNeeds, 'env' | 'home'>): string {
   const configHome = env.XDG_CONFIG_HOME;
   return configHome?.startsWith('/') ? configHome : posix.join(home, '.config');
@@ -124,13 +124,13 @@ export async function runOrThrow(needs: UnitNeeds, command: readonly string[]): 
   throw new Fault('exec-failed', `${command.join(' ')}: ${why}`, LOGIN);
 }
 
-/** Runs a program of PATH to its end; one that stands in the current folder is never taken. */
+/** Runs a program of PATH to its end. A program in the current folder is never used. */
 export async function runToEnd(
   { disk, env, os, spawn }: UnitNeeds,
   [name = '', ...args]: readonly string[],
 ): Promise<ProcessEnd> {
   const isThere = (file: string): boolean => disk.files.lstat(file) !== null;
-  // What Windows brings is taken from where Windows keeps it, whatever PATH says.
+  // Programs of Windows are run from the folder of Windows, whatever PATH says.
   const system = os === 'win32' ? toSystem32Path(name, env) : null;
   const file = system === null ? findProgramWith(isThere, name, env, os) : isThere(system) ? system : null;
   if (file === null) return { is: 'not-started', why: `no ${name} on PATH` } as const;
