@@ -10,7 +10,7 @@ const TIMEOUT_MS = 5000;
 const MESSAGE_CHARS = 600;
 const NAMED = 3;
 
-/** The outages that were, newest first, without those that concern only who is hidden. */
+/** Draws the past outages, newest first, without those that only concern hidden personas. */
 export async function drawAlerts(status: StatusWire): Promise<void> {
   const answer = await ask(`/api/v1/alerts?limit=${LIMIT}`, AbortSignal.timeout(TIMEOUT_MS));
   const { alerts } = (await answer.json()) as { alerts: readonly AlertWire[] };

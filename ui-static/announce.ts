@@ -2,10 +2,13 @@ import type { StatusWire } from '../app/status/wire.ts';
 import { displayName } from '../core/format/index.ts';
 import { formatNumber } from './present.ts';
 
-/** More than so many changes at once are counted, not listed. */
+/** If there are more changes than this at once, they are counted and not listed. */
 const LISTED = 3;
 
-/** What a screen reader says of a change: who went down, came back, got mail or asks. Null: nothing worth a word. */
+/**
+ * Returns what a screen reader says about a change: who went down, came back, got mail or asks. Null when nothing is worth
+ * saying.
+ */
 export function formatAnnouncement(before: StatusWire, after: StatusWire): string | null {
   const previous = new Map(before.personas.map((persona) => [persona.id, persona]));
   const down: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Makes these the children of `list`, in this order. Whatever stands right is not moved, and what has the focus keeps it, on
- * its way too. When it goes, `next` gets it.
+ * Makes these elements the children of `list`, in this order. An element in the right place is not moved, and the focused element
+ * keeps the focus, even when it moves. If it is removed, `next` gets the focus.
  */
 export function arrange(list: HTMLElement, elements: readonly HTMLElement[], next: HTMLElement | null = null): void {
   const focused = list.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;

@@ -1,11 +1,11 @@
-/** What the page keeps in this browser; where the person keeps sites from storing anything, as long as the page lasts. */
+/** What the page stores in this browser. If the person blocks storage, it lasts as long as the page. */
 export const browserStorage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = openBrowserStorage();
 
 function openBrowserStorage(): typeof browserStorage {
   try {
     return localStorage;
   } catch {
-    // the person keeps sites from storing anything
+    // the person blocks storage for sites
     const held = new Map<string, string>();
     return {
       getItem: (key) => held.get(key) ?? null,

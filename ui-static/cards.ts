@@ -9,19 +9,19 @@ const groups = new Map<string, HTMLElement>();
 for (const card of list.querySelectorAll<HTMLElement>('.card')) cards.set(card.dataset.id ?? '', card);
 for (const group of list.querySelectorAll<HTMLElement>('.group')) groups.set(group.dataset.source ?? '', group);
 
-/** Every card there is, by id of its persona, also those that are not on the page now. */
+/** Returns every card by the id of its persona, including cards that are not on the page now. */
 export function getCards(): ReadonlyMap<string, HTMLElement> {
   return cards;
 }
 
-/** The links of the cards on the page, in reading order. */
+/** Lists the links of the cards on the page, in reading order. */
 export function listCardLinks(): readonly HTMLElement[] {
   return [...list.querySelectorAll<HTMLElement>(':is(.card h2, .project h2, .agent) a[href]')];
 }
 
 /**
- * Shows these and nobody else. `known`: whoever is watched at all; the others' cards are thrown away. `boards`: what stands
- * in the place of a source and all its cards.
+ * Shows exactly these personas. `known` has all watched personas; cards of others are dropped. `boards` has the elements that
+ * replace a source and all its cards.
  */
 export function drawCards(
   visible: readonly PersonaWire[],
@@ -66,7 +66,7 @@ function drawKeyed(
   return element;
 }
 
-/** Cards do not move away under a pointer or a keyboard; they find their place when it has left. */
+/** Cards do not move while the pointer or the focus is on them. They are moved when it has left. */
 function placeCards(order: readonly HTMLElement[]): void {
   if (order.length === list.children.length && order.every((element, i) => list.children[i] === element)) return;
   const staying = new Set(order);

@@ -7,11 +7,13 @@ const HEIGHT = 200;
 const TIMEOUT_MS = 5000;
 
 export interface Chart extends Disposable {
-  /** Says in words what is drawn. @throws TokenNeeded, Refused */
+  /** Draws the chart and returns a description of it. @throws TokenNeededError, RefusalError */
   draw(fragment: string, hours: number): Promise<string>;
 }
 
-/** Unread mail over time, with the outages behind it. It follows the width of its place and the colours of the page. */
+/**
+ * Draws unread mail over time, with the outages behind it. The chart follows the width of its place and the colours of the page.
+ */
 export function startChart(place: HTMLElement): Chart {
   let plot: uPlot | null = null;
   let shownHistory: PersonaHistoryWire | null = null;
@@ -65,7 +67,7 @@ function describeHistory({ from, to, points, states }: PersonaHistoryWire): stri
   return `Last ${span}: at most ${Math.max(...known)}, now ${known.at(-1)} unread; ${down}.`;
 }
 
-/** Times as this person writes them: of day where a day or two are shown, else dates, each once. */
+/** Formats times as this person writes them: the time of day for up to two days, else dates, each once. */
 function formatTimes(at: readonly number[], span: number): readonly string[] {
   const ofDay = span <= 2 * 86_400;
   const words = at.map((second) =>
@@ -126,7 +128,7 @@ function createPlot(place: HTMLElement, { from, to, points, states }: PersonaHis
         width: 2,
         fill: `${news}22`,
         paths: uPlot.paths.stepped({ align: 1 }),
-        points: { show: ys.filter((n) => n !== null).length < 4, size: 6 }, // too short a time to be seen as a line
+        points: { show: ys.filter((n) => n !== null).length < 4, size: 6 }, // too short a time to be visible as a line
       },
     ],
     hooks: { drawClear: [outages] },

@@ -7,14 +7,14 @@ import { ask, hasToken, TokenNeededError } from './token.ts';
 import { createTokenButton } from './token-button.ts';
 
 /**
- * What agents ask of people, oldest first. Each decision keeps its article as long as it is shown, so that neither focus nor
- * what was typed is lost; one that is over stays for a while and says what became of it.
+ * Shows what agents ask of people, oldest first. Each decision keeps its article element as long as it is shown, so that neither
+ * focus nor typed text is lost. One that is over stays for a while and shows its result.
  */
 export interface DecisionsPanel {
   draw(status: StatusWire, now: number): void;
-  /** Shows those of one persona only, at this place; null: all, where they stood. */
+  /** Shows the decisions of one persona at this place; with null all of them, at their usual place. */
   showIn(place: HTMLElement | null, fragment: string | null): void;
-  /** The person gave a token. */
+  /** Called when the person entered a token. */
   tokenCame(): void;
 }
 
@@ -23,16 +23,16 @@ interface DecisionEntry {
   readonly article: HTMLElement;
   fragment: string | null;
   question: QuestionForm | null;
-  /** When it was over; null: it is not, as far as is known. */
+  /** When it ended; null while it is open, as far as is known. */
   overAt: number | null;
 }
 
-/** So many are in sight at once, and those that are urgent or waited for. */
+/** This many are shown at first, and in addition those that are urgent or block an agent. */
 const FIRST = 6;
 const LIMIT = 1000;
 const LIMIT_OVER = 100;
 const TIMEOUT_MS = 5000;
-/** After a failure, or where an answer lacked some, it is asked again after so long. */
+/** The wait before the next request after a failure, or after an answer that lacked some decisions. */
 const AGAIN_MS = 5000;
 const LINGER_MS = 15_000;
 
@@ -103,7 +103,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
     if (hadFocus) next?.querySelector('h3')?.focus();
   }
 
-  /** The words of those that have none yet. */
+  /** Loads the text of those that have none yet. */
   async function load(keys: readonly string[]): Promise<void> {
     for (const key of keys) requestedKeys.add(key);
     againAt = performance.now() + AGAIN_MS;
@@ -127,7 +127,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
     redraw();
   }
 
-  /** Those that are over, and not by us: what became of them. */
+  /** Shows the result of decisions that ended without an answer from this page. */
   async function tell(closedEntries: readonly DecisionEntry[]): Promise<void> {
     for (const [persona, members] of Map.groupBy(closedEntries, ({ question }) => question?.persona ?? '')) {
       for (const entry of members) entry.overAt = performance.now();
@@ -136,7 +136,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
         const query = new URLSearchParams({ state: 'all', persona, limit: String(LIMIT_OVER) });
         known = await fetchDecisions(query.toString());
       } catch {
-        // that it is over is told all the same
+        // that it is over is shown all the same
       }
       for (const entry of members) {
         const decision = known.find(({ id, created }) => entry.article.dataset.key === `${id}@${created}`);
@@ -157,7 +157,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
     words.replaceChildren('Questions and answers need the token. ', createTokenButton(needToken));
   }
 
-  /** Those that go: at once where nothing of them was shown, else when what became of them was there to be read. */
+  /** Removes decisions that are over: at once if their question was never shown, otherwise after their result could be read. */
   function removeClosed(open: ReadonlySet<string>): void {
     const closedEntries: DecisionEntry[] = [];
     for (const [key, entry] of entries) {
@@ -184,7 +184,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
       open.add(key);
       const entry = entries.get(key) ?? enter(key, cloneTemplate('decision'));
       entry.fragment = fragment ?? toFragment(decision.persona);
-      if (entry.overAt !== null) continue; // we know it before the board does
+      if (entry.overAt !== null) continue; // this page knows it before the board does
       setAttribute(entry.article, 'data-flags', flags);
       const link = getPart<HTMLAnchorElement>(entry.article, 'h3 a');
       if (fragment === null) link.removeAttribute('href');
@@ -230,7 +230,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
   };
 }
 
-/** @throws TokenNeeded, Refused */
+/** @throws TokenNeededError, RefusalError */
 async function fetchDecisions(query: string): Promise<readonly DecisionWire[]> {
   const answer = await ask(`/api/v1/decisions?${query}`, AbortSignal.timeout(TIMEOUT_MS));
   return ((await answer.json()) as { decisions: readonly DecisionWire[] }).decisions;

@@ -1,6 +1,6 @@
 import type { Slots } from './present.ts';
 
-/** Small help with elements. All text goes in as text; there is no markup in any value. */
+/** Helpers for elements. All text is inserted as text; no value contains markup. */
 
 export function getById(id: string): HTMLElement {
   const element = document.getElementById(id);
@@ -8,14 +8,14 @@ export function getById(id: string): HTMLElement {
   return element;
 }
 
-/** The one element of `root` that fits. @throws Error when index.html has none */
+/** Returns the one element of `root` that matches. @throws Error when index.html has none */
 export function getPart<E extends Element = HTMLElement>(root: ParentNode, selector: string): E {
   const element = root.querySelector<E>(selector);
   if (element === null) throw new Error(`the page has no ${selector}`);
   return element;
 }
 
-/** A copy of what the template holds. */
+/** Returns a copy of the template's content. */
 export function cloneTemplate(id: string): HTMLElement {
   const template = getById(id);
   const first = template instanceof HTMLTemplateElement ? template.content.firstElementChild : null;
@@ -23,7 +23,7 @@ export function cloneTemplate(id: string): HTMLElement {
   return document.importNode(first, true) as HTMLElement;
 }
 
-/** Puts each slot's text into its elements, or hides them. What is the same already is not touched. */
+/** Puts each slot's text into its elements, or hides them. What is already the same is not changed. */
 export function fillSlots(root: ParentNode, slots: Slots): void {
   for (const element of root.querySelectorAll<HTMLElement>('[data-slot]')) {
     const text = slots[element.dataset.slot ?? ''];
@@ -33,7 +33,7 @@ export function fillSlots(root: ParentNode, slots: Slots): void {
   }
 }
 
-/** Shows those of `names` that have words, in this order, and no others. */
+/** Shows those of `names` that have text, in this order, and no others. */
 export function showMarks(place: Element, names: readonly string[], slots: Slots): void {
   const existing = new Map([...place.children].map((child) => [child.getAttribute('data-slot'), child]));
   let at = 0;
@@ -55,7 +55,7 @@ export function setAttribute(element: Element, name: string, value: string): voi
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
-/** Shows a state as its shape, and by `data-look` and `data-flags` to the style sheet. */
+/** Shows a state by its shape, and to the style sheet by `data-look` and `data-flags`. */
 export function showLook(element: HTMLElement, look: string, flags: string): void {
   setAttribute(element, 'data-look', look);
   setAttribute(element, 'data-flags', flags);
@@ -71,7 +71,7 @@ export function createSvg(name: string, attributes: Readonly<Record<string, stri
   return element;
 }
 
-/** A button that copies what `text` gives, where the browser lets a page do so. */
+/** Makes a button copy the result of `text`, where the browser allows it. */
 export function enableCopy(button: HTMLButtonElement, text: () => string): void {
   if (navigator.clipboard === undefined) return;
   button.hidden = false;
@@ -80,7 +80,7 @@ export function enableCopy(button: HTMLButtonElement, text: () => string): void 
       await navigator.clipboard.writeText(text());
       button.textContent = 'Copied';
     } catch {
-      button.textContent = 'Not allowed'; // the browser or the person said no; the command can still be selected
+      button.textContent = 'Not allowed'; // the browser or the person refused; the command can still be selected
     }
     setTimeout(() => {
       button.textContent = 'Copy';

@@ -1,6 +1,6 @@
 import { displayName, displayText } from '../core/format/index.ts';
 
-/** An event as the API gives it; which keys there are depends on its kind and on the token. */
+/** An event in the form of the API. Its keys depend on its kind and on the token. */
 export interface EventWire {
   readonly event: string;
   readonly event_id: string;
@@ -11,7 +11,7 @@ export interface EventWire {
   readonly content?: unknown;
   readonly created?: string | null;
   readonly self?: boolean;
-  /** Why an alert is one; only `unreachable` is an outage. */
+  /** The reason of an alert. Only `unreachable` is an outage. */
   readonly reason?: string;
   readonly consecutive_failures?: number;
   readonly omitted?: number | null;
@@ -28,7 +28,7 @@ export interface EventText {
   readonly words: string;
 }
 
-/** What happened, in a few words; a kind that is not known by its name. Pure. */
+/** Describes what happened in a few words. An unknown kind is shown by its name. Pure. */
 export function describeEvent(event: EventWire): EventText {
   switch (event.event) {
     case 'new':
@@ -72,7 +72,7 @@ export function describeEvent(event: EventWire): EventText {
   }
 }
 
-/** Only `unreachable` is an outage; every other alert is an observation, and says no more than that. */
+/** Only `unreachable` is an outage. Every other alert is an observation, and is described as no more. */
 function describeAlert(event: EventWire): EventText {
   const plain = (words: string): EventText => ({ look: 'plain', words });
   switch (event.reason) {

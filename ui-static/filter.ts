@@ -1,17 +1,17 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 
-/** Which inboxes a person wants to look at. Pure. */
+/** The filter and search of inboxes. Pure. */
 
 export const FILTERS = ['all', 'unread', 'down', 'muted', 'hidden'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 export interface FilterQuery {
   readonly filter: Filter;
-  /** As typed. */
+  /** The search text as typed. */
   readonly text: string;
 }
 
-/** Whoever is hidden is found under `hidden` only, however it stands. */
+/** A hidden persona only matches `hidden`, whatever its state. */
 export function isInFilter(persona: PersonaWire, filter: Filter): boolean {
   if (persona.hidden || filter === 'hidden') return persona.hidden && filter === 'hidden';
   switch (filter) {
@@ -26,7 +26,7 @@ export function isInFilter(persona: PersonaWire, filter: Filter): boolean {
   }
 }
 
-/** Every word has to stand in the label, the id or the source, in any case. */
+/** Every word must occur in the label, the id or the source, in any case. */
 export function isMatch(persona: PersonaWire, { filter, text }: FilterQuery): boolean {
   if (!isInFilter(persona, filter)) return false;
   const hay = `${persona.label}\n${persona.id}\n${persona.source}`.toLowerCase();

@@ -9,11 +9,11 @@ const buttons = new Map<Filter, HTMLButtonElement>();
 let filter: Filter = 'all';
 
 export interface InboxSearch {
-  /** Those that fit what is looked for. The filters say how many each has. */
+  /** Returns the personas that match the search. The filters show how many each has. */
   among(personas: readonly PersonaWire[]): readonly PersonaWire[];
 }
 
-/** Filters, search and the keys of the overview: `/` searches, arrows or j and k move, Enter opens. */
+/** Runs the filters, the search and the keys of the overview: `/` searches, arrows or j and k move, Enter opens. */
 export function startInboxSearch(changed: () => void): InboxSearch {
   for (const name of FILTERS) {
     const button = document.createElement('button');
@@ -49,7 +49,7 @@ export function startInboxSearch(changed: () => void): InboxSearch {
   };
 }
 
-/** Whether the key meant something here. */
+/** Returns whether the key had an effect here. */
 function handleKey(event: KeyboardEvent, changed: () => void): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || getById('overview').hidden) return false;
   const { activeElement } = document;
@@ -88,7 +88,9 @@ function handleKey(event: KeyboardEvent, changed: () => void): boolean {
   }
 }
 
-/** Left and right go in reading order, up and down to the card that stands there. Without a card in focus the page scrolls. */
+/**
+ * Left and right follow the reading order, up and down go to the card above or below. Without a focused card the page scrolls.
+ */
 function moveFocus(to: string, searching: boolean, links: readonly HTMLElement[]): boolean {
   const from = links.indexOf(document.activeElement as HTMLElement);
   if (searching && to !== 'ArrowDown') return false;
@@ -104,7 +106,7 @@ function moveFocus(to: string, searching: boolean, links: readonly HTMLElement[]
   return true;
 }
 
-/** The next card in this direction of those nearest to the same column. */
+/** Finds the nearest card in this direction, preferring the same column. */
 function findVertical(links: readonly HTMLElement[], from: number, way: 1 | -1): HTMLElement | undefined {
   const origin = links[from]?.getBoundingClientRect();
   if (origin === undefined) return undefined;

@@ -2,11 +2,11 @@ import type { SheetRow } from './sheet.ts';
 import { runAction, TokenNeededError } from './token.ts';
 
 /**
- * What a person can have done to an item of a project, by brainclaw. Nothing is shown as done before the board shows it: a
- * row says that it was asked for, and goes when the journal has it.
+ * What a person can have brainclaw do to an item of a project. Nothing is shown as done before the board shows it: a row says
+ * that an action was requested, and is removed when the journal has it.
  */
 export interface ItemActions {
-  /** Gives a row its buttons, or takes them away. */
+  /** Adds the buttons to a row, or removes them. */
   draw(element: HTMLElement, row: SheetRow): void;
 }
 
@@ -25,12 +25,12 @@ const ACTIONS_BY_TYPE: Readonly<Record<string, readonly [ItemAction, ItemAction]
   candidate: [{ name: 'accept', title: 'Accept' }, REJECT],
   state: [{ name: 'resolve', title: 'Resolve' }, REJECT],
 };
-/** Asked for in words, so it is answered in words. */
+/** Items of this type ask for an answer in words. */
 const TAKES_WORDS = 'state';
 const TEXT_CHARS = 10_000;
 
 export function startItemActions(project: string, needToken: () => void): ItemActions {
-  /** By item, so that it is the same in each section that shows it. */
+  /** Stored by item, so that every section that shows the item shows the same progress. */
   const progressByItem = new Map<string, ActionProgress>();
   const formsByItem = new Map<string, Set<HTMLElement>>();
 
@@ -62,7 +62,7 @@ export function startItemActions(project: string, needToken: () => void): ItemAc
       const existing = element.querySelector<HTMLElement>('.deeds');
       if (actions === undefined) {
         existing?.remove();
-        progressByItem.delete(key); // what was asked for is so; should it be open again, it is asked anew
+        progressByItem.delete(key); // the action has taken effect; if the item opens again, its progress starts anew
         return;
       }
       if (existing !== null) return;

@@ -2,17 +2,17 @@ import type { StatusWire } from '../app/status/wire.ts';
 import { streamStatuses } from './statuses.ts';
 import { ask, TokenNeededError } from './token.ts';
 
-/** `closed`: the server answers, and wants the token. */
+/** `closed` means that the server answers, and requires the token. */
 export type LinkState = 'live' | LostLinkState;
 type LostLinkState = 'lost' | 'closed';
 
 export interface StatusFollower {
   status(status: StatusWire): void;
-  /** How the connection does, in one word for the style sheet and in words for a person. */
+  /** The state of the connection, in one word for the style sheet and in words for a person. */
   link(link: LinkState, words: string): void;
 }
 
-/** What the tab that holds the stream tells the others. */
+/** A message from the tab that holds the stream to the others. */
 type TabMessage =
   | { readonly is: 'status'; readonly status: StatusWire }
   | { readonly is: 'unheard'; readonly link: LostLinkState };
@@ -23,18 +23,18 @@ const WORDS: Readonly<Record<LinkState, string>> = {
   closed: 'The token is needed',
 };
 
-/** Silence this long is not trusted: the status is asked for. */
+/** After this much silence the status is requested. */
 const SILENT_MS = 20_000;
-/** How often it is asked for while there is no stream, or no answer. */
+/** How often the status is requested while there is no stream or no answer. */
 const POLL_MS = 3000;
 const TIMEOUT_MS = 5000;
 const LOCK = 'hivebar-stream';
 
 /**
- * Follows the status in this tab. A browser opens six connections to one server, so of any number of tabs one holds the
- * stream and tells the others (field report S18); a hidden tab holds none. Without news a tab asks by itself, so that it
- * says "lost" only of a server that does not answer, and says it also when a stream is open but dead.
- * Returns what asks at once.
+ * Follows the status in this tab. A browser opens only six connections to one server, so one tab holds the stream and forwards it
+ * to the others (field report S18). A hidden tab holds none. Without news a tab requests the status itself. So it shows "lost"
+ * only when the server does not answer, and shows it also when a stream is open but dead. Returns a function that requests the
+ * status at once.
  */
 export function follow(follower: StatusFollower): () => void {
   const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(LOCK);
@@ -55,7 +55,7 @@ export function follow(follower: StatusFollower): () => void {
     const old = link === 'lost' && asOf !== null ? `; numbers as of ${new Date(asOf).toLocaleTimeString()}` : '';
     follower.link(link, `${WORDS[link]}${old}`);
   };
-  /** Whatever it was, the person sees that these numbers are not news, and it is asked again. */
+  /** After any failure the person sees that these numbers are old, and the status is requested again. */
   const handleFailure = (error: unknown): LostLinkState => {
     const link = error instanceof TokenNeededError ? 'closed' : 'lost';
     showLost(link);
@@ -93,11 +93,11 @@ export function follow(follower: StatusFollower): () => void {
     stop = new AbortController();
     const { signal } = stop;
     void pollNow();
-    if (channel === null || navigator.locks === undefined) return; // then every tab asks, and none holds a connection
+    if (channel === null || navigator.locks === undefined) return; // then every tab polls, and none holds a connection
     navigator.locks
       .request(LOCK, { signal }, () => leadTabs(signal))
       .catch(() => {
-        // the tab was hidden while it waited for its turn
+        // the tab was hidden while it waited for the lock
       });
   };
   const end = (): void => {

@@ -8,7 +8,7 @@ type PersonaGate = PersonaWire['gates'][number];
 const NAME_CHARS = 200;
 const MODES = { strict: 'blocks', soft: 'warns' } as const;
 
-/** What only the hive of this machine knows of an inbox: its unread mail by priority, and its open gates. */
+/** Draws what only the local hive knows of an inbox: its unread mail by priority, and its open gates. */
 export function drawLocal(body: HTMLElement, { pending, gates }: PersonaWire): void {
   const hasPending = pending?.some((n) => n > 0) ?? false;
   getPart(body, '#local').hidden = !hasPending && gates.length === 0;

@@ -3,14 +3,14 @@ import type { EventWire } from './events.ts';
 import { ask, hasToken, RefusalError } from './token.ts';
 
 export interface PageMessage {
-  /** Null: its source numbers nothing. */
+  /** Null when its source has no numbers. */
   readonly id: number | null;
-  /** Null: its source does not say. */
+  /** Null when its source does not say. */
   readonly from: string | null;
   readonly created: string;
-  /** Text as a rule; another agent may have sent any JSON. Undefined: it is not kept. */
+  /** Usually text, but another agent may have sent any JSON. Undefined when it is not stored. */
   readonly content: unknown;
-  /** Null: it cannot be told here. */
+  /** Null when that is not known here. */
   readonly read: boolean | null;
 }
 
@@ -19,9 +19,9 @@ const LOCAL = 'local';
 const LIMIT = 50;
 
 /**
- * Messages, newest first. Of the local hive they come from the inbox: whole, and with what was read; nothing is marked by
- * looking. Of any other source they are what its agent was told. Empty without the token.
- * @throws TokenNeeded
+ * Loads messages, newest first. Those of the local hive come from the inbox, complete and with their read state; loading marks
+ * nothing. Those of any other source are the ones that were delivered to its agent. Empty without the token.
+ * @throws TokenNeededError
  */
 export async function loadMessages(
   persona: PersonaWire,
@@ -34,7 +34,7 @@ export async function loadMessages(
       const answer = await ask(`/api/inbox?${query}`, signal);
       return ((await answer.json()) as { result: readonly PageMessage[] }).result;
     } catch (error) {
-      if (!(error instanceof RefusalError)) throw error; // a hive that does not answer so: what was told is there all the same
+      if (!(error instanceof RefusalError)) throw error; // a hive that refuses: the delivered messages are there all the same
     }
   }
   return events.flatMap(({ wake_class, id, from, created, ts, content }) =>

@@ -1,11 +1,11 @@
 import { browserStorage } from './browser-storage.ts';
 
-/** Which sections a person opened or closed against what they are at first; kept in this browser. */
+/** Which sections a person opened or closed, when that differs from the default. Stored in this browser. */
 
 const KEY = 'hivebar-sections';
-/** Of projects that are gone too: the oldest are forgotten. */
+/** The limit for stored entries. Those of removed projects stay, so the oldest are dropped. */
 const MOST = 400;
-/** Open until it is closed. */
+/** These sections are open by default. */
 const OPEN_AT_FIRST: ReadonlySet<string> = new Set(['attention']);
 
 export function isOpen(project: string, section: string): boolean {
@@ -27,6 +27,6 @@ function loadToggled(): readonly string[] {
     const names: unknown = JSON.parse(browserStorage.getItem(KEY) ?? '[]');
     return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
   } catch {
-    return []; // another version's, or somebody wrote there by hand: as if nothing had been kept
+    return []; // written by another version or by hand: treated as empty
   }
 }

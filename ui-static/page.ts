@@ -14,10 +14,10 @@ import { parseOnceLink, parseRoute, type Route } from './route.ts';
 import { redeem, saveToken } from './token.ts';
 import type { InboxView } from './view.ts';
 
-/** Keeps the page the server sent up to date, and shows one inbox of it when the address names one. */
+/** Keeps the page that the server sent up to date, and shows one inbox when the address names one. */
 
 const TICK_MS = 1000;
-/** History moves by a slot in so much time. */
+/** The history moves by one slot in this time. */
 const PAST_EVERY_MS = 5 * 60_000;
 
 const causes = getById('causes');
@@ -79,7 +79,7 @@ document.addEventListener('keydown', (event) => {
   location.hash = '#personas';
 });
 
-// Ages grow while nothing happens; nobody sees them grow on a hidden page.
+// Ages grow while nothing happens. On a hidden page nobody sees them.
 setInterval(() => {
   if (!document.hidden) drawAll();
 }, TICK_MS);
@@ -109,7 +109,7 @@ function findPersona({ personas }: StatusWire, fragment: string): StatusWire['pe
   return personas.find(({ id }) => toFragment(id) === fragment) ?? null;
 }
 
-/** Shows what the address names. The view of one inbox is loaded when the first is opened. */
+/** Shows what the address names. The view of one inbox is loaded when the first one is opened. */
 function goTo(): void {
   const before = route;
   route = parseRoute(location.hash);
@@ -136,14 +136,14 @@ async function openView(fragment: string): Promise<void> {
     const { startView } = await import('./view.ts');
     view ??= startView(getById('view'), () => needToken('action'));
   }
-  if (route.is !== 'persona' || route.fragment !== fragment) return; // left meanwhile
+  if (route.is !== 'persona' || route.fragment !== fragment) return; // the person has left in the meantime
   view.open(fragment);
   decisionsPanel.showIn(getPart(getById('view'), '#asks'), fragment);
   projects?.showIn(getPart(getById('view'), '#board'), fragment);
   drawAll();
 }
 
-/** Projects are drawn by a part of the page that is loaded when there is one. */
+/** The code that draws projects is loaded when there is a project. */
 async function openProjects(): Promise<void> {
   const { startProjects } = await import('./projects.ts');
   if (projects !== null) return;
@@ -153,7 +153,7 @@ async function openProjects(): Promise<void> {
   drawAll();
 }
 
-/** A one-time link gives the token, and leaves nothing of itself in the address or the browser's history. */
+/** A one-time link provides the token, and is removed from the address and the browser's history. */
 async function redeemOnceLink(): Promise<void> {
   const link = parseOnceLink(location.hash);
   if (link === null) return;
@@ -173,15 +173,15 @@ async function redeemOnceLink(): Promise<void> {
   }
 }
 
-/** `closed`: nothing is shown without it. `action`: it was asked for by something the person did. */
+/** `closed`: nothing is shown without the token. `action`: something that the person did needs it. */
 function needToken(why: 'closed' | 'action' = 'closed'): void {
-  if (why === 'action' || form.hidden) form.dataset.why = why; // what a person asked for is not taken away by news
+  if (why === 'action' || form.hidden) form.dataset.why = why; // what a person requested is not removed by news
   if (!form.hidden) return;
   form.hidden = false;
   if (why === 'action') form.querySelector('input')?.focus();
 }
 
-/** What was: it is asked for now and then, and when an outage begins or ends. Where there is none, nothing is shown. */
+/** Requests the history regularly, and when an outage begins or ends. Without an answer nothing is shown. */
 async function updatePast(): Promise<void> {
   if (latestStatus === null || document.hidden || route.is === 'persona') return;
   const status = latestStatus;

@@ -6,7 +6,7 @@ import { ask } from './token.ts';
 const HOURS = 24;
 const TIMEOUT_MS = 5000;
 
-/** The last day, drawn on each card. What no answer is had for is not drawn; a card is whole without. */
+/** Draws the last day on each card. Without data nothing is drawn, and the card is complete without it. */
 export async function drawPast(cards: ReadonlyMap<string, HTMLElement>): Promise<void> {
   const answer = await ask(`/api/v1/history?hours=${HOURS}`, AbortSignal.timeout(TIMEOUT_MS));
   const { from, to, slots, personas } = (await answer.json()) as HistoryWire;
@@ -35,7 +35,7 @@ function createSparkline(unread: readonly (number | null)[], slots: number): SVG
   return drawing;
 }
 
-/** A slot a mark, as on public status pages. */
+/** Draws one mark per slot, like public status pages. */
 export function createBar(states: string, ms: number): SVGElement {
   const { paths, words } = buildBar(states, ms);
   const drawing = createDrawing('bar90', `0 0 ${states.length} 10`, words);

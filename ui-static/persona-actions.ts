@@ -1,11 +1,11 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 import { hasToken, runAction, TokenNeededError } from './token.ts';
 
-/** What can be done with one inbox, each by `POST /api/v1/actions/NAME`. */
+/** The actions on one inbox, each by `POST /api/v1/actions/NAME`. */
 export interface PersonaActions {
-  /** Shows what can be done with it as it stands. */
+  /** Shows the actions that its current state allows. */
   draw(persona: PersonaWire): void;
-  /** Does it and says how it went. `done`: in words, when it went well. False: it was not done. */
+  /** Runs an action and shows the result. `done` is the text for success. Returns false when it was not done. */
   run(name: string, params: object, done: PersonaAction['done']): Promise<boolean>;
 }
 
@@ -14,7 +14,7 @@ interface PersonaAction {
   readonly title: string;
   readonly name: string;
   readonly params: object;
-  /** Words for what was done, or what makes them from the answer. */
+  /** The text for success, or a function that makes it from the answer. */
   readonly done: string | ((result: unknown) => string);
   readonly main?: boolean;
 }
@@ -63,7 +63,7 @@ export function startPersonaActions(place: HTMLElement, words: HTMLElement, need
       const keys = new Set(actions.map(({ key }) => key));
       for (const [key, button] of buttons) {
         if (keys.has(key)) continue;
-        // who has just pressed it keeps a place to go on from
+        // the person who pressed the old button continues at a new one
         if (document.activeElement === button) place.querySelector('button')?.focus();
         button.remove();
         buttons.delete(key);
@@ -112,7 +112,7 @@ function listActions(persona: PersonaWire): readonly PersonaAction[] {
   return actions.filter((action) => action !== null);
 }
 
-/** What `open` says it opened. */
+/** Formats what `open` reports that it opened. */
 function formatOpened(result: unknown): string {
   switch ((result as { readonly opened?: unknown } | null)?.opened) {
     case 'page':

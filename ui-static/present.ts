@@ -2,25 +2,25 @@ import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
 import { displayName, displayText, formatDuration } from '../core/format/index.ts';
 
 /**
- * How the page puts a status into words. Pure, and used on both sides: the server writes the first page with it, the
- * script keeps that page up to date with it, so both say the same.
+ * Puts a status into words. Pure, and used on both sides: the server writes the first page with it and the script keeps that page
+ * up to date with it, so both say the same.
  */
 
-/** What every element marked `data-slot` shows, by slot. Null hides the element. */
+/** The text of every element marked `data-slot`, by slot. Null hides the element. */
 export type Slots = Readonly<Record<string, string | null>>;
 
 export interface Card {
   readonly id: string;
-  /** How the id stands in a link to its view. */
+  /** The id as it is written in a link to its view. */
   readonly fragment: string;
-  /** Decides shape and colour. */
+  /** Determines shape and colour. */
   readonly look: 'up' | 'stalled' | 'failing' | 'down' | 'pending' | 'off';
   /** Words for the style sheet: `unread`, `urgent`, `stale`, `muted`. */
   readonly flags: string;
   readonly slots: Slots;
 }
 
-/** The small marks of a card, in their order. Only those that have words stand on it: of a hundred cards each byte counts. */
+/** The small marks of a card, in their order. Only those with text are added to it: with a hundred cards each byte counts. */
 export const MARKS = [
   'urgent',
   'low',
@@ -40,7 +40,7 @@ const WORDS = {
   ...{ pending: 'Not checked yet', off: 'Paused' },
 } as const;
 
-/** Other people's text is shown as it is, but no more of it than a person reads. */
+/** Untrusted text is shown as it is, but not more of it than a person reads. */
 const NAME_CHARS = 200;
 const REASON_CHARS = 600;
 
@@ -86,7 +86,7 @@ export function toCard(persona: PersonaWire, now: number): Card {
   };
 }
 
-/** Of what reads an inbox, and of a persona daemon how it does. */
+/** Describes the agent that reads an inbox, or the state of a persona daemon. */
 function describeReader({ agent, agentReason, daemon, unread }: PersonaWire, now: number): Slots {
   if (daemon === null) {
     const emptySlots = { daemon: null, drain: null, error: null };
@@ -117,13 +117,13 @@ function computeLook({ state, reason, asOf, agent }: PersonaWire): Card['look'] 
   }
 }
 
-/** Of the local hive it is known how urgent. */
+/** For the local hive the priority is known as well. */
 function formatUrgent({ urgent, pending }: PersonaWire): string | null {
   return formatPriorities(pending, [0, 1]) ?? ((urgent ?? 0) > 0 ? `${urgent} urgent` : null);
 }
 
 export const PRIORITIES = ['critical', 'high', 'normal', 'low', 'bulk'] as const;
-/** As many or more. */
+/** A count of this many may be higher. */
 const MOST_COUNTED = 1000;
 
 export function formatPendingCount(n: number): string {
@@ -136,7 +136,7 @@ function formatPriorities(pending: PersonaWire['pending'], priorities: readonly 
   return waiting.map((at) => `${formatPendingCount(pending?.[at] ?? 0)} ${PRIORITIES[at]}`).join(', ');
 }
 
-/** `Held at Stop: decision; PreToolUse: review`. */
+/** Formats `Held at Stop: decision; PreToolUse: review`. */
 function formatGates(gates: PersonaWire['gates'], mode: 'strict' | 'soft', verb: string): string | null {
   const byHook = Map.groupBy(
     gates.filter((gate) => gate.mode === mode),
@@ -157,14 +157,14 @@ function formatFreshness({ asOf }: PersonaWire, now: number, stale: boolean): st
 
 export interface SourceGroup {
   readonly source: string;
-  /** Null: everybody lives in one source, which needs no name. */
+  /** Null when everybody is in one source, which needs no name. */
   readonly slots: Slots | null;
   readonly personas: readonly PersonaWire[];
 }
 
 /**
- * By source, and in each down first, then urgent, then unread, then by name: what needs a person stands where the eye
- * lands. The source that needs one most stands first.
+ * Groups by source. Within each, personas are sorted: first down, then urgent, then unread, then by name, so that what needs a
+ * person is at the top. The source with the greatest need comes first.
  */
 export function groupBySource(personas: readonly PersonaWire[]): readonly SourceGroup[] {
   const groups = [...Map.groupBy(personas, ({ source }) => source)].map(([source, members]) => ({
@@ -200,18 +200,18 @@ function compareNames(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** An id as it stands behind `#persona=`; half of a surrogate pair, which no address can hold, becomes U+FFFD. */
+/** Encodes an id for `#persona=`. Half of a surrogate pair, which no address can contain, becomes U+FFFD. */
 export function toFragment(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }
 
-/** Text of at most so many characters, and how much was left out. */
+/** Cuts text to this many characters, and says how many were left out. */
 export function truncate(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most).toWellFormed()} … (${text.length - most} more characters)`;
 }
 
-/** A name of others: what nobody sees in it is shown by its number, and it is cut. */
+/** Formats an untrusted name: invisible characters are shown by their number, and it is cut. */
 export function formatName(name: string): string {
   return truncate(displayName(name), NAME_CHARS);
 }
@@ -222,7 +222,7 @@ export interface Summary {
   readonly slots: Slots;
 }
 
-/** What stands there until the token is given: nothing of what is watched. */
+/** The summary without the token. It shows nothing of what is watched. */
 export const CLOSED: Summary = {
   look: 'closed',
   title: 'Hivebar',
@@ -286,16 +286,16 @@ function formatPaused(until: string): string {
 }
 
 export interface AskingCard {
-  /** Of one decision, also where another database gives its number again. */
+  /** Identifies one decision, even if another database uses its number again. */
   readonly key: string;
   /** Words for the style sheet: `pressing`, `waits`. */
   readonly flags: string;
-  /** Null: who asks is not watched, and has no view of its own. */
+  /** Null when the persona that asks is not watched, and so has no view. */
   readonly fragment: string | null;
   readonly slots: Slots;
 }
 
-/** Who asks a person, and how long there is to answer; what is asked needs the token. */
+/** Describes who asks a person, and how long there is to answer. The question itself needs the token. */
 export function toAskingCard(
   { id, persona, urgency, blocking, created, expires }: StatusWire['decisions'][number],
   personas: readonly PersonaWire[],
@@ -317,7 +317,7 @@ export function toAskingCard(
   };
 }
 
-/** A cause as the banner shows it. */
+/** Describes a cause for the banner. */
 export function toCauseSlots(cause: StatusWire['causes'][number], now: number): Slots {
   const [first, ...rest] = cause.personas;
   return {
@@ -332,13 +332,13 @@ export function toCauseSlots(cause: StatusWire['causes'][number], now: number): 
   };
 }
 
-/** A number that is not known is a dash, never 0. */
+/** An unknown number is a dash, never 0. */
 export function formatNumber(n: number | null, is: PersonaWire['unreadIs']): string {
   if (n === null || is === 'unknown' || (n === 0 && is === 'atLeast')) return '–';
   return is === 'atLeast' ? `${n}+` : String(n);
 }
 
-/** How an agent follows its file; the path as one word of a POSIX shell. */
+/** Returns the command with which an agent follows its file. The path is quoted as one word of a POSIX shell. */
 export function formatFollowCommand(path: string): string {
   const word = /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
   return `tail -n 0 -F ${word}`;

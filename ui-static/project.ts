@@ -20,19 +20,19 @@ import { joinAgents } from './sheet-agents.ts';
 import { ask } from './token.ts';
 import { createTokenButton } from './token-button.ts';
 
-/** A project's board: how it stands, what asks for a person, its agents, and its sections. */
+/** The board of a project: its state, what needs a person, its agents, and its sections. */
 export interface ProjectBoard {
   readonly article: HTMLElement;
-  /** As the status has its personas. */
+  /** Draws the board and the agents from the personas of the status. */
   draw(board: PersonaWire, agents: readonly PersonaWire[], now: number): void;
-  /** What the server told of it; only what is another is touched. */
+  /** Shows the sheet that the server sent. Only what differs is changed. */
   show(wire: ProjectWire): void;
-  /** Says why it cannot be had now; empty: it can. */
+  /** Shows why the sheet is not available now; with '' that it is. */
   note(text: string): void;
 }
 
 const DEFECTS = 'defects';
-/** What its number counts. */
+/** The word after its count. */
 const WORD = 'for attention';
 
 export function startProject(id: string, needToken: () => void): ProjectBoard {
@@ -136,7 +136,7 @@ function createNumberEntry(): HTMLElement {
 
 const TIMEOUT_MS = 20_000;
 
-/** A page of one section, from this row on. */
+/** Loads a page of one section, from this row on. */
 async function loadRows(project: string, section: string, from: number): Promise<SheetSection> {
   const query = new URLSearchParams({ section, from: String(from) });
   const answer = await ask(`/api/brainclaw/${encodeURIComponent(project)}?${query}`, AbortSignal.timeout(TIMEOUT_MS));

@@ -4,27 +4,27 @@ import { toFragment } from './present.ts';
 import { type ProjectBoard, startProject } from './project.ts';
 import { ask, hasToken, TokenNeededError } from './token.ts';
 
-/** The boards of all projects. Each is asked for when the status says that it is another than the one that is shown. */
+/** Shows the boards of all projects. Each is loaded when the status says that it differs from the one that is shown. */
 export interface Projects {
   /**
-   * Draws the boards whose persona is one of these, and gives each its place in the list, by source.
-   * `status`: the last that was heard.
+   * Draws the boards whose persona is one of these, and returns the place of each in the list, by source. `status` is the newest
+   * one.
    */
   draw(status: StatusWire, visible: readonly PersonaWire[], now: number): ReadonlyMap<string, HTMLElement>;
-  /** Shows the board of this persona at this place; null: each stands in the list again. */
+  /** Shows the board of this persona at this place; with null each is in the list again. */
   showIn(place: HTMLElement | null, fragment: string | null): void;
-  /** The person gave a token: all are asked for anew. */
+  /** Called when the person entered a token: all boards are loaded again. */
   tokenCame(): void;
 }
 
 interface ProjectEntry {
   readonly board: ProjectBoard;
-  /** Where it stands in the list. */
+  /** Its place in the list. */
   readonly place: HTMLElement;
-  /** Of the board that was asked for last; null: it has to be asked for. */
+  /** The revision of the board that was requested last; null when it must be requested. */
   rev: string | null;
   isAsking: boolean;
-  /** The status that was the last one when it could not be had. */
+  /** The time of the status with which the last request failed. */
   failedAt: string | null;
 }
 
@@ -57,19 +57,19 @@ export function startProjects(needToken: () => void, redraw: () => void): Projec
     try {
       const answer = await ask(`/api/brainclaw/${encodeURIComponent(id)}`, AbortSignal.timeout(TIMEOUT_MS));
       const wire = (await answer.json()) as ProjectWire;
-      if (mine !== generation) return; // what the person may see is another since
+      if (mine !== generation) return; // the token has changed since, and so what the person may see
       entry.failedAt = null;
       entry.board.note('');
       entry.board.show(wire);
     } catch (error) {
       entry.rev = null;
-      if (error instanceof TokenNeededError && hadToken) return; // one that was no good is forgotten: asked again without
+      if (error instanceof TokenNeededError && hadToken) return; // the refused token is dropped: asked again without it
       entry.failedAt = at;
       entry.board.note(`Not to be had now: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       entry.isAsking = false;
       if (mine !== generation) entry.rev = null;
-      redraw(); // it may have changed meanwhile
+      redraw(); // the board may have changed in the meantime
     }
   }
 

@@ -4,11 +4,11 @@ import { cloneTemplate, getPart } from './dom.ts';
 import { truncate } from './present.ts';
 import { hasToken, RefusalError, runAction, TokenNeededError } from './token.ts';
 
-/** What is asked, and the ways to answer it, in the article of a decision. Everything in it is other people's text. */
+/** The question of a decision and the ways to answer it, in its article element. All text in it is untrusted. */
 export interface QuestionForm extends Disposable {
-  /** Who asked, as decisions name it. */
+  /** The persona that asked, by its name in decisions. */
   readonly persona: string;
-  /** Something was written that no answer has taken along. */
+  /** Whether something was written that was not sent with an answer. */
   readonly isWritten: boolean;
   readonly isGoing: boolean;
 }
@@ -16,9 +16,9 @@ export interface QuestionForm extends Disposable {
 export interface QuestionHost {
   readonly article: HTMLElement;
   needToken(): void;
-  /** Shows this in words, for now. */
+  /** Shows this text for now. */
   say(words: string, look: 'well' | 'not'): void;
-  /** It is answered, by us or by somebody who was faster. */
+  /** Called when it was answered, here or by somebody who was faster. */
   over(decision: DecisionWire, isOurs: boolean): void;
 }
 
@@ -48,13 +48,13 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
     }
     const focused = document.activeElement;
     const goesOnAt = (element: Element | null): void => {
-      // what is disabled loses the focus; who went elsewhere meanwhile stays there
+      // a disabled control loses the focus; if the person went elsewhere in the meantime, the focus stays there
       const isLost = document.activeElement === document.body || article.contains(document.activeElement);
       if (isLost && article.contains(focused) && element instanceof HTMLElement) element.focus();
     };
     isGoing = true;
     host.say('', 'well');
-    fieldset.disabled = true; // of two clicks the second is none
+    fieldset.disabled = true; // a second click does nothing
     try {
       const result = (await runAction('decide', { decision: id, ...reply })) as {
         accepted: boolean;
@@ -143,7 +143,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
   };
 }
 
-/** What became of a decision. */
+/** Formats the result of a decision. */
 export function formatOutcome({ state, choice, text, by, next, options }: DecisionWire): string {
   const chosen = choice === null ? null : displayText(options.find(({ id }) => id === choice)?.label ?? choice);
   const words = text === null ? '' : truncate(displayText(text), 600);

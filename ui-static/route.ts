@@ -1,10 +1,10 @@
-/** What the address asks for behind its `#`, which no browser sends anywhere. */
+/** What the address names after its `#`, a part that no browser sends anywhere. */
 export type Route = { readonly is: 'overview' } | { readonly is: 'persona'; readonly fragment: string };
 
-/** Places of the overview that are reached by a `#` too. */
+/** Places of the overview that a `#` leads to as well. */
 const PLACES: ReadonlySet<string> = new Set(['', 'personas']);
 
-/** `#persona=ID`, or `#ID` as older links have it. The id stays encoded: what is compared is what `toFragment` gives. */
+/** Parses `#persona=ID`, or `#ID` as in older links. The id stays encoded, to be compared with what `toFragment` returns. */
 export function parseRoute(hash: string): Route {
   const raw = hash.replace(/^#/, '');
   if (PLACES.has(raw)) return { is: 'overview' };
@@ -13,7 +13,7 @@ export function parseRoute(hash: string): Route {
   return parseFields(raw).has('once') ? { is: 'overview' } : { is: 'persona', fragment: normalizeId(raw) };
 }
 
-/** The code of a one-time link, and the `#` without it. Null: this is none. */
+/** Returns the code of a one-time link, and the rest of the `#` without it. Null when it is not such a link. */
 export function parseOnceLink(hash: string): { readonly code: string; readonly rest: string } | null {
   const fields = parseFields(hash.replace(/^#/, ''));
   const code = fields.get('once');
@@ -31,11 +31,11 @@ function parseFields(raw: string): Map<string, string> {
   );
 }
 
-/** One spelling of an id, however the link was written. */
+/** Gives an id one spelling, however the link was written. */
 function normalizeId(encoded: string): string {
   try {
     return encodeURIComponent(decodeURIComponent(encoded));
   } catch {
-    return encodeURIComponent(encoded); // a stray % in a link typed by hand: taken as it stands
+    return encodeURIComponent(encoded); // a stray % in a link typed by hand: used as it is
   }
 }

@@ -5,8 +5,8 @@ import { formatAgo } from './present.ts';
 import { describeRow, type SheetRow } from './sheet.ts';
 
 /**
- * Shows these rows in this order. One that was there keeps its element; what is the same already is not touched. `deeds`:
- * null where nothing can be done. `next` gets the focus of a row that goes.
+ * Shows these rows in this order. A row that was there keeps its element, and what is already the same is not changed. `actions`
+ * is null where nothing can be done. `next` gets the focus of a row that is removed.
  */
 export function drawRows(
   list: HTMLElement,
@@ -18,7 +18,7 @@ export function drawRows(
   const existing = new Map([...list.children].map((child) => [child.getAttribute('data-key'), child as HTMLElement]));
   const countByKey = new Map<string, number>();
   const elements = rows.map((row) => {
-    const times = countByKey.get(row.key) ?? 0; // two writers may have given two records one number
+    const times = countByKey.get(row.key) ?? 0; // two writers may have given the same number to two records
     countByKey.set(row.key, times + 1);
     const key = times === 0 ? row.key : `${row.key} ${times}`;
     const element = existing.get(key) ?? cloneTemplate('row');
@@ -31,7 +31,7 @@ export function drawRows(
   arrange(list, elements, next);
 }
 
-/** Ages grow. */
+/** Updates the ages of the rows, which grow with time. */
 export function drawAges(root: ParentNode, now: number): void {
   for (const time of root.querySelectorAll<HTMLTimeElement>('.row time[datetime]')) {
     setText(time, formatAgo(now - Date.parse(time.dateTime)));

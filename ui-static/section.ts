@@ -4,19 +4,19 @@ import { isOpen, saveOpen } from './open-sections.ts';
 import { drawRows } from './rows.ts';
 import { getSectionName, type SheetSection } from './sheet.ts';
 
-/** A part of a project's board, to be opened and closed. Its rows are drawn while it is open. */
+/** A part of a project's board that can be opened and closed. Its rows are drawn while it is open. */
 export interface Section {
   readonly element: HTMLElement;
-  /** `withheld`: its rows need the token. `deeds`: null where nothing can be done from here. */
+  /** `withheld` means that its rows need the token. `actions` is null where nothing can be done. */
   draw(rows: SectionRows, withheld: boolean, actions: ItemActions | null): void;
 }
 
 type SectionRows = Pick<SheetSection, 'rows' | 'rest' | 'total'>;
 
-/** So many are in sight at first. */
+/** The number of rows that are shown at first. */
 const FIRST = 8;
 
-/** @param load the rows behind the first ones; null: there is no way to them */
+/** @param load loads the rows after the first ones; null when they cannot be loaded */
 export function startSection(
   project: string,
   id: string,
@@ -49,7 +49,7 @@ export function startSection(
     fillSlots(element, { rest: trouble ?? formatRest(total, left, isWithheld) });
   };
 
-  /** The next page, unless the board was drawn anew meanwhile. */
+  /** Loads the next page. The result is dropped if the board was drawn again in the meantime. */
   const loadNext = async (): Promise<void> => {
     const before = current;
     if (before === null || load === null) return;

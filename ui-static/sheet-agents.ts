@@ -1,17 +1,18 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 import type { SheetAgent } from './sheet.ts';
 
-/** An agent of a project as the board shows it: what the status says of its inbox, and what the board says of its work. */
+/** An agent of a project on the board: the state of its inbox from the status, and its work from the sheet. */
 export interface ProjectAgent {
-  /** Null: its inbox is not watched. */
+  /** Null when its inbox is not watched. */
   readonly persona: PersonaWire | null;
-  /** Null: the board is not read yet, or does not know it. */
+  /** Null when the sheet is not loaded yet, or does not have the agent. */
   readonly sheet: SheetAgent | null;
 }
 
 /**
- * Those of the board with their inboxes, and inboxes the board does not know, by name; whoever is hidden is left out.
- * @param board id of the project's board: an agent's inbox is called by it and the agent's name
+ * Joins the agents of the sheet with their inboxes, and adds inboxes that the sheet does not have, sorted by name. Hidden
+ * personas are left out.
+ * @param board id of the project's board: an agent's inbox is named by it and the agent's name
  */
 export function joinAgents(
   board: string,
@@ -30,5 +31,5 @@ export function joinAgents(
     .toSorted((a, b) => (getAgentName(a) < getAgentName(b) ? -1 : 1));
 }
 
-/** How it is called: by the board, else by its inbox. */
+/** The agent's name in the sheet, or else that of its inbox. */
 export const getAgentName = ({ persona, sheet }: ProjectAgent): string => sheet?.agent ?? persona?.label ?? '';

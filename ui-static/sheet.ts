@@ -2,7 +2,7 @@ import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
 import { displayText } from '../core/format/index.ts';
 import { formatAgo, truncate } from './present.ts';
 
-/** How the page puts the board of a project into words. Pure. */
+/** Puts the sheet of a project into words. Pure. */
 
 export type Sheet = NonNullable<ProjectWire['sheet']>;
 export type SheetSection = Sheet['sections'][number];
@@ -27,7 +27,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   defects: 'Defects of the store',
 };
 
-/** The name of a section; one that is not known by its id. */
+/** Returns the name of a section. An unknown one is shown by its id. */
 export const getSectionName = (id: string): string => SECTIONS[id] ?? formatSheetText(id, NAME_CHARS);
 
 const REMARKS: Readonly<Record<string, string>> = {
@@ -49,10 +49,10 @@ const COUNTS = {
   agents: ['agent', 'agents'],
   sessions: ['session', 'sessions'],
 } as const;
-/** Those that stand nowhere else on the board. */
+/** The counts that are nowhere else on the board. */
 const COUNTED = ['plans', 'claims', 'assignments', 'runs', 'agents', 'sessions'] as const;
 
-/** What must be said beside the numbers, a sentence each. */
+/** Formats what must be said beside the numbers, one sentence each. */
 export function formatRemarks({ remarks, seeded }: Sheet): readonly string[] {
   const names = seeded.map((name) => COUNTS[name][1]);
   const seedRemark = `Asked of brainclaw when the watch began, and as they were then: ${names.join(', ')}.`;
@@ -73,7 +73,7 @@ const WHYS = [
   ['stale_runs', 'stalled run'],
 ] as const;
 
-/** What makes up the attention; not known is a dash, and never 0. */
+/** Lists the parts of the attention count. An unknown number is a dash, never 0. */
 export function listBreakdown({ attention }: Sheet): readonly { readonly name: string; readonly value: string }[] {
   return WHYS.map(([why, name]) => {
     const n = attention?.[why] ?? null;
@@ -81,7 +81,7 @@ export function listBreakdown({ attention }: Sheet): readonly { readonly name: s
   });
 }
 
-/** `Open: 27 plans · 12 claims`, those that are known. Null: none is. */
+/** Formats the known counts: `Open: 27 plans · 12 claims`. Null when none is known. */
 export function formatCounts({ counts }: Sheet): string | null {
   const known = COUNTED.flatMap((name) => {
     const n = counts[name];
@@ -90,14 +90,14 @@ export function formatCounts({ counts }: Sheet): string | null {
   return known.length === 0 ? null : `Open: ${known.join(' · ')}`;
 }
 
-/** `In all: 2 constraints`, of what makes up the project's knowledge; null: nothing does, or it is not known. */
+/** Formats the parts of the project's knowledge: `In all: 2 constraints`. Null when there are none, or they are not known. */
 export function formatSystem({ system }: Sheet): string | null {
   const present = Object.entries(system ?? {}).filter(([, n]) => n > 0);
   const parts = present.map(([type, n]) => `${n} ${formatTypeName(type)}${n === 1 ? '' : 's'}`);
   return parts.length === 0 ? null : `In all: ${parts.join(' · ')}`;
 }
 
-/** Of an agent, in words; null where there is nothing to say. */
+/** Describes an agent; null where there is nothing to say. */
 export function describeAgent(
   agent: SheetAgent,
 ): Readonly<Record<'pending' | 'actionable' | 'work' | 'skipped', string | null>> {
@@ -116,13 +116,13 @@ export function describeAgent(
   };
 }
 
-/** When the journal grew last, as its writer says. */
+/** Formats when the journal last grew, according to its writer. */
 export function formatLastRecord({ ts }: Sheet, now: number): string | null {
   const at = ts === null ? Number.NaN : Date.parse(ts);
   return Number.isNaN(at) ? null : `last record ${formatAgo(now - at)}`;
 }
 
-/** A text of a list of texts, as a row. */
+/** Converts one text of a list to a row. */
 export const toTextRow = (text: string): SheetRow => ({
   ...{ key: text, itemType: '', id: null, title: text, text: null, status: '', agent: null },
   ...{ from: null, ts: null, seq: null, why: null },
@@ -131,19 +131,19 @@ export const toTextRow = (text: string): SheetRow => ({
 export interface RowText {
   readonly type: string;
   readonly title: string;
-  /** Null: it says no more than its title. */
+  /** Null when it says no more than the title. */
   readonly text: string | null;
   readonly status: string;
-  /** `from → for`, or the one that is known; null: nobody is. */
+  /** Formatted as `from → for`, or only the known name; null when neither is known. */
   readonly people: string | null;
   readonly tone: 'warn' | 'news' | 'plain';
-  /** When it came to stand so, in milliseconds; null: not said, or in no known form. */
+  /** When it got this status, in milliseconds; null when that is not given, or has an unknown form. */
   readonly at: number | null;
 }
 
 const WARNS: ReadonlySet<string> = new Set(['blocked', 'failed', 'waiting_input', 'timed_out', 'expired', 'retrying']);
 
-/** Of a record of the activity that says nothing of itself, what was done stands in the place of its title. */
+/** Describes a row. A record of activity without a title shows what was done instead. */
 export function describeRow({ itemType, id, title, text, status, agent, from, ts }: SheetRow): RowText {
   const does = formatSheetText(status, NAME_CHARS).replaceAll('_', ' ');
   const isSilent = title === '' && id === null;
@@ -165,6 +165,6 @@ const TYPES: Readonly<Record<string, string>> = { state: 'action', agent_run: 'r
 const formatTypeName = (itemType: string): string =>
   TYPES[itemType] ?? formatSheetText(itemType, NAME_CHARS).replaceAll('_', ' ');
 
-/** Other people's text as it may be shown: on one line, without control characters, and no more than a person reads. */
+/** Formats untrusted text: one line, without control characters, and not more than a person reads. */
 const formatSheetText = (text: string, most: number): string =>
   truncate(displayText(text).replaceAll(/\s+/g, ' '), most);

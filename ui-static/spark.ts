@@ -1,6 +1,6 @@
 import { formatDuration } from '../core/format/index.ts';
 
-/** What was, as shapes and as words. Pure. Widths are in slots, so that any number of slots fits one drawing. */
+/** Turns the history into shapes and words. Pure. Widths are in slots, so that any number of slots fits one drawing. */
 
 export const SPARK_HEIGHT = 24;
 const TOP = 2;
@@ -8,12 +8,12 @@ const TOP = 2;
 export interface Spark {
   /** SVG path data of the line. */
   readonly line: string;
-  /** And of what is below it. */
+  /** SVG path data of the area below the line. */
   readonly area: string;
   readonly words: string;
 }
 
-/** Unread mail by slot; null is not known and leaves a hole. Null: nothing is known at all. */
+/** Builds the line of unread mail by slot. A null slot is not known and leaves a gap. Returns null when no slot is known. */
 export function buildSpark(unread: readonly (number | null)[]): Spark | null {
   const known = unread.filter((n) => n !== null);
   if (known.length === 0) return null;
@@ -31,7 +31,9 @@ export function buildSpark(unread: readonly (number | null)[]): Spark | null {
   return { line, area, words: `Unread: ${known.at(-1)} now, ${most} at most, ${Math.min(...known)} at least` };
 }
 
-/** A slot's letter, its class in the style sheet and its height of 10: a state is told by shape as well as by colour. */
+/**
+ * The letter of a slot, its class in the style sheet and its height out of 10: a state is shown by shape as well as by colour.
+ */
 const STATES = [
   { letter: 'U', name: 'up', height: 7 },
   { letter: 'F', name: 'failing', height: 8.5 },
@@ -44,7 +46,7 @@ export interface Bar {
   readonly words: string;
 }
 
-/** `states`: a letter a slot. `ms`: how long all slots are together. */
+/** Builds the bar. `states` has one letter per slot, and `ms` is the time of all slots together. */
 export function buildBar(states: string, ms: number): Bar {
   const letters = [...states];
   const paths = STATES.map(({ letter, name, height }) => ({

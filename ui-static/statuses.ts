@@ -1,12 +1,14 @@
 import type { StatusWire } from '../app/status/wire.ts';
 import { ask } from './token.ts';
 
-/** The server says something at least every 15 s: a connection this silent is dead, whatever the system says of it. */
+/**
+ * The server sends something at least every 15 s. A connection that is silent for this long is dead, whatever the system reports.
+ */
 const DEAD_MS = 35_000;
 
 /**
- * The `status` messages of the stream, until it ends. By `fetch`, since an `EventSource` cannot send the token.
- * @throws TokenNeeded, or whatever kept it from being opened, cut it off or silenced it
+ * Yields the `status` messages of the stream until it ends. It uses `fetch`, since an `EventSource` cannot send the token.
+ * @throws TokenNeededError, or the error that prevented, cut off or silenced the stream
  */
 export async function* streamStatuses(signal: AbortSignal): AsyncGenerator<StatusWire> {
   const silence = new AbortController();

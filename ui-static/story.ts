@@ -8,16 +8,19 @@ import { formatAgo, truncate } from './present.ts';
 import { ask, TokenNeededError } from './token.ts';
 import { createTokenButton } from './token-button.ts';
 
-/** What an inbox was told: its messages, which need the token, and everything in the order of time. */
+/** The events of an inbox: its messages, which need the token, and all events in the order of time. */
 export interface Story extends Disposable {
   draw(persona: PersonaWire, now: number): void;
-  /** Asks anew. */
+  /** Loads the events again. */
   again(): void;
 }
 
 const EVENTS = 60;
 const TIMEOUT_MS = 5000;
-/** Of a message's text at first, and when more of it is asked for: a browser takes seconds for one word of 100,000. */
+/**
+ * How much of a message's text is shown at first, and when more is requested. A browser takes seconds for one word of 100,000
+ * characters.
+ */
 const TEXT_CHARS = 1200;
 const MORE_CHARS = 20_000;
 const FROM_CHARS = 200;
@@ -44,13 +47,13 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
       const answer = await ask(`/api/v1/personas/${fragment}/events?limit=${EVENTS}`, signal);
       const events = ((await answer.json()) as { events: readonly EventWire[] }).events.toReversed();
       const mail = await loadMessages(target, events, signal);
-      if (mine !== requestCount) return; // something newer was asked for meanwhile
+      if (mine !== requestCount) return; // something newer was requested in the meantime
       known = events;
       messages = mail;
       show();
     } catch (error) {
       if (hold.signal.aborted) return;
-      if (error instanceof TokenNeededError) last = undefined; // a token that was no good is forgotten: asked again without
+      if (error instanceof TokenNeededError) last = undefined; // the refused token is dropped: asked again without it
       eventWords.textContent = `Not to be had now: ${error instanceof Error ? error.message : String(error)}`;
     }
   };
@@ -145,7 +148,7 @@ function createUnreadLabel(): HTMLElement {
   return label;
 }
 
-/** Text that may run in either direction and touches nothing beside it. */
+/** Creates an element for text that may run in either direction without affecting its neighbours. */
 function createIsolated(name: 'b' | 'p' | 'bdi', text: string): HTMLElement {
   const element = document.createElement(name);
   element.dir = 'auto';

@@ -1,6 +1,6 @@
 import { hasToken } from './token.ts';
 
-/** Asks the person for the token, in the page's usual way. */
+/** Creates a button that asks the person for the token, in the page's usual way. */
 export function createTokenButton(needToken: () => void): HTMLButtonElement {
   const button = document.createElement('button');
   button.type = 'button';

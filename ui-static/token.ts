@@ -2,7 +2,7 @@ import { browserStorage } from './browser-storage.ts';
 
 const KEY = 'hivebar-token';
 
-/** The server asks for its token, and was given none or another one. */
+/** The server requires its token, and got none or a wrong one. */
 export class TokenNeededError extends Error {}
 
 /** The server refused, and said why and what to do. */
@@ -16,9 +16,9 @@ export class RefusalError extends Error {
 }
 
 /**
- * Asks our server, with the token where the person gave one. It is kept for this origin, port included, and not in a
- * cookie: that would go to every server of this machine, other users' too.
- * @throws TokenNeeded at 401; Refused at any other refusal
+ * Sends a request to our server, with the token if the person entered one. The token is stored for this origin, port included,
+ * and not in a cookie: a cookie would go to every server of this machine, also to those of other users.
+ * @throws TokenNeededError at 401; RefusalError at any other refusal
  */
 export async function ask(path: string, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
   const token = browserStorage.getItem(KEY);
@@ -33,8 +33,8 @@ export async function ask(path: string, signal: AbortSignal, init: RequestInit =
 }
 
 /**
- * `POST /api/v1/actions/NAME`; its result.
- * @throws TokenNeeded, Refused
+ * Calls `POST /api/v1/actions/NAME` and returns its result.
+ * @throws TokenNeededError, RefusalError
  */
 export async function runAction(name: string, params: object): Promise<unknown> {
   const body = JSON.stringify(params);
@@ -44,8 +44,8 @@ export async function runAction(name: string, params: object): Promise<unknown> 
 }
 
 /**
- * Hands in the code of a one-time link and keeps the token it is good for.
- * @throws Refused when it is good for nothing any more
+ * Exchanges the code of a one-time link for the token, and stores the token.
+ * @throws RefusalError when the code is not valid any more
  */
 export async function redeem(code: string): Promise<void> {
   const answer = await fetch('/api/v1/token', {
@@ -58,7 +58,7 @@ export async function redeem(code: string): Promise<void> {
 }
 
 export function saveToken(token: string): void {
-  browserStorage.setItem(KEY, token.replaceAll(/[^\x21-\x7e]/g, '')); // what a header cannot hold is in no token
+  browserStorage.setItem(KEY, token.replaceAll(/[^\x21-\x7e]/g, '')); // a character that a header cannot contain is in no token
 }
 
 export function hasToken(): boolean {
@@ -70,6 +70,6 @@ async function readReason(answer: Response): Promise<string> {
     const { error } = (await answer.json()) as { error: { message: string; next: string } };
     return `${error.message}; ${error.next}`;
   } catch {
-    return `status ${answer.status}`; // not by our server: something on the way answered in its place
+    return `status ${answer.status}`; // not from our server: something in between answered instead
   }
 }

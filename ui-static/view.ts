@@ -10,9 +10,12 @@ import { type Story, startStory } from './story.ts';
 export interface InboxView {
   /** Shows another inbox, empty until it is drawn. */
   open(fragment: string): void;
-  /** Null: nobody of this name is watched. `isBoard`: its number counts what asks for a person in a project. */
+  /**
+   * A null `persona` means that nobody of this name is watched. With `isBoard` its number counts what needs a person in a
+   * project.
+   */
   draw(persona: PersonaWire | null, isBoard: boolean, now: number): void;
-  /** The person gave a token: what needs one is asked for anew. */
+  /** Called when the person entered a token: what needs one is loaded again. */
   tokenCame(): void;
   close(): void;
 }
@@ -22,10 +25,10 @@ const SPANS = [
   { hours: 7 * 24, words: '7 d' },
   { hours: 30 * 24, words: '30 d' },
 ] as const;
-/** The chart is drawn anew after so much time, or when the number changes. */
+/** The chart is drawn again after this time, or when the number changes. */
 const CHART_EVERY_MS = 60_000;
 
-/** One inbox: how it stands, what can be done, what was, what it was told. `needToken` asks the person for the token. */
+/** Shows one inbox: its state, its actions, its history and its events. `needToken` asks the person for the token. */
 export function startView(root: HTMLElement, needToken: () => void): InboxView {
   const sheet = document.createElement('link');
   sheet.rel = 'stylesheet';
@@ -62,7 +65,7 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
   const story: Story = startStory(body, fragment, needToken, acts);
   const chart: Promise<Chart | null> = import('./chart.ts').then(
     ({ startChart }) => startChart(getPart(body, '#chart')),
-    () => null, // the library is not to be had: what it would draw is left out
+    () => null, // the library is not available: the chart is left out
   );
   let hours: number = SPANS[0].hours;
   let chartAt = Number.NEGATIVE_INFINITY;
@@ -75,11 +78,11 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
     const panel = getPart(body, '#past');
     const drawing = await chart;
     if (drawing === null) return;
-    panel.hidden = false; // it has no width to draw in before
+    panel.hidden = false; // before that it has no width to draw in
     try {
       getPart(body, '#past-words').textContent = await drawing.draw(fragment, hours);
     } catch {
-      panel.hidden = true; // there is no history of it; the rest of the view is whole without
+      panel.hidden = true; // it has no history; the rest of the view is complete without
     }
   };
   const spans = SPANS.map((span) => {
