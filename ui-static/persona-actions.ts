@@ -63,7 +63,7 @@ export function startPersonaActions(place: HTMLElement, words: HTMLElement, need
       const keys = new Set(actions.map(({ key }) => key));
       for (const [key, button] of buttons) {
         if (keys.has(key)) continue;
-        // the person who pressed the old button continues at a new one
+        // a person who just pressed this button keeps a place to go on from
         if (document.activeElement === button) place.querySelector('button')?.focus();
         button.remove();
         buttons.delete(key);

@@ -1,4 +1,4 @@
-/** What the chart uses of uPlot, the library behind `/assets/uplot.js`. */
+/** The part of uPlot, the library behind `/assets/uplot.js`, that the chart uses. */
 export default class uPlot {
   constructor(options: object, data: readonly (readonly (number | null)[])[], target: HTMLElement);
   static paths: { stepped(options: { align: 1 | -1 }): unknown };

@@ -24,7 +24,7 @@ export function startDaemon(
   let isGone = false;
   const ended = new Promise<DaemonExit>((resolve) => {
     child.once('error', (error) => {
-      if (child.pid !== undefined) return; // a signal that failed to reach it
+      if (child.pid !== undefined) return; // a signal that did not reach it
       isGone = true;
       resolve({ is: 'not-started', why: error.message });
     });

@@ -23,7 +23,10 @@ export interface WatchReport {
   sink(persona: PersonaId, inner: Sink<unknown>): Sink<unknown>;
 }
 
-/** @param readerGone aborted with the fault when nobody reads stdout any more: such a watch wakes nobody (Kijito contract D17) */
+/**
+ * @param readerGone aborted with the fault when nobody reads stdout any more, because such a watch wakes nobody (Kijito contract
+ * D17)
+ */
 export function createWatchReport(
   log: Log,
   readerGone: AbortController,

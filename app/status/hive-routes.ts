@@ -11,7 +11,8 @@ export type HiveApi = Pick<LocalHive, 'send' | 'inbox' | 'personas' | 'pending'>
 
 /**
  * Serves the local hive over HTTP, with the paths, parameters and envelopes of the Kijito contract (a). Message text and sending
- * need the token; names and counts are open. `signalOf` ends a hold when its client leaves or Hivebar stops.
+ * need the token; names and counts are open. `createHoldSignal` makes the signal that ends a hold when its client leaves or
+ * Hivebar stops.
  */
 export function registerHiveRoutes(
   app: FastifyInstance,

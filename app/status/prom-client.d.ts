@@ -1,4 +1,4 @@
-// Only what is used is loaded: prom-client's own entry also loads collectors, gateways and clusters (18 MiB resident).
+// Only the modules in use are loaded: prom-client's own entry also loads collectors, gateways and clusters (18 MiB resident).
 declare module 'prom-client/lib/registry.js' {
   import { Registry } from 'prom-client';
   export default Registry;

@@ -30,7 +30,7 @@ const STDERR_CHARS = 1000;
 
 /**
  * Starts the helper binary. It reads and writes JSON, one object per line. Its exit code says nothing (0 for a broken line, an
- * end of input and a SIGTERM alike), so only matters whether it was asked to exit.
+ * end of input and a SIGTERM alike), so the only question is whether it was asked to exit.
  * @throws Error that says why it was not ready within 10 s
  */
 export function startHelper(command: HelperCommand, clock: Clock, events: HelperEvents): Promise<TrayHelper> {
