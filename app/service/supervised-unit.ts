@@ -110,7 +110,8 @@ async function runOrUndo(undo: (() => Promise<void>) | null, step: () => Promise
 }
 
 /**
- * Runs a command whose failure is only logged: what is done already stays, and the rest ends by the next start.
+ * Runs a command whose failure is only logged. What is done already stays, and a supervisor that missed the command follows at
+ * its next start.
  * @param fine further exit codes that mean no failure
  */
 async function runBestEffort(

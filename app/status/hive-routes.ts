@@ -70,5 +70,5 @@ function toPendingWire({ byAddress, forAgents }: UnreadLevels): object[] {
 function requireCount(count: Count | undefined): number {
   if (count === undefined) return 0;
   if (count.is !== 'unknown') return count.n;
-  throw new HttpRefusal(503, 'unknown', 'a count is not known now', 'ask again'); // leaving it out would mean "none"
+  throw new HttpRefusal(503, 'unknown', 'a count is not known now', 'ask again'); // a persona left out would mean "none"
 }

@@ -4,8 +4,8 @@ import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from 
 import type { StatusWire } from './wire.ts';
 
 /**
- * `GET /metrics` for Prometheus. The library formats the text and escapes untrusted names. It is loaded with the first request.
- * Its own collectors are off, so it sets no timer.
+ * `GET /metrics` for Prometheus. The library formats the text and escapes untrusted names. It is loaded with the first request,
+ * and without its collectors, so it sets no timer.
  */
 export function registerMetricsRoute(
   app: FastifyInstance,
