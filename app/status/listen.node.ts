@@ -6,6 +6,12 @@ import { Fault } from '../../core/model/index.ts';
 import { type Log, realFiles } from '../../core/ports/index.ts';
 import { getMaxSocketPathBytes } from '../owner-socket.ts';
 
+/**
+ * How many connections may wait to be accepted; the system may allow fewer. With Node's 511, a crowd that connects at once fills the
+ * queue, and the system repeats the owner's attempt only after a second.
+ */
+const BACKLOG = 4096;
+
 /** The result of a bind. `unavailable` means that the machine has no such address. */
 export type BindResult = { readonly is: 'bound'; readonly port: number } | { readonly is: 'unavailable' };
 
@@ -132,7 +138,7 @@ function listenOn(server: Server, where: Parameters<Server['listen']>[0]): Promi
   return new Promise((resolve, reject) => {
     const failed = (error: Error): void => reject(error);
     server.once('error', failed);
-    server.listen(where, () => {
+    server.listen({ ...where, backlog: BACKLOG }, () => {
       server.off('error', failed);
       resolve();
     });
