@@ -98,3 +98,14 @@ test('F5 an alert that nobody was told of is told after a restart, and mail wait
     ['alert', 'armed', 'new', 'new', 'new'],
   );
 });
+
+test('F5 given a replay cap that nobody took before the log began again, a restart does not take its position for one of the new log', () => {
+  const rules: WatcherRules = { ...AT_LEAST, maxReplay: 0 };
+  const saved = { cursor: 3, state: 'UP', consecutive_failures: 0 } as const;
+  const state = createInitialState(T0, { is: 'resume' }, saved, EMPTY_TAIL, rules);
+  const capped = step(state, { at: T0, is: 'looked', pollResult: lookOf(['4-5'], T0) }, rules);
+  assert.equal(toSavedState(capped.state).cursor, 3, 'nobody heard of the cap yet');
+  const refused = answer(capped, 0, T0, rules).state;
+  const another = step(refused, { at: T0, is: 'looked', pollResult: lookOf(['1-2'], T0) }, rules);
+  assert.equal(toSavedState(another.state).cursor, 0);
+});

@@ -1,6 +1,9 @@
 import type { LogEvidence, PollResult } from '../sources/index.ts';
 import { FIRST_LOG, type Notice, type WatcherRules, type WatcherState } from './watcher-state.ts';
 
+/** Where another log begins. A position of the log before means nothing in it, and would hide its first messages. */
+const BEGINNING = { is: 'at', id: 0 } as const;
+
 /**
  * Ids always rise, so an inbox with unread mail whose newest id is below the cursor holds another log: the hive was
  * emptied or restored, and its ids begin again. The checkpoint is set to the beginning, and the next poll delivers what
@@ -22,10 +25,12 @@ export function restartLog(
   return {
     ...state,
     arming: 'armed',
-    checkpoint: { is: 'at', id: 0 },
+    checkpoint: BEGINNING,
     log: { name: `${rules.run}-${state.count + 1}`, readTo: max },
     notices: [
-      ...state.notices.filter(({ is }) => is !== 'log_restarted'), // drop an earlier restart that nobody was told about
+      ...state.notices
+        .filter(({ is }) => is !== 'log_restarted') // drop an earlier restart that was not delivered
+        .map((notice) => (notice.is === 'replay_capped' ? { ...notice, from: BEGINNING } : notice)),
       restarted,
       ...(arming === 'armed' ? [] : [{ is: 'armed' } as const]),
     ],

@@ -195,7 +195,10 @@ export class Reference {
       this.done = new Set();
       this.seen = [];
       this.readTo = Math.max(...this.rows.map(({ id }) => id));
-      this.unsaid = this.unsaid.filter(({ kept }) => kept.log === undefined);
+      // A position of the log before means nothing in this one.
+      this.unsaid = this.unsaid
+        .filter(({ kept }) => kept.log === undefined)
+        .map((notice) => (notice.from === null ? notice : { ...notice, from: 0 }));
       this.sayRestarted(cursor, this.readTo);
       if (first) this.say((at) => `armed ${at}`);
       this.decided = true;
@@ -310,7 +313,11 @@ export class Reference {
         this.say(() => `seed_ahead ${floor} ${max}`);
         for (let id = max + 1; id <= floor; id++) this.excused.add(this.keyOf(id));
       } else if (waiting.length > this.rules.maxReplay) {
-        this.say(() => `replay_capped ${max} ${waiting.length}`, { from: floor, settled: () => excuse(waiting) });
+        const keys = waiting.map(({ id }) => this.keyOf(id)); // of this log, whatever log it is when it is said
+        const settled = (): void => {
+          for (const key of keys) this.excused.add(key);
+        };
+        this.say(() => `replay_capped ${max} ${waiting.length}`, { from: floor, settled });
         this.floor = max;
       }
     }
