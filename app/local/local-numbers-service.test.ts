@@ -107,6 +107,20 @@ test('given gates that cannot be read, it says so once, keeps what was known, an
   assert.deepEqual(board.snapshot().personas[0]?.local?.gates, []);
 });
 
+test('given mail that came between a failure and the next start, it counts it', async () => {
+  const { clock, local, numbers, supervisor, joins, broken, board } = rig();
+  await using _ = supervisor;
+  joins('ada');
+  await clock.advance(100);
+  broken.is = true;
+  numbers.wake();
+  await clock.advance(100);
+  local.items.push([newItem({})]);
+  broken.is = false;
+  await clock.advance(8000);
+  assert.deepEqual(board.snapshot().personas[0]?.local?.pending, [0, 0, 1, 0, 0]);
+});
+
 test('stopped, it reports nothing more', async () => {
   const { clock, local, supervisor, facts } = rig();
   await supervisor[Symbol.asyncDispose]();

@@ -39,6 +39,7 @@ export function createLocalNumbersService(
   const changed = new Set<string>();
   let gates: ReadonlyMap<string, readonly OpenGate[]> = new Map();
   let areGatesOld = true;
+  let hasRun = false;
   const name = 'numbers of the local hive';
   const rounds = onDemand({
     name,
@@ -81,6 +82,9 @@ export function createLocalNumbersService(
     wake,
     async run(signal) {
       areGatesOld = true;
+      // Between a failure and this start nobody listened for what changed.
+      if (hasRun) for (const persona of local.personas()) changed.add(persona.name);
+      hasRun = true;
       using _hints = local.hints((name) => {
         changed.add(name);
         rounds.wake();
