@@ -230,8 +230,8 @@ async function run(
   if (isFirstRun && primary.is === 'local' && readOnly === null)
     await greet(local, (id) => toEventFilePath(directory, toStem(id)));
   const runId = random.hex(8);
-  using wakefulness = detectInterruptions(clock);
-  const { isSettling: settling } = wakefulness;
+  using interruptions = detectInterruptions(clock);
+  const { isSettling: settling } = interruptions;
   const garden = openGardenHive(settings, hideToken(stopping));
   const daemonHive = openDaemonHive(
     join(dirs.state, 'daemons'),
@@ -256,7 +256,7 @@ async function run(
     });
     if (report !== null) writeStoreReport(db.path, { ...report, isFilled: true });
   }
-  const kept = outbox.readAllSaved();
+  const savedStates = outbox.readAllSaved();
   const watch = (hive: WatchedHive, known: ReadonlyMap<string, SavedTrayState>): HiveWatchers =>
     createHiveWatchers({
       hive,
@@ -269,8 +269,8 @@ async function run(
       run: runId,
       settling,
     });
-  const watches = hives.map((hive) => watch(hive, kept));
-  const fixedWatchers = [...watches];
+  const watchers = hives.map((hive) => watch(hive, savedStates));
+  const fixedWatchers = [...watchers];
   await using supervisor = supervise({
     clock,
     log,
@@ -278,7 +278,13 @@ async function run(
   });
   const projects = createProjectsService(
     {
-      ...{ settings, places: resolveBrainclawPlaces(settings.brainclaw), state: dirs.state, put: board.put, watches },
+      ...{
+        settings,
+        places: resolveBrainclawPlaces(settings.brainclaw),
+        state: dirs.state,
+        put: board.put,
+        watches: watchers,
+      },
       watch: (hive) => watch(hive, outbox.readAllSaved()), // a project that was released has newer saved states than at the start
       supervisor,
       createSeed: (project) => projectActions.createSeed(project),
@@ -289,7 +295,7 @@ async function run(
     { settings, clientOptions: getActionClientOptions(machine.env), projects: projects.all },
     stopping,
   );
-  using _gaps = catchUpAfterInterruptions({ interruptions: wakefulness, watchers: watches, put: board.put, log });
+  using _gaps = catchUpAfterInterruptions({ interruptions, watchers, put: board.put, log });
 
   const preferences = openPreferenceStore(db);
   for (const { persona, until } of preferences.mutes()) board.put({ is: 'muted', at: clock.now(), persona, until });
@@ -318,7 +324,7 @@ async function run(
   });
   const login = createOwnLoginStart(hideToken(machine));
   const controls = createTrayControls({
-    ...{ board, clock, watchers: watches, projects, projectActions, preferences, quietHours, login, hiveChanged },
+    ...{ board, clock, watchers, projects, projectActions, preferences, quietHours, login, hiveChanged },
     decisions: decisions.decisions,
     surfaces: requireSurfaces,
     quit: () => stop.abort(),
@@ -392,7 +398,7 @@ async function run(
         ...(copy?.services ?? []),
         createRepairService({ hooks: createHookInstaller(machine.env), login, daemons, put: board.put }, stopping),
         createDaemonsService({ directory: daemonsDirectory, findPlaces }, hideToken(stopping)),
-        createRelayService({ settings, db, local, board, interruptions: wakefulness }, stopping),
+        createRelayService({ settings, db, local, board, interruptions }, stopping),
         createRetentionService(
           { local, decisions: decisions.decisions, retention, keepMailDays: settings.keepMailDays },
           stopping,
