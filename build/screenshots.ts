@@ -151,7 +151,7 @@ async function writeDay(home: TrayHome): Promise<void> {
         history.hear({ is: 'failed', at, persona, health: reach, fault });
       } else {
         const reach = { is: 'up', since: begin } as const;
-        history.hear({ is: 'looked', at, persona, health: reach, unread: exactly(unread), urgent: exactly(0) });
+        history.hear({ is: 'polled', at, persona, health: reach, unread: exactly(unread), urgent: exactly(0) });
       }
     }
     await clock.advance(HOUR / 12);

@@ -51,7 +51,7 @@ export function createWatchReport(
   return {
     put(fact) {
       if (fact.is === 'failed') reportFailure(fact.persona, fact.fault.explain());
-      if (fact.is !== 'looked') return;
+      if (fact.is !== 'polled') return;
       if (fact.endsBelow === undefined) below.delete(fact.persona);
       else if (!below.has(fact.persona)) {
         below.add(fact.persona);

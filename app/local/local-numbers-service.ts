@@ -59,7 +59,11 @@ export function createLocalNumbersService(
     const known = new Set(board.snapshot().personas.map(({ id }) => id));
     // Whoever asks may be known by its bare name as the persona of another hive.
     const whoAsks = (name: string): PersonaId => (known.has(name) ? name : toPersonaId(name));
-    board.put({ is: 'asked', at: clock.now(), decisions: open.map((decision) => toOpenDecision(decision, whoAsks)) });
+    board.put({
+      is: 'decisions',
+      at: clock.now(),
+      decisions: open.map((decision) => toOpenDecision(decision, whoAsks)),
+    });
     areGatesOld = false;
   }
 

@@ -48,7 +48,7 @@ test('the same decisions again cost nothing: not even the state is copied', () =
   const again = decide(state, {
     is: 'facts',
     at: s.at,
-    facts: [{ is: 'asked', at: s.at, decisions: [createDecision(1), createDecision(2)] }],
+    facts: [{ is: 'decisions', at: s.at, decisions: [createDecision(1), createDecision(2)] }],
   });
   for (const table of ['decisions', 'announcedDecisions', 'open', 'asking'] as const)
     assert.equal(again.state[table], state[table], table);

@@ -239,7 +239,7 @@ test('urgent mail that came while Hivebar was away breaks quiet hours at its sta
   scene.join('ada');
   scene.count('ada', 1, 1);
   const told = scene.createDelivery('ada', 'while you were gone');
-  assert.ok(told.is === 'told');
+  assert.ok(told.is === 'delivered');
   const [first] = told.events;
   assert.ok(first !== undefined);
   const armed = { ...first, event: 'armed', wake_class: 'liveness', cursor: 1 } as const;
@@ -347,9 +347,9 @@ function found(scene: Scene, unread: number, urgent: number, ids: readonly numbe
   const vital = { is: 'unknown', why: 'not-reported' } as const;
   const counts = { unread: exactly(unread), urgent: exactly(urgent) };
   const events = ids.map((id) => createNewEvent('ada', id, { ts: formatIso(at), content: `mail ${id}` }));
-  scene.facts({ is: 'looked', at, persona: 'ada', health: reach, ...counts, agentState: vital, cursor: 0 });
+  scene.facts({ is: 'polled', at, persona: 'ada', health: reach, ...counts, agentState: vital, cursor: 0 });
   scene.wait(0.01); // the sink takes its time
-  scene.facts({ is: 'told', at: scene.at, persona: 'ada', events });
+  scene.facts({ is: 'delivered', at: scene.at, persona: 'ada', events });
 }
 
 test('F2 the first mail of a persona is urgent in its first banner, and breaks quiet hours', () => {

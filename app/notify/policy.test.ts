@@ -375,7 +375,7 @@ test('S17: away for one persona alone is its own banner; a persona born meanwhil
   scene.facts(createPolledFact('ada', scene.at, exactly(2)), away(scene.createDelivery('ada', 'a', 'b')));
   scene.wait(10);
   const born = away(scene.createDelivery('bo', 'first'));
-  assert.ok(born.is === 'told');
+  assert.ok(born.is === 'delivered');
   const [armed, ...rest] = born.events;
   assert.ok(armed?.event === 'armed');
   const added = { ...armed, event: 'persona_added' } as const;
@@ -388,7 +388,7 @@ test('S17: away for one persona alone is its own banner; a persona born meanwhil
 
 /** The same, told at the arming of the watch. */
 function away(fact: Fact): Fact {
-  if (fact.is !== 'told') return fact;
+  if (fact.is !== 'delivered') return fact;
   const [first] = fact.events;
   assert.ok(first !== undefined);
   const { source, ts, event_id } = first;
@@ -493,7 +493,7 @@ test('mail of whom nobody knows who wrote it is shown without a name; what becom
   const [banner] = scene.screen.values();
   assert.deepEqual([banner?.title, banner?.body], ['ada: 1 new', 'hi']);
   const read = { source: 's', ts: '', persona: 'ada', event: 'read', id: 1, wake_class: 'liveness' } as const;
-  scene.facts({ is: 'told', at: scene.at, persona: 'ada', events: [{ ...read, event_id: 'ada:read:1-1' }] });
+  scene.facts({ is: 'delivered', at: scene.at, persona: 'ada', events: [{ ...read, event_id: 'ada:read:1-1' }] });
   assert.deepEqual([scene.screen.size, [...scene.screen.values()][0]?.title], [1, 'ada: 1 new']);
 });
 

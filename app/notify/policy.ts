@@ -155,7 +155,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
       // Other faults are shown by icon and page while they last, because nobody can repair them at once.
       if (fact.key === FULL_DISK) outage.handleMachine(draft, fact);
       return;
-    case 'asked':
+    case 'decisions':
       decisions.updateDecisions(draft, fact.decisions);
       return;
     case 'gap':
@@ -187,7 +187,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
       outage.handleLeft(draft, persona);
       draft.dropPersona(persona.id);
       return;
-    case 'looked':
+    case 'polled':
       outage.handleUp(draft, mail.updateCounts(draft, persona, fact));
       return;
     case 'counted':
@@ -196,7 +196,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'failed':
       if (fact.health.is === 'down') outage.handleDown(draft, persona, fact.health.since, fact.fault);
       return;
-    case 'told': {
+    case 'delivered': {
       // Messages from Hivebar itself to the agent do not count: a person who answers a question needs no banner about the answer.
       const isNews = (e: Event): e is MailEvent => e.event === 'new' && e.self !== true && e.origin === undefined;
       const news = fact.events.filter(isNews);
@@ -234,7 +234,7 @@ function toPersonaState(fact: Extract<Fact, { is: 'joined' }>, before: PersonaSt
  * Mail that is delivered together with the `armed` event of its watcher was there before, unless the persona was born in the
  * meantime. Mail that is delivered soon after an interruption came during it.
  */
-function findArrival(draft: PolicyDraft, { events }: Extract<Fact, { is: 'told' }>): 'away' | 'live' {
+function findArrival(draft: PolicyDraft, { events }: Extract<Fact, { is: 'delivered' }>): 'away' | 'live' {
   if (draft.isCatchingUp) return 'away';
   const has = (name: Event['event']): boolean => events.some(({ event }) => event === name);
   return has('armed') && !has('persona_added') ? 'away' : 'live';

@@ -16,7 +16,7 @@ export function toSnapshotFacts(snapshot: Snapshot, at: Instant): Fact[] {
     const urgent = p.urgent.value;
     if (p.health.is === 'up') {
       const { health, agentState, cursor } = p;
-      facts.push({ is: 'looked', at, persona, health, unread, urgent, agentState, cursor });
+      facts.push({ is: 'polled', at, persona, health, unread, urgent, agentState, cursor });
     } else {
       facts.push({ is: 'counted', at, persona, unread, urgent });
     }
@@ -30,7 +30,7 @@ export function toSnapshotFacts(snapshot: Snapshot, at: Instant): Fact[] {
     }
   }
   // An empty list may also mean that nothing is known yet, and announced decisions would be forgotten.
-  if (decisions.length > 0) facts.push({ is: 'asked', at, decisions });
+  if (decisions.length > 0) facts.push({ is: 'decisions', at, decisions });
   return facts;
 }
 

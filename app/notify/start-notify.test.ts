@@ -116,7 +116,7 @@ function rig(t: TestContext): Rig {
       board = createBoard(log);
       const told: Fact[] = [];
       const early = board.facts((fact) => {
-        if (fact.is === 'told') told.push(fact);
+        if (fact.is === 'delivered') told.push(fact);
       });
       before?.(board);
       early[Symbol.dispose]();
@@ -162,14 +162,14 @@ function join_(board: Board, clock: FakeClock, ...personas: string[]): void {
 function looked(board: Board, clock: FakeClock, persona: string, unread = 0): void {
   const at = clock.now();
   const levels = { unread: exactly(unread), urgent: exactly(0), agentState: VITAL, cursor: 0 };
-  board.put({ is: 'looked', at, persona, health: { is: 'up', since: at }, ...levels });
+  board.put({ is: 'polled', at, persona, health: { is: 'up', since: at }, ...levels });
 }
 
 function mail(board: Board, clock: FakeClock, persona: string, id: number): void {
   looked(board, clock, persona, id);
   const event = { event: 'new', source: 'kijito-inbox', ts: '', persona, event_id: `${persona}:new:${id}` } as const;
   const told = { ...event, wake_class: 'mail', id, from: 'bob', created: '', content: `mail ${id}` } as const;
-  board.put({ is: 'told', at: clock.now(), persona, events: [told] });
+  board.put({ is: 'delivered', at: clock.now(), persona, events: [told] });
 }
 
 function down(clock: FakeClock, persona: string): Fact {
@@ -558,7 +558,7 @@ test('a banner on its way at the end is waited for, and then it is known', async
 });
 
 function asked(board: Board, clock: FakeClock, ...ids: number[]): void {
-  board.put({ is: 'asked', at: clock.now(), decisions: ids.map((id) => createDecision(id)) });
+  board.put({ is: 'decisions', at: clock.now(), decisions: ids.map((id) => createDecision(id)) });
 }
 
 test('a decision: a click on a button answers it, once; a click on the banner opens its persona', async (t) => {

@@ -117,13 +117,13 @@ class Notify implements Notifications {
   /** Gathers facts, so that a storm is one decision and 60 failing personas are one cause. */
   #hear(fact: Fact): void {
     if (fact.is === 'surface' || fact.is === 'local' || fact.is === 'daemon' || this.#over) return;
-    if (fact.is === 'asked') {
+    if (fact.is === 'decisions') {
       if (this.#asked !== null && areSameDecisions(this.#asked, fact.decisions)) return;
       this.#asked = fact.decisions;
     }
     this.#waiting.push(fact);
     this.#flush ??= this.#clock.after(GATHER_MS, () => {
-      const deliveredCount = this.#waiting.reduce((n, { is }) => n + (is === 'told' ? 1 : 0), 0);
+      const deliveredCount = this.#waiting.reduce((n, { is }) => n + (is === 'delivered' ? 1 : 0), 0);
       if (deliveredCount < STORM) this.#take();
       else this.#flush = this.#clock.after(STORM_MS, () => this.#take());
     });

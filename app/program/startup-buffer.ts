@@ -9,7 +9,7 @@ export interface StartupBuffer extends Disposable {
 export function createStartupBuffer(board: Board): StartupBuffer {
   const facts: Fact[] = [];
   const listening = board.facts((fact) => {
-    if (fact.is === 'told') facts.push(fact);
+    if (fact.is === 'delivered') facts.push(fact);
   });
   return {
     take() {

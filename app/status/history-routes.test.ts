@@ -33,7 +33,7 @@ before(async () => {
   look('__proto__', 1);
   look('bo/ü "x"', 0);
   const fault = new Fault('not-json', 'the answer is not JSON, it begins "SECRET-TEXT"', { is: 'source', key: 'hive' });
-  put({ is: 'told', at: clock.now(), persona: 'ada', events: [mailOf('ada', 7)] });
+  put({ is: 'delivered', at: clock.now(), persona: 'ada', events: [mailOf('ada', 7)] });
   await clock.advance(30 * MINUTE);
   for (const persona of ['ada', '__proto__']) {
     put({
@@ -85,7 +85,7 @@ function enter(...personas: string[]): void {
 
 function look(persona: string, unread: number): void {
   put({
-    is: 'looked',
+    is: 'polled',
     at: clock.now(),
     persona,
     health: { is: 'up', since: clock.now() },

@@ -27,7 +27,7 @@ function rig() {
   const look = (persona: string): void => {
     const at = clock.now();
     const counts = { unread: exactly(0), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, cursor: 1 };
-    board.put({ is: 'looked', at, persona, health: { is: 'up', since: at }, ...counts });
+    board.put({ is: 'polled', at, persona, health: { is: 'up', since: at }, ...counts });
   };
   const fail = (persona: string): void => {
     const fault = new Fault('refused', 'refused', { is: 'source', key: HIVE });
@@ -120,7 +120,7 @@ test('looks, failures and events are counted, until it is disposed', () => {
   look('ada');
   look('ada');
   fail('ada');
-  const told: Fact = { is: 'told', at: 1, persona: 'ada', events: [mailOf('ada', 1), mailOf('ada', 2)] };
+  const told: Fact = { is: 'delivered', at: 1, persona: 'ada', events: [mailOf('ada', 1), mailOf('ada', 2)] };
   board.put(told);
   board.put({ ...told, is: 'recalled' });
   const counted = { polls: 2, failures: 1, events: new Map([['new', 2]]) };

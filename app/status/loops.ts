@@ -51,7 +51,7 @@ export function followLoops(board: Board, clock: Clock): Loops {
       case 'left':
         tries.delete(fact.persona);
         break;
-      case 'looked':
+      case 'polled':
         tally.polls += 1;
         markTried(fact.persona);
         break;
@@ -63,7 +63,7 @@ export function followLoops(board: Board, clock: Clock): Loops {
       case 'held':
         markTried(fact.persona);
         break;
-      case 'told':
+      case 'delivered':
         for (const { event } of fact.events) tally.events.set(event, (tally.events.get(event) ?? 0) + 1);
     }
   };

@@ -124,7 +124,7 @@ describe('metrics', () => {
       const named = { persona, stem, source: 'local', address: persona, label: persona, eventsFile: null };
       rig.board.put({ is: 'joined', at, ...named, lastEventId: null, staleAfterMs: 1000 });
       const counts = { unread: exactly(1), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, cursor: 1 };
-      rig.board.put({ is: 'looked', at, persona, health: { is: 'up', since: at }, ...counts });
+      rig.board.put({ is: 'polled', at, persona, health: { is: 'up', since: at }, ...counts });
     }
     const samples = await scrape(rig);
     assert.deepEqual(

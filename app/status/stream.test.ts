@@ -346,7 +346,7 @@ function still(full = false) {
   const look = (unread: number): Fact => {
     const at = clock.now();
     const counts = { unread: exactly(unread), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, cursor: 1 };
-    return { is: 'looked', at, persona: 'ada', health: { is: 'up', since: 0 }, ...counts };
+    return { is: 'polled', at, persona: 'ada', health: { is: 'up', since: 0 }, ...counts };
   };
   board.put({
     is: 'joined',

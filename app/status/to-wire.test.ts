@@ -28,7 +28,7 @@ function joined(persona: string): Fact {
 function looked(persona: string, unread: Count): Fact {
   const at = NOW - 1000;
   return {
-    is: 'looked',
+    is: 'polled',
     at,
     persona,
     health: { is: 'up', since: at },
@@ -101,7 +101,7 @@ test('an open decision is named and not told: the words of agents are not in the
     created: NOW,
     expires: null,
   } as const;
-  const wire = wireOf({ is: 'asked', at: NOW, decisions: [asked] });
+  const wire = wireOf({ is: 'decisions', at: NOW, decisions: [asked] });
   valid(wire);
   assert.deepEqual(wire.decisions, [
     {

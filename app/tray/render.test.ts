@@ -31,7 +31,7 @@ function setUp() {
     staleAfterMs: 60_000,
   });
   const looked = (unread: number, cursor = 0): Fact => ({
-    is: 'looked',
+    is: 'polled',
     at: at(),
     persona: 'ada',
     health: { is: 'up', since: at() },
@@ -103,7 +103,7 @@ describe('a crowd of two hundred', () => {
     };
     const looked = (i: number, unread: number): void =>
       board.put({
-        is: 'looked',
+        is: 'polled',
         at: clock.now(),
         persona: name(i),
         health: { is: 'up', since: 0 },
@@ -114,7 +114,7 @@ describe('a crowd of two hundred', () => {
       });
     const told = (i: number, id: number): void =>
       board.put({
-        is: 'told',
+        is: 'delivered',
         at: clock.now(),
         persona: name(i),
         events: [

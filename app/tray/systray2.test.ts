@@ -153,7 +153,7 @@ describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }
     const board = createBoard(silentLog);
     const at = Date.now();
     const seen = {
-      is: 'looked',
+      is: 'polled',
       at,
       health: { is: 'up', since: at },
       urgent: exactly(0),

@@ -81,7 +81,7 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
         await clock.advance(MINUTE);
         const at = clock.now();
         for (const persona of watched)
-          if (!but.includes(persona)) alarms.put({ is: 'looked', at, persona, health: reach, ...levels, cursor: null });
+          if (!but.includes(persona)) alarms.put({ is: 'polled', at, persona, health: reach, ...levels, cursor: null });
         const of = new Map(
           [...world.unread].map(([name, [unread, urgent]]) => [
             name,
@@ -92,7 +92,7 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
       }
     },
     tells(persona: string, ...events: readonly object[]) {
-      alarms.put({ is: 'told', at: clock.now(), persona, events: events as readonly Event[] });
+      alarms.put({ is: 'delivered', at: clock.now(), persona, events: events as readonly Event[] });
     },
     breaks: (persona: string) => alarms.put({ is: 'failed', at: clock.now(), persona, fault: CUT, health: DOWN }),
     fails: () => alarms.hearPendingList(null, signal),

@@ -59,7 +59,7 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
   const owed: Record<HiveAlarmKind, Set<string>> = { stranded: new Set(), urgent: new Set() };
   const alarmLog = createAlarmLog(source.id, log, rules);
 
-  function hearDelivered(fact: Extract<Fact, { is: 'told' }>): void {
+  function hearDelivered(fact: Extract<Fact, { is: 'delivered' }>): void {
     const at = clock.monotonic();
     const wall = clock.now();
     for (const event of fact.events) {
@@ -146,14 +146,14 @@ export function createHiveAlarms(options: HiveAlarmsOptions): HiveAlarms {
     },
     put(fact) {
       switch (fact.is) {
-        case 'looked':
+        case 'polled':
           newest = Math.max(newest, fact.cursor ?? 0);
           coverage.markPolled(fact.persona);
           break;
         case 'failed':
           coverage.markFailed(fact.persona);
           break;
-        case 'told':
+        case 'delivered':
           hearDelivered(fact);
           break;
         default:

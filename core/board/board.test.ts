@@ -43,7 +43,7 @@ function join(persona: string, at = 0, source = 'kijito'): Fact {
 }
 function look(persona: string, at: number, unread: number, reach: Health = { is: 'up', since: at }): Fact {
   return {
-    is: 'looked',
+    is: 'polled',
     at,
     persona,
     health: reach,
@@ -68,7 +68,7 @@ function mail(persona: string, at: number, ...ids: number[]): Fact {
     event_id: `${persona}:new:${id}`,
     wake_class: 'mail' as const,
   }));
-  return { is: 'told', at, persona, events };
+  return { is: 'delivered', at, persona, events };
 }
 function local(persona: string, at: number, urgent: number, gates: readonly string[]): Fact {
   const gate = { hook: 'Stop', mode: 'strict', description: 'tests pass' } as const;
@@ -132,7 +132,7 @@ test('mail counts as an event only when it was told, not when it was seen', () =
 });
 
 test('A10 the time of the last mail is the message’s own, and never after the moment it was delivered', () => {
-  const delivered = mail('ada', 9, 41, 42) as Extract<Fact, { is: 'told' }>;
+  const delivered = mail('ada', 9, 41, 42) as Extract<Fact, { is: 'delivered' }>;
   const at = Date.UTC(2026, 10, 29, 12);
   const written = (...times: readonly (string | null)[]): number | null => {
     const events = delivered.events.slice(0, times.length).map((event, i) => {
@@ -149,7 +149,7 @@ test('A10 the time of the last mail is the message’s own, and never after the 
 
 test('the time of mail that does not say its own is the one of its line, whenever the sink took it', () => {
   const board = boardOf(join('ada'));
-  board.put({ ...(mail('ada', 9, 41) as Extract<Fact, { is: 'told' }>), at: 12 });
+  board.put({ ...(mail('ada', 9, 41) as Extract<Fact, { is: 'delivered' }>), at: 12 });
   assert.equal(only(board.snapshot()).lastMailAt, 9);
 });
 
@@ -236,7 +236,7 @@ test('a full disk is a cause although every inbox is UP, and ends when the sink 
     [['machine', 2, ['ada', 'bo']]],
   );
   board.put(mail('ada', 5, 1));
-  board.put({ is: 'told', at: 6, persona: 'bo', events: [] });
+  board.put({ is: 'delivered', at: 6, persona: 'bo', events: [] });
   assert.deepEqual(board.snapshot().causes, []);
 });
 
@@ -393,7 +393,9 @@ const anyFact: fc.Arbitrary<Fact> = fc.oneof(
     .map(([n, at, urgent, gates]) => local(n, at, urgent, gates)),
   fc
     .tuple(fc.nat(50), fc.subarray([1, 2, 3]), fc.boolean())
-    .map(([at, ids, blocking]): Fact => ({ is: 'asked', at, decisions: ids.map((id) => asks(id, 'ada', blocking)) })),
+    .map(
+      ([at, ids, blocking]): Fact => ({ is: 'decisions', at, decisions: ids.map((id) => asks(id, 'ada', blocking)) }),
+    ),
 );
 
 test('property: any history gives what a model gives that adds everything up anew, and rev rises exactly with the picture', async () => {
@@ -442,11 +444,11 @@ function play(model: Map<string, Dumb>, fact: Fact): void {
   const it = model.get(fact.persona);
   if (it === undefined) return;
   if (fact.is === 'left') model.delete(fact.persona);
-  if (fact.is === 'looked' || fact.is === 'counted') it.unread = fact.unread;
-  if (fact.is === 'looked') Object.assign(it, { reach: 'up', key: null });
+  if (fact.is === 'polled' || fact.is === 'counted') it.unread = fact.unread;
+  if (fact.is === 'polled') Object.assign(it, { reach: 'up', key: null });
   if (fact.is === 'failed') Object.assign(it, { reach: 'down', key: fact.fault.scope.key });
   if (fact.is === 'held') it.held = true;
-  if (fact.is === 'told') Object.assign(it, { held: false, last: fact.events.at(-1)?.event_id ?? it.last });
+  if (fact.is === 'delivered') Object.assign(it, { held: false, last: fact.events.at(-1)?.event_id ?? it.last });
 }
 
 function pictureOf(snapshot: Snapshot): string {
@@ -462,7 +464,7 @@ function pictureOf(snapshot: Snapshot): string {
 
 test('the newest five messages stay on the board, newest first; what a former run told is shown but is no news', () => {
   const board = boardOf(join('ada'));
-  const recalled = mail('ada', 1, 1, 2) as Extract<Fact, { is: 'told' }>;
+  const recalled = mail('ada', 1, 1, 2) as Extract<Fact, { is: 'delivered' }>;
   const events = recalled.events.map((event) => ({ ...event, ts: formatIso(3) }));
   board.put({ ...recalled, events, is: 'recalled' });
   assert.deepEqual(only(board.snapshot()).lastMailAt, 3);
@@ -478,25 +480,25 @@ test('the newest five messages stay on the board, newest first; what a former ru
 });
 
 test('a message on the board is cut, however long it is', () => {
-  const fact = mail('ada', 1, 1) as Extract<Fact, { is: 'told' }>;
+  const fact = mail('ada', 1, 1) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, from: 'f'.repeat(9000), content: 'c'.repeat(100_000) }));
   const [letter] = only(boardOf(join('ada'), { ...fact, events }).snapshot()).latestMessages;
   assert.deepEqual([letter?.from.length, letter?.text?.length], [100, 300]);
 });
 
 test('a message of whom nobody knows who wrote it, and when, is on the board; what becomes of it moves no time of mail', () => {
-  const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'told' }>;
+  const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, from: null, created: null }) as (typeof fact.events)[number]);
   const board = boardOf(join('ada'), { ...fact, events });
   const read = { source: 's', ts: 't', persona: 'ada', event: 'read', id: 3, wake_class: 'liveness' } as const;
-  board.put({ is: 'told', at: 5, persona: 'ada', events: [{ ...read, event_id: 'ada:read:3-1' }] });
+  board.put({ is: 'delivered', at: 5, persona: 'ada', events: [{ ...read, event_id: 'ada:read:3-1' }] });
   const { latestMessages: latest, lastMailAt, lastEventId, cursor } = only(board.snapshot());
   assert.deepEqual(latest, [{ id: 7, from: '', created: '', text: latest[0]?.text ?? null }]);
   assert.deepEqual([lastMailAt, lastEventId, cursor], [1, 'ada:read:3-1', 7]);
 });
 
 test('work that came is among the latest, with its time and its number', () => {
-  const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'told' }>;
+  const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, event: 'assigned' }) as (typeof fact.events)[number]);
   const { latestMessages: latest, lastMailAt, cursor } = only(boardOf(join('ada'), { ...fact, events }).snapshot());
   assert.deepEqual([latest.map(({ id }) => id), lastMailAt, cursor], [[7], 1, 7]);
@@ -552,12 +554,12 @@ test('open decisions are shown also of who is not on the board, but not of who i
   const board = boardOf(
     join('ada'),
     { is: 'hidden', at: 0, persona: 'ada', hidden: true },
-    { is: 'asked', at: 1, decisions: [asks(1, 'ada'), asks(2, 'new')] },
+    { is: 'decisions', at: 1, decisions: [asks(1, 'ada'), asks(2, 'new')] },
   );
   const ids = (): readonly number[] => board.snapshot().decisions.map(({ id }) => id);
   assert.deepEqual(ids(), [2]);
   board.put({ is: 'hidden', at: 0, persona: 'ada', hidden: false });
   assert.deepEqual(ids(), [1, 2]);
-  board.put({ is: 'asked', at: 2, decisions: [] });
+  board.put({ is: 'decisions', at: 2, decisions: [] });
   assert.deepEqual(ids(), []);
 });

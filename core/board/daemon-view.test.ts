@@ -49,7 +49,7 @@ test('what is counted with another persona is no part of the sums, whether it ca
   };
   const looked = (persona: string, n: number): void =>
     board.put({
-      ...{ is: 'looked', at: 1, persona, health: { is: 'up', since: 1 }, agentState: { is: 'live' }, cursor: null },
+      ...{ is: 'polled', at: 1, persona, health: { is: 'up', since: 1 }, agentState: { is: 'live' }, cursor: null },
       ...{ unread: exactly(n), urgent: UNKNOWN },
     });
   board.put({ ...JOINED, isEcho: true });

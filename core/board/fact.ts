@@ -30,7 +30,7 @@ export type Fact =
   | { readonly is: 'left'; readonly at: Instant; readonly persona: PersonaId }
   /** A full poll returned and was healthy. */
   | {
-      readonly is: 'looked';
+      readonly is: 'polled';
       readonly at: Instant;
       readonly persona: PersonaId;
       readonly health: Health;
@@ -58,7 +58,7 @@ export type Fact =
       readonly fault: Fault;
     }
   /** The sink acknowledged these events of the persona, in this order. */
-  | { readonly is: 'told'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
+  | { readonly is: 'delivered'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
   /** Mail that was delivered to the persona before this run, oldest first. It is shown, but is not new. */
   | { readonly is: 'recalled'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
   /** The sink refused events; they are offered again. */
@@ -103,7 +103,7 @@ export type Fact =
   /** What the daemon of this persona reports about itself; null: it does not answer. */
   | { readonly is: 'daemon'; readonly at: Instant; readonly persona: PersonaId; readonly daemon: DaemonView | null }
   /** All open decisions, oldest first. */
-  | { readonly is: 'asked'; readonly at: Instant; readonly decisions: readonly OpenDecision[] }
+  | { readonly is: 'decisions'; readonly at: Instant; readonly decisions: readonly OpenDecision[] }
   /** The state of a surface, shown on the page and in `doctor`. */
   | {
       readonly is: 'surface';

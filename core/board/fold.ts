@@ -115,7 +115,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
     case 'left':
       removePersona(draft, fact.persona);
       break;
-    case 'looked':
+    case 'polled':
       change(draft, fact.persona, (cell) => applyPolled(cell, fact));
       break;
     case 'counted':
@@ -124,7 +124,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
     case 'failed':
       change(draft, fact.persona, (cell) => applyFailed(cell, fact));
       break;
-    case 'told':
+    case 'delivered':
       change(draft, fact.persona, (cell) => applyDelivered(cell, fact));
       break;
     case 'recalled':
@@ -168,7 +168,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
     case 'daemon':
       change(draft, fact.persona, (cell) => withDaemon(cell, fact.daemon));
       break;
-    case 'asked':
+    case 'decisions':
       draft.decisions = fact.decisions;
       break;
     case 'quiet':
@@ -301,12 +301,12 @@ const NEVER_POLLED: DatedValue<typeof UNKNOWN> = { value: UNKNOWN, asOf: null, s
 
 type PersonaLevels = Pick<PersonaView, 'unread' | 'urgent'>;
 
-function toLevels(cell: PersonaCell, fact: Extract<Fact, { is: 'looked' | 'counted' }>): PersonaLevels {
+function toLevels(cell: PersonaCell, fact: Extract<Fact, { is: 'polled' | 'counted' }>): PersonaLevels {
   const dates = { asOf: fact.at, staleAfter: fact.at + cell.staleAfterMs };
   return { unread: { value: fact.unread, ...dates }, urgent: { value: fact.urgent, ...dates } };
 }
 
-function applyPolled(cell: PersonaCell, fact: Extract<Fact, { is: 'looked' }>): PersonaCell {
+function applyPolled(cell: PersonaCell, fact: Extract<Fact, { is: 'polled' }>): PersonaCell {
   return {
     ...cell,
     failed: null,
@@ -353,7 +353,7 @@ function setHeldReason(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' 
 }
 
 /** Nothing is held any more after an ack, even when the batch was empty. */
-function applyDelivered(cell: PersonaCell, fact: Extract<Fact, { is: 'told' }>): PersonaCell {
+function applyDelivered(cell: PersonaCell, fact: Extract<Fact, { is: 'delivered' }>): PersonaCell {
   const last = fact.events.at(-1);
   const mail = fact.events.findLast(isMail);
   const view = {

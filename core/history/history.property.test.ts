@@ -210,7 +210,7 @@ async function obey(command: Command, model: Model, real: Real): Promise<void> {
   switch (command.is) {
     case 'look': {
       real.hear(command.persona, model.now, {
-        is: 'looked',
+        is: 'polled',
         health: { is: 'up', since: 0 },
         ...LEVELS(command.unread),
       });

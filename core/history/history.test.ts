@@ -61,7 +61,7 @@ function start(path: string, at = START, keepDays = 30): Run {
     },
     looked: (persona, unread) =>
       history.hear({
-        is: 'looked',
+        is: 'polled',
         at: now(),
         persona,
         health: { is: 'up', since: now() },
@@ -337,7 +337,7 @@ describe('outages', () => {
     run.hear({ is: 'source', at: run.now(), source: 'kijito', fault: gone });
     await run.advance(1000);
     run.looked('ada', 1); // it can be read, and its events wait all the same
-    run.hear({ is: 'told', at: run.now(), persona: 'ada' });
+    run.hear({ is: 'delivered', at: run.now(), persona: 'ada' });
     assert.deepEqual(alerts(run), ['kijito  open', 'disk ada+bo open']);
     await run.advance(1000);
     run.hear({ is: 'published', at: run.now(), persona: 'bo', fault: null });

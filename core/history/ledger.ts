@@ -119,7 +119,7 @@ export function createOutageLedger(): OutageLedger {
   return {
     hear(fact, at) {
       switch (fact.is) {
-        case 'looked':
+        case 'polled':
           return judge({ why: 'failed', name: fact.persona }, null, at);
         case 'failed':
           // below the threshold nothing is decided, neither for the previous outage nor against it
@@ -127,7 +127,7 @@ export function createOutageLedger(): OutageLedger {
           return judge({ why: 'failed', name: fact.persona }, fact.fault, at, Math.min(fact.health.since, at));
         case 'held':
           return judge({ why: 'held', name: fact.persona }, fact.fault, at);
-        case 'told':
+        case 'delivered':
           return judge({ why: 'held', name: fact.persona }, null, at);
         case 'published':
           return judge({ why: 'behind', name: fact.persona }, fact.fault, at);

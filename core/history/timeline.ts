@@ -54,7 +54,7 @@ export function createTimeline(): Timeline {
       }
       const before = track.values;
       switch (fact.is) {
-        case 'looked':
+        case 'polled':
           track.values = { ...toLevels(fact), state: toHistoryState(fact.health) };
           break;
         case 'counted':
@@ -99,6 +99,6 @@ export function createTimeline(): Timeline {
   };
 }
 
-function toLevels(fact: Extract<HistoryFact, { is: 'looked' | 'counted' }>): Omit<PointValues, 'state'> {
+function toLevels(fact: Extract<HistoryFact, { is: 'polled' | 'counted' }>): Omit<PointValues, 'state'> {
   return { unread: toNumber(fact.unread), urgent: toNumber(fact.urgent) };
 }

@@ -13,10 +13,10 @@ export interface KnownItem {
   /** The `id` of its events; null: the item never makes events. */
   readonly seq: number | null;
   /** The fingerprint of the item when it was last delivered. */
-  readonly mark: string;
+  readonly fingerprint: string;
   /** How many of its changes were delivered. */
   readonly changes: number;
-  /** The event to deliver when the item vanishes, and its further keys, both as of `mark`. */
+  /** The event to deliver when the item vanishes, and its further keys, both as of `fingerprint`. */
   readonly vanished: ChangeName | null;
   readonly extra: Extra;
 }

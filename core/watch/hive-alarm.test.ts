@@ -21,7 +21,7 @@ const FULL: Ack = { is: 'stopped', count: 0, fault: new Fault('no-space', 'full'
 describe('an alarm of the hive, told in one of its streams', () => {
   const armed = (rules: WatcherRules) => {
     const begun = createInitialState(T0, { is: 'resume' }, AT_ONE, EMPTY_TAIL, rules);
-    return answer(step(begun, { at: T0, is: 'looked', pollResult: lookOf(['1'], T0) }, rules), 1, T0, rules).state;
+    return answer(step(begun, { at: T0, is: 'polled', pollResult: lookOf(['1'], T0) }, rules), 1, T0, rules).state;
   };
 
   test('it is an alert event of that persona with an id of its own, and moves nothing', () => {
@@ -98,7 +98,7 @@ describe('an alarm of the hive, told in one of its streams', () => {
     await look();
     assert.deepEqual(
       facts.slice(-2).map(({ is }) => is),
-      ['looked', 'told'],
+      ['polled', 'delivered'],
       'the board shows nothing as held when nothing is',
     );
     assert.equal(await tell(), true);

@@ -74,7 +74,7 @@ describe('the held pending list', () => {
     world.faults.clear();
     await clock.advance(2 * MINUTE);
     assert.deepEqual(
-      facts.filter((fact) => fact.is === 'told' && fact.events.some(({ event }) => event === 'alert')),
+      facts.filter((fact) => fact.is === 'delivered' && fact.events.some(({ event }) => event === 'alert')),
       [],
     );
   });

@@ -506,7 +506,7 @@ describe('F1 what the counts of a hive hide', () => {
 
 describe('F2 how much is urgent', () => {
   const urgentOf = (facts: readonly Fact[]) =>
-    facts.flatMap((fact) => (fact.is === 'looked' && fact.persona === 'ada' ? [fact.urgent] : []));
+    facts.flatMap((fact) => (fact.is === 'polled' && fact.persona === 'ada' ? [fact.urgent] : []));
 
   test('F2 a look keeps the urgent count of the answer that led to it, before its mail is told', async (t) => {
     const { clock, world, facts } = await roundsRig(t, { knowsUrgent: false });
@@ -516,8 +516,8 @@ describe('F2 how much is urgent', () => {
     await clock.advance(MINUTE);
     assert.deepEqual(urgentOf(facts), [exactly(1)]);
     assert.deepEqual(
-      facts.filter(({ is }) => is === 'looked' || is === 'told').map(({ is }) => is),
-      ['looked', 'told'],
+      facts.filter(({ is }) => is === 'polled' || is === 'delivered').map(({ is }) => is),
+      ['polled', 'delivered'],
     );
   });
 

@@ -42,7 +42,7 @@ export function computeDiff(known: KnownSet, { items }: SetEvidence, isSilent: (
     foundKeys.add(item.key);
     const from = byKey.get(item.key);
     if (from === undefined) fresh.set(item.key, item);
-    else if (from.mark !== item.fingerprint) {
+    else if (from.fingerprint !== item.fingerprint) {
       const { seq } = from;
       const { changed: event, extra } = item;
       if (seq === null || event === null) silent.push({ is: 'put', known: toChangedItem(from, item, 0) });
@@ -73,7 +73,7 @@ export function computeDiff(known: KnownSet, { items }: SetEvidence, isSilent: (
  */
 function findDifferingRange(keys: readonly KnownItem[], items: readonly SetItem[]) {
   const isSame = (known: KnownItem | undefined, item: SetItem | undefined): boolean =>
-    known !== undefined && known.key === item?.key && known.mark === item.fingerprint;
+    known !== undefined && known.key === item?.key && known.fingerprint === item.fingerprint;
   let from = 0;
   while (isSame(keys[from], items[from])) from += 1;
   let keysTo = keys.length;
@@ -89,26 +89,33 @@ function findDifferingRange(keys: readonly KnownItem[], items: readonly SetItem[
  * Returns true when an item came back that need not be delivered again, for example after its directory was away for a
  * while.
  */
-function isBack({ fingerprint: mark, returns }: SetItem, gone: KnownItem): boolean {
-  return returns !== 'occasion' || mark === gone.mark;
+function isBack({ fingerprint, returns }: SetItem, gone: KnownItem): boolean {
+  return returns !== 'occasion' || fingerprint === gone.fingerprint;
 }
 
 /** Turns an item that appeared into a known item. `seq` null: the item makes no events. */
-export function toKnownItem({ key, fingerprint: mark, vanished, extra }: SetItem, seq: number | null): KnownItem {
+export function toKnownItem({ key, fingerprint, vanished, extra }: SetItem, seq: number | null): KnownItem {
   const isDelivered = seq !== null;
-  return { key, seq, mark, changes: 0, vanished: isDelivered ? vanished : null, extra: isDelivered ? extra : NO_EXTRA };
+  return {
+    key,
+    seq,
+    fingerprint,
+    changes: 0,
+    vanished: isDelivered ? vanished : null,
+    extra: isDelivered ? extra : NO_EXTRA,
+  };
 }
 
 /** Returns the known item after a change. `deliveredCount`: how many events reported the change. */
 export function toChangedItem(
   from: KnownItem,
-  { key, fingerprint: mark, vanished, extra }: SetItem,
+  { key, fingerprint, vanished, extra }: SetItem,
   deliveredCount: 0 | 1,
 ): KnownItem {
   const { seq, changes } = from;
   const isDelivered = seq !== null;
   const now = { vanished: isDelivered ? vanished : null, extra: isDelivered ? extra : NO_EXTRA };
-  return { key, seq, mark, changes: changes + deliveredCount, ...now };
+  return { key, seq, fingerprint, changes: changes + deliveredCount, ...now };
 }
 
 const NO_EXTRA = {};

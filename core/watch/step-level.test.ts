@@ -24,7 +24,7 @@ function watching(start: WatcherStart = { is: 'baseline' }, saved: ReturnType<ty
       at += 1000;
       const [unread, urgent] = [exactly(pending), UNKNOWN];
       const look: PollResult = { at, unread, urgent, agentState: { is: 'live' }, evidence: { is: 'level' } };
-      return hear({ at, is: 'looked', pollResult: look });
+      return hear({ at, is: 'polled', pollResult: look });
     },
     fail() {
       at += 1000;
@@ -42,7 +42,7 @@ test('a watch of levels tells no mail, whatever is counted, and keeps no positio
   const { said, facts } = watch.look(12);
   assert.deepEqual(said, []);
   assert.deepEqual(
-    facts.map((fact) => fact.is === 'looked' && [fact.unread, fact.cursor, fact.health.is]),
+    facts.map((fact) => fact.is === 'polled' && [fact.unread, fact.cursor, fact.health.is]),
     [[exactly(12), null, 'up']],
   );
   assert.deepEqual([watch.state.checkpoint, toSavedState(watch.state).cursor], [{ is: 'unset' }, null]);

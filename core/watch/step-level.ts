@@ -22,5 +22,5 @@ export function stepLevel(before: WatcherState, at: Instant, pollResult: PollRes
   });
   const { unread, urgent, agentState } = pollResult;
   const persona = rules.persona ?? '_';
-  return { ...out, facts: [{ is: 'looked', at, persona, health, unread, urgent, agentState, cursor: null }] };
+  return { ...out, facts: [{ is: 'polled', at, persona, health, unread, urgent, agentState, cursor: null }] };
 }

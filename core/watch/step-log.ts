@@ -85,7 +85,7 @@ export function stepLog(
   const ends = isBelow ? { endsBelow: evidence.max } : {};
   return {
     ...out,
-    facts: [{ is: 'looked', at, persona, health, unread, urgent, agentState, cursor: deliveredCursor, ...ends }],
+    facts: [{ is: 'polled', at, persona, health, unread, urgent, agentState, cursor: deliveredCursor, ...ends }],
   };
 }
 

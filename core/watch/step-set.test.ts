@@ -243,7 +243,7 @@ describe('what the events of a set carry', () => {
   const look = (state: WatcherState, ...items: readonly SetItem[]) =>
     step(
       state,
-      { at: T0, is: 'looked', pollResult: { ...setLookOf([], T0), evidence: { is: 'set', epoch: '1', items } } },
+      { at: T0, is: 'polled', pollResult: { ...setLookOf([], T0), evidence: { is: 'set', epoch: '1', items } } },
       rules,
     );
   const after = (

@@ -52,7 +52,7 @@ export function stepSet(
   const { unread, urgent, agentState } = pollResult;
   const persona = rules.persona ?? '_';
   const cursor = getCursor(out.state.checkpoint);
-  return { ...out, facts: [{ is: 'looked', at, persona, health, unread, urgent, agentState, cursor }] };
+  return { ...out, facts: [{ is: 'polled', at, persona, health, unread, urgent, agentState, cursor }] };
 }
 
 function toCheckpoint(set: KnownSet): WatcherState['checkpoint'] {

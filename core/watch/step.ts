@@ -12,7 +12,7 @@ import { toSavedState, type WatcherRules, type WatcherState } from './watcher-st
 
 /** The inputs of a watcher. Each carries its time. */
 export type StepInput = { readonly at: Instant } & (
-  | { readonly is: 'looked'; readonly pollResult: PollResult }
+  | { readonly is: 'polled'; readonly pollResult: PollResult }
   /** `settling`: shortly after an interruption. The failure counts, but makes no edge yet. */
   | { readonly is: 'failed'; readonly fault: Fault; readonly settling: boolean }
   /** The ack of the sink for the last batch. */
@@ -26,7 +26,7 @@ export type StepInput = { readonly at: Instant } & (
 /** One transition. Pure: the same state, input and rules give the same output. */
 export function step(state: WatcherState, input: StepInput, rules: WatcherRules): StepOutput {
   switch (input.is) {
-    case 'looked':
+    case 'polled':
       return stepPollResult(state, input.at, input.pollResult, rules);
     case 'failed':
       return stepFailure(state, input, rules);
@@ -86,7 +86,7 @@ function stepAck(state: WatcherState, at: Instant, ack: Ack, rules: WatcherRules
   const facts: Fact[] = [];
   const { lost } = ack;
   const deliveredEvents = batch.events.filter((_, index) => index < count && lost?.indexes.has(index) !== true);
-  if (deliveredEvents.length > 0) facts.push({ is: 'told', at, persona, events: deliveredEvents });
+  if (deliveredEvents.length > 0) facts.push({ is: 'delivered', at, persona, events: deliveredEvents });
   if (ack.is === 'stopped') facts.push({ is: 'held', at, persona, fault: ack.fault });
   return { state: nextState, batch: [], saved: toSavedState(nextState), facts, save: batch.save, more: false };
 }

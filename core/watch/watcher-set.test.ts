@@ -62,7 +62,8 @@ function rig(): Rig {
   return self;
 }
 
-const keysOf = (kept: SavedState | undefined): unknown => kept?.known?.keys.map(({ key, mark }) => `${key} ${mark}`);
+const keysOf = (kept: SavedState | undefined): unknown =>
+  kept?.known?.keys.map(({ key, fingerprint }) => `${key} ${fingerprint}`);
 
 test('what is remembered without an event is given to the sink as well, and a look that is the same gives nothing', async () => {
   const { look, takes } = rig();

@@ -131,7 +131,7 @@ describe('one look', () => {
     assert.equal(watcher.isDelivering, false);
     assert.deepEqual(
       facts.map(({ is }) => is),
-      ['looked', 'told'],
+      ['polled', 'delivered'],
     );
   });
 
@@ -187,7 +187,7 @@ describe('a sink that keeps the mark itself', () => {
     await look();
     assert.deepEqual(
       facts.map(({ is }) => is),
-      ['looked', 'held'],
+      ['polled', 'held'],
     );
     assert.equal(watcher.retryAt, null); // no reason to ask the inbox out of turn
     world.answer = () => ALL;

@@ -113,7 +113,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   ): Promise<void> {
     const out = step(state, input, rules);
     state = out.state;
-    if (input.is === 'looked') hasMore = out.more;
+    if (input.is === 'polled') hasMore = out.more;
     // A batch goes to the sink first, unless the state must be saved before it.
     const ackPromise = out.batch.length > 0 && !out.save ? sink.take(out.batch, out.saved, abort) : null;
     for (const fact of out.facts) put(fact);
@@ -121,7 +121,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (out.batch.length === 0) {
       // No events are held, or the inbox cannot be read now and its next healthy poll offers them again.
       // The refused events are not needed any more.
-      if (input.is === 'looked' && retryAt !== null) put({ is: 'told', at: input.at, persona: persona.id, events: [] });
+      if (input.is === 'polled' && retryAt !== null)
+        put({ is: 'delivered', at: input.at, persona: persona.id, events: [] });
       if (input.is !== 'beat') retryAt = null;
       if (sink.savesState && out.save && !isSameSavedState(out.saved, lastSaved)) await saveInSink(out.saved, abort);
       return;
@@ -165,7 +166,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (saver === null) return;
     try {
       saver.save(toSavedState(state));
-      if (saveFault !== null) put({ is: 'told', at: clock.now(), persona: persona.id, events: [] }); // nothing is held any more
+      if (saveFault !== null) put({ is: 'delivered', at: clock.now(), persona: persona.id, events: [] }); // nothing is held any more
       saveFault = null;
     } catch (error) {
       const fault = toFault(error, { is: 'persona', key: `state:${persona.id}` });
@@ -198,11 +199,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
       walks = gap === undefined ? 0 : walks + 1;
       walkAt = gap === undefined ? null : clock.now() + computeRetryDelay(walks);
       const { log } = state;
-      await advance({ at: pollResult.at, is: 'looked', pollResult }, abort);
+      await advance({ at: pollResult.at, is: 'polled', pollResult }, abort);
       if (state.log !== log) walkAt = clock.now(); // the request used the cursor of the old log
       while (hasMore && retryAt === null && !abort.aborted) {
         await clock.sleep(0, abort); // let other watchers run
-        await advance({ at: pollResult.at, is: 'looked', pollResult }, abort);
+        await advance({ at: pollResult.at, is: 'polled', pollResult }, abort);
       }
       return { is: 'healthy' };
     },

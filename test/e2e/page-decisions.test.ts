@@ -43,7 +43,7 @@ async function asking(): Promise<Asking> {
   }
   const tell = (): void => {
     const decisions = server.decisions.list({ persona: null, onlyOpen: true, limit: 100 }).toReversed();
-    server.board.put({ is: 'asked', at: Date.now(), decisions });
+    server.board.put({ is: 'decisions', at: Date.now(), decisions });
   };
   return {
     rig: server,

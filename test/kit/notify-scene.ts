@@ -73,7 +73,7 @@ export class Scene {
       const part = typeof n === 'string' ? { content: n } : n;
       return createNewEvent(persona, this.#id, part);
     });
-    return { is: 'told', at: this.at, persona, events };
+    return { is: 'delivered', at: this.at, persona, events };
   }
 
   down(persona: string, key = 'kijito', scope: 'persona' | 'source' | 'machine' = 'source'): void {
@@ -90,7 +90,7 @@ export class Scene {
 
   /** Reports the list of all open decisions. */
   ask(...decisions: OpenDecision[]): void {
-    this.facts({ is: 'asked', at: this.at, decisions });
+    this.facts({ is: 'decisions', at: this.at, decisions });
   }
 
   quiet(until: Until): void {
@@ -148,7 +148,7 @@ export function createJoinedFact(persona: string, at: Instant, source = 'kijito'
 
 export function createPolledFact(persona: string, at: Instant, unread: Count): Fact {
   const health = { is: 'up', since: at } as const;
-  return { is: 'looked', at, persona, health, unread, urgent: exactly(0), agentState: AGENT_STATE, cursor: 0 };
+  return { is: 'polled', at, persona, health, unread, urgent: exactly(0), agentState: AGENT_STATE, cursor: 0 };
 }
 
 export function createFailedFact(

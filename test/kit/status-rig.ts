@@ -129,7 +129,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
       await sink.open();
     }
     await sink.take(events, {}, new AbortController().signal);
-    put({ is: 'told', at: Date.now(), persona, events });
+    put({ is: 'delivered', at: Date.now(), persona, events });
   };
   return {
     server,
@@ -171,7 +171,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
       const at = Date.now();
       const counts = { unread: exactly(unread), urgent: exactly(urgent) };
       put({
-        is: 'looked',
+        is: 'polled',
         at,
         persona,
         health: { is: 'up', since: at },

@@ -85,8 +85,8 @@ function play(script: string, setting: Setting): void {
   const run = (command: string): string => {
     const [verb = '', ...words] = command.replace(/ takes \d+$/, '').split(' ');
     const takes = Number(/ takes (\d+)$/.exec(command)?.[1] ?? Number.POSITIVE_INFINITY);
-    if (verb === 'poll') return act({ at, is: 'looked', pollResult: lookOf(words, at) }, takes);
-    if (verb === 'set') return act({ at, is: 'looked', pollResult: setLookOf(words, at) }, takes);
+    if (verb === 'poll') return act({ at, is: 'polled', pollResult: lookOf(words, at) }, takes);
+    if (verb === 'set') return act({ at, is: 'polled', pollResult: setLookOf(words, at) }, takes);
     if (verb === 'fail') return act({ at, is: 'failed', fault: REFUSED, settling: false }, takes);
     if (verb === 'beat') return act({ at, is: 'beat' }, takes);
     if (verb === 'restart') {
@@ -192,7 +192,9 @@ export function setLookOf(words: readonly string[], at: number): PollResult & { 
 
 /** The next `seq` and what is known: `3[a1 b2.read c-]`, where `-` is nothing told, ever. */
 function knownWords({ next, keys }: KnownSet): string {
-  const words = keys.map(({ key, seq, mark }) => `${key}${seq ?? '-'}${mark === 'fresh' ? '' : `.${mark}`}`);
+  const words = keys.map(
+    ({ key, seq, fingerprint: mark }) => `${key}${seq ?? '-'}${mark === 'fresh' ? '' : `.${mark}`}`,
+  );
   return `${next}[${words.join(' ')}]`;
 }
 

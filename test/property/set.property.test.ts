@@ -76,7 +76,7 @@ class Real {
     const items = things.map(itemOf);
     const evidence = { is: 'set' as const, epoch, items };
     const look: PollResult = { at: T0, unread, urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, evidence };
-    return this.hear({ at: T0, is: 'looked', pollResult: look }, sinking);
+    return this.hear({ at: T0, is: 'polled', pollResult: look }, sinking);
   }
 
   fail(sinking: Sinking): string[] {
@@ -189,7 +189,7 @@ function keptOf(saved: SavedState | null): SetKept | null {
   };
 }
 
-function rememberedOf({ key, seq, mark, changes, vanished, extra }: KnownItem) {
+function rememberedOf({ key, seq, fingerprint: mark, changes, vanished, extra }: KnownItem) {
   return { key, id: seq, mark, changes, vanished, toldAs: String(extra.mark ?? '') };
 }
 
@@ -402,7 +402,7 @@ for (const kind of ['one', 'two'] as const) {
         const { checkpoint: mark } = state;
         assert.ok(mark.is === 'known');
         assert.deepEqual(
-          new Map(mark.keys.map((one) => [one.key, one.mark])),
+          new Map(mark.keys.map((one) => [one.key, one.fingerprint])),
           new Map(world.model.things.map((thing) => [thing.key, thing.mark])),
           'what is there is what is known',
         );

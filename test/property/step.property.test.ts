@@ -72,7 +72,7 @@ class Real {
       agentState: AGENT_STATE_NOT_REPORTED,
       evidence,
     };
-    return this.hear({ at: this.at, is: 'looked', pollResult: look }, sinking);
+    return this.hear({ at: this.at, is: 'polled', pollResult: look }, sinking);
   }
 
   fail(sinking: Sinking): string[] {
@@ -86,7 +86,7 @@ class Real {
   private hear(input: Input, { takes, dies }: Sinking): string[] {
     const { batch: offer, save, facts } = this.transition(input);
     assertOrdered(offer);
-    assert.ok(!facts.some((fact) => fact.is === 'told'), 'told before the sink answered');
+    assert.ok(!facts.some((fact) => fact.is === 'delivered'), 'told before the sink answered');
     if (save) this.disk = toSavedState(this.state);
     if (offer.length === 0) return [];
     const count = Math.min(takes, offer.length);

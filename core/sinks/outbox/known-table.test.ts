@@ -31,9 +31,16 @@ function life(db: Database, files: FakeFiles): Outbox<Kept> {
   });
 }
 
-const thing = (key: string, seq: number | null, mark = 'fresh'): KnownItem => {
+const thing = (key: string, seq: number | null, fingerprint = 'fresh'): KnownItem => {
   const isTold = seq !== null;
-  return { key, seq, mark, changes: 0, vanished: isTold ? 'gone' : null, extra: isTold ? { stem: key, n: null } : {} };
+  return {
+    key,
+    seq,
+    fingerprint,
+    changes: 0,
+    vanished: isTold ? 'gone' : null,
+    extra: isTold ? { stem: key, n: null } : {},
+  };
 };
 const setOf = (...keys: readonly KnownItem[]): KnownSet => ({ epoch: '1', next: keys.length + 1, keys });
 const byKey = (set: KnownSet | undefined): object => ({
@@ -71,7 +78,7 @@ describe('what a watch remembers of a set', () => {
     await sink.take([], { state: 'UP', known: setOf(...box) }, going);
     const before = files.text(JOURNAL)?.length ?? 0;
     const [first = thing('', 0), ...rest] = box;
-    const changed = [{ ...first, mark: 'read' }, ...rest.slice(1), thing('newest', 1001)];
+    const changed = [{ ...first, fingerprint: 'read' }, ...rest.slice(1), thing('newest', 1001)];
     await sink.take([event('new', 1001)], { state: 'UP', known: { ...setOf(...changed), next: 1002 } }, going);
     const added = (files.text(JOURNAL) ?? '').slice(before);
     assert.ok(added.length < 2000, `${added.length} characters`);
@@ -155,7 +162,7 @@ describe('what a watch remembers of a set', () => {
     ];
     const db = openDatabase(':memory:');
     const files = fakeFiles();
-    const known = setOf(...keys.map((key, i) => ({ ...thing(key, i + 1), mark: key, extra: { [key]: key } })));
+    const known = setOf(...keys.map((key, i) => ({ ...thing(key, i + 1), fingerprint: key, extra: { [key]: key } })));
     await life(db, files).sinkFor('ada', 'ada').take([], { state: 'UP', known }, going);
     assert.deepEqual(byKey(life(db, files).readSaved('ada')?.known), byKey(known));
   });
@@ -164,7 +171,7 @@ describe('what a watch remembers of a set', () => {
     const op = fc.record({
       drop: fc.subarray(['a', 'b', 'c', 'd']),
       put: fc.subarray(['a', 'b', 'c', 'd', 'e']),
-      mark: fc.constantFrom('fresh', 'read'),
+      fingerprint: fc.constantFrom('fresh', 'read'),
       turned: fc.boolean(),
       ends: fc.constantFrom('go on', 'go on', 'refuse', 'restart', 'restart from JSON', 'fill'),
     });
@@ -176,12 +183,14 @@ describe('what a watch remembers of a set', () => {
         let keys: readonly KnownItem[] = [];
         let acknowledged: KnownSet | undefined;
         let next = 1;
-        for (const { drop, put, mark, turned, ends } of ops) {
+        for (const { drop, put, fingerprint, turned, ends } of ops) {
           const left = keys.filter(({ key }) => !drop.includes(key));
-          const stays = left.map((one) => (put.includes(one.key) ? { ...one, mark, changes: one.changes + 1 } : one));
+          const stays = left.map((one) =>
+            put.includes(one.key) ? { ...one, fingerprint, changes: one.changes + 1 } : one,
+          );
           const added = put
             .filter((key) => !left.some((one) => one.key === key))
-            .map((key) => thing(key, next++, mark));
+            .map((key) => thing(key, next++, fingerprint));
           keys = turned ? [...added, ...stays] : [...stays, ...added];
           const known = { epoch: '1', next, keys };
           if (ends === 'refuse') files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'EIO' } : null));
@@ -239,7 +248,7 @@ test('a change is as small as can be: what is the same object in the same order 
     put: [['c', 3, 'fresh', 0, 'gone', { stem: 'c', n: null }]],
   });
   assert.deepEqual(change([a, b, c], []), { drop: ['a', 'b', 'c'], put: [] });
-  assert.deepEqual(change([a, b], [a, { ...b, mark: 'read' }])?.put.length, 1);
+  assert.deepEqual(change([a, b], [a, { ...b, fingerprint: 'read' }])?.put.length, 1);
   const back = { ...a, vanished: null, extra: {} };
   assert.deepEqual(change([a, b], [b], [back]), { drop: ['a'], put: [['a', 1, 'fresh', 0, null, {}, true]] });
   assert.deepEqual(findChange({ keys: [b], gone: [back] }, { keys: [b, a] })?.drop, ['a']);

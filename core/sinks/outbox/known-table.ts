@@ -13,7 +13,7 @@ export interface KnownChange {
 type KnownRow = readonly [key: string, ...rest: Rest];
 type Rest = readonly [
   seq: KnownItem['seq'],
-  mark: KnownItem['mark'],
+  fingerprint: KnownItem['fingerprint'],
   changes: KnownItem['changes'],
   vanished: KnownItem['vanished'],
   extra: KnownItem['extra'],
@@ -56,15 +56,15 @@ function compareKeys(
   for (const known of after.slice(at)) put(known);
 }
 
-function toRow({ key, seq, mark, changes, vanished, extra }: KnownItem) {
-  return [key, seq, mark, changes, vanished, extra] as const;
+function toRow({ key, seq, fingerprint, changes, vanished, extra }: KnownItem) {
+  return [key, seq, fingerprint, changes, vanished, extra] as const;
 }
 
 /** Estimates the number of characters of its JSON. */
 export function countKnownChars({ drop, put }: KnownChange): number {
   let chars = 0;
   for (const key of drop) chars += key.length;
-  for (const [key, , mark] of put) chars += 2 * key.length + mark.length + 50;
+  for (const [key, , fingerprint] of put) chars += 2 * key.length + fingerprint.length + 50;
   return chars;
 }
 
@@ -93,7 +93,7 @@ export function openKnownTable(db: Database) {
 }
 
 function fromRow(row: { readonly key: string; readonly rest: string }) {
-  const [seq, mark, changes, vanished, extra, gone] = JSON.parse(row.rest) as Rest;
-  const known: KnownItem = { key: JSON.parse(row.key) as string, seq, mark, changes, vanished, extra };
+  const [seq, fingerprint, changes, vanished, extra, gone] = JSON.parse(row.rest) as Rest;
+  const known: KnownItem = { key: JSON.parse(row.key) as string, seq, fingerprint, changes, vanished, extra };
   return { known, isGone: gone === true };
 }

@@ -137,7 +137,7 @@ export function parseMessageId({ key }: KnownItem): string | null {
 }
 
 /** An item that cannot be seen now and is assumed to be as it was delivered last. */
-export function toKnownItem({ key, seq, mark: fingerprint, vanished, extra }: KnownItem): SetItem {
+export function toKnownItem({ key, seq, fingerprint, vanished, extra }: KnownItem): SetItem {
   const appeared = seq === null ? 'quiet' : 'new';
   return { key, fingerprint, appeared, changed: null, vanished, from: null, created: null, content: null, extra };
 }

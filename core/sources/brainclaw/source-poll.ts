@@ -146,7 +146,7 @@ export function toAgentResult(snapshot: StoreSnapshot, share: Share, from: Check
     ? toMailItems(share.inbox, mailKeys, rules)
     : { items: mailKeys.map(toKnownItem), missed: [] };
   const pending =
-    (share.inbox?.pending ?? 0) + mail.missed.filter(({ mark: fingerprint }) => fingerprint === 'pending').length;
+    (share.inbox?.pending ?? 0) + mail.missed.filter(({ fingerprint }) => fingerprint === 'pending').length;
   const isUnknown = !share.hasMail && (!rules.mail || mailKeys.length > 0);
   return {
     epoch,

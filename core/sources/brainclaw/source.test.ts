@@ -68,7 +68,7 @@ function rig(store: Store, more: Partial<BrainclawOptions> = {}): Rig {
     keys: async (address, from) => {
       const { evidence } = await look(address, from);
       return evidence.is === 'set'
-        ? evidence.items.map(({ key, fingerprint: mark, appeared }) => `${key} ${mark} ${appeared}`)
+        ? evidence.items.map(({ key, fingerprint, appeared }) => `${key} ${fingerprint} ${appeared}`)
         : [];
     },
   };
@@ -77,8 +77,8 @@ function rig(store: Store, more: Partial<BrainclawOptions> = {}): Rig {
 /** What a watch remembers once it has told all of a look. */
 function toldOf({ evidence }: PollResult): Checkpoint {
   assert.ok(evidence.is === 'set');
-  const keys = evidence.items.map(({ key, fingerprint: mark, vanished, extra, appeared }, i) => {
-    return { key, mark, seq: appeared === 'quiet' ? null : i + 1, changes: 0, vanished, extra };
+  const keys = evidence.items.map(({ key, fingerprint, vanished, extra, appeared }, i) => {
+    return { key, fingerprint, seq: appeared === 'quiet' ? null : i + 1, changes: 0, vanished, extra };
   });
   return { is: 'known', epoch: evidence.epoch, next: keys.length + 1, keys };
 }

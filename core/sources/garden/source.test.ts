@@ -70,17 +70,17 @@ function rig(store: Garden, more: Partial<GardenOptions> & { readonly files?: Pa
       return before;
     },
     stems: async (gardenId, from) =>
-      (await items(gardenId, from)).map(({ key, fingerprint: mark }) => `${key} ${mark}`),
+      (await items(gardenId, from)).map(({ key, fingerprint }) => `${key} ${fingerprint}`),
   };
 }
 
 /** What is remembered once all of these were told. */
 function told(items: readonly SetItem[]): Checkpoint {
   const keys = items.map(
-    ({ key, fingerprint: mark, vanished, extra }, i): KnownItem => ({
+    ({ key, fingerprint, vanished, extra }, i): KnownItem => ({
       key,
       seq: i + 1,
-      mark,
+      fingerprint,
       changes: 0,
       vanished,
       extra,
@@ -164,7 +164,7 @@ describe('a look', () => {
     assert.deepEqual([look.unread, look.urgent], [exactly(3), exactly(0)]);
     const mixed = await items(idOf('cc-mixed'));
     assert.deepEqual(
-      mixed.map(({ fingerprint: mark, appeared, changed, vanished }) => [mark, appeared, changed, vanished]).sort(),
+      mixed.map(({ fingerprint, appeared, changed, vanished }) => [fingerprint, appeared, changed, vanished]).sort(),
       [
         ['delivered', 'new', 'delivered', 'gone'],
         ['delivered', 'new', 'delivered', 'gone'],
