@@ -6,7 +6,7 @@ export interface WakeRules {
 }
 
 /**
- * Whether an event is worth a turn of its agent (docs/CONTRACT.md 1; Kijito contract b, trap 61). Mail that the agent did not
+ * Whether an event is worth a turn of its agent (docs/contract/events.md; Kijito contract b, trap 61). Mail that the agent did not
  * write itself is, and so are diagnostics, including every unknown kind. Liveness events never are.
  */
 export function isWaking(event: Event, { diagnostics }: WakeRules): boolean {

@@ -25,7 +25,7 @@ import { catchUpAfterInterruptions } from '../sources/catch-up.ts';
 /** Polls in flight at once. A few that hang leave room for all others. */
 const POLLS_AT_ONCE = 8;
 
-/** Exit codes of `hivebar watch` (docs/CONTRACT.md). */
+/** Exit codes of `hivebar watch` (docs/contract/headless-watch.md). */
 export const EXIT = { clean: 0, selfTestFailed: 1, fatal: 2, readerGone: 4 } as const;
 
 /**

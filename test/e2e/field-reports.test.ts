@@ -572,7 +572,10 @@ describe('field reports', { concurrency: 4 }, () => {
     assert.deepEqual(mailOf(home.events('ada')), sent);
     assert.deepEqual(mailOf(stream.messages.flatMap(({ event, data }) => (event === 'event' ? [data] : []))), sent);
     assert.equal(text.split('\n').length - 1, 4, 'armed, and a line each');
-    assert.match(readFileSync(join(import.meta.dirname, '../../docs/CONTRACT.md'), 'utf8'), /never an instruction/);
+    assert.match(
+      readFileSync(join(import.meta.dirname, '../../docs/contract/events.md'), 'utf8'),
+      /never an instruction/,
+    );
   });
 
   test('S15: a name that a hive makes up writes no line and no command of its own: neither into logs, nor stdout, files or the stream', async () => {

@@ -13,11 +13,12 @@ import { ROOT } from './source-file.ts';
 
 const CONTRACT = readFileSync(join(ROOT, 'docs/CONTRACT.md'), 'utf8');
 
-/** Rows of the first table behind a heading, each as its cells. */
-function tableUnder(heading: string): readonly (readonly string[])[] {
-  const from = CONTRACT.indexOf(`\n${heading}\n`);
-  assert.ok(from >= 0, `docs/CONTRACT.md has no heading "${heading}"`);
-  const table = /\n(\|.*\n)+/.exec(CONTRACT.slice(from))?.[0] ?? '';
+/** Rows of the first table behind a heading of a page in `docs/contract`, each as its cells. */
+function tableUnder(page: string, heading: string): readonly (readonly string[])[] {
+  const text = readFileSync(join(ROOT, 'docs/contract', page), 'utf8');
+  const from = text.indexOf(`\n${heading}\n`);
+  assert.ok(from >= 0, `docs/contract/${page} has no heading "${heading}"`);
+  const table = /\n(\|.*\n)+/.exec(text.slice(from))?.[0] ?? '';
   return table
     .trim()
     .split('\n')
@@ -35,9 +36,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-describe('docs/CONTRACT.md says what the code does', () => {
+describe('docs/contract says what the code does', () => {
   test('every setting with its default', () => {
-    const said = tableUnder('### Settings: `config.json`').map(([key = '', value = '']) => [key, value]);
+    const said = tableUnder('../CONTRACT.md', '### Settings: `config.json`').map(([key = '', value = '']) => [
+      key,
+      value,
+    ]);
     const has = Object.entries(SETTINGS.properties).map(([key, schema]) => [
       `\`${key}\``,
       'default' in schema ? textOf(schema.default) : null,
@@ -52,7 +56,7 @@ describe('docs/CONTRACT.md says what the code does', () => {
   });
 
   test('every flag of the headless watch, and the defaults that are numbers', () => {
-    const rows = tableUnder('### Flags');
+    const rows = tableUnder('headless-watch.md', '## Flags');
     const said = rows.flatMap(([flags = '']) => codeIn(flags).map((flag) => flag.split(' ')[0] ?? ''));
     const has = formatWatchHelp().flatMap((line) => /^ {2}(--[\w-]+)/.exec(line)?.[1] ?? []);
     assert.deepEqual([...said].sort(), [...has].sort());
@@ -86,7 +90,7 @@ describe('docs/CONTRACT.md says what the code does', () => {
 
   test('every route, and none that is not there', async () => {
     await using rig = await statusRig();
-    const said = tableUnder('### Routes').flatMap(([route = '']) => codeIn(route));
+    const said = tableUnder('../CONTRACT.md', '### Routes').flatMap(([route = '']) => codeIn(route));
     const has = rig.server.routes
       .filter((route) => !route.startsWith('HEAD '))
       .map((route) =>
@@ -100,14 +104,14 @@ describe('docs/CONTRACT.md says what the code does', () => {
 
   test('every action and every command', () => {
     const house = {} as TrayControls; // nothing is run
-    const actions = tableUnder('### Actions').flatMap(([action = '']) => codeIn(action));
+    const actions = tableUnder('../CONTRACT.md', '### Actions').flatMap(([action = '']) => codeIn(action));
     assert.deepEqual(
       [...createActions(house, realClock).keys()].filter(
         (name) => !actions.some((action) => action.startsWith(`${name} {`)),
       ),
       [],
     );
-    const commands = tableUnder('## 7. Command line').flatMap(([command = '']) => codeIn(command));
+    const commands = tableUnder('../CONTRACT.md', '## 7. Command line').flatMap(([command = '']) => codeIn(command));
     assert.deepEqual(
       Object.keys(COMMANDS).filter((name) => !commands.some((command) => command.startsWith(`hivebar ${name}`))),
       [],

@@ -36,7 +36,7 @@ describe('what comments and pages refer to', () => {
   });
 
   test('a reference is found with its page, named or by its room', () => {
-    const comment = `As Kijito contract b; garden contract 7, trap 2; persona daemon, contract 4; (contract 3) docs/CONTRACT.md`;
+    const comment = `As Kijito contract b; garden contract 7, trap 2; persona daemon, contract 4; (contract 3) docs/contract/events.md`;
     assert.deepEqual(
       findReferences('core/inbox/a.ts', [comment]).map(({ page, section }) => `${page} ${section}`),
       [
@@ -44,7 +44,7 @@ describe('what comments and pages refer to', () => {
         'docs/specs/garden.md 7',
         'docs/specs/persona-daemon.md 4',
         'docs/specs/inbox-gates.md 3',
-        'docs/CONTRACT.md null',
+        'docs/contract/events.md null',
       ],
     );
     const page = '## 7. Rules\n## (b) Events\n| D12 | x |\n';

@@ -45,7 +45,7 @@ const ANCHORS = 8;
 const SAMPLE = 1024;
 
 /**
- * Reads an event file and its archives as one sequence of events, each once and in order (docs/CONTRACT.md, 2).
+ * Reads an event file and its archives as one sequence of events, each once and in order (docs/contract/event-files.md).
  * A file that is renamed or deleted meanwhile is read to its end through its descriptor. A file that became shorter, or has other
  * content, is read again from its beginning. Events that were returned are not returned again.
  * @throws like `next`
