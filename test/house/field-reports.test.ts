@@ -12,7 +12,7 @@ function reportsIn(text: string): readonly string[] {
 }
 
 test('every field report of the list has a test that begins with its number, and every such number is in the list', () => {
-  const list = readFileSync(join(ROOT, 'docs/FIELD-REPORTS.md'), 'utf8');
+  const list = readFileSync(join(ROOT, 'docs/specs/field-reports.md'), 'utf8');
   const listed = [...list.matchAll(/^\| (S\d+) \|/gm)].map(([, number]) => number);
   assert.equal(listed.length, 19);
   const tests = projectFiles().filter((path) => path.endsWith('.test.ts') && !path.startsWith('test/house/'));

@@ -12,7 +12,7 @@ function findingsIn(text: string): readonly string[] {
 }
 
 test('every finding of the list has a test that begins with its number, and every such number is in the list', () => {
-  const list = readFileSync(join(ROOT, 'docs/FINDINGS.md'), 'utf8');
+  const list = readFileSync(join(ROOT, 'docs/specs/findings.md'), 'utf8');
   const listed = [...list.matchAll(/^\| ([A-G]\d+) \|/gm)].map(([, number]) => number);
   assert.equal(listed.length, 64);
   const tests = projectFiles().filter((path) => path.endsWith('.test.ts') && path !== 'test/house/findings.test.ts');

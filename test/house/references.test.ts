@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { findLinks, findReferences, hasSection } from './references.ts';
@@ -33,6 +33,19 @@ describe('what comments and pages refer to', () => {
     );
     assert.ok(pages.length > 40);
     assert.deepEqual(dead, []);
+  });
+
+  test('the index of decisions has one row for each file, in order', () => {
+    const folder = join(ROOT, 'docs/decisions');
+    const files = readdirSync(folder).filter((name) => name !== 'README.md');
+    const rows = [...read('docs/decisions/README.md').matchAll(/^\| \[(\d{4})\]\((\1-[\w-]+\.md)\) \|/gm)];
+    assert.deepEqual(
+      rows.map(([, , file]) => file),
+      files.toSorted(),
+      'a row of docs/decisions/README.md without a file, or a file without a row',
+    );
+    const wrong = files.filter((file) => !read(`docs/decisions/${file}`).startsWith(`# ${file.slice(0, 4)}: `));
+    assert.deepEqual(wrong, [], 'the heading of a decision begins with its number: "# 0001: ..."');
   });
 
   test('a reference is found with its page, named or by its room', () => {

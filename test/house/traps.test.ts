@@ -20,13 +20,13 @@ const parts = (number: string, letters: string): readonly string[] => [...letter
 
 const LISTS: readonly List[] = [
   {
-    doc: 'docs/KIJITO-TRAPS.md',
+    doc: 'docs/specs/kijito-traps.md',
     numbers: [...upTo('trap ', 70), ...upTo('D', 25)],
     kinds: ['trap', 'D'],
     leads: false,
   },
   {
-    doc: 'docs/INBOX-TRAPS.md',
+    doc: 'docs/specs/inbox-traps.md',
     numbers: [
       ...['8.1', ...parts('8.2', 'ab'), ...parts('8.3', 'ab'), ...parts('8.4', 'ab'), '8.5', '8.6', '8.7'],
       ...[...parts('8.8', 'ab'), ...parts('8.9', 'ab'), ...parts('8.10', 'abc'), ...parts('8.11', 'ab')],

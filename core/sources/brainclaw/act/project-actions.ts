@@ -53,8 +53,8 @@ const createPlanAction = (does: string, to: string): ProjectAction => ({
 const toReviewerArgs = ({ principal }: ActionTarget): readonly string[] => ['--by', principal];
 
 /**
- * All actions on a project, by our names for them. Tools and arguments are those of brainclaw's own catalogue; docs/DECISIONS.md
- * names the page in which each was read.
+ * All actions on a project, by our names for them. Tools and arguments are those of brainclaw's own catalogue;
+ * docs/decisions/0066-acting-on-a-project.md names the pages that they come from.
  */
 export const PROJECT_ACTIONS = {
   accept: {
