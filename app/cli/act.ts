@@ -1,5 +1,5 @@
+import type { Io } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
-import type { Io } from './command.ts';
 import { findNearest } from './nearest.ts';
 import { unwrapResponse } from './outcome.ts';
 import { askTray } from './tray-request.node.ts';

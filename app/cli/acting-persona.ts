@@ -1,9 +1,9 @@
+import type { Io } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { type Database, findOwnDirs } from '../../core/state/index.ts';
 import { locateInbox } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
 import { identifyCaller } from './caller-identity.ts';
-import type { Io } from './command.ts';
-import { toUsageFault } from './outcome.ts';
 import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 
 /**

@@ -1,7 +1,7 @@
+import type { TextCommand } from '../../core/command/index.ts';
 import { runBrainclaw } from './brainclaw/index.ts';
-import type { Command } from './command.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'brainclaw board|attention|activity|inbox|doctor|tail|act|simulate [--project PATH] [--json] [flags]',
   about: [
     'A project that brainclaw keeps: its board, and the mail of its agents. All but act and simulate read the files of its',

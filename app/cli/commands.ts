@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command.ts';
+import type { CommandEntry } from '../../core/command/index.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';
 
 /** Every command by name, in the order of the help text. A command's file is loaded when the command runs. */

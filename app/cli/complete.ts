@@ -1,5 +1,5 @@
+import type { Command } from '../../core/command/index.ts';
 import { findOwnDirs } from '../../core/state/dirs.node.ts';
-import type { Command } from './command.ts';
 import { askTray } from './tray-request.node.ts';
 
 /** Characters that a shell cannot show or a terminal would act on. Names with them must be typed by hand. */
@@ -7,9 +7,12 @@ const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 
 /** `hivebar __complete personas`: the completion scripts call it while a person types. It never fails and prints only names. */
 export const command: Command = {
-  usage: '__complete personas',
-  about: ['The names of all personas, one a line, for the completion of shells.'],
-  examples: [{ run: 'hivebar __complete personas', does: 'the names' }],
+  schema: {
+    name: '__complete',
+    about: ['The names of all personas, one a line, for the completion of shells.'],
+    examples: [{ run: 'hivebar __complete personas', does: 'the names' }],
+    positionals: { subject: { value: 'personas', choices: ['personas'] } },
+  },
   async run(args, io) {
     if (args[0] !== 'personas') return 2;
     const names = (await fetchRunningPersonas(io.env)) ?? (await loadEventFilePersonas(io.env));

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
-import type { Command } from './command.ts';
+import type { TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { formatBashCompletion } from './completion-bash.ts';
 import { formatFishCompletion } from './completion-fish.ts';
 import { formatZshCompletion } from './completion-zsh.ts';
 import { loadCommandWords } from './help-completions.ts';
-import { toUsageFault } from './outcome.ts';
 
 const SHELLS = { bash: formatBashCompletion, zsh: formatZshCompletion, fish: formatFishCompletion } as const;
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'completions bash|zsh|fish',
   about: [
     'Prints a script that completes commands, flags and the names of personas: those that are watched now, or with hivebar',

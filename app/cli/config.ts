@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
 import {
@@ -9,14 +11,12 @@ import {
   SETTINGS,
   type SettingName,
 } from '../config/tray/index.ts';
-import type { Command, Io } from './command.ts';
 import { findNearest } from './nearest.ts';
-import { toUsageFault } from './outcome.ts';
 import { createStderrLog } from './stderr-log.ts';
 
 const NEXT_START = 'it holds from the next start of hivebar on';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'config path|show|validate|set KEY VALUE|unset KEY [--json]',
   about: [
     '  path           where the settings are',

@@ -1,6 +1,6 @@
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
-import type { Command, Io } from './command.ts';
-import { toUsageFault } from './outcome.ts';
 
 /** One subcommand, `hivebar daemon VERB`. Its file is loaded when it runs. */
 interface DaemonSubcommand {
@@ -113,7 +113,7 @@ const SUBCOMMANDS: Readonly<Record<string, DaemonSubcommand>> = {
 /** Leaves lines with flags where completion looks for them. */
 const indent = (line: string): string => (line.startsWith('  --') ? line : `    ${line.trimStart()}`);
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: `daemon ${Object.keys(SUBCOMMANDS).join('|')} [flags]`,
   about: [
     'A process a persona, which listens to its upstream all the time and rings one doorbell between two turns of its agent.',

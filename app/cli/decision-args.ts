@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { toUsageFault } from './outcome.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 
 const VERBS = ['create', 'list', 'show', 'respond', 'wait', 'cancel'] as const;
 export type DecisionVerb = (typeof VERBS)[number];

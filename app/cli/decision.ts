@@ -1,3 +1,4 @@
+import type { Io, TextCommand } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   type Decision,
@@ -10,7 +11,6 @@ import {
 } from '../../core/inbox/decisions/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { resolveActingPersona } from './acting-persona.ts';
-import type { Command, Io } from './command.ts';
 import { type DecisionArgs, parseDecisionArgs, parseMillis, parseOption, parseWholeNumber } from './decision-args.ts';
 import { formatDecision, formatDecisionLine, formatOutcome } from './decision-text.ts';
 import { type DecisionAccess, runWithDecisions } from './open-decisions.ts';
@@ -28,7 +28,7 @@ const OPERATOR = 'operator';
 
 const LIST_LIMIT = 50;
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'decision create|list|show|respond|wait|cancel [ID] [flags] [PROMPT...]',
   about: [
     'A question that an agent asks of a person. Its answer lands in the inbox of who asked, also with hivebar closed.',

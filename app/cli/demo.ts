@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
+import type { TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { parseNewDecision } from '../../core/inbox/decisions/index.ts';
-import type { Command } from './command.ts';
 import { runWithDecisions } from './open-decisions.ts';
 import { runWithHive } from './open-local-hive.ts';
-import { toUsageFault } from './outcome.ts';
 
 const MAIL = [
   {
@@ -39,7 +39,7 @@ const QUESTION = parseNewDecision({
   fallback: 'both',
 });
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'demo',
   about: [
     'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more. ada also asks for a decision, unless she waits for one.',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { type Command, type CommandEntry, formatUsage, type Io } from '../../core/command/index.ts';
 import { Fault } from '../../core/model/index.ts';
-import type { Command, CommandEntry, Io } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { dispatch } from './dispatch.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';
@@ -24,9 +24,12 @@ function recorder() {
 
 function entry(run: Command['run']): CommandEntry {
   const command: Command = {
-    usage: 'sing [SONG]',
-    about: [],
-    examples: [{ run: 'hivebar sing', does: 'any song' }],
+    schema: {
+      name: 'sing',
+      about: [],
+      positionals: { song: { value: 'SONG', optional: true } },
+      examples: [{ run: 'hivebar sing', does: 'any song' }],
+    },
     run,
   };
   return { summary: 'sing a song', needs: 'bare', load: async () => ({ command }) };
@@ -135,8 +138,12 @@ describe('the table of commands', () => {
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
     test(`${name} loads, and its usage begins with its name`, async () => {
       const { command } = await load();
-      assert.match(command.usage, new RegExp(`^(${name}\\b|\\[${name}\\] )`)); // in brackets: the default
-      assert.ok(command.examples.length > 0);
+      const { usage, examples } =
+        'schema' in command
+          ? { usage: formatUsage(command.schema)[0] ?? '', examples: command.schema.examples }
+          : command;
+      assert.match(usage, new RegExp(`^(${name}\\b|\\[${name}\\] )`)); // in brackets: the default
+      assert.ok(examples.length > 0);
       assert.match(summary, /^[a-z].*[^.]$/);
     });
   }

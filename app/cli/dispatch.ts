@@ -1,4 +1,4 @@
-import type { CommandEntry, Io } from './command.ts';
+import type { CommandEntry, Io } from '../../core/command/index.ts';
 
 /** Runs when no command is named, as in `hivebar` and `hivebar --port 7475`. */
 const DEFAULT_COMMAND = 'run';

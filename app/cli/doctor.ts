@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import type { TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
-import type { Command } from './command.ts';
 import {
   createContext,
   examine,
@@ -10,9 +11,8 @@ import {
   listChecks,
   toExitCode,
 } from './doctor/index.ts';
-import { toUsageFault } from './outcome.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'doctor [--json]',
   about: [
     'Looks at everything an icon, a banner and mail depend on, and says the next step. It changes nothing, works with',

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import type { Io } from '../../core/command/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openStore } from '../../core/state/index.ts';
 import { openSessionStore, parseTmuxServer, readStartKey, type Session, type SessionStore } from '../open/index.ts';
-import type { Io } from './command.ts';
 import { DATABASE } from './open-local-hive.ts';
 import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 

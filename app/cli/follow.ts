@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import type { Io, TextCommand } from '../../core/command/index.ts';
 import { type EventFollower, openFollower } from '../../core/events/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
@@ -23,7 +24,6 @@ import {
   isReaderGone,
   openFifo,
 } from '../follow/index.ts';
-import type { Command, Io } from './command.ts';
 import { listEventFilePersonas } from './event-file-personas.node.ts';
 import { type FollowArgs, parseFollowArgs } from './follow-args.ts';
 import { announce } from './follow-session.ts';
@@ -41,7 +41,7 @@ const EXIT_NOTHING = 5;
 const STDOUT = 1;
 const READER_CHECK_MS = 2000;
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'follow PERSONA --harness claude|codex|fifo|exec [flags] [-- COMMAND...]',
   about: [
     'Wakes an agent for its events: each at least once and in order, over restarts, kills and the time between two turns.',

@@ -1,7 +1,7 @@
-import type { Command } from './command.ts';
+import type { TextCommand } from '../../core/command/index.ts';
 import { runGarden } from './garden/index.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'garden list|record|mail|receipt|peers|marker|status|doctor|prune|id VERB [--store DIR] [--json] [flags]',
   about: [
     'Citizens of a garden of native sessions, their mail and their markers, as entwurf keeps them: reads its records of',

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { toUsageFault } from '../../core/command/index.ts';
 import {
   BUILT_INS,
   CHECKS,
@@ -9,7 +10,6 @@ import {
   type Hook,
   MODES,
 } from '../../core/inbox/gates/index.ts';
-import { toUsageFault } from './outcome.ts';
 
 const OPTIONS = {
   persona: { type: 'string' },

@@ -1,3 +1,4 @@
+import type { Io } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   type GateState,
@@ -7,7 +8,6 @@ import {
   toGateTiming,
 } from '../../core/inbox/gates/index.ts';
 import { formatIso } from '../../core/model/index.ts';
-import type { Io } from './command.ts';
 
 /** Prints the answer of `gate check`; its JSON has these keys. */
 export function showVerdict(

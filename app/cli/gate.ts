@@ -1,3 +1,5 @@
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import {
   BUILT_INS,
@@ -8,14 +10,12 @@ import {
   needsForce,
 } from '../../core/inbox/gates/index.ts';
 import type { GateCaller } from './caller-identity.ts';
-import type { Command, Io } from './command.ts';
 import { type GateArgs, parseGateArgs, toGate } from './gate-args.ts';
 import { showGateStatuses, showGates, showVerdict } from './gate-show.ts';
 import { type GateAccess, runWithGates } from './open-gates.ts';
-import { toUsageFault } from './outcome.ts';
 import { getSurroundings } from './session-surroundings.node.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'gate register|remove|mark|clear|list|status|check|session-check|session-list [ID] [flags]',
   about: [
     'Conditions that an agent meets before its session stops, uses a tool or compacts. A strict gate blocks, a soft one warns.',

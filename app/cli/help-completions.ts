@@ -1,4 +1,10 @@
-import type { Command, CommandEntry } from './command.ts';
+import {
+  type Command,
+  type CommandEntry,
+  type Completion,
+  listFlags,
+  type TextCommand,
+} from '../../core/command/index.ts';
 
 /** The words that may follow a command, according to its usage and help. */
 export interface CommandWords {
@@ -28,9 +34,36 @@ export async function loadCommandWords(
 ): Promise<readonly CommandWords[]> {
   return await Promise.all(
     Object.entries(commands).map(async ([name, { summary, load }]) =>
-      parseCommandWords(name, summary, (await load()).command),
+      toCommandWords(name, summary, (await load()).command),
     ),
   );
+}
+
+function toCommandWords(name: string, summary: string, command: Command | TextCommand): CommandWords {
+  if (!('schema' in command)) return parseCommandWords(name, summary, command);
+  const { schema } = command;
+  const positionals = [schema, ...Object.values(schema.verbs ?? {})].flatMap((grammar) =>
+    Object.values(grammar.positionals ?? {}),
+  );
+  const flags = Object.entries(listFlags(schema)).map(([flag, spec]) => ({
+    name: `--${flag}`,
+    value: spec.type === 'boolean' ? null : toKind(spec.completes ?? spec.choices),
+  }));
+  return {
+    name,
+    summary,
+    verbs:
+      schema.verbs === undefined
+        ? positionals.flatMap(({ choices = [] }) => choices)
+        : [...new Set(Object.keys(schema.verbs).map((verb) => verb.split(' ')[0] ?? ''))],
+    flags: [{ name: '--help', value: null }, ...flags],
+    arguments: { is: positionals.some(({ completes }) => completes === 'persona') ? 'persona' : 'text' },
+  };
+}
+
+function toKind(completes: Completion | undefined): CommandFlag['value'] {
+  if (completes === undefined) return { is: 'text' };
+  return typeof completes === 'string' ? { is: completes } : { is: 'words', words: completes };
 }
 
 const FLAG = /(--[a-z][a-z-]*)(?: (\w[\w|-]*))?/g;
@@ -39,7 +72,7 @@ const HELP_FLAG = /^ {2}(--[a-z][a-z-]*)(?: (<[^>]+>|[A-Z][A-Z_]*|[a-z0-9-]+(?:\
 export function parseCommandWords(
   name: string,
   summary: string,
-  { usage, about }: Pick<Command, 'usage' | 'about'>,
+  { usage, about }: Pick<TextCommand, 'usage' | 'about'>,
 ): CommandWords {
   const flags = new Map<string, CommandFlag>([['--help', { name: '--help', value: null }]]);
   const put = (flag: string, value: string | undefined): void => {

@@ -1,4 +1,12 @@
-import type { Command, CommandEntry } from './command.ts';
+import {
+  type Command,
+  type CommandEntry,
+  type CommandSchema,
+  formatUsage,
+  type HelpSection,
+  listHelpSections,
+  type TextCommand,
+} from '../../core/command/index.ts';
 
 /** Formats the text of `hivebar --help`. */
 export function formatOverview(commands: Readonly<Record<string, CommandEntry>>): string {
@@ -24,16 +32,55 @@ const NEEDS = {
 } as const;
 
 /** Formats the text of `hivebar NAME --help`. */
-export function formatHelp({ summary, needs }: CommandEntry, { usage, about, examples }: Command): string {
+export function formatHelp({ summary, needs }: CommandEntry, command: Command | TextCommand): string {
   const need = NEEDS[needs];
+  const { usage, body, examples } = 'schema' in command ? formatSchema(command.schema) : formatText(command);
   const width = Math.max(0, ...examples.map(({ run }) => run.length));
   return `${[
-    `Usage: hivebar ${usage}`,
+    ...usage.map((line, i) => `${i === 0 ? 'Usage:' : '      '} hivebar ${line}`),
     '',
     `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`,
-    ...(about.length === 0 ? [] : ['', ...about]),
+    ...(body.length === 0 ? [] : ['', ...body]),
     ...(need === null ? [] : ['', need]),
     ...(examples.length === 0 ? [] : ['', 'Examples:']),
     ...examples.map(({ run, does }) => `  ${run.padEnd(width)}  ${does}`),
   ].join('\n')}\n`;
+}
+
+function formatText({ usage, about, examples }: TextCommand) {
+  return { usage: [usage], body: about, examples };
+}
+
+function formatSchema(schema: CommandSchema) {
+  const { about, notes = [], examples } = schema;
+  const sections = listHelpSections(schema).flatMap(formatSection);
+  const blocks = [about, sections, notes].filter((lines) => lines.length > 0);
+  const body = blocks.flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+  return { usage: formatUsage(schema), body, examples };
+}
+
+/** Columns of the help text. */
+const COLUMNS = 120;
+/** Where the text of verbs and flags begins, unless what it is about is longer. */
+const TEXT_COLUMN = 26;
+
+function formatSection({ heading, help, flags }: HelpSection, index: number): readonly string[] {
+  const title = heading === null ? (index === 0 ? [] : ['']) : formatEntry(heading, help ?? '');
+  return [...title, ...flags.flatMap((entry) => formatEntry(`  ${entry.flag}`, entry.help))];
+}
+
+/** Formats a term and its text in two columns; the text is broken between words. */
+function formatEntry(term: string, text: string): readonly string[] {
+  const room = COLUMNS - TEXT_COLUMN;
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < room) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  const [first = '', ...rest] = lines;
+  const margin = ' '.repeat(TEXT_COLUMN);
+  const fits = term.length + 2 <= TEXT_COLUMN || term.length + first.length + 2 <= COLUMNS;
+  const head = fits ? [`${term.padEnd(TEXT_COLUMN - 2)}  ${first}`] : [term, `${margin}${first}`];
+  return [...head, ...rest.map((line) => `${margin}${line}`)];
 }

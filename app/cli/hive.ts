@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { readCredential } from '../../core/net/index.ts';
 import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
 import { checkHive, type FurtherHive, openSettings, RESERVED_NAMES, type Settings } from '../config/tray/index.ts';
-import type { Command, Io } from './command.ts';
 import { findNearest } from './nearest.ts';
-import { toUsageFault } from './outcome.ts';
 import { createStderrLog } from './stderr-log.ts';
 
 const NEXT_START = 'from the next start of hivebar on';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'hive add URL [--name NAME] [--token-file FILE] [--proxy URL] | list [--json] | remove NAME|URL',
   about: [
     'The hives that hivebar watches beside the primary one. NAME is the prefix of their personas: ada of the hive team is',

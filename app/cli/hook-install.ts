@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Io } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   BACKUP,
@@ -12,8 +14,6 @@ import {
   type HookScope,
   RECIPES,
 } from '../hook/index.ts';
-import type { Io } from './command.ts';
-import { toUsageFault } from './outcome.ts';
 
 /** Exit code: our hooks are not installed, or not as this program would install them. */
 const EXIT_NOT_INSTALLED = 1;

@@ -1,8 +1,8 @@
-import type { Command } from './command.ts';
+import type { TextCommand } from '../../core/command/index.ts';
 
 const INSTALLS: ReadonlySet<string> = new Set(['install', 'uninstall', 'status']);
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'hook --harness claude|codex --event EVENT [flags] | hook install|uninstall|status [flags]',
   about: [
     'What an agent program runs at its boundaries, with its own JSON on stdin: tells the agent what waits in its inbox, and',

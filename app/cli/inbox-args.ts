@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { toUsageFault } from './outcome.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 
 const OPTIONS = {
   json: { type: 'boolean' },

@@ -1,11 +1,11 @@
+import type { Io } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayLine, displayName } from '../../core/format/index.ts';
 import type { Item, ItemFilter } from '../../core/inbox/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import type { Io } from './command.ts';
 import type { InboxFlags } from './inbox-args.ts';
 import { runWithItems } from './open-items.ts';
-import { toUsageFault } from './outcome.ts';
 
 const TEXT_CHARS = 100;
 

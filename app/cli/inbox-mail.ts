@@ -1,5 +1,5 @@
+import type { Io } from '../../core/command/index.ts';
 import { displayJson, displayLine, displayName } from '../../core/format/index.ts';
-import type { Io } from './command.ts';
 import { runWithHive } from './open-local-hive.ts';
 
 const LIST_CHARS = 100;

@@ -1,3 +1,5 @@
+import type { Io } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   type Addressee,
@@ -12,10 +14,8 @@ import { realClock } from '../../core/ports/index.ts';
 import { type Database, findOwnDirs } from '../../core/state/index.ts';
 import { handOverEnded, toNamedSessions } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
-import type { Io } from './command.ts';
 import type { InboxArgs, InboxFlags } from './inbox-args.ts';
 import { runWithItems } from './open-items.ts';
-import { toUsageFault } from './outcome.ts';
 import { findOwnPersona, findPersonaOfSession } from './persona-lookup.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
 

@@ -1,16 +1,16 @@
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { toFault } from '../../core/model/index.ts';
-import type { Command, Io } from './command.ts';
 import { explain } from './explain.ts';
 import { type InboxArgs, parseInboxArgs, parseWholeNumber } from './inbox-args.ts';
 import { runDrain } from './inbox-drain.ts';
 import { listItems, parseListFilter } from './inbox-list.ts';
 import { listMail, readMail, showMail } from './inbox-mail.ts';
 import { push } from './inbox-push.ts';
-import { toUsageFault } from './outcome.ts';
 import { findOwnPersona } from './persona-lookup.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'inbox list|show|read|push|drain [PERSONA] [ID...] [--json] [flags] [TEXT...]',
   about: [
     'list PERSONA   the newest messages, unread ones with a *; marks nothing',

@@ -1,6 +1,6 @@
+import type { CommandEntry, Io } from '../../core/command/index.ts';
 import { toCommandEnv } from './codex-env.ts';
 import { isInCodexServer } from './codex-server.node.ts';
-import type { CommandEntry, Io } from './command.ts';
 import { dispatch } from './dispatch.ts';
 
 /** Runs one command line in this process and sets the exit code. */

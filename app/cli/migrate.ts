@@ -1,21 +1,21 @@
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
 import { createRealDisk, type Disk, findOwnDirs, takeOthersLock } from '../../core/state/index.ts';
 import { openSettings } from '../config/tray/index.ts';
 import { createOwnHeadlessService } from '../service/index.ts';
-import type { Command, Io } from './command.ts';
 import { type Deployment, listDeployedDirectories, readDeployment } from './deployed/index.ts';
 import { quoteShellWord } from './doctor/index.ts';
 import { type MigrationDecision, migrateToHeadless, migrateToTray } from './migrate/index.ts';
-import { toUsageFault } from './outcome.ts';
 import { parseServiceFlags } from './service-flags.ts';
 import { getHostOs } from './service-host.node.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'migrate [--headless] [--dry-run] [--from DIR] [-- WATCH-FLAGS]',
   about: [
     'Takes over the positions of the Kijito inbox monitor that was deployed before, so that no mail is told twice and none',

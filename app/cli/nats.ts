@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { checkRelay, createDialer, openRelayLink, RELAY } from '../../core/inbox/relay/index.ts';
 import { parseNatsTarget, readCredential } from '../../core/net/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { findOwnDirs } from '../../core/state/index.ts';
 import { openSettings } from '../config/tray/index.ts';
-import type { Command, Io } from './command.ts';
-import { toUsageFault } from './outcome.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'nats check [URL] [--token-file FILE]',
   about: [
     'Proves, step by step, that the local hive can be relayed by a NATS server with JetStream: address, connection, token,',

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Io } from '../../core/command/index.ts';
 import { resolveOwnerSocketPath } from '../owner-socket.ts';
-import type { Io } from './command.ts';
 import { command } from './notify.ts';
 
 /** Runs the command against a tray process that answers with `result`. */

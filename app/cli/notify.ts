@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
+import type { TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
-import type { Command } from './command.ts';
-import { toUsageFault, unwrapResponse } from './outcome.ts';
+import { unwrapResponse } from './outcome.ts';
 import { askTray } from './tray-request.node.ts';
 
 /** The answer of the action `notify-test`. */
@@ -12,7 +13,7 @@ interface BannerTestResult {
   readonly silent?: 'paused' | 'quiet-hours' | null;
 }
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'notify test',
   about: [
     'Shows a banner to try it out, whatever is paused or quiet, and says what the desktop answered.',

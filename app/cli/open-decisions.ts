@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import type { Io } from '../../core/command/index.ts';
 import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
 import { createGatesForDecisions, createGitCheck, NO_OPEN_DECISIONS, openGates } from '../../core/inbox/gates/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { createRealDisk, type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
-import type { Io } from './command.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
 import { createStderrLog } from './stderr-log.ts';
 

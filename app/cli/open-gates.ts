@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Io } from '../../core/command/index.ts';
 import { createOpenDecisionLookup } from '../../core/inbox/decisions/index.ts';
 import { createGitCheck, type Gates, openGates } from '../../core/inbox/gates/index.ts';
 import { type Items, openItems } from '../../core/inbox/index.ts';
@@ -7,7 +8,6 @@ import { createRealDisk, type Database, findOwnDirs, openStore } from '../../cor
 import { locateInbox } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
 import { type CallerEvidence, type GateCaller, identifyCaller } from './caller-identity.ts';
-import type { Io } from './command.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
 import { createStderrLog } from './stderr-log.ts';

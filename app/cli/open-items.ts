@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import type { Io } from '../../core/command/index.ts';
 import { type Items, openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
-import type { Io } from './command.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
 import { createStderrLog } from './stderr-log.ts';
 

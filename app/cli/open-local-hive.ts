@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import type { Io } from '../../core/command/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { findOwnDirs, openStore } from '../../core/state/index.ts';
-import type { Io } from './command.ts';
 import { createStderrLog } from './stderr-log.ts';
 import { askTray } from './tray-request.node.ts';
 

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { act } from './act.ts';
-import type { Command, Io } from './command.ts';
-import { toUsageFault } from './outcome.ts';
 import { askTray } from './tray-request.node.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'open [PERSONA] [--page | --print]',
   about: [
     "Opens the persona's session as a click on its notification does; where there is none, its page. Without PERSONA the",

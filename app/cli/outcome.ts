@@ -1,14 +1,6 @@
+import type { Io } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
-import { Fault } from '../../core/model/index.ts';
-import type { Io } from './command.ts';
 import type { TrayResponse } from './tray-request.node.ts';
-
-/** Converts a command line that does not parse into the Fault that exits with 2. */
-export function toUsageFault(error: unknown): Fault {
-  // Some messages of Node have several lines.
-  const message = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');
-  return new Fault('usage', message, { is: 'machine', key: 'usage' }, { cause: error });
-}
 
 /** Returns the body of a successful response. Null: it failed, and the person was told what is wrong and what to do. */
 export function unwrapResponse(response: TrayResponse, io: Io): string | null {

@@ -1,8 +1,15 @@
-import { parseArgs } from 'node:util';
+import { type Command, defineCommand } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { act } from './act.ts';
-import type { Command, Io } from './command.ts';
-import { toUsageFault } from './outcome.ts';
+
+/** The positional of commands that act on one persona. */
+export const ONE_PERSONA = {
+  persona: { value: 'PERSONA', completes: 'persona', missing: 'who? Give the name of a persona' },
+} as const;
+
+export function formatExcessPersonas(words: readonly string[]): string {
+  return `one persona at a time, not also ${words.join(' ')}`;
+}
 
 /** Creates a command that runs one action on one persona. */
 export function createPersonaAction(action: {
@@ -12,31 +19,18 @@ export function createPersonaAction(action: {
   /** Formats the line that is printed on success. */
   readonly done: (persona: string) => string;
 }): Command {
-  return {
-    usage: `${action.name} PERSONA`,
-    about: action.about,
-    examples: [{ run: `hivebar ${action.name} ada`, does: action.does }],
-    async run(args: readonly string[], io: Io) {
-      const persona = parsePersona(args);
+  return defineCommand(
+    {
+      name: action.name,
+      about: action.about,
+      positionals: ONE_PERSONA,
+      examples: [{ run: `hivebar ${action.name} ada`, does: action.does }],
+      messages: { excess: formatExcessPersonas },
+    },
+    async ({ persona }, io) => {
       if ((await act(io, action.name, { persona })) === null) return 1;
       io.out(`${action.done(displayName(persona))}\n`);
       return 0;
     },
-  };
-}
-
-function parsePersona(args: readonly string[]): string {
-  try {
-    const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
-    return requireOnePersona(positionals);
-  } catch (error) {
-    throw toUsageFault(error);
-  }
-}
-
-/** @throws Error unless exactly one persona is named */
-export function requireOnePersona([persona, ...rest]: readonly string[]): string {
-  if (persona === undefined || persona === '') throw new Error('who? Give the name of a persona');
-  if (rest.length > 0) throw new Error(`one persona at a time, not also ${rest.join(' ')}`);
-  return persona;
+  );
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import type { Io } from '../../core/command/index.ts';
 import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
 import { locateInbox } from '../hook/index.ts';
 import { openSessionStore } from '../open/index.ts';
 import { findThread } from './codex-env.ts';
-import type { Io } from './command.ts';
 import { DATABASE } from './open-local-hive.ts';
 
 /**

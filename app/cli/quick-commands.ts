@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command.ts';
+import type { CommandEntry } from '../../core/command/index.ts';
 import * as poll from './poll.ts';
 import type { QuickName } from './quick-names.ts';
 import * as status from './status.ts';

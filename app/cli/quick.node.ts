@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command.ts';
+import type { CommandEntry } from '../../core/command/index.ts';
 import * as complete from './complete.ts';
 import { main } from './main.node.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';

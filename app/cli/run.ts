@@ -1,18 +1,18 @@
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { findOwnDirs } from '../../core/state/index.ts';
 import { limitHeap } from '../host/heap-limits.node.ts';
 import { createRealMachine } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { createRunLog } from '../host/run-log.node.ts';
 import { runTray, type TrayPlan } from '../program/tray.ts';
-import type { Command, Io } from './command.ts';
-import { toUsageFault } from './outcome.ts';
 import { askTray } from './tray-request.node.ts';
 
 /** Another hivebar is already running. */
 const EXIT_ALREADY_RUNNING = 3;
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: '[run] [--port N] [--open] [--no-tray] [--tray-driver sni|systray2|none] [--no-notifications]',
   about: [
     'Watches every inbox, shows the tray icon and notifications, serves the status page, and writes an event file per persona.',

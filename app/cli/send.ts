@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
-import type { Command, Io } from './command.ts';
 import { runWithHive } from './open-local-hive.ts';
-import { toUsageFault } from './outcome.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'send --to PERSONA --from PERSONA [--urgent] [TEXT...]',
   about: [
     'Puts a message into the local hive. It is on the disk when the command ends, also with hivebar closed.',

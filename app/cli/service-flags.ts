@@ -1,6 +1,6 @@
 import { isAbsolute, join, sep } from 'node:path';
+import { toUsageFault } from '../../core/command/index.ts';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';
-import { toUsageFault } from './outcome.ts';
 
 /** The flags of the headless service, and the plan that they describe. */
 export interface ServiceFlags {

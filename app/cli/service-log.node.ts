@@ -1,6 +1,6 @@
+import type { Io } from '../../core/command/index.ts';
 import { createRotatingFile } from '../../core/sinks/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
-import type { Io } from './command.ts';
 import { createStderrLog } from './stderr-log.ts';
 
 /** At this size the log is renamed to `PATH.1`, replacing the earlier one. */

@@ -1,3 +1,5 @@
+import type { Io } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { type FaultCode, toFault } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';
@@ -6,8 +8,6 @@ import { createRealMachine } from '../host/machine.node.ts';
 import type { Machine } from '../host/machine.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { EXIT, runWatch } from '../program/watch.ts';
-import type { Io } from './command.ts';
-import { toUsageFault } from './outcome.ts';
 import { createStderrLog } from './stderr-log.ts';
 
 /** Faults that pass on their own: the server or the network is not available yet. */

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
 import { createRealDisk, type Disk } from '../../core/state/index.ts';
@@ -9,16 +11,14 @@ import {
   type HeadlessStatus,
   type LoginStartStatus,
 } from '../service/index.ts';
-import type { Command, Io } from './command.ts';
 import { findOlderMonitor } from './older-monitor.ts';
-import { toUsageFault } from './outcome.ts';
 import { parseServiceFlags } from './service-flags.ts';
 import { getHostOs } from './service-host.node.ts';
 import { findHeldLock, planPurge, purge } from './service-purge.ts';
 import { checkTokenFile } from './service-token.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'service install|uninstall|status|print [--headless] [--purge] [-- WATCH-FLAGS]',
   about: [
     '  install     start Hivebar at every login from the next one on, with the paths of this node and this program',

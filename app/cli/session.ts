@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { toWakeFile, writeWake } from '../../core/link/index.ts';
@@ -16,14 +18,12 @@ import {
   type SessionStore,
 } from '../open/index.ts';
 import { findThread } from './codex-env.ts';
-import type { Command, Io } from './command.ts';
 import { findHome, findLock } from './harness-home.node.ts';
 import { DATABASE } from './open-local-hive.ts';
-import { toUsageFault } from './outcome.ts';
 import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'session set|end|list [PERSONA] [flags] [-- RESUME COMMAND...]',
   about: [
     'Says who works where, so that a click on a persona opens its session. The last 10 sessions of a persona are kept.',

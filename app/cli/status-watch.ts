@@ -1,5 +1,5 @@
+import type { Io } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
-import type { Io } from './command.ts';
 import { parseStatus } from './status-response.ts';
 import { formatStatusTable } from './status-table.ts';
 import { createStopSignal } from './stop-signal.node.ts';

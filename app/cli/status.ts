@@ -1,38 +1,32 @@
-import { parseArgs } from 'node:util';
+import { defineCommand } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
-import type { Command } from './command.ts';
-import { toUsageFault, unwrapResponse } from './outcome.ts';
+import { unwrapResponse } from './outcome.ts';
 import { parseStatus } from './status-response.ts';
 import { formatStatusTable } from './status-table.ts';
 import { askTray } from './tray-request.node.ts';
 
-export const command: Command = {
-  usage: 'status [--json] [--watch]',
-  about: [
-    '  --json    the status JSON as the program serves it (docs/CONTRACT.md)',
-    '  --watch   and every change, until it is stopped: redrawn in place on a terminal; in a pipe one block for each change,',
-    '            with --json one line',
-  ],
-  examples: [
-    { run: 'hivebar status', does: 'a table for a person' },
-    { run: 'hivebar status --json | jq .totals.unread', does: 'one number for a script' },
-    { run: 'hivebar status --watch', does: 'a live table' },
-  ],
-  async run(args, io) {
-    const { json, watch } = parseFlags(args);
+export const command = defineCommand(
+  {
+    name: 'status',
+    about: [],
+    flags: {
+      json: { type: 'boolean', help: 'the status JSON as the program serves it (docs/CONTRACT.md)' },
+      watch: {
+        type: 'boolean',
+        help: 'print every change until it is stopped: redrawn in place on a terminal; in a pipe one block for each change, with --json one line',
+      },
+    },
+    examples: [
+      { run: 'hivebar status', does: 'a table for a person' },
+      { run: 'hivebar status --json | jq .totals.unread', does: 'one number for a script' },
+      { run: 'hivebar status --watch', does: 'a live table' },
+    ],
+  },
+  async ({ json, watch }, io) => {
     if (watch) return await (await import('./status-watch.ts')).watchStatus(io, json);
     const body = unwrapResponse(await askTray({ method: 'GET', path: '/status.json', body: null }, io.env), io);
     if (body === null) return 1;
     io.out(json ? `${displayJson(body.trimEnd())}\n` : formatStatusTable(parseStatus(body)));
     return 0;
   },
-};
-
-function parseFlags(args: readonly string[]): { readonly json: boolean; readonly watch: boolean } {
-  try {
-    const flag = { type: 'boolean', default: false } as const;
-    return parseArgs({ args: [...args], options: { json: flag, watch: flag } }).values;
-  } catch (error) {
-    throw toUsageFault(error);
-  }
-}
+);

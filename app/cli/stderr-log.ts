@@ -1,6 +1,6 @@
+import type { Io } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import type { Log } from '../../core/ports/index.ts';
-import type { Io } from './command.ts';
 
 /**
  * Creates a log that writes lines to stderr, each after `name` and a colon. Lines hold names that hives chose, so terminal

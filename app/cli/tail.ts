@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Io, TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import {
   type EventFollower,
   type FollowResult,
@@ -10,11 +12,9 @@ import {
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
 import { createRealDisk, findOwnDirs, toStem } from '../../core/state/index.ts';
-import type { Command, Io } from './command.ts';
 import { listEventFilePersonas } from './event-file-personas.node.ts';
 import { createLineOutput } from './line-output.node.ts';
 import { findNearest } from './nearest.ts';
-import { toUsageFault } from './outcome.ts';
 import { createStderrLog } from './stderr-log.ts';
 import { createStopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
@@ -23,7 +23,7 @@ import { isTerminal } from './terminal.node.ts';
 /** The event at the position is no longer stored, so events after it may be missing. */
 const EXIT_GAP = 3;
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'tail PERSONA [--follow] [--lines N | --since EVENT_ID | --cursor FILE]',
   about: [
     "Prints a persona's events as they stand in its event file and the archives, a JSON line each: every event once and in",

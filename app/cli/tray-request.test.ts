@@ -5,7 +5,7 @@ import { createServer as createSocketServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Io } from './command.ts';
+import type { Io } from '../../core/command/index.ts';
 import { dispatch } from './dispatch.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';
 

@@ -1,3 +1,5 @@
+import type { TextCommand } from '../../core/command/index.ts';
+import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
@@ -6,11 +8,9 @@ import { ACTIVITY_EXIT, askActivity } from '../headless/check-activity.ts';
 import { createRealMachine } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { runWatch } from '../program/watch.ts';
-import type { Command } from './command.ts';
-import { toUsageFault } from './outcome.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: Command = {
+export const command: TextCommand = {
   usage: 'watch [FLAGS]',
   about: formatWatchHelp(),
   examples: [

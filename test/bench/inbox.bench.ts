@@ -2,8 +2,8 @@ import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:f
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Io } from '../../app/cli/command.ts';
 import { runWithItems } from '../../app/cli/open-items.ts';
+import type { Io } from '../../core/command/index.ts';
 import { drain } from '../../core/inbox/drain/index.ts';
 import { type Items, type NewItem, openItems } from '../../core/inbox/index.ts';
 import { takeOver } from '../../core/inbox/queue/index.ts';

@@ -4,7 +4,7 @@ import type { Import, SourceFile } from './source-file.ts';
 const ROWS: readonly (readonly string[])[] = [
   ['core/format'],
   ['core/model'],
-  ['core/ports'],
+  ['core/ports', 'core/command'],
   ['core/services'],
   ['core/events', 'core/net', 'core/state'],
   ['core/link'],

@@ -1,3 +1,4 @@
+import { toUsageFault } from '../../../core/command/index.ts';
 import { displayJson, displayName } from '../../../core/format/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
@@ -15,7 +16,6 @@ import { findOwnDirs } from '../../../core/state/dirs.node.ts';
 import { openSettings } from '../../config/tray/index.ts';
 import { getActionClientOptions } from '../../sources/action-client-options.node.ts';
 import { createActionsOffFault } from '../../sources/project-actions-service.ts';
-import { toUsageFault } from '../outcome.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { createStopSignal } from '../stop-signal.node.ts';
 import type { BrainclawArgs } from './args.ts';

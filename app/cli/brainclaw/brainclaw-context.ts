@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
 import { displayJson, displayName } from '../../../core/format/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Clock, realClock } from '../../../core/ports/index.ts';
@@ -13,7 +14,6 @@ import {
   readConfig,
 } from '../../../core/sources/brainclaw/index.ts';
 import { createRealDisk, createRefusal, type Disk } from '../../../core/state/index.ts';
-import type { Io } from '../command.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { type BrainclawArgs, parseWholeNumber } from './args.ts';

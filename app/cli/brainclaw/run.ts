@@ -1,4 +1,4 @@
-import type { Io } from '../command.ts';
+import type { Io } from '../../../core/command/index.ts';
 import { showActivity } from './activity.ts';
 import { type BrainclawArgs, parseBrainclawArgs } from './args.ts';
 import { showAttention } from './attention.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
-import type { Io } from '../command.ts';
-import { toUsageFault } from '../outcome.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
 import { createStopSignal } from '../stop-signal.node.ts';
 import { type BrainclawArgs, parseWholeNumber } from './args.ts';

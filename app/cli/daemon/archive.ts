@@ -1,4 +1,4 @@
-import type { Io } from '../command.ts';
+import type { Io } from '../../../core/command/index.ts';
 import { retire } from './retire.ts';
 
 /** `daemon archive`: ends daemons and removes them from the launcher; configuration and tokens stay. @throws Fault `usage` */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { type DaemonConfig, type DaemonName, isSlug } from '../../../core/link/index.ts';
-import { toUsageFault } from '../outcome.ts';
 import type { DaemonContext } from './daemon-context.ts';
 
 /** An installed daemon that a command selected. */

@@ -1,3 +1,4 @@
+import type { Io } from '../../../core/command/index.ts';
 import { displayName } from '../../../core/format/index.ts';
 import {
   type DaemonInstallation,
@@ -11,7 +12,6 @@ import {
 import { type Random, realRandom, realSpawn, type Spawn } from '../../../core/ports/index.ts';
 import { createRealDisk, type Disk } from '../../../core/state/index.ts';
 import { createOwnDaemonService, type DaemonService } from '../../service/index.ts';
-import type { Io } from '../command.ts';
 import { getHostOs } from '../service-host.node.ts';
 import { createStderrLog } from '../stderr-log.ts';
 

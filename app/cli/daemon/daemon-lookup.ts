@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Io } from '../../../core/command/index.ts';
+import { toUsageFault } from '../../../core/command/index.ts';
 import {
   type DaemonName,
   type DaemonPlaces,
@@ -10,8 +12,6 @@ import {
 } from '../../../core/link/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
-import type { Io } from '../command.ts';
-import { toUsageFault } from '../outcome.ts';
 import { createStderrLog } from '../stderr-log.ts';
 
 export interface ResolvedDaemon<Flags> {

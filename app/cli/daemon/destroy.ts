@@ -1,4 +1,4 @@
-import type { Io } from '../command.ts';
+import type { Io } from '../../../core/command/index.ts';
 import { retire } from './retire.ts';
 
 /** `daemon destroy`: ends daemons and removes everything of them from this machine. @throws Fault `usage` */

@@ -1,3 +1,5 @@
+import type { Io } from '../../../core/command/index.ts';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { parseUpstreamUrls } from '../../../core/daemon/index.ts';
 import { displayJson } from '../../../core/format/index.ts';
 import { MAX_TEXT, render } from '../../../core/inbox/drain/index.ts';
@@ -7,8 +9,6 @@ import { Fault, parseIso } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { createRealDisk, type Disk, findOwnDirs } from '../../../core/state/index.ts';
 import { readLocalBase } from '../../daemon/daemon-binding.ts';
-import type { Io } from '../command.ts';
-import { toUsageFault } from '../outcome.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
 import { postJson } from './post-json.node.ts';

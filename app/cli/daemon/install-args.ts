@@ -1,8 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { parseUpstreamUrls } from '../../../core/daemon/index.ts';
 import { type DaemonConfig, isSlug, LOCAL, toSlug } from '../../../core/link/index.ts';
-import { toUsageFault } from '../outcome.ts';
 
 /** The flags of an installation. Values that are left out stay as installed, or are the default. */
 export interface InstallArgs {

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { displayJson, displayName } from '../../../core/format/index.ts';
 import {
   type DaemonConfig,
@@ -17,8 +19,6 @@ import { realClock } from '../../../core/ports/index.ts';
 import { getErrno } from '../../../core/state/index.ts';
 import { findDeafness } from '../../hook/index.ts';
 import { createDaemonHandle, type DaemonService, endDaemon, isHeld } from '../../service/index.ts';
-import type { Io } from '../command.ts';
-import { toUsageFault } from '../outcome.ts';
 import { createContext, type DaemonContext, reportRefusal } from './daemon-context.ts';
 import { type InstallArgs, parseInstallArgs } from './install-args.ts';
 import { findLastLog } from './last-log.node.ts';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import type { Io } from '../../../core/command/index.ts';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { displayJson, displayName, formatDuration } from '../../../core/format/index.ts';
-import type { Io } from '../command.ts';
-import { toUsageFault } from '../outcome.ts';
 import { createContext } from './daemon-context.ts';
 import { type DaemonRow, loadDaemonRows } from './rows.ts';
 

@@ -1,5 +1,5 @@
+import type { Io } from '../../../core/command/index.ts';
 import type { RingWhy } from '../../../core/link/index.ts';
-import type { Io } from '../command.ts';
 import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
 

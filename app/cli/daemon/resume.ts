@@ -1,4 +1,4 @@
-import type { Io } from '../command.ts';
+import type { Io } from '../../../core/command/index.ts';
 import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
 

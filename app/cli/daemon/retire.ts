@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
 import { displayJson, displayName } from '../../../core/format/index.ts';
 import { type DaemonPlaces, writeDaemonConfig } from '../../../core/link/index.ts';
 import { Fault, toFault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { createDaemonHandle, type DaemonEnd, endDaemon } from '../../service/index.ts';
-import type { Io } from '../command.ts';
 import { type ChosenDaemon, chooseDaemons } from './daemon-choice.ts';
 import { createContext, type DaemonContext } from './daemon-context.ts';
 import { removeDaemonFiles } from './remove.node.ts';

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
+import type { Io } from '../../../core/command/index.ts';
 import { isSlug } from '../../../core/link/index.ts';
 import type { DaemonPlan } from '../../daemon/daemon-plan.ts';
 import { createRealMachine } from '../../host/machine.node.ts';
 import { closeUninvitedInspector } from '../../host/poke-signal.node.ts';
 import { DAEMON_EXIT, runDaemon } from '../../program/daemon.ts';
-import type { Io } from '../command.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { exitBy, onCrash } from './exit.node.ts';
 

@@ -1,9 +1,9 @@
+import type { Io } from '../../../core/command/index.ts';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { formatDoorbellLine, readDaemonConfig } from '../../../core/link/index.ts';
 import { Fault, parseJson } from '../../../core/model/index.ts';
 import { realSpawn, type Spawn } from '../../../core/ports/index.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
-import type { Io } from '../command.ts';
-import { toUsageFault } from '../outcome.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { createStopSignal } from '../stop-signal.node.ts';
 import { resolveDaemon } from './daemon-lookup.ts';

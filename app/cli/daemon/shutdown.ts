@@ -1,9 +1,9 @@
+import type { Io } from '../../../core/command/index.ts';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { type DaemonPlaces, MOST_DEADLINE_MS } from '../../../core/link/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { createRealDisk, isLocked } from '../../../core/state/index.ts';
-import type { Io } from '../command.ts';
-import { toUsageFault } from '../outcome.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';

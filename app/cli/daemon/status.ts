@@ -1,6 +1,6 @@
+import type { Io } from '../../../core/command/index.ts';
 import { displayJson, displayName, formatDuration } from '../../../core/format/index.ts';
 import type { DaemonStatus } from '../../../core/link/index.ts';
-import type { Io } from '../command.ts';
 import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
 import {
   type DaemonConfig,
   type DaemonPlaces,
@@ -17,7 +18,6 @@ import {
   toPendingDir,
   writeAtomically,
 } from '../../../core/state/index.ts';
-import type { Io } from '../command.ts';
 import { checkTokenFile } from '../service-token.ts';
 import type { DaemonContext } from './daemon-context.ts';
 import type { InstallArgs } from './install-args.ts';

@@ -1,4 +1,4 @@
-import type { Io } from '../command.ts';
+import type { Io } from '../../../core/command/index.ts';
 import { retire } from './retire.ts';
 
 /** `daemon uninstall`: reverses `daemon install`, but leaves lingering on. @throws Fault `usage` */

@@ -1,4 +1,4 @@
-import type { Io } from '../command.ts';
+import type { Io } from '../../../core/command/index.ts';
 import { retire } from './retire.ts';
 
 /** `daemon wrap`: ends daemons until they are installed again; unit, configuration and tokens stay. @throws Fault `usage` */

@@ -1,3 +1,4 @@
+import type { Io } from '../../../core/command/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock, silentLog } from '../../../core/ports/index.ts';
 import { type Dirs, findOwnDirs } from '../../../core/state/index.ts';
@@ -5,7 +6,6 @@ import { getSettingsPath, readSettingsFile, SETTINGS, type Settings } from '../.
 import { openSessionBus } from '../../desktop/index.ts';
 import type { StatusWire } from '../../status/index.ts';
 import { readVersion } from '../../version.node.ts';
-import type { Io } from '../command.ts';
 import { askTray } from '../tray-request.node.ts';
 import { readDatabase } from './database.node.ts';
 import type { BusProbe, DoctorContext, SettingsProbe, TrayProbe } from './doctor-context.ts';

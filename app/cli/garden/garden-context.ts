@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
 import { displayJson, displayName } from '../../../core/format/index.ts';
 import { realClock, realRandom } from '../../../core/ports/index.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type WriteContext,
 } from '../../../core/sources/garden/index.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
-import type { Io } from '../command.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import type { GardenArgs } from './args.ts';
 import { findPlaces } from './home.node.ts';

@@ -1,6 +1,6 @@
+import { toUsageFault } from '../../../core/command/index.ts';
 import { displayName } from '../../../core/format/index.ts';
 import { listRecords, readRecord, writeReceiver, writeSender } from '../../../core/sources/garden/index.ts';
-import { toUsageFault } from '../outcome.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
 import type { GardenArgs } from './args.ts';
 import { formatTable, type GardenContext, prefixDefects, printJson, reportDefects } from './garden-context.ts';

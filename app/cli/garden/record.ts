@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { toUsageFault } from '../../../core/command/index.ts';
 import { displayName } from '../../../core/format/index.ts';
 import {
   type CitizenIdentity,
@@ -18,7 +19,6 @@ import {
   type WritableSchema,
 } from '../../../core/sources/garden/index.ts';
 import { findOwnDirs } from '../../../core/state/index.ts';
-import { toUsageFault } from '../outcome.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
 import type { GardenArgs, GardenFlags } from './args.ts';
 import {

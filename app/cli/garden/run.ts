@@ -1,5 +1,5 @@
+import type { Io } from '../../../core/command/index.ts';
 import { Fault } from '../../../core/model/index.ts';
-import type { Io } from '../command.ts';
 import { type GardenArgs, parseGardenArgs } from './args.ts';
 import { examine } from './doctor.ts';
 import { complain, createContext, type GardenContext } from './garden-context.ts';

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
 import type { HookTurn } from '../../../core/hooks/index.ts';
 import type { Instant } from '../../../core/model/index.ts';
 import { parseTmuxServer, readStartKey, type SessionStore } from '../../open/index.ts';
-import type { Io } from '../command.ts';
 import { findHome, findLock } from '../harness-home.node.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
 import { findAgentProcess } from './agent.node.ts';

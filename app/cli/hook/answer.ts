@@ -1,7 +1,7 @@
+import type { Io } from '../../../core/command/index.ts';
+import { toUsageFault } from '../../../core/command/index.ts';
 import type { Log } from '../../../core/ports/index.ts';
 import { PROBE, PROBE_ANSWER } from '../../hook/index.ts';
-import type { Io } from '../command.ts';
-import { toUsageFault } from '../outcome.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { parseHookArgs } from './args.ts';
 import { runHook } from './run.ts';

@@ -1,3 +1,4 @@
+import type { Io } from '../../../core/command/index.ts';
 import {
   findHarness,
   findHarnessVersion,
@@ -5,7 +6,6 @@ import {
   type Harness,
   parseHookEvent,
 } from '../../../core/hooks/index.ts';
-import type { Io } from '../command.ts';
 
 export interface HookArgs {
   readonly harness: Harness;

@@ -1,7 +1,7 @@
+import type { Io } from '../../../core/command/index.ts';
 import type { HookTurn } from '../../../core/hooks/index.ts';
 import type { Log } from '../../../core/ports/index.ts';
 import type { Database } from '../../../core/state/index.ts';
-import type { Io } from '../command.ts';
 import type { HookArgs } from './args.ts';
 import type { TimeBudget } from './budget.ts';
 

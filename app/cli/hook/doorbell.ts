@@ -1,3 +1,4 @@
+import type { Io } from '../../../core/command/index.ts';
 import type { HookTurn } from '../../../core/hooks/index.ts';
 import {
   askDaemon,
@@ -9,7 +10,6 @@ import {
 } from '../../../core/link/index.ts';
 import type { Disk } from '../../../core/state/index.ts';
 import { findPersonaDaemons } from '../../hook/index.ts';
-import type { Io } from '../command.ts';
 import { readSize } from './age.node.ts';
 import type { TimeBudget } from './budget.ts';
 

@@ -1,7 +1,7 @@
+import type { Io } from '../../../core/command/index.ts';
 import type { GateSummary, HookTurn } from '../../../core/hooks/index.ts';
 import { toHarmless } from '../../../core/inbox/drain/index.ts';
 import { findHook, findTerminal, type Gates, isCheckedByHook } from '../../../core/inbox/gates/index.ts';
-import type { Io } from '../command.ts';
 
 /** No gate holds anything. */
 export const OPEN_WAY: GateSummary = { lacks: null, warnings: [] };

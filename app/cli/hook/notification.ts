@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
 import { type HookTurn, parseTurnNotification } from '../../../core/hooks/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import type { Log } from '../../../core/ports/index.ts';
 import { createRealDisk, findOwnDirs, openStore } from '../../../core/state/index.ts';
 import { locateInbox, noteActivity } from '../../hook/index.ts';
 import { openSessionStore } from '../../open/index.ts';
-import type { Io } from '../command.ts';
 import { DATABASE } from '../open-local-hive.ts';
 import type { TimeBudget } from './budget.ts';
 import { createBell } from './doorbell.ts';

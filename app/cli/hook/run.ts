@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Io } from '../../../core/command/index.ts';
 import { advancePacing, decideMove, type HookMoment, type HookTurn, isTurnStart } from '../../../core/hooks/index.ts';
 import { createOpenDecisionLookup } from '../../../core/inbox/decisions/index.ts';
 import { createGitCheck, type Gates, openGates } from '../../../core/inbox/gates/index.ts';
@@ -9,7 +10,6 @@ import { type Log, plainRandom, realClock, realRandom } from '../../../core/port
 import { createRealDisk, type Database, findOwnDirs, openStore } from '../../../core/state/index.ts';
 import { createPendingStamper, followPrompts, handOverEnded, locateInbox, noteActivity } from '../../hook/index.ts';
 import { openSessionStore } from '../../open/index.ts';
-import type { Io } from '../command.ts';
 import { createLineOutput } from '../line-output.node.ts';
 import { DATABASE } from '../open-local-hive.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';

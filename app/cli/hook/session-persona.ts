@@ -1,7 +1,7 @@
+import type { Io } from '../../../core/command/index.ts';
 import type { HookTurn } from '../../../core/hooks/index.ts';
 import { locateInbox } from '../../hook/index.ts';
 import type { Session, SessionStore } from '../../open/index.ts';
-import type { Io } from '../command.ts';
 import { getProcessPersona } from '../persona-lookup.ts';
 
 /** Returns the persona that stdin, the environment or the command line names. Null: only announced sessions can tell. */

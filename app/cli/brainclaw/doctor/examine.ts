@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Io } from '../../../../core/command/index.ts';
 import { displayName } from '../../../../core/format/index.ts';
 import {
   type AppliedRecord,
@@ -11,7 +12,6 @@ import {
   startInspection,
 } from '../../../../core/sources/brainclaw/index.ts';
 import { getErrno } from '../../../../core/state/index.ts';
-import type { Io } from '../../command.ts';
 import type { BrainclawArgs } from '../args.ts';
 import { type BrainclawContext, complain, createContext, isUnreadable, printJson } from '../brainclaw-context.ts';
 import { type BrainclawFinding, createFindings } from './finding.ts';

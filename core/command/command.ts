@@ -1,3 +1,6 @@
+import { parseCommandLine } from './parse.ts';
+import type { CommandSchema, ParsedValues } from './schema.ts';
+
 /** The parts of its process that a command may use. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -11,11 +14,7 @@ export interface Io {
 
 /** The export `command` of a command's file. Its summary is in the table of commands, so that help need not load the file. */
 export interface Command {
-  /** The command line without the program's name: `status [--json]`. */
-  readonly usage: string;
-  /** The help text below the usage, one line per entry. */
-  readonly about: readonly string[];
-  readonly examples: readonly { readonly run: string; readonly does: string }[];
+  readonly schema: CommandSchema;
   /**
    * @param args the arguments after the command's name
    * @param commands the whole table, for commands that print it
@@ -25,14 +24,31 @@ export interface Command {
   run(args: readonly string[], io: Io, commands: CommandTable): Promise<number>;
 }
 
+/** A command whose help is written by hand, and which parses its arguments itself. */
+export interface TextCommand extends Pick<Command, 'run'> {
+  /** The command line without the program's name: `status [--json]`. */
+  readonly usage: string;
+  /** The help text below the usage, one line per entry. */
+  readonly about: readonly string[];
+  readonly examples: CommandSchema['examples'];
+}
+
 export interface CommandEntry {
   readonly summary: string;
   /**
    * `bare`: nothing. `store`: the database, which the command opens itself. `tray`: the running tray process, over its socket.
    */
   readonly needs: 'bare' | 'store' | 'tray';
-  load(): Promise<{ readonly command: Command }>;
+  load(): Promise<{ readonly command: Command | TextCommand }>;
 }
 
 /** Commands by name, in the order of the help text. */
 export type CommandTable = Readonly<Record<string, CommandEntry>>;
+
+/** Creates a command whose `run` gets the values that its command line says. */
+export function defineCommand<const S extends CommandSchema>(
+  schema: S,
+  run: (values: ParsedValues<S>, io: Io, commands: CommandTable) => Promise<number> | number,
+): Command {
+  return { schema, run: async (args, io, commands) => await run(parseCommandLine(schema, args), io, commands) };
+}

@@ -1,0 +1,20 @@
+export {
+  type Command,
+  type CommandEntry,
+  type CommandTable,
+  defineCommand,
+  type Io,
+  type TextCommand,
+} from './command.ts';
+export { joinWithOr, listFlags, parseCommandLine, parseDuration, toUsageFault } from './parse.ts';
+export type {
+  CommandSchema,
+  Completion,
+  FlagSchema,
+  FlagSchemas,
+  ParsedValues,
+  PositionalSchema,
+  PositionalSchemas,
+  VerbSchema,
+} from './schema.ts';
+export { formatFlag, formatFlagHelp, formatUsage, type HelpSection, listHelpSections } from './usage.ts';

@@ -1,0 +1,196 @@
+import { parseArgs } from 'node:util';
+import { Fault } from '../model/index.ts';
+import type {
+  CommandSchema,
+  FlagSchema,
+  FlagSchemas,
+  ParsedValues,
+  PositionalSchemas,
+  RestSchema,
+  ValueFlagSchema,
+  VerbSchema,
+} from './schema.ts';
+
+type RawFlags = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+interface ChosenVerb {
+  /** Null: the command has no verbs, or was used without one. */
+  readonly name: string | null;
+  /** As it was typed, for messages. */
+  readonly typed: string;
+  readonly words: readonly string[];
+}
+
+/**
+ * Parses the arguments of a command.
+ * @throws Fault `usage` that names the flag and the value
+ */
+export function parseCommandLine<const S extends CommandSchema>(schema: S, args: readonly string[]): ParsedValues<S> {
+  try {
+    return parseValues(schema, args) as ParsedValues<S>;
+  } catch (error) {
+    throw toUsageFault(error);
+  }
+}
+
+/** Converts the error of a command line that does not parse into the Fault that exits with 2. */
+export function toUsageFault(error: unknown): Fault {
+  if (error instanceof Fault && error.code === 'usage') return error;
+  // Some messages of Node have several lines.
+  const message = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');
+  return new Fault('usage', message, { is: 'machine', key: 'usage' }, { cause: error });
+}
+
+/** Lists every flag that the command accepts with any of its verbs. */
+export function listFlags(schema: CommandSchema): FlagSchemas {
+  const verbFlags = Object.values(schema.verbs ?? {}).flatMap(({ flags = {} }) => Object.entries(flags));
+  const flags = new Map<string, FlagSchema>();
+  for (const [name, flag] of [...Object.entries(schema.flags ?? {}), ...verbFlags])
+    if (!flags.has(name)) flags.set(name, flag);
+  return Object.fromEntries(flags);
+}
+
+function parseValues(schema: CommandSchema, args: readonly string[]): Readonly<Record<string, unknown>> {
+  const { own, rest } = splitRest(schema, args);
+  const flags = listFlags(schema);
+  const { values, positionals } = parseArgs({
+    args: [...own],
+    options: Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, toOption(flag)])),
+    allowPositionals: schema.verbs !== undefined || schema.positionals !== undefined,
+    allowNegative: Object.values(flags).some((flag) => flag.type === 'boolean' && flag.negatable === true),
+  });
+  const chosen = chooseVerb(schema, positionals);
+  const verb = chosen.name === null ? undefined : schema.verbs?.[chosen.name];
+  const taken = listTaken(schema, verb);
+  const foreign = Object.keys(values).find((name) => !Object.hasOwn(taken, name));
+  if (foreign !== undefined) throw new Error(formatForeign(schema, chosen.typed, foreign));
+  const prefix = chosen.name === null ? schema.name : `${schema.name} ${chosen.typed}`;
+  return {
+    ...(schema.verbs === undefined ? {} : { verb: chosen.name }),
+    ...parseFlags(taken, values, prefix),
+    ...parsePositionals(verb ?? schema, schema, chosen, prefix),
+    ...(findRest(schema, verb) === undefined ? {} : { rest }),
+  };
+}
+
+function splitRest(
+  schema: CommandSchema,
+  args: readonly string[],
+): { readonly own: readonly string[]; readonly rest: readonly string[] | null } {
+  const hasRest = [schema, ...Object.values(schema.verbs ?? {})].some(({ rest }) => rest !== undefined);
+  const end = hasRest ? args.indexOf('--') : -1;
+  return end === -1 ? { own: args, rest: null } : { own: args.slice(0, end), rest: args.slice(end + 1) };
+}
+
+function findRest(schema: CommandSchema, verb: VerbSchema | undefined): RestSchema | undefined {
+  return verb?.rest ?? schema.rest;
+}
+
+function listTaken(schema: CommandSchema, verb: VerbSchema | undefined): FlagSchemas {
+  if (verb === undefined) return schema.flags ?? {};
+  return schema.isVerbOptional ? (verb.flags ?? {}) : { ...schema.flags, ...verb.flags };
+}
+
+function toOption(flag: FlagSchema) {
+  return {
+    type: flag.type === 'boolean' ? ('boolean' as const) : ('string' as const),
+    ...(flag.short === undefined ? {} : { short: flag.short }),
+    ...(flag.type !== 'boolean' && flag.multiple ? { multiple: true } : {}),
+  };
+}
+
+function chooseVerb(schema: CommandSchema, words: readonly string[]): ChosenVerb {
+  const { verbs } = schema;
+  if (verbs === undefined) return { name: null, typed: '', words };
+  for (const count of [1, 2]) {
+    const typed = words.slice(0, count).join(' ');
+    const name = Object.hasOwn(verbs, typed)
+      ? typed
+      : Object.keys(verbs).find((known) => verbs[known]?.aliases?.includes(typed));
+    if (name !== undefined && words.length >= count) return { name, typed, words: words.slice(count) };
+  }
+  if (schema.isVerbOptional) return { name: null, typed: '', words };
+  const offered = Object.keys(verbs).filter((name) => verbs[name]?.internal !== true);
+  throw new Error(schema.messages?.verb?.(words) ?? `say ${joinWithOr(offered)}`);
+}
+
+/** Joins words for a sentence: `a, b or c`. */
+export function joinWithOr(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+function formatForeign(schema: CommandSchema, typed: string, flag: string): string {
+  return schema.messages?.foreign?.(typed, flag) ?? `${[schema.name, typed].join(' ').trim()} takes no --${flag}`;
+}
+
+function parseFlags(flags: FlagSchemas, values: RawFlags, prefix: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, flag]) => [name, parseFlag(name, flag, values[name], prefix)]),
+  );
+}
+
+function parseFlag(name: string, flag: FlagSchema, value: RawFlags[string], prefix: string): unknown {
+  if (flag.type === 'boolean') return flag.negatable ? value : value === true;
+  if (flag.multiple)
+    return Array.isArray(value) ? value.map((text) => parseValue(flag, String(text), `--${name}`)) : [];
+  const text = value ?? flag.default;
+  if (text === undefined && flag.required) throw new Error(`${prefix}: say --${name}`);
+  return text === undefined ? undefined : parseValue(flag, String(text), `--${name}`);
+}
+
+const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function parseValue(flag: ValueFlagSchema, text: string, name: string): unknown {
+  if (flag.parse !== undefined) return flag.parse(text, name);
+  switch (flag.type) {
+    case 'string':
+      return text;
+    case 'choice': {
+      const { choices = [] } = flag;
+      if (choices.includes(text)) return text;
+      throw new Error(`${name} ${text}: must be ${joinWithOr(choices)}`);
+    }
+    case 'number':
+      return parseNumber(flag, text, name);
+    case 'duration':
+      return parseDuration(text, name);
+  }
+}
+
+function parseNumber({ least, most, whole }: ValueFlagSchema, text: string, name: string): number {
+  const isWhole = whole !== false;
+  const n = (isWhole ? /^\d{1,15}$/ : /^\d{1,7}(\.\d{1,3})?$/).test(text) ? Number(text) : Number.NaN;
+  if (n >= (least ?? 0) && n <= (most ?? Number.POSITIVE_INFINITY)) return n;
+  const kind = `must be a ${isWhole ? 'whole ' : ''}number`;
+  if (least !== undefined && most !== undefined) throw new Error(`${name} ${text}: ${kind} from ${least} to ${most}`);
+  throw new Error(`${name} ${text}: ${kind}${least === undefined || least === 0 ? '' : `, ${least} or more`}`);
+}
+
+/** Parses `90s`, `30m`, `2h` or `1d` into milliseconds. @throws Error which names the flag and the value */
+export function parseDuration(text: string, name: string): number {
+  const [, count, unit] = /^(\d{1,6}(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
+  const ms = Math.round(Number(count) * UNITS[unit as keyof typeof UNITS]);
+  if (ms > 0) return ms;
+  throw new Error(`${name} ${text}: say how long, as 90s, 30m, 2h or 1d`);
+}
+
+function parsePositionals(
+  { positionals = {} }: { readonly positionals?: PositionalSchemas },
+  schema: CommandSchema,
+  { typed, words }: ChosenVerb,
+  prefix: string,
+): Readonly<Record<string, unknown>> {
+  const rest = [...words];
+  const values: Record<string, unknown> = {};
+  for (const [name, { value, many, optional, missing, choices }] of Object.entries(positionals)) {
+    const taken = many ? rest.splice(0) : rest.splice(0, 1);
+    const isMissing = taken.length === 0 || (missing !== undefined && taken[0] === '');
+    if (isMissing && !optional) throw new Error(missing ?? `${prefix}: say ${value}`);
+    const wrong = choices === undefined ? undefined : taken.find((word) => !choices.includes(word));
+    if (wrong !== undefined) throw new Error(`${prefix} ${wrong}: must be ${joinWithOr(choices ?? [])}`);
+    values[name] = many ? taken : taken[0];
+  }
+  if (rest.length > 0)
+    throw new Error(schema.messages?.excess?.(rest, words, typed) ?? `${prefix}: ${rest.join(' ')} is too much`);
+  return values;
+}
