@@ -38,10 +38,7 @@ function textOf(value: unknown): string {
 
 describe('docs/contract says what the code does', () => {
   test('every setting with its default', () => {
-    const said = tableUnder('../CONTRACT.md', '### Settings: `config.json`').map(([key = '', value = '']) => [
-      key,
-      value,
-    ]);
+    const said = tableUnder('settings.md', '## Keys of `config.json`').map(([key = '', value = '']) => [key, value]);
     const has = Object.entries(SETTINGS.properties).map(([key, schema]) => [
       `\`${key}\``,
       'default' in schema ? textOf(schema.default) : null,
