@@ -18,7 +18,7 @@ export const command: TextCommand = {
     'Looks at everything an icon, a banner and mail depend on, and says the next step. It changes nothing, works with',
     'Hivebar running or not, and takes some seconds at most.',
     '',
-    '  --json   the same for a script (docs/CONTRACT.md)',
+    '  --json   the same for a script (docs/contract/command-line.md)',
     '',
     'Exit code 0: nothing fails, there may be warnings; 1: something fails.',
   ],

@@ -10,7 +10,7 @@ export const command = defineCommand(
     name: 'status',
     about: [],
     flags: {
-      json: { type: 'boolean', help: 'the status JSON as the program serves it (docs/CONTRACT.md)' },
+      json: { type: 'boolean', help: 'the status JSON as the program serves it (docs/contract/status-json.md)' },
       watch: {
         type: 'boolean',
         help: 'print every change until it is stopped: redrawn in place on a terminal; in a pipe one block for each change, with --json one line',

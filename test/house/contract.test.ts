@@ -11,11 +11,9 @@ import { realClock } from '../../core/ports/index.ts';
 import { statusRig } from '../kit/status-rig.ts';
 import { ROOT } from './source-file.ts';
 
-const CONTRACT = readFileSync(join(ROOT, 'docs/CONTRACT.md'), 'utf8');
-
 /** Rows of the first table behind a heading of a page in `docs/contract`, each as its cells. */
 function tableUnder(page: string, heading: string): readonly (readonly string[])[] {
-  const text = readFileSync(join(ROOT, 'docs/contract', page), 'utf8');
+  const text = `\n${readFileSync(join(ROOT, 'docs/contract', page), 'utf8')}`;
   const from = text.indexOf(`\n${heading}\n`);
   assert.ok(from >= 0, `docs/contract/${page} has no heading "${heading}"`);
   const table = /\n(\|.*\n)+/.exec(text.slice(from))?.[0] ?? '';
@@ -73,8 +71,8 @@ describe('docs/contract says what the code does', () => {
   });
 
   test('every key of the status JSON', () => {
-    const section = CONTRACT.slice(CONTRACT.indexOf('### `/status.json`'), CONTRACT.indexOf('### Stream'));
-    const said = new Set(codeIn(section).map((code) => code.replace('[]', '')));
+    const page = readFileSync(join(ROOT, 'docs/contract/status-json.md'), 'utf8');
+    const said = new Set(codeIn(page).map((code) => code.replace('[]', '')));
     const { totals, notifications, tray } = StatusWire.properties;
     const has = [StatusWire, PersonaWire, CauseWire, HiveWire, totals, notifications, tray].flatMap((schema) =>
       Object.keys(schema.properties),
@@ -87,7 +85,7 @@ describe('docs/contract says what the code does', () => {
 
   test('every route, and none that is not there', async () => {
     await using rig = await statusRig();
-    const said = tableUnder('../CONTRACT.md', '### Routes').flatMap(([route = '']) => codeIn(route));
+    const said = tableUnder('routes.md', '# Routes').flatMap(([route = '']) => codeIn(route));
     const has = rig.server.routes
       .filter((route) => !route.startsWith('HEAD '))
       .map((route) =>
@@ -101,14 +99,14 @@ describe('docs/contract says what the code does', () => {
 
   test('every action and every command', () => {
     const house = {} as TrayControls; // nothing is run
-    const actions = tableUnder('../CONTRACT.md', '### Actions').flatMap(([action = '']) => codeIn(action));
+    const actions = tableUnder('actions.md', '# Actions').flatMap(([action = '']) => codeIn(action));
     assert.deepEqual(
       [...createActions(house, realClock).keys()].filter(
         (name) => !actions.some((action) => action.startsWith(`${name} {`)),
       ),
       [],
     );
-    const commands = tableUnder('../CONTRACT.md', '## 7. Command line').flatMap(([command = '']) => codeIn(command));
+    const commands = tableUnder('command-line.md', '## Commands').flatMap(([command = '']) => codeIn(command));
     assert.deepEqual(
       Object.keys(COMMANDS).filter((name) => !commands.some((command) => command.startsWith(`hivebar ${name}`))),
       [],

@@ -26,8 +26,8 @@ const LONGEST = 1000;
 const ENDING = '.events.json';
 
 /**
- * Reads the waiting events of a persona of another source, from the position that is stored for the session (docs/CONTRACT.md
- * 7). A new session begins at the persona's newest position.
+ * Reads the waiting events of a persona of another source, from the position that is stored for the session
+ * (docs/contract/hooks.md). A new session begins at the persona's newest position.
  * @throws Fault `unreadable`, or the file system's error
  */
 export function readWaitingEvents(
