@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { findLinks, findReferences, hasSection } from './references.ts';
+import { findAnchors, findLinks, findReferences, hasSection } from './references.ts';
 import { programFiles, projectFiles, ROOT } from './source-file.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -24,12 +24,15 @@ describe('what comments and pages refer to', () => {
     assert.ok(count > 200, `${count} references`);
   });
 
-  test('every link between pages leads to a file', () => {
+  test('every link between pages leads to a file, and to a heading of it', () => {
     const pages = projectFiles().filter((path) => path.endsWith('.md') && !path.startsWith('test/data/'));
     const dead = pages.flatMap((path) =>
       findLinks(read(path))
-        .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
-        .map((target) => `${path}: ${target}`),
+        .filter(({ file, anchor }) => {
+          const page = file === '' ? path : join(dirname(path), file);
+          return !existsSync(join(ROOT, page)) || (anchor !== '' && !findAnchors(read(page)).has(anchor));
+        })
+        .map(({ file, anchor }) => `${path}: ${file}#${anchor}`),
     );
     assert.ok(pages.length > 40);
     assert.deepEqual(dead, []);
@@ -65,6 +68,13 @@ describe('what comments and pages refer to', () => {
       ['7', 'b', 'D12', '8', 'c', 'D13'].map((section) => hasSection(page, section)),
       [true, true, true, false, false, false],
     );
-    assert.deepEqual(findLinks('[a](b.md#c) [d](https://e) `[x]`\n    [f](g.md)\n'), ['b.md']);
+    assert.deepEqual(findLinks('[a](b.md#c) [d](https://e) [h](#i) `[x]`\n    [f](g.md)\n'), [
+      { file: 'b.md', anchor: 'c' },
+      { file: '', anchor: 'i' },
+    ]);
+    assert.deepEqual(
+      [...findAnchors('# Keys of `config.json`\n## See [gates](gates.md)!\n## See gates\n')],
+      ['keys-of-configjson', 'see-gates', 'see-gates-1'],
+    );
   });
 });

@@ -45,6 +45,7 @@ const ROOMS: readonly (readonly [string, string])[] = [
 const NAMED =
   /\b(Kijito|garden|brainclaw|desktop|loopback|persona daemon,|inbox and gates,)\s+(?:\*\s+)?contract,?\s+(?:\*\s+)?(?:section\s+)?(\d+|[a-z]\b|D\d+)/gi;
 const BARE = /(?<!(?:Kijito|garden|brainclaw|desktop|loopback|daemon,|gates,)\s+(?:\*\s+)?)\bcontract,?\s+(\d+)\b/gi;
+const CODE_BLOCK = /^ {4}.*$|^```[\s\S]*?^```/gm;
 const PAGE = /\bdocs\/[\w./-]+\.md\b/g;
 
 /** What the comments of a file refer to. */
@@ -70,9 +71,30 @@ export function hasSection(page: string, section: string): boolean {
   return new RegExp(`^## ${heading}`, 'im').test(page);
 }
 
-/** The targets of the links of a Markdown text that stay inside the project, without their anchors. */
-export function findLinks(text: string): readonly string[] {
-  return [...text.replaceAll(/^ {4}.*$|^```[\s\S]*?^```/gm, '').matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
-    .map(([, target = '']) => target)
-    .filter((target) => !/^[a-z]+:/.test(target));
+/** A link of a Markdown text to a page or heading of the project. */
+export interface PageLink {
+  /** Relative to the page; empty: the page itself. */
+  readonly file: string;
+  /** Empty: the file as a whole. */
+  readonly anchor: string;
+}
+
+/** The links of a Markdown text that stay inside the project. */
+export function findLinks(text: string): readonly PageLink[] {
+  return [...text.replaceAll(CODE_BLOCK, '').matchAll(/\]\(([^)\s#]*)#?([^)\s]*)[^)]*\)/g)]
+    .map(([, file = '', anchor = '']) => ({ file, anchor }))
+    .filter(({ file }) => !/^[a-z]+:/.test(file));
+}
+
+/** The anchors of the headings of a Markdown text, as GitHub makes them. */
+export function findAnchors(text: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of text.replaceAll(CODE_BLOCK, '').matchAll(/^#+ (.*)$/gm)) {
+    const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const anchor = plain.replaceAll(/[^\p{L}\p{N}_\- ]/gu, '').replaceAll(' ', '-');
+    let repeated = 0;
+    while (anchors.has(repeated === 0 ? anchor : `${anchor}-${repeated}`)) repeated += 1;
+    anchors.add(repeated === 0 ? anchor : `${anchor}-${repeated}`);
+  }
+  return anchors;
 }
