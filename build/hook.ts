@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { SOURCES } from '../core/sources/registry.ts';
 
 const CLI = join(import.meta.dirname, '..', 'app', 'cli');
 const CODE = 'hook-now';
@@ -28,7 +29,7 @@ export async function buildHook(common: BuildOptions, out: string, first: string
   };
   const parts = PARTS.map((name) => ({ in: join(CLI, 'hook', `${name}.ts`), out: `hook-${name}` }));
   const code = { in: join(CLI, `${CODE}.node.ts`), out: CODE };
-  await build({ ...options, entryPoints: [code, ...parts], plugins: [APART, WHEN_CALLED] });
+  await build({ ...options, entryPoints: [code, ...parts], plugins: [APART, WHEN_CALLED, NAMES_OF_SOURCES] });
   const hash = createHash('sha256');
   for (const name of [CODE, ...PARTS.map((part) => `hook-${part}`)])
     hash.update(await readFile(join(out, `${name}.cjs`)));
@@ -53,6 +54,17 @@ const APART: Plugin = {
       const [, name = ''] = /^\.\/([a-z-]+)/.exec(path) ?? [];
       if (name !== CODE && !PARTS.includes(name)) return { errors: [{ text: `${path} is no part of the hook` }] };
       return { path: `./${name === CODE ? CODE : `hook-${name}`}.cjs`, external: true };
+    });
+  },
+};
+
+/** A hook needs the names and prefixes of sources, and nothing else that the registry holds. */
+const NAMES_OF_SOURCES: Plugin = {
+  name: 'names of sources',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]core[\\/]sources[\\/]registry\.ts$/ }, () => {
+      const rows = Object.entries(SOURCES).map(([key, { name, prefix }]) => [key, { name, prefix }]);
+      return { contents: `export const SOURCES = ${JSON.stringify(Object.fromEntries(rows))};` };
     });
   },
 };

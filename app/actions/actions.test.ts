@@ -125,15 +125,16 @@ test('decide hands the answer on as the operator, and says whether it held', asy
   assert.deepEqual(await decide({ decision: 1, select: 'a' }), [false, 'resolved', 'b', 'operator']);
 });
 
-test('an item of a project is acted on by brainclaw, with what was said and nothing else', async () => {
+test('an action of a source is done by the source, with what was said and nothing else', async () => {
   const { asked, run } = rig();
+  const source = 'brainclaw';
   await run('brainclaw', { project: 'bc-lab', do: 'reject', item: 'cnd_1', text: 'too narrow' });
   await run('brainclaw', { project: 'bc-lab', do: 'complete-step', item: 'pln_1', step: 'stp_2' });
   assert.deepEqual(
-    asked.map((one) => one.slice(0, 3)),
+    asked.map((one) => one.slice(0, 4)),
     [
-      ['actOnProject', 'bc-lab', { do: 'reject', item: 'cnd_1', text: 'too narrow', step: null }],
-      ['actOnProject', 'bc-lab', { do: 'complete-step', item: 'pln_1', text: null, step: 'stp_2' }],
+      ['actOnSource', source, source, { project: 'bc-lab', do: 'reject', item: 'cnd_1', text: 'too narrow' }],
+      ['actOnSource', source, source, { project: 'bc-lab', do: 'complete-step', item: 'pln_1', step: 'stp_2' }],
     ],
   );
   const wrong = [{}, { do: 'delete' }, { item: '' }, { tool: 'bclaw_remove' }, { text: 'x'.repeat(10_001) }];

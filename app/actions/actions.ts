@@ -2,8 +2,8 @@ import type { Until } from '../../core/board/index.ts';
 import { LIMITS, parseReply, toDecisionJson } from '../../core/inbox/decisions/index.ts';
 import { Fault, formatIso } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
+import { listSourceActions } from '../../core/sources/derived.ts';
 import { type Action, type Actions, defineAction } from './action.ts';
-import { createBrainclawAction } from './brainclaw.ts';
 import { computeTomorrowMorning, parseDateTime } from './local-time.node.ts';
 import type { TrayControls } from './tray-controls.ts';
 
@@ -163,7 +163,12 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
         return { accepted: done.is === 'done', decision: toDecisionJson(done.decision) };
       },
     }),
-    createBrainclawAction(controls),
+    ...listSourceActions().map(({ source, name, title, params }) =>
+      defineAction({
+        ...{ name, title, params, asks: 'token' },
+        run: async (given, signal) => await controls.actOnSource(source, name, given, signal),
+      }),
+    ),
     defineAction({
       name: 'open',
       title: 'Open session',

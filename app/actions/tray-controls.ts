@@ -1,7 +1,7 @@
 import type { Until } from '../../core/board/index.ts';
 import type { DecisionReply, DecisionResult } from '../../core/inbox/decisions/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
-import type { ProjectActionRequest, ProjectActionResult } from '../../core/sources/brainclaw/index.ts';
+import type { SourceName } from '../../core/sources/derived.ts';
 import type { MarkReadSelection } from '../../core/sources/index.ts';
 import type { OpenResult } from '../open/index.ts';
 
@@ -22,8 +22,8 @@ export interface TrayControls {
    * Answers a decision and delivers the answer to whoever asked. @throws Fault `usage` when the reply does not fit the decision
    */
   decide(decision: number, reply: DecisionReply): DecisionResult;
-  /** Asks brainclaw to act on an item of a project, given by its id. The result shows on the board later. @throws Fault */
-  actOnProject(project: string, wish: ProjectActionRequest, signal: AbortSignal): Promise<ProjectActionResult>;
+  /** Runs an action of a source. What it changes shows on the board later. @throws Fault */
+  actOnSource(source: SourceName, action: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Opens the persona's session, or its page where there is no session. Returns what was opened. */
   openSession(persona: PersonaId, activationToken: string | null): Promise<OpenResult>;
   openPage(persona: PersonaId | null, activationToken: string | null): Promise<OpenResult>;

@@ -5,8 +5,10 @@ import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { readCredential } from '../../core/net/index.ts';
+import { RESERVED_NAMES } from '../../core/sources/derived.ts';
+import { checkHive, type FurtherHive } from '../../core/sources/index.ts';
 import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
-import { checkHive, type FurtherHive, openSettings, RESERVED_NAMES, type Settings } from '../config/tray/index.ts';
+import { checkAddress, openSettings, type Settings } from '../config/tray/index.ts';
 import { findNearest } from './nearest.ts';
 import { createStderrLog } from './stderr-log.ts';
 
@@ -77,7 +79,7 @@ function add(io: Io, config: string, options: HiveAddArgs): number {
     ...(tokenFile === null ? {} : { tokenFile }),
     ...(options.proxy === null ? {} : { proxy: options.proxy }),
   };
-  checkHive(hive);
+  checkHive(hive, { checkAddress });
   if (tokenFile !== null) readCredential({ tokenFile, tokenVariable: undefined, authHeader: null }, log);
   const file = openSettings(config);
   const { hives, primary } = file.settings;

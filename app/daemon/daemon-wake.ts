@@ -1,6 +1,6 @@
 import { type BannerProgram, openWakePath, type WakePath } from '../../core/daemon/index.ts';
 import { type DaemonConfig, formatDoorbellLine, readWake, toWakeFile } from '../../core/link/index.ts';
-import { SOURCE_PREFIXES } from '../../core/model/index.ts';
+import { LOCAL_PREFIX } from '../../core/model/index.ts';
 import { findOwnDirs } from '../../core/state/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { programOnPath } from '../programs.node.ts';
@@ -12,9 +12,7 @@ import { programOnPath } from '../programs.node.ts';
 export function createWakePath(config: DaemonConfig, { disk, env }: Machine): WakePath {
   const { run } = findOwnDirs(env);
   // Where another hive is the primary one, a persona of the local hive is announced with its prefix.
-  const paths = [config.address, `${SOURCE_PREFIXES.local}${config.address}`].map((persona) =>
-    toWakeFile(run, persona),
-  );
+  const paths = [config.address, `${LOCAL_PREFIX}${config.address}`].map((persona) => toWakeFile(run, persona));
   const address = (): string | null => {
     try {
       return paths.map((path) => readWake(disk, path)).find((url) => url !== null) ?? null;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { RESERVED_PREFIXES, SOURCE_PREFIXES } from '../../core/model/index.ts';
+import { LOCAL_PREFIX } from '../../core/model/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
+import { SOURCE_PREFIXES } from '../../core/sources/derived.ts';
 import { readText } from '../../core/state/index.ts';
 
 /** Where the mail of a persona is. */
@@ -12,8 +13,7 @@ export interface InboxLocation {
 }
 
 /** The prefix of personas of the local hive where another hive is the primary. No name of a hive has this prefix on the board. */
-export const LOCAL = SOURCE_PREFIXES.local;
-const OTHER_PREFIXES = RESERVED_PREFIXES.filter((prefix) => prefix !== LOCAL);
+export const LOCAL = LOCAL_PREFIX;
 
 /**
  * Finds the inbox by the settings. They are only read here and not checked, because a hook has no time for that.
@@ -22,7 +22,7 @@ const OTHER_PREFIXES = RESERVED_PREFIXES.filter((prefix) => prefix !== LOCAL);
 export function locateInbox(persona: string, config: string): InboxLocation {
   const { primary, hives } = readHiveSettings(join(config, 'config.json'));
   if (persona.startsWith(LOCAL) && persona !== LOCAL) return { name: persona.slice(LOCAL.length), isFollowed: false };
-  const isForeign = [...OTHER_PREFIXES, ...hives.map((name) => `${name}-`)].some((prefix) =>
+  const isForeign = [...SOURCE_PREFIXES, ...hives.map((name) => `${name}-`)].some((prefix) =>
     persona.startsWith(prefix),
   );
   return { name: persona, isFollowed: primary !== 'local' || isForeign };

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { type DaemonConfig, type DaemonInstallation, LOCAL, loadInstalledDaemons } from '../../core/link/index.ts';
-import { type PersonaId, SOURCE_PREFIXES } from '../../core/model/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
+import { SOURCES } from '../../core/sources/registry.ts';
 import type { Disk } from '../../core/state/index.ts';
 
 /** The prefix of personas on the board that are daemons; see ARCHITECTURE, decision 2. */
-const BOARD_PREFIX = SOURCE_PREFIXES.daemon;
+const BOARD_PREFIX = SOURCES.daemon.prefix;
 
 /**
  * Finds the daemons that were installed for a persona, given by its id, its name in the local hive or its id on the board. A

@@ -22,6 +22,7 @@ import {
   findOwnDaemonPlaces,
   LONGEST_SOCKET,
   openControlSocket,
+  readMachineId,
 } from '../../core/link/index.ts';
 import { Fault, toFault } from '../../core/model/index.ts';
 import { ensurePrivateDir, findOwnDirs, toStem } from '../../core/state/index.ts';
@@ -31,7 +32,6 @@ import type { DaemonPlan } from '../daemon/daemon-plan.ts';
 import { openSurface, type Surface } from '../daemon/daemon-surface.ts';
 import { createWakePath, findBanner } from '../daemon/daemon-wake.ts';
 import type { Machine } from '../host/machine.ts';
-import { readMachineId } from '../host/machine-id.node.ts';
 import { readVersion } from '../version.node.ts';
 
 /** Exit codes of `hivebar daemon run` (persona daemon, contract 5). */

@@ -2,7 +2,7 @@ import { findOwnDaemonPlaces, loadInstalledDaemons } from '../../core/link/index
 import type { Machine } from '../host/machine.ts';
 import type { RepairOptions } from '../local/repair-service.ts';
 import { createOwnDaemonService } from '../service/index.ts';
-import { hideToken } from '../sources/hives.ts';
+import { hideSecrets } from '../sources/open-sources.ts';
 
 type InstalledUnit = ReturnType<RepairOptions['daemons']>[number];
 
@@ -11,6 +11,6 @@ export function listInstalledUnits(directory: string, machine: Machine): readonl
   return loadInstalledDaemons(machine.disk, directory).flatMap((daemon) => {
     if (daemon.is === 'bad' || daemon.config.owner !== 'launcher') return [];
     const { dir } = findOwnDaemonPlaces(daemon.config, machine.env);
-    return [{ name: daemon.name, service: createOwnDaemonService(hideToken(machine), daemon.config, dir) }];
+    return [{ name: daemon.name, service: createOwnDaemonService(hideSecrets(machine), daemon.config, dir) }];
   });
 }

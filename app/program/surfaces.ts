@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Board } from '../../core/board/index.ts';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
+import type { NativeSession, PersonaOnBoard } from '../../core/sources/module.ts';
 import type { Database } from '../../core/state/index.ts';
 import type { Actions, TrayControls } from '../actions/index.ts';
 import { getAssetPath } from '../assets.node.ts';
@@ -26,6 +27,7 @@ import {
   openSessionStore,
   type Session,
 } from '../open/index.ts';
+import { toSession } from '../sources/native-session.ts';
 import { formatFollowCommand } from '../status/index.ts';
 import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
 import type { StartupBuffer } from './startup-buffer.ts';
@@ -41,8 +43,8 @@ export interface SurfacesOptions {
   readonly createOnceLink: (persona: string | null) => string;
   /** A private directory. The tray helper is copied into it. */
   readonly runDirectory: string;
-  /** Returns the sessions of a persona that announced none. @throws Fault `exec-failed` */
-  readonly nativeSessions: (persona: PersonaId) => readonly Session[];
+  /** Returns the sessions of a persona that announced none, as their own system keeps them. @throws Fault `exec-failed` */
+  readonly findNativeSessions: (persona: PersonaOnBoard) => readonly NativeSession[];
   /** The directory of the settings. */
   readonly config: string;
   readonly machine: Machine;
@@ -72,7 +74,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     urlSchemes: settings.urlSchemes,
     sessions: (persona) => {
       const announced = findAnnounced(persona);
-      return announced.length > 0 ? announced : options.nativeSessions(persona);
+      return announced.length > 0 ? announced : findNative(persona);
     },
     about: (persona) => {
       const view = board.snapshot().personas.find(({ id }) => id === persona);
@@ -126,6 +128,12 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   );
   started.use(renderTray(board, tray, clock));
   return createSurfaces(notifications, started.move());
+
+  function findNative(id: PersonaId): readonly Session[] {
+    const view = board.snapshot().personas.find((persona) => persona.id === id);
+    if (view === undefined) return [];
+    return options.findNativeSessions({ id, source: view.source, agent: view.agentState.is }).map(toSession);
+  }
 
   function createSurfaces(notify: Notifications | null, stack: AsyncDisposableStack): Surfaces {
     return {

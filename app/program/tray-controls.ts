@@ -7,8 +7,7 @@ import type { PreferenceStore, TrayControls } from '../actions/index.ts';
 import type { QuietHoursService } from '../local/quiet-hours-service.ts';
 import type { LoginStart } from '../service/index.ts';
 import type { HiveWatchers } from '../sources/hive-watchers.ts';
-import type { ProjectActionsService } from '../sources/project-actions-service.ts';
-import type { ProjectsService } from '../sources/projects-service.ts';
+import type { Sources } from '../sources/open-sources.ts';
 import type { Surfaces } from './surfaces.ts';
 
 /** The parts of the tray process that actions read or change, and the stores behind them. */
@@ -17,8 +16,7 @@ export interface TrayControlsOptions {
   readonly clock: Clock;
   /** The watchers of all hives. Those of projects come and go. */
   readonly watchers: readonly HiveWatchers[];
-  readonly projects: ProjectsService;
-  readonly projectActions: ProjectActionsService;
+  readonly sources: Pick<Sources, 'poll' | 'act'>;
   readonly preferences: PreferenceStore;
   readonly quietHours: QuietHoursService;
   readonly login: LoginStart;
@@ -31,11 +29,11 @@ export interface TrayControlsOptions {
 
 /** Creates what the actions of menu, banner, page and command line call in the tray process. */
 export function createTrayControls(options: TrayControlsOptions): TrayControls {
-  const { board, clock, watchers, projects, preferences, quietHours, login, surfaces } = options;
+  const { board, clock, watchers, sources, preferences, quietHours, login, surfaces } = options;
   return {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
     poll(persona) {
-      if (persona === null) projects.poll();
+      if (persona === null) sources.poll();
       return poll(watchers, persona);
     },
     hiveChanged: options.hiveChanged,
@@ -49,7 +47,7 @@ export function createTrayControls(options: TrayControlsOptions): TrayControls {
       board.put({ is: 'hidden', at: clock.now(), persona, hidden });
     },
     markRead: (persona, which) => markRead(watchers, persona, which),
-    actOnProject: options.projectActions.act,
+    actOnSource: sources.act,
     openSession: (persona, token) => surfaces().openSession(persona, token),
     openPage: (persona, token) => surfaces().openPage(persona, token),
     pageLink: (persona) => surfaces().pageLink(persona),

@@ -6,6 +6,7 @@ import { type DaemonName, findOwnDaemonPlaces } from '../../core/link/index.ts';
 import { Fault, toFault } from '../../core/model/index.ts';
 import { type Service, supervise, untilAborted } from '../../core/services/index.ts';
 import { openOutbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
+import type { WatchedHive } from '../../core/sources/watched-hive.ts';
 import {
   type Dirs,
   ensurePrivateDir,
@@ -41,16 +42,10 @@ import { createRepairService } from '../local/repair-service.ts';
 import { createRetentionService } from '../local/retention-service.ts';
 import { resolveOwnerSocketPath } from '../owner-socket.ts';
 import { createOwnLoginStart } from '../service/index.ts';
-import { getActionClientOptions } from '../sources/action-client-options.node.ts';
-import { resolveBrainclawPlaces } from '../sources/brainclaw-places.node.ts';
 import { catchUpAfterInterruptions } from '../sources/catch-up.ts';
-import { openDaemonHive } from '../sources/daemon-hive.ts';
-import { resolveDaemonHivePlaces } from '../sources/daemon-hive-places.node.ts';
-import { openGardenHive } from '../sources/garden-hive.ts';
 import { createHiveWatchers, type HiveWatchers, type SavedTrayState } from '../sources/hive-watchers.ts';
-import { createLocalIdLookup, decidePrimary, hideToken, openHives, type WatchedHive } from '../sources/hives.ts';
-import { createProjectActionsService } from '../sources/project-actions-service.ts';
-import { createProjectsService } from '../sources/projects-service.ts';
+import { createLocalIdLookup, openLocal } from '../sources/local-hive.ts';
+import { decidePrimary, hideSecrets, openSources } from '../sources/open-sources.ts';
 import { loadPage, startStatusServer } from '../status/index.ts';
 import { readVersion } from '../version.node.ts';
 import { listInstalledUnits } from './installed-units.ts';
@@ -174,7 +169,7 @@ async function run(
   const dirs: Dirs = readOnly === null ? real : { ...real, state: readOnly.state };
   const file = openSettings(dirs.config);
   const configured = applyPlan(file.settings, plan);
-  const settings = readOnly === null ? configured : limitToOwnHive(configured);
+  const settings = readOnly === null ? configured : removeRelay(configured);
   using truth = openStore(join(dirs.state, DATABASE), { checks: readOnly === null, onDamage });
   // The outbox may write to the copy, since nobody else reads that. All other writes would lose something that a person or an
   // agent entered.
@@ -232,22 +227,8 @@ async function run(
   const runId = random.hex(8);
   using interruptions = detectInterruptions(clock);
   const { isSettling: settling } = interruptions;
-  const garden = openGardenHive(settings, hideToken(stopping));
-  const daemonHive = openDaemonHive(
-    join(dirs.state, 'daemons'),
-    resolveDaemonHivePlaces(machine.env),
-    stopping,
-    board.put,
-    local.hints,
-  );
-  const allHives = [
-    ...openHives(primary, settings, local, stopping),
-    ...(garden === null ? [] : [garden.hive]),
-    daemonHive.hive,
-  ];
-  const hives = readOnly === null ? allHives : allHives.filter(({ kind }) => kind === 'embedded');
-  const ownHive = hives.find(({ kind }) => kind === 'embedded');
-  if (ownHive !== undefined && readOnly === null) {
+  const ownHive = openLocal(local, { ...settings, primary }, clock);
+  if (readOnly === null) {
     const { contentChars } = settings;
     const recoveredSince = report === null || report.isFilled ? null : clock.now() - settings.keepMailDays * DAY_MS;
     reconcileStore({
@@ -256,45 +237,37 @@ async function run(
     });
     if (report !== null) writeStoreReport(db.path, { ...report, isFilled: true });
   }
-  const savedStates = outbox.readAllSaved();
-  const watch = (hive: WatchedHive, known: ReadonlyMap<string, SavedTrayState>): HiveWatchers =>
+  const createWatchers = (hive: WatchedHive, savedStates: ReadonlyMap<string, SavedTrayState>): HiveWatchers =>
     createHiveWatchers({
       hive,
       settings,
       outbox,
       directory,
-      savedStates: known,
+      savedStates,
       board,
       machine: stopping,
       run: runId,
       settling,
     });
-  const watchers = hives.map((hive) => watch(hive, savedStates));
-  const fixedWatchers = [...watchers];
+  const watchers: HiveWatchers[] = [];
   await using supervisor = supervise({
     clock,
     log,
     report: (service, fault) => board.put({ is: 'machine', at: clock.now(), key: `service:${service}`, fault }),
   });
-  const projects = createProjectsService(
+  await using sources = await openSources(
     {
-      ...{
-        settings,
-        places: resolveBrainclawPlaces(settings.brainclaw),
-        state: dirs.state,
-        put: board.put,
-        watches: watchers,
-      },
-      watch: (hive) => watch(hive, outbox.readAllSaved()), // a project that was released has newer saved states than at the start
-      supervisor,
-      createSeed: (project) => projectActions.createSeed(project),
+      ...{ settings: { ...settings, primary }, local, state: dirs.state, put: board.put, watchers, supervisor },
+      createWatchers: (hive) => createWatchers(hive, outbox.readAllSaved()), // one that was released has newer saved states
+      isReadOnly: readOnly !== null,
     },
-    hideToken(stopping),
-  );
-  await using projectActions = createProjectActionsService(
-    { settings, clientOptions: getActionClientOptions(machine.env), projects: projects.all },
     stopping,
   );
+  const savedStates = outbox.readAllSaved();
+  const fixedHives = sources.all.flatMap((source) => source.hives);
+  fixedHives.splice(primary.is === 'local' ? 0 : 1, 0, ownHive); // the primary hive is the first
+  watchers.push(...fixedHives.map((hive) => createWatchers(hive, savedStates)));
+  const fixedWatchers = [...watchers];
   using _gaps = catchUpAfterInterruptions({ interruptions, watchers, put: board.put, log });
 
   const preferences = openPreferenceStore(db);
@@ -307,7 +280,7 @@ async function run(
     throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
   };
   const decisions = createDecisionsService(
-    { db, local, state: dirs.state, board, toPersonaId: createLocalIdLookup(hives) },
+    { db, local, state: dirs.state, board, toPersonaId: createLocalIdLookup(ownHive) },
     stopping,
   );
   const isWhole = readOnly === null;
@@ -322,9 +295,9 @@ async function run(
     heard: hiveChanged,
     failed: (why) => log.warn(`what hooks tell is seen only with the next look: ${dirs.run} cannot be watched: ${why}`),
   });
-  const login = createOwnLoginStart(hideToken(machine));
+  const login = createOwnLoginStart(hideSecrets(machine));
   const controls = createTrayControls({
-    ...{ board, clock, watchers, projects, projectActions, preferences, quietHours, login, hiveChanged },
+    ...{ board, clock, watchers, sources, preferences, quietHours, login, hiveChanged },
     decisions: decisions.decisions,
     surfaces: requireSurfaces,
     quit: () => stop.abort(),
@@ -343,16 +316,17 @@ async function run(
       createNudgeService({ db, local, dirs, ways: toNudgeWays(settings) }, stopping),
     );
   }
-  start(createDiskSpaceService({ state: real.state, board, ...fits }, stopping), ...fixedWatchers, projects);
+  start(createDiskSpaceService({ state: real.state, board, ...fits }, stopping), ...fixedWatchers);
+  start(...sources.all.flatMap(({ services = [] }) => services));
   try {
     await using status = await startStatusServer({
       board,
       hive: local,
       decisions: decisions.decisions,
-      projects: projects.all,
+      projects: sources.projects,
       signals: upstream,
       keys: upstream.keys,
-      daemonMetrics: daemonHive.metrics,
+      sourceMetrics: sources.metrics,
       actions,
       events: outbox,
       history,
@@ -376,10 +350,10 @@ async function run(
       actions,
       port: status.port,
       createOnceLink: status.createOnceLink,
-      nativeSessions: (persona) => garden?.findSessions(persona, board.snapshot()) ?? [],
+      findNativeSessions: sources.findSessions,
       runDirectory: dirs.run,
       config: dirs.config,
-      machine: hideToken(stopping),
+      machine: hideSecrets(stopping),
     });
     surfaces = started;
     void tellAutostart();
@@ -397,7 +371,7 @@ async function run(
       start(
         ...(copy?.services ?? []),
         createRepairService({ hooks: createHookInstaller(machine.env), login, daemons, put: board.put }, stopping),
-        createDaemonsService({ directory: daemonsDirectory, findPlaces }, hideToken(stopping)),
+        createDaemonsService({ directory: daemonsDirectory, findPlaces }, hideSecrets(stopping)),
         createRelayService({ settings, db, local, board, interruptions }, stopping),
         createRetentionService(
           { local, decisions: decisions.decisions, retention, keepMailDays: settings.keepMailDays },
@@ -432,12 +406,9 @@ async function run(
   }
 }
 
-/**
- * In read-only mode only the local hive runs. Remote hives and the relay wait for room, because nothing that they deliver could
- * be saved.
- */
-function limitToOwnHive({ nats: _, ...settings }: Settings): Settings {
-  return { ...settings, hives: [], garden: { is: 'off' }, brainclaw: { is: 'off' } };
+/** In read-only mode the relay waits for room, because nothing that it delivers could be saved. */
+function removeRelay({ nats: _, ...settings }: Settings): Settings {
+  return settings;
 }
 
 function applyPlan(settings: Settings, plan: TrayPlan): Settings {

@@ -6,6 +6,7 @@ import type { Service } from '../../core/services/index.ts';
 import type { Sink } from '../../core/sinks/index.ts';
 import { type Outbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
 import type { MarkReadSelection, Persona } from '../../core/sources/index.ts';
+import type { WatchedHive } from '../../core/sources/watched-hive.ts';
 import { toStem } from '../../core/state/index.ts';
 import {
   createInitialState,
@@ -19,7 +20,6 @@ import {
 } from '../../core/watch/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';
-import type { WatchedHive } from './hives.ts';
 
 /** What a watcher of the tray process saves in the database, together with the events it belongs to. */
 export interface SavedTrayState extends SavedState {

@@ -177,7 +177,7 @@ export async function createApp(
   registerMetricsRoute(app, {
     status: () => current().wire,
     loops,
-    daemons: options.daemonMetrics ?? (() => []),
+    sources: options.sourceMetrics ?? (() => []),
     readers: () => ({ streams: stream.readers, holds: pages.holds }),
   });
   registerOpenapiRoute(app);

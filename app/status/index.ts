@@ -5,7 +5,7 @@ export { type DaemonKey, type DaemonKeys, hashToken } from './callers.ts';
 export type { DecisionsApi } from './decision-routes.ts';
 export type { HiveApi } from './hive-routes.ts';
 export type { Asset, PageAssets } from './page-assets.ts';
-export type { ProjectsApi, WatchedProject } from './project-routes.ts';
+export type { ProjectsApi } from './project-routes.ts';
 export { type StatusServer, startStatusServer } from './server.node.ts';
 export type { SignalsApi } from './signals-routes.ts';
 export type { StatusOptions } from './status-options.ts';

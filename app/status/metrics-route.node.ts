@@ -12,13 +12,13 @@ export function registerMetricsRoute(
   options: {
     readonly status: () => StatusWire;
     readonly loops: Loops;
-    readonly daemons: () => readonly Metric[];
+    readonly sources: () => readonly Metric[];
     readonly readers: () => ReaderFigures;
   },
 ): void {
   app.get('/metrics', async (_request, reply) => {
     const write = await loadWriter();
-    const { loops, daemons, readers, status } = options;
+    const { loops, sources, readers, status } = options;
     // after the library is loaded, so that the numbers are those of this moment
     const metrics = toMetrics({
       status: status(),
@@ -26,7 +26,7 @@ export function registerMetricsRoute(
       readers: readers(),
       figures: readProcessFigures(),
     });
-    const { type, text } = await write([...metrics, ...daemons()]);
+    const { type, text } = await write([...metrics, ...sources()]);
     return reply.type(type).send(text);
   });
 }

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Value } from 'typebox/value';
 import { EXPECTED } from '../../test/kit/brainclaw-store.ts';
-import { labProject } from '../../test/kit/lab-project.ts';
+import { type LabProject, labProject } from '../../test/kit/lab-project.ts';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
-import type { WatchedProject } from './index.ts';
 import { ProjectsWire, ProjectWire } from './wire-brainclaw.ts';
 
 const OWNER = { Authorization: `Bearer ${TOKEN}` };
-let projects: readonly WatchedProject[];
+let projects: readonly LabProject[];
 let rig: StatusRig;
 before(async () => {
   projects = [labProject()];

@@ -1,31 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ProjectSheet, SheetPage } from '../../core/sources/brainclaw/index.ts';
+import type { WatchedProject } from '../../core/sources/module.ts';
 import { REVALIDATE } from './api-routes.ts';
 import { matchesEtag } from './current.ts';
 import { HttpRefusal } from './problem.ts';
 import type { ProjectsWire, ProjectWire } from './wire-brainclaw.ts';
-
-/** A watched project in its current state. */
-export interface WatchedProject {
-  /** The id of its source. */
-  readonly id: string;
-  /** The persona that stands for the project's board. */
-  readonly board: string;
-  readonly label: string;
-  /** The folder that holds the store. */
-  readonly root: string;
-  /** Null when the project was not read yet. */
-  readonly sheet: ProjectSheet | null;
-  /** Returns the sheet with one page of one section only. */
-  sheetAt(page: SheetPage): ProjectSheet | null;
-  /** Changes when the sheet changes. */
-  readonly rev: string | null;
-  /** What is wrong in its store, one line each. */
-  readonly defects: readonly string[];
-  /** Whether a person may act on its items. */
-  readonly acts: boolean;
-}
 
 /** Lists the watched projects, sorted by id. */
 export type ProjectsApi = () => readonly WatchedProject[];
@@ -54,7 +33,7 @@ export function registerProjectRoutes(app: FastifyInstance, projects: ProjectsAp
 type PageQuery = Readonly<Record<string, unknown>>;
 
 /** Null means the first rows of all sections. */
-function parsePage({ section, from }: PageQuery): SheetPage | null {
+function parsePage({ section, from }: PageQuery): Parameters<WatchedProject['sheetAt']>[0] | null {
   if (section === undefined && from === undefined) return null;
   if (typeof section !== 'string')
     throw new HttpRefusal(400, 'usage', 'from needs a section', 'say ?section=attention&from=100');
@@ -75,7 +54,7 @@ function answerWithEtag(request: FastifyRequest, reply: FastifyReply, value: Pro
   return reply.type('application/json; charset=utf-8').send(body);
 }
 
-const NOTHING_READ: ProjectSheet = {
+const NOTHING_READ: SheetOnWire = {
   ...{ remarks: [], seq: null, ts: null, attention: null, system: null, agents: [], sections: [], seeded: [] },
   counts: {
     ...{ plans: null, claims: null, assignments: null, runs: null },
@@ -111,4 +90,4 @@ function removeText({ project, sheet, ...rest }: ProjectWire): ProjectWire {
 type SheetOnWire = NonNullable<ProjectWire['sheet']>;
 
 /** The sheet has plain values only, and its lists are only read here. */
-const toPlainSheet = (sheet: ProjectSheet): SheetOnWire => sheet as unknown as SheetOnWire;
+const toPlainSheet = (sheet: object): SheetOnWire => sheet as unknown as SheetOnWire;

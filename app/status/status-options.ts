@@ -19,8 +19,8 @@ export interface StatusOptions {
   readonly events: EventLog;
   readonly history: HistoryReader;
   readonly projects: ProjectsApi;
-  /** The metrics of the persona daemons of this machine; absent when there are none. */
-  readonly daemonMetrics?: () => readonly Metric[];
+  /** Metrics that sources add, absent when there are none. */
+  readonly sourceMetrics?: () => readonly Metric[];
   readonly signals: SignalsApi;
   /** The tokens of the installed daemons. */
   readonly keys: DaemonKeys;

@@ -11,6 +11,7 @@ export {
 } from './config-file.ts';
 export type { Handlers } from './connection.node.ts';
 export { formatDoorbellLine, formatDrainCommand, formatInboxDrainCommand, formatWorkNotice } from './doorbell-line.ts';
+export { readMachineId } from './machine-id.node.ts';
 export { findOwnDaemonPlaces, readOwnSurroundings } from './places.node.ts';
 export {
   computeDaemonPlaces,

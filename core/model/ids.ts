@@ -6,3 +6,6 @@ export type PersonaId = string;
  * primary hive.
  */
 export type SourceId = string;
+
+/** How ids of personas of the local hive begin, where another hive is the primary one. */
+export const LOCAL_PREFIX = 'local-';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type PersonaId, SOURCE_PREFIXES } from '../model/index.ts';
+import { LOCAL_PREFIX, type PersonaId } from '../model/index.ts';
 import { getErrno, toIoFault } from './io-fault.ts';
 import { toStem } from './stem.ts';
 
@@ -53,7 +53,7 @@ export function removeStamp(path: string): boolean {
 
 function toStems(names: Iterable<PersonaId>): ReadonlySet<string> {
   const stems = new Set<string>();
-  for (const name of names) stems.add(toStem(name)).add(toStem(`${SOURCE_PREFIXES.local}${name}`));
+  for (const name of names) stems.add(toStem(name)).add(toStem(`${LOCAL_PREFIX}${name}`));
   return stems;
 }
 

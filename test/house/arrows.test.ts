@@ -16,7 +16,8 @@ describe('import arrows', () => {
     ['upwards in a type expression', 'core/net/a.ts', `type X = import('../board/index.ts').Board;`, /stands on/],
     ['upwards when run', 'core/net/a.ts', `const x = await import('../board/index.ts');`, /stands on/],
     ['upwards by a re-export', 'core/net/a.ts', `export * from '../board/index.ts';`, /stands on/],
-    ['sideways', 'core/inbox/a.ts', `import { x } from '../sources/index.ts';`, /beside/],
+    ['sideways', 'core/inbox/a.ts', `import { x } from '../board/index.ts';`, /beside/],
+    ['a source to the local hive', 'core/sources/a.ts', `import { x } from '../inbox/index.ts';`, /only reports/],
     ['sideways in the app', 'app/tray/a.ts', `import { x } from '../status/index.ts';`, /beside/],
     ['past a door', 'app/tray/a.ts', `import { x } from '../../core/board/fold.ts';`, /not a door/],
     [

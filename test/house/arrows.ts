@@ -8,7 +8,8 @@ const ROWS: readonly (readonly string[])[] = [
   ['core/services'],
   ['core/events', 'core/net', 'core/state'],
   ['core/link'],
-  ['core/sources', 'core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
+  ['core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
+  ['core/sources'],
   ['core/watch', 'core/hooks', 'core/alarms'],
   [
     'app/assets.node.ts',
@@ -58,6 +59,7 @@ const OPEN: readonly string[] = [
   'app/programs.node.ts',
   'app/schema-error.ts',
   'app/version.node.ts',
+  ...['kijito', 'garden', 'brainclaw', 'daemon'].map((name) => `core/sources/${name}/module.ts`), // for the registry
   'core/ports/files.node.ts',
   'core/state/dirs.node.ts',
 ];
@@ -65,6 +67,7 @@ const OPEN: readonly string[] = [
 /** Arrows that point down and are forbidden all the same. */
 const BANS: readonly { readonly from: RegExp; readonly to: RegExp; readonly why: string }[] = [
   { from: /^core\/daemon\//, to: /^core\/(events|sources|inbox)\//, why: 'a doorbell carries no content' },
+  { from: /^core\/sources\//, to: /^core\/(sinks|inbox|history|daemon)\//, why: 'a source only reports' },
   { from: /^core\/sources\/[^/]+\/read\//, to: /^core\/sources\/[^/]+\/act\//, why: 'looking never consumes' },
   {
     from: /^app\/(?!tray\/|notify\/|program\/|cli\/|desktop\/)/,

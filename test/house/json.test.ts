@@ -26,6 +26,7 @@ const OWN: readonly string[] = [
   'core/model/json.ts',
   'core/sinks/',
   'app/status/app.node.ts',
+  'core/sources/brainclaw/cursor-store.ts',
   'core/sources/kijito/read/answer.ts',
   'core/sources/kijito/read/json-parts.ts',
   'core/state/',

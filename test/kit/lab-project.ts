@@ -1,11 +1,18 @@
 import { join } from 'node:path';
-import type { WatchedProject } from '../../app/status/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
-import { createAgentMailReader, createJournalReader, toProjectSheet } from '../../core/sources/brainclaw/index.ts';
+import {
+  createAgentMailReader,
+  createJournalReader,
+  type ProjectSheet,
+  toProjectSheet,
+} from '../../core/sources/brainclaw/index.ts';
+import type { WatchedProject } from '../../core/sources/module.ts';
 import { DATA, viewed } from './brainclaw-store.ts';
 
+export type LabProject = WatchedProject & { readonly sheet: ProjectSheet | null };
+
 /** The project of the test data, as the tray process would have it. */
-export function labProject(): WatchedProject {
+export function labProject(): LabProject {
   const root = join(DATA, 'journal');
   const store = join(root, '.brainclaw');
   const view = viewed(createJournalReader(realFiles, join(store, 'events')));

@@ -4,8 +4,10 @@ import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import {
   createActionClient,
+  createActionsOffFault,
   formatShellLine,
   formatToolCall,
+  getActionClientOptions,
   isProjectAction,
   PROJECT_ACTION_NAMES,
   type ProjectActionRequest,
@@ -14,8 +16,7 @@ import {
 } from '../../../core/sources/brainclaw/index.ts';
 import { findOwnDirs } from '../../../core/state/dirs.node.ts';
 import { openSettings } from '../../config/tray/index.ts';
-import { getActionClientOptions } from '../../sources/action-client-options.node.ts';
-import { createActionsOffFault } from '../../sources/project-actions-service.ts';
+import { readVersion } from '../../version.node.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { createStopSignal } from '../stop-signal.node.ts';
 import type { BrainclawArgs } from './args.ts';
@@ -31,7 +32,7 @@ const NOT_INSTALLED = 3;
 export async function act({ words, flags }: BrainclawArgs, context: BrainclawContext): Promise<number> {
   const { io, project } = context;
   const wish = parseWish(words, flags);
-  const clientOptions = getActionClientOptions(io.env);
+  const clientOptions = getActionClientOptions(io.env, readVersion());
   const { call, shell } = toProjectActionCall(wish, clientOptions.principal);
   if (openSettings(findOwnDirs({ ...io.env }).config).settings.brainclaw.actions !== true)
     throw createActionsOffFault(project.id);

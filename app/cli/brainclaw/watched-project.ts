@@ -1,8 +1,13 @@
-import { assignIds, findProjects, type Project, toSafeId } from '../../../core/sources/brainclaw/index.ts';
+import {
+  assignIds,
+  findProjects,
+  type Project,
+  resolveBrainclawPlaces,
+  toSafeId,
+} from '../../../core/sources/brainclaw/index.ts';
 import type { Disk } from '../../../core/state/index.ts';
 import { findOwnDirs } from '../../../core/state/index.ts';
 import { openSettings } from '../../config/tray/index.ts';
-import { resolveBrainclawPlaces } from '../../sources/brainclaw-places.node.ts';
 
 /**
  * Finds the project with this id among the projects of the settings; null when none has it.

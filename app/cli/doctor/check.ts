@@ -1,8 +1,8 @@
+import type { DoctorQuestion } from '../../../core/sources/module.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import type { Finding } from './finding.ts';
 
-/** The thing that a person misses when they run the doctor. */
-export type DoctorQuestion = 'icon' | 'banner' | 'mail';
+export type { DoctorQuestion };
 export const QUESTIONS: readonly DoctorQuestion[] = ['icon', 'banner', 'mail'];
 
 /** One check: a probe that only reads, and a pure function that judges the result. */

@@ -1,20 +1,16 @@
 import { realRandom, realSpawn, silentLog } from '../../../core/ports/index.ts';
+import { listSourceChecks } from '../../../core/sources/derived.ts';
+import type { SourceCheck } from '../../../core/sources/module.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
 import { createOwnLoginStart } from '../../service/index.ts';
-import { probeBrainclaw } from './brainclaw.node.ts';
-import { judgeBrainclaw } from './brainclaw.ts';
 import { type DoctorCheck, defineCheck, QUESTIONS } from './check.ts';
 import { judgeClock } from './clock.ts';
-import { probePersonaDaemons } from './daemons.node.ts';
-import { judgePersonaDaemons } from './daemons.ts';
 import { judgeDatabase, judgeLocalHive } from './database.ts';
 import { probeNotificationDaemon, probeSessionBus, probeTrayHost } from './desktop.ts';
 import { judgeDirectory } from './directory.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import { probeEventFiles } from './event-files.node.ts';
 import { judgeEventFiles } from './event-files.ts';
-import { probeGarden } from './garden.node.ts';
-import { judgeGarden } from './garden.ts';
 import { listHives, probeHive } from './hive.node.ts';
 import { judgeHive } from './hive.ts';
 import { hooksSeen } from './hooks.node.ts';
@@ -43,7 +39,8 @@ import { judgeHost } from './tray-host.ts';
 
 /** Lists every check of this machine, in the order of the report. To add a check, add one entry. */
 export function listChecks(context: DoctorContext): readonly DoctorCheck[] {
-  return [...COMMON_CHECKS, ...listHives(context).map(createHiveCheck), ...DESKTOP_CHECKS];
+  const sources = listSourceChecks(context.settings).map(toDoctorCheck);
+  return [...COMMON_CHECKS, ...sources, ...listHives(context).map(createHiveCheck), ...DESKTOP_CHECKS];
 }
 
 const CLOCK_SPAN_MS = 100;
@@ -119,16 +116,7 @@ const COMMON_CHECKS: readonly DoctorCheck[] = [
     judge: judgeProxy,
   }),
   defineCheck({ name: 'local hive', about: ['mail'], probe: ({ database }) => database(), judge: judgeLocalHive }),
-  defineCheck({ name: 'brainclaw', about: ['mail'], hints: [], probe: probeBrainclaw, judge: judgeBrainclaw }),
-  defineCheck({ name: 'garden', about: ['mail'], hints: [], probe: probeGarden, judge: judgeGarden }),
   defineCheck({ name: 'hooks', about: ['mail'], probe: hooksSeen, judge: judgeHooks }),
-  defineCheck({
-    name: 'persona daemons',
-    about: ['mail'],
-    hints: [],
-    probe: probePersonaDaemons,
-    judge: judgePersonaDaemons,
-  }),
 ];
 
 /** Checks of what a person sees and what an agent follows. */
@@ -173,6 +161,13 @@ function createDirectoryCheck(name: string, path: (scene: DoctorContext) => stri
     probe: async (context) => probeDirectory(path(context), context.uid),
     judge: judgeDirectory,
   });
+}
+
+function toDoctorCheck({ name, about, hints = about, run }: SourceCheck): DoctorCheck {
+  return {
+    ...{ name, about, hints },
+    run: ({ env, clock, dirs, version }, signal) => run({ env, clock, version, state: dirs.state }, signal),
+  };
 }
 
 function createHiveCheck(hive: ReturnType<typeof listHives>[number]): DoctorCheck {

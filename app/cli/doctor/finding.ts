@@ -1,15 +1,6 @@
-/** The result of a check: one line about what was seen, and the next step where there is one. */
-export type Finding =
-  | { readonly is: 'ok' | 'skipped'; readonly seen: string }
-  | { readonly is: 'warn' | 'fail'; readonly seen: string; readonly next: string };
+import type { Finding } from '../../../core/sources/finding.ts';
 
-export const ok = (seen: string): Finding => ({ is: 'ok', seen });
-/** The check does not apply here; `seen` says why. */
-export const skipped = (seen: string): Finding => ({ is: 'skipped', seen });
-/** It works, or will work, but not as a person would expect. */
-export const warn = (seen: string, next: string): Finding => ({ is: 'warn', seen, next });
-/** A function that is switched on does not work. */
-export const fail = (seen: string, next: string): Finding => ({ is: 'fail', seen, next });
+export { type Finding, fail, ok, skipped, warn } from '../../../core/sources/finding.ts';
 
 /** A failure on a desktop; only a warning where nobody is logged in to one. */
 export const missing = (hasDisplay: boolean, seen: string, next: string): Finding => ({

@@ -10,12 +10,12 @@ import {
   probeListener,
   readProcesses,
   readStat,
+  resolveGardenPlaces,
   type WriteContext,
 } from '../../../core/sources/garden/index.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import type { GardenArgs } from './args.ts';
-import { findPlaces } from './home.node.ts';
 
 /** What every command of a garden needs. */
 export interface GardenContext {
@@ -29,7 +29,7 @@ export interface GardenContext {
 const NAME = 'hivebar garden';
 
 export function createContext({ flags }: GardenArgs, io: Io): GardenContext {
-  const places = findPlaces(flags.store, io.env);
+  const places = resolveGardenPlaces(flags.store, io.env);
   const disk = createRealDisk(createStderrLog(io, NAME));
   const hand: WriteContext = { disk, random: realRandom, clock: realClock, formatLocalStamp };
   const asks: LivenessProbes = { readProcesses: readProcesses, probeListener };

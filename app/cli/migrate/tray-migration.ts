@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { Fault, RESERVED_PREFIXES } from '../../../core/model/index.ts';
+import { Fault } from '../../../core/model/index.ts';
 import { realClock, realClocks } from '../../../core/ports/index.ts';
 import { type Outbox, openOutbox, toEventFilePath } from '../../../core/sinks/outbox/index.ts';
+import { listReservedPrefixes } from '../../../core/sources/derived.ts';
 import { parseHiveUrl, toInboxIdentity, toKijitoPersona } from '../../../core/sources/index.ts';
 import {
   type Dirs,
@@ -15,7 +16,6 @@ import {
 } from '../../../core/state/index.ts';
 import type { Settings } from '../../config/tray/index.ts';
 import type { SavedTrayState } from '../../sources/hive-watchers.ts';
-import { createDirectory } from '../../sources/hives.ts';
 import { findPersona, formatBaseUrl, type OldFile, type OldIdentity } from '../deployed/index.ts';
 import { DATABASE } from '../open-local-hive.ts';
 import { decide, type MigrationDecision, type MigrationTarget } from './decide.ts';
@@ -93,11 +93,14 @@ function decideAll(
  * does.
  */
 function createTargetFinder({ primary, hives = [] }: Partial<Settings>, events: string) {
-  const reserved = [...RESERVED_PREFIXES, ...hives.map(({ name }) => `${name}-`)];
+  const reserved = listReservedPrefixes({ hives });
   const watchedHives = [
-    ...(primary?.is === 'kijito' ? [{ base: primary.base, members: createDirectory('', reserved) }] : []),
-    ...hives.map(({ name, base }) => ({ base, members: createDirectory(`${name}-`, reserved) })),
-  ].map(({ base, members }) => ({ hive: parseHiveUrl(base, { is: 'source', key: base }), members }));
+    ...(primary?.is === 'kijito' ? [{ base: primary.base, prefix: '' }] : []),
+    ...hives.map(({ name, base }) => ({ base, prefix: `${name}-` })),
+  ].map(({ base, prefix }) => ({
+    hive: parseHiveUrl(base, { is: 'source', key: base }),
+    members: { is: 'directory', prefix, reserved } as const,
+  }));
   return (identity: OldIdentity): MigrationTarget | { readonly why: string } => {
     const address = findPersona(identity);
     if (address === null) return { why: 'is of a single address (--url), which Hivebar does not watch' };

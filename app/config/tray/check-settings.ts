@@ -1,11 +1,11 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { Fault } from '../../../core/model/index.ts';
 import { AS_WRITTEN, parseNatsTarget, parseProxy, parseTarget } from '../../../core/net/index.ts';
-import { parseHiveUrl } from '../../../core/sources/index.ts';
+import { checkSourceSettings, RESERVED_NAMES } from '../../../core/sources/derived.ts';
 import { findBadUtf8 } from '../../../core/state/index.ts';
 import { checkOpener } from '../../open/index.ts';
 import { type JsonLocations, locateJson, toLineAndColumn } from './json-locations.ts';
-import { type FurtherHive, RESERVED_NAMES, SETTINGS, type Settings } from './settings.ts';
+import { SETTINGS, type Settings } from './settings.ts';
 
 /** One thing that is wrong in a settings file. */
 export interface SettingsProblem {
@@ -50,21 +50,12 @@ export function checkSettings(text: string): SettingsCheck {
 const SCOPE = { is: 'machine', key: 'config' } as const;
 
 /**
- * Checks what a JSON Schema cannot: that the address of a hive and the address of its proxy are usable.
+ * Checks what a JSON Schema cannot: that an address, and that of its proxy, can be used for requests.
  * @throws Fault `bad-url`, `blocked` or `usage`, naming the address
  */
-export function checkHive(hive: Pick<FurtherHive, 'base' | 'proxy'>): void {
-  checkBase(hive);
-  checkProxy(hive);
-}
-
-function checkBase({ base }: Pick<FurtherHive, 'base'>): void {
-  parseTarget(base, AS_WRITTEN, SCOPE);
-  parseHiveUrl(base, SCOPE);
-}
-
-function checkProxy({ base, proxy }: Pick<FurtherHive, 'base' | 'proxy'>): void {
-  if (proxy !== undefined) parseProxy(proxy, parseTarget(base, AS_WRITTEN, SCOPE), SCOPE);
+export function checkAddress(address: string, proxy?: string): void {
+  const target = parseTarget(address, AS_WRITTEN, SCOPE);
+  if (proxy !== undefined) parseProxy(proxy, target, SCOPE);
 }
 
 interface SettingsFinding {
@@ -97,9 +88,13 @@ function findFindings(places: ParsedJson): readonly SettingsFinding[] {
     return [{ offset: 0, message: `it must hold an object, as {"port": 7475}, not ${text}` }];
   }
   if (!fits(value)) return removeDuplicates((fits.errors ?? []).map((error) => toFinding(error, findOffset)));
-  const primary = value.primary?.is === 'kijito' ? checkHiveFields(value.primary, '/primary', findOffset) : [];
-  const hives = checkHives(value.hives ?? [], findOffset);
-  return [...primary, ...hives, ...checkNats(value.nats, findOffset), ...checkOpenerSetting(value, findOffset)];
+  const ofSources = checkSourceSettings(value, { reservedNames: RESERVED_NAMES, checkAddress }).map(
+    ({ at, message }) => ({
+      offset: findOffset(at),
+      message: `${formatPointer(at)}: ${message}`,
+    }),
+  );
+  return [...ofSources, ...checkNats(value.nats, findOffset), ...checkOpenerSetting(value, findOffset)];
 }
 
 function checkNats(nats: Settings['nats'], findOffset: ParsedJson['findOffset']): readonly SettingsFinding[] {
@@ -128,38 +123,6 @@ function checkOpenerSetting(
   }
 }
 
-function checkHives(hives: readonly FurtherHive[], findOffset: ParsedJson['findOffset']): readonly SettingsFinding[] {
-  return hives.flatMap((hive, index): readonly SettingsFinding[] => {
-    const at = `/hives/${index}`;
-    const first = hives.findIndex(({ name }) => name === hive.name);
-    if (first < index) {
-      const message = `${formatPointer(`${at}/name`)}: ${hive.name} is the name of hives.${first} already`;
-      return [{ offset: findOffset(`${at}/name`), message }];
-    }
-    return checkHiveFields(hive, at, findOffset);
-  });
-}
-
-/** Returns at most one finding: when the address is not valid, a finding about the proxy would make no sense. */
-function checkHiveFields(
-  hive: Pick<FurtherHive, 'base' | 'proxy'>,
-  at: string,
-  findOffset: ParsedJson['findOffset'],
-): readonly SettingsFinding[] {
-  for (const [key, check] of [
-    ['base', checkBase],
-    ['proxy', checkProxy],
-  ] as const) {
-    try {
-      check(hive);
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      return [{ offset: findOffset(`${at}/${key}`), message: `${formatPointer(`${at}/${key}`)}: ${error.message}` }];
-    }
-  }
-  return [];
-}
-
 function toFinding(error: ErrorObject, findOffset: ParsedJson['findOffset']): SettingsFinding {
   const { instancePath, keyword, params } = error as { instancePath: string; keyword: string; params: Params };
   if (params.additionalProperty !== undefined) {
@@ -174,8 +137,6 @@ function toFinding(error: ErrorObject, findOffset: ParsedJson['findOffset']): Se
       return { offset, message: `${name}: must be one of ${(params.allowedValues ?? []).join(', ')}` };
     case 'discriminator':
       return { offset, message: `${name}: "is" says nothing that is known here` };
-    case 'not':
-      return { offset, message: `${name}: must be none of ${RESERVED_NAMES.join(', ')}` };
     default:
       return { offset, message: `${name}: ${error.message ?? keyword}` };
   }

@@ -1,4 +1,4 @@
-export { checkHive, type SettingsCheck, type SettingsProblem } from './check-settings.ts';
+export { checkAddress, type SettingsCheck, type SettingsProblem } from './check-settings.ts';
 export {
   getSettingsPath,
   isSettingName,
@@ -8,11 +8,9 @@ export {
   type SettingsFile,
 } from './settings.node.ts';
 export {
-  type FurtherHive,
   type OpenerConfig,
   type Primary,
   type QuietHoursSetting,
-  RESERVED_NAMES,
   SETTINGS,
   type Settings,
 } from './settings.ts';

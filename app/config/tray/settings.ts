@@ -1,52 +1,5 @@
 import type { XStatic } from 'typebox/schema';
-import { RESERVED_PREFIXES } from '../../../core/model/index.ts';
-
-/**
- * Which hive owns the bare persona names. The first run decides it, and it never changes on its own, because file names depend
- * on it.
- */
-const PRIMARY = {
-  type: 'object',
-  discriminator: { propertyName: 'is' },
-  oneOf: [
-    { type: 'object', properties: { is: { const: 'local' } }, required: ['is'], additionalProperties: false },
-    {
-      type: 'object',
-      properties: {
-        is: { const: 'kijito' },
-        base: { type: 'string', minLength: 1 },
-        proxy: { type: 'string', minLength: 1 },
-      },
-      required: ['is', 'base'],
-      additionalProperties: false,
-    },
-  ],
-  description: 'the hive whose personas have bare names; decided on the first run',
-} as const;
-
-/** Names that a hive cannot have: prefixes of other sources, the name of the primary hive, and the name of the relay. */
-export const RESERVED_NAMES: readonly string[] = [
-  ...RESERVED_PREFIXES.map((prefix) => prefix.replace(/-$/, '')),
-  'kijito',
-  'nats',
-];
-
-/**
- * A further hive. Its name is the prefix of the ids of its personas, `NAME-PERSONA`. It holds no hyphen, because `a-b` and `a`
- * could both own `a-b-c`.
- */
-const HIVE = {
-  type: 'object',
-  properties: {
-    name: { type: 'string', pattern: '^[a-z0-9]{1,32}$', not: { enum: RESERVED_NAMES } },
-    base: { type: 'string', minLength: 1 },
-    tokenFile: { type: 'string', minLength: 1 },
-    /** `http://HOST:PORT`. Only this setting is used; environment variables are ignored. */
-    proxy: { type: 'string', minLength: 1 },
-  },
-  required: ['name', 'base'],
-  additionalProperties: false,
-} as const;
+import { type Primary, SOURCE_SETTINGS, type SourceSettings } from '../../../core/sources/derived.ts';
 
 /** The NATS server through which the local hives of several machines exchange items. */
 const NATS = {
@@ -61,48 +14,6 @@ const NATS = {
   required: ['url'],
   additionalProperties: false,
   description: 'the NATS server by which the local hives of several machines exchange what is pushed',
-} as const;
-
-/** The garden store. By default it is the store of this user, as soon as that exists. */
-const GARDEN = {
-  type: 'object',
-  properties: {
-    is: { enum: ['auto', 'off'] },
-    /** The agent directory. Default: the environment decides, else `~/.pi/agent`. */
-    store: { type: 'string', minLength: 1 },
-    /** Deliver messages that exist at the first start, and messages that are already read when they are first seen. */
-    backfill: { type: 'boolean' },
-  },
-  required: ['is'],
-  additionalProperties: false,
-  default: { is: 'auto' },
-  description: 'the garden store whose citizens are watched',
-} as const;
-
-/**
- * Projects that brainclaw keeps. Only projects that a person names are watched, and those below a folder that a person names.
- */
-const BRAINCLAW = {
-  type: 'object',
-  properties: {
-    is: { enum: ['on', 'off'] },
-    /** Folders that hold a `.brainclaw`. */
-    projects: { type: 'array', items: { type: 'string', minLength: 1 } },
-    /** Folders below which Hivebar looks for projects. */
-    roots: { type: 'array', items: { type: 'string', minLength: 1 } },
-    /** How many folders below a root a project can lie. Default: 3. */
-    depth: { type: 'integer', minimum: 0, maximum: 8 },
-    /** Whether mail in the store is read; if false, only its journal is read. Default: true. */
-    mail: { type: 'boolean' },
-    /** Whether Hivebar starts brainclaw for actions that a person asks for. Default: false. */
-    actions: { type: 'boolean' },
-    /** Deliver what already asks for a person when a project is first seen. */
-    backfill: { type: 'boolean' },
-  },
-  required: ['is'],
-  additionalProperties: false,
-  default: { is: 'off' },
-  description: 'the brainclaw projects that are watched',
 } as const;
 
 /** How an idle agent is nudged when something waits, in addition to an address that it registered itself. */
@@ -156,14 +67,10 @@ const OPENER = {
   description: "what opens a persona's session",
 } as const;
 
-/**
- * The user's settings as a JSON Schema: the whole of `config.json`. State, such as mutes, is never stored here. The schema is
- * written by hand, because a schema library would add 20 MiB to the running program.
- */
-export const SETTINGS = {
+/** The settings of Hivebar itself. The schema is written by hand, because a schema library would add 20 MiB to the running program. */
+const OWN_SETTINGS = {
   type: 'object',
   properties: {
-    primary: PRIMARY,
     port: {
       type: 'integer',
       minimum: 0,
@@ -171,11 +78,7 @@ export const SETTINGS = {
       default: 7475,
       description: 'port of the status server; 0: any',
     },
-    tokenFile: { type: 'string', minLength: 1, description: "file with the primary hive's token" },
-    hives: { type: 'array', items: HIVE, default: [], description: 'further hives to watch' },
     nats: NATS,
-    garden: GARDEN,
-    brainclaw: BRAINCLAW,
     pollSeconds: { type: 'number', minimum: 1, default: 60, description: 'time between polls of a hive' },
     holdSeconds: { type: 'number', minimum: 0, default: 50, description: 'long-poll hold; 0: never hold' },
     alertAfter: { type: 'integer', minimum: 1, default: 3, description: 'consecutive failures that make an outage' },
@@ -230,9 +133,6 @@ export const SETTINGS = {
   },
   required: [
     'port',
-    'hives',
-    'garden',
-    'brainclaw',
     'pollSeconds',
     'holdSeconds',
     'alertAfter',
@@ -258,8 +158,21 @@ export const SETTINGS = {
   additionalProperties: false,
 } as const;
 
-export type Settings = XStatic<typeof SETTINGS>;
-export type Primary = NonNullable<Settings['primary']>;
-export type FurtherHive = Settings['hives'][number];
-export type OpenerConfig = Settings['opener'];
-export type QuietHoursSetting = NonNullable<Settings['quietHours']>;
+/**
+ * The user's settings as a JSON Schema: the whole of `config.json`, those of the sources first. State, such as mutes, is never
+ * stored here.
+ */
+export const SETTINGS = {
+  ...OWN_SETTINGS,
+  properties: { ...SOURCE_SETTINGS, ...OWN_SETTINGS.properties },
+  required: [
+    ...Object.entries(SOURCE_SETTINGS).flatMap(([name, schema]: [string, object]) => ('default' in schema ? name : [])),
+    ...OWN_SETTINGS.required,
+  ],
+} as const;
+
+type OwnSettings = XStatic<typeof OWN_SETTINGS>;
+export type Settings = SourceSettings & OwnSettings;
+export type { Primary };
+export type OpenerConfig = OwnSettings['opener'];
+export type QuietHoursSetting = NonNullable<OwnSettings['quietHours']>;

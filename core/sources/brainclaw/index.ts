@@ -1,9 +1,12 @@
 export * from './act/index.ts';
+export { getActionClientOptions } from './action-client-options.node.ts';
+export { PROJECT_ACTION_NAMES, type ProjectActionName, type ProjectActionRequest } from './action-schema.ts';
+export { resolveBrainclawPlaces } from './own-places.node.ts';
+export { createActionsOffFault } from './project-actions-service.ts';
 export * from './read/index.ts';
 export { createBrainclawSource } from './source.ts';
 export {
   BOARD,
-  BRAINCLAW,
   type BrainclawOptions,
   type BrainclawSource,
   toSourceId,

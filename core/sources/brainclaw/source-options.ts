@@ -1,8 +1,9 @@
-import { SOURCE_PREFIXES, type SourceId } from '../../model/index.ts';
+import type { SourceId } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { Persona, Source } from '../source.ts';
 import type { Cursor, Project, ProjectSheet, Seed, SheetPage } from './read/index.ts';
+import { BRAINCLAW_PREFIX } from './settings.ts';
 
 export interface BrainclawOptions {
   readonly project: Project;
@@ -38,10 +39,9 @@ export interface BrainclawSource extends Source {
   readonly defects: readonly string[];
 }
 
-export const BRAINCLAW = 'brainclaw';
 /** The address of a project's board: no directory can have this name, so no agent has it. */
 export const BOARD = '';
 
 /** `bc-` and the project's id, in which anything but letters, digits, `_` and `-` becomes `_`. */
 export const toSourceId = ({ id }: Pick<Project, 'id'>): SourceId =>
-  `${SOURCE_PREFIXES.brainclaw}${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
+  `${BRAINCLAW_PREFIX}${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;

@@ -6,8 +6,9 @@ import type { Checkpoint, PendingCounts, Persona, PollResult, UnreadCounts } fro
 import { cut } from '../text.ts';
 import { createTimers } from '../timers.ts';
 import { type Cursor, type ProjectSheet, type Seed, toProjectSheet } from './read/index.ts';
+import { BRAINCLAW } from './settings.ts';
 import { type ProjectChanges, watchStore } from './source-changes.ts';
-import { BOARD, BRAINCLAW, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-options.ts';
+import { BOARD, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-options.ts';
 import {
   isSameShare,
   type Share,

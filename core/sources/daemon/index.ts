@@ -1,2 +1,2 @@
 export { isAlive } from './alive.node.ts';
-export { createDaemonSource, DAEMON_SOURCE, type DaemonSource, type DaemonSourceOptions } from './source.ts';
+export { createDaemonSource, type DaemonSource, type DaemonSourceOptions } from './source.ts';

@@ -1,13 +1,5 @@
 import { type DaemonConfig, type DaemonName, type DaemonPlaces, type DaemonStatus, LOCAL } from '../../link/index.ts';
-import {
-  AGENT_STATE_NOT_REPORTED,
-  exactly,
-  Fault,
-  type Instant,
-  SOURCE_PREFIXES,
-  type SourceId,
-  UNKNOWN,
-} from '../../model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, exactly, Fault, type Instant, UNKNOWN } from '../../model/index.ts';
 import type { Persona, PollResult, Source } from '../source.ts';
 import { cut } from '../text.ts';
 import { createTimers } from '../timers.ts';
@@ -16,6 +8,7 @@ import { type DaemonChanges, watchDaemons } from './changes.ts';
 import { listInstalledNames, readInstalled } from './installation.ts';
 import { type DaemonMetric, mergeExports, toChangeKey } from './metrics.ts';
 import { createMetricsReader, type MetricsReaderOptions } from './metrics-reader.ts';
+import { DAEMON_PREFIX, DAEMON_SOURCE } from './settings.ts';
 
 export interface DaemonSourceOptions extends MetricsReaderOptions {
   /** The directory in which daemons are installed. */
@@ -38,7 +31,6 @@ export interface DaemonSource extends Source {
   metrics(): readonly DaemonMetric[];
 }
 
-export const DAEMON_SOURCE: SourceId = 'daemon';
 interface KnownDaemon {
   readonly config: DaemonConfig;
   /** Its configuration as text. It differs when the daemon is installed in another way. */
@@ -72,7 +64,7 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
   const timers = createTimers(clock);
 
   const named = (name: string): Persona => ({
-    ...{ id: `${SOURCE_PREFIXES.daemon}${name}`, address: name },
+    ...{ id: `${DAEMON_PREFIX}${name}`, address: name },
     label: labels.get(name) ?? name,
     isEcho: installed.get(name)?.config.upstream === LOCAL, // the persona of the local hive has the same mail
   });
@@ -180,7 +172,7 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
 
   return {
     id: DAEMON_SOURCE,
-    kind: 'daemon',
+    kind: DAEMON_SOURCE,
     personas: async () => [...list().keys()].map(named),
     poll: (persona, _from, signal) => poll(persona, signal),
     isGone: ({ address }) => wasRead && !installed.has(address),

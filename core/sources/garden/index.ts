@@ -1,3 +1,5 @@
 export * from './act/index.ts';
+export { resolveGardenPlaces } from './own-places.node.ts';
 export * from './read/index.ts';
-export { createGardenSource, GARDEN, type GardenOptions, type GardenSource } from './source.ts';
+export { GARDEN } from './settings.ts';
+export { createGardenSource, type GardenOptions, type GardenSource } from './source.ts';

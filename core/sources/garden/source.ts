@@ -1,13 +1,4 @@
-import {
-  AGENT_STATE_NOT_REPORTED,
-  type AgentState,
-  exactly,
-  Fault,
-  SOURCE_PREFIXES,
-  type SourceId,
-  toFault,
-  UNKNOWN,
-} from '../../model/index.ts';
+import { AGENT_STATE_NOT_REPORTED, type AgentState, exactly, Fault, toFault, UNKNOWN } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import { createDefectLog } from '../defect-log.ts';
@@ -27,6 +18,7 @@ import {
   type LivenessProbes,
   type MetaRecord,
 } from './read/index.ts';
+import { GARDEN, GARDEN_PREFIX } from './settings.ts';
 import { type GardenChanges, watchStore } from './source-changes.ts';
 import { createMailReader } from './source-mail.ts';
 
@@ -54,10 +46,9 @@ export interface GardenSource extends Source {
   readonly defects: readonly string[];
 }
 
-export const GARDEN: SourceId = 'garden';
 /**
  * One store is one set for good. What a fresh cut removes is gone and delivered as gone, since nothing replaces it. Another store
- * has another identity (`app/sources/garden-hive.ts`), and does not share these checkpoints.
+ * has another identity (``open.ts``), and does not share these checkpoints.
  */
 const EPOCH = 'store';
 const WAKE_AFTER_MS = 2;
@@ -96,7 +87,7 @@ export function createGardenSource(options: GardenOptions): GardenSource {
   const named = (gardenId: string): Persona => {
     const record = records.last.byId.get(gardenId) ?? null;
     return {
-      id: `${SOURCE_PREFIXES.garden}${gardenId}`,
+      id: `${GARDEN_PREFIX}${gardenId}`,
       address: gardenId,
       label: record === null ? gardenId : getLabel(record),
     };

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Fault } from '../../../model/index.ts';
-import {
-  formatToolCall,
-  PROJECT_ACTION_NAMES,
-  PROJECT_ACTIONS,
-  type ProjectActionRequest,
-  toProjectActionCall,
-} from './index.ts';
+import { PROJECT_ACTION_NAMES, type ProjectActionRequest } from '../action-schema.ts';
+import { formatToolCall, PROJECT_ACTIONS, toProjectActionCall } from './index.ts';
 
 const wish = (
   what: ProjectActionRequest['do'],

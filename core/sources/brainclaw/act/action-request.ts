@@ -1,21 +1,7 @@
 import { Fault } from '../../../model/index.ts';
-import {
-  type ActionItemType,
-  type ActionTarget,
-  PROJECT_ACTIONS,
-  type ProjectAction,
-  type ProjectActionName,
-} from './project-actions.ts';
+import { LONGEST_TEXT, type ProjectActionRequest } from '../action-schema.ts';
+import { type ActionItemType, type ActionTarget, PROJECT_ACTIONS, type ProjectAction } from './project-actions.ts';
 import type { McpToolCall } from './tool-call.ts';
-
-/** What somebody asks to be done, as given on a command line or over the wire. */
-export interface ProjectActionRequest {
-  readonly do: ProjectActionName;
-  /** `cnd_12`, or with the type in front: `candidate:cnd_12`. */
-  readonly item: string;
-  readonly text: string | null;
-  readonly step: string | null;
-}
 
 /** A request that can be carried out: the tool call, and brainclaw's own command for it. */
 export interface ProjectActionCall {
@@ -35,8 +21,6 @@ const NAMES: Readonly<Record<string, ActionItemType>> = {
   plan: 'plan',
   message: 'message',
 };
-
-export const LONGEST_TEXT = 10_000;
 
 /** @throws Fault `usage` for what cannot be done; the message says what can */
 export function toProjectActionCall(request: ProjectActionRequest, principal: string): ProjectActionCall {

@@ -1,5 +1,6 @@
 import { Fault } from '../../../model/index.ts';
-import { type ProjectActionRequest, toProjectActionCall } from './action-request.ts';
+import type { ProjectActionRequest } from '../action-schema.ts';
+import { toProjectActionCall } from './action-request.ts';
 import type { ActionClient } from './client.ts';
 import { formatShellLine } from './shell-line.ts';
 import { formatToolCall } from './tool-call.ts';

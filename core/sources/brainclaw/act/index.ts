@@ -1,17 +1,13 @@
 export {
-  LONGEST_TEXT,
   type ProjectActionCall,
-  type ProjectActionRequest,
   toProjectActionCall,
 } from './action-request.ts';
 export { type ProjectActionResult, runProjectAction } from './action-runner.ts';
 export { type ActionClient, type ActionClientOptions, createActionClient } from './client.ts';
 export {
   isProjectAction,
-  PROJECT_ACTION_NAMES,
   PROJECT_ACTIONS,
   type ProjectAction,
-  type ProjectActionName,
 } from './project-actions.ts';
 export { readSeed } from './read-seed.ts';
 export { CLIENT_NAME, type ToolAnswer } from './session.ts';

@@ -1,3 +1,4 @@
+import type { ProjectActionName } from '../action-schema.ts';
 import type { McpToolCall } from './tool-call.ts';
 
 /** The type of item that an action changes, as the journal calls it; `message` is agent mail, which no journal holds. */
@@ -123,10 +124,6 @@ export const PROJECT_ACTIONS = {
     },
     takes: { text: false, step: false },
   },
-} as const satisfies Record<string, ProjectAction>;
-
-export type ProjectActionName = keyof typeof PROJECT_ACTIONS;
-
-export const PROJECT_ACTION_NAMES = Object.keys(PROJECT_ACTIONS) as readonly ProjectActionName[];
+} as const satisfies Record<ProjectActionName, ProjectAction>;
 
 export const isProjectAction = (word: string): word is ProjectActionName => Object.hasOwn(PROJECT_ACTIONS, word);

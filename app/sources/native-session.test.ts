@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toCitizenSession } from '../../core/sources/garden/citizen-session.ts';
+import type { Backend, MetaRecord } from '../../core/sources/garden/index.ts';
+import { choosePlan } from '../open/plan.ts';
+import { toSession } from './native-session.ts';
+
+const record = (backend: Backend, nativeSessionId = '7f3c; rm -rf ~'): MetaRecord => ({
+  ...{ schemaVersion: 3, gardenId: '20260614T100037-aaaaaa', backend, nativeSessionId, cwd: '/fields/river' },
+  ...{ model: null, transcriptPath: null, createdAt: 'c', recordUpdatedAt: 'u' },
+});
+const stepsOf = (backend: Backend, agent: 'live' | 'gone' | 'unknown' = 'gone') =>
+  choosePlan([toSession(toCitizenSession('garden-x', record(backend), agent))], { is: 'auto' }, () => 'unknown').steps;
+
+test('each backend takes its own session up again, in a terminal, item by item', () => {
+  const resumes: readonly (readonly [Backend, readonly string[]])[] = [
+    ['claude-code', ['claude', '--resume']],
+    ['codex', ['codex', 'resume']],
+    ['antigravity', ['agy', '--conversation']],
+    ['pi', ['pi', '--session']],
+  ];
+  for (const [backend, words] of resumes) {
+    const [step] = stepsOf(backend);
+    assert.deepEqual(step, { is: 'terminal', resume: [...words, '7f3c; rm -rf ~'], terminal: null });
+  }
+  assert.equal(toCitizenSession('garden-x', record('pi'), 'gone').cwd, '/fields/river');
+});
+
+test('one whose agent is not known to live is taken up, one that lives is not', () => {
+  assert.equal(stepsOf('claude-code', 'unknown')[0].is, 'terminal');
+  assert.deepEqual(stepsOf('claude-code', 'live'), [{ is: 'page' }]);
+});
+
+test('an id that is an option, or breaks a line, is given to nobody', () => {
+  for (const id of ['--dangerously', '-p', 'a\nb', 'a\u2028b', '\ud800']) {
+    assert.throws(() => toCitizenSession('garden-x', record('codex', id), 'gone'), { code: 'exec-failed' });
+  }
+});

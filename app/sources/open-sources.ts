@@ -1,0 +1,151 @@
+import type { Fact } from '../../core/board/index.ts';
+import type { LocalHive } from '../../core/inbox/index.ts';
+import { Fault } from '../../core/model/index.ts';
+import type { Supervisor } from '../../core/services/index.ts';
+import {
+  findPrimaryHive,
+  listReservedPrefixes,
+  type Primary,
+  SECRET_VARIABLES,
+  SOURCE_LIST,
+  type SourceName,
+} from '../../core/sources/derived.ts';
+import type {
+  HiveHandle,
+  NativeSession,
+  PersonaOnBoard,
+  SourceEnvironment,
+  SourceMetric,
+  WatchedProject,
+  WatchedSource,
+} from '../../core/sources/module.ts';
+import type { WatchedHive } from '../../core/sources/watched-hive.ts';
+import type { Settings, SettingsFile } from '../config/tray/index.ts';
+import type { Machine } from '../host/machine.ts';
+import { readVersion } from '../version.node.ts';
+import type { HiveWatchers } from './hive-watchers.ts';
+
+/**
+ * Decides which hive owns the bare names. This is decided once, on the first run, and written down: a hive that a source finds
+ * on this machine, else the local hive (ARCHITECTURE, decision 2).
+ */
+export async function decidePrimary(
+  file: SettingsFile,
+  machine: Machine,
+): Promise<{ primary: Primary; isFirstRun: boolean }> {
+  const known = file.settings.primary;
+  if (known !== undefined) return { primary: known, isFirstRun: false };
+  const primary = (await findPrimaryHive(toEnvironment(file.settings, machine))) ?? { is: 'local' };
+  file.decide(primary);
+  machine.log.info(
+    `first run: the primary hive is ${primary.is === 'local' ? 'the local one' : primary.base} (${file.path})`,
+  );
+  return { primary, isFirstRun: true };
+}
+
+/** What the house gives to the sources. */
+export interface SourcesOptions {
+  readonly settings: Settings;
+  readonly local: Pick<LocalHive, 'hints'>;
+  /** The state directory. */
+  readonly state: string;
+  readonly put: (fact: Fact) => void;
+  /** Creates the watchers of a hive that comes while Hivebar is running. */
+  readonly createWatchers: (hive: WatchedHive) => HiveWatchers;
+  /** The watchers of all hives in the process. Those of hives that come and go are put in and taken out here. */
+  readonly watchers: HiveWatchers[];
+  readonly supervisor: Supervisor;
+  /**
+   * Nothing can be written: only the local hive is watched. Sources wait for room, because nothing that they deliver could be
+   * saved.
+   */
+  readonly isReadOnly: boolean;
+}
+
+/** The sources that the settings ask for. */
+export interface Sources extends AsyncDisposable {
+  readonly all: readonly WatchedSource[];
+  /** Looks for hives that came. */
+  poll(): void;
+  /** The sessions of a persona that announced none. @throws Fault `exec-failed` */
+  findSessions(persona: PersonaOnBoard): readonly NativeSession[];
+  metrics(): readonly SourceMetric[];
+  /** Lists the projects of all sources. */
+  projects(): readonly WatchedProject[];
+  /** @throws Fault `usage` when the source is switched off, or what the source throws */
+  act(source: SourceName, action: string, params: unknown, signal: AbortSignal): Promise<unknown>;
+}
+
+/** Opens every source of the registry. */
+export async function openSources(options: SourcesOptions, machine: Machine): Promise<Sources> {
+  const { settings, local, state, put } = options;
+  const { random } = machine;
+  const opened = new Map<SourceName, WatchedSource>();
+  for (const source of options.isReadOnly ? [] : SOURCE_LIST) {
+    const watched = await source.open(settings, {
+      ...toEnvironment(settings, machine, source.secrets),
+      ...{ random, state, put, contentChars: settings.contentChars, holdSeconds: settings.holdSeconds },
+      onLocalMail: local.hints,
+      watch: (hive) => watch(hive, options),
+    });
+    if (watched !== null) opened.set(source.name, watched);
+  }
+  const all = [...opened.values()];
+  return {
+    all,
+    poll: () => {
+      for (const source of all) source.poll?.();
+    },
+    findSessions: (persona) => all.flatMap((source) => source.findSessions?.(persona) ?? []),
+    metrics: () => all.flatMap((source) => source.metrics?.() ?? []),
+    projects: () => all.flatMap((source) => source.projects?.() ?? []),
+    async act(name, action, params, signal) {
+      const source = opened.get(name);
+      if (source?.act === undefined)
+        throw new Fault('usage', `${name} is switched off in the settings`, { is: 'machine', key: 'action' });
+      return await source.act(action, params, signal);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(all.map((source) => source[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function watch(hive: WatchedHive, { createWatchers, watchers, supervisor }: SourcesOptions): HiveHandle {
+  const added = createWatchers(hive);
+  watchers.push(added);
+  const running = supervisor.add(added);
+  return {
+    async release() {
+      await running[Symbol.asyncDispose]();
+      const at = watchers.indexOf(added);
+      if (at >= 0) watchers.splice(at, 1);
+    },
+    leave: added.leave,
+  };
+}
+
+function toEnvironment(settings: Settings, machine: Machine, secrets: readonly string[] = []): SourceEnvironment {
+  const { disk, clock, log, stop } = machine;
+  return {
+    env: hideSecrets(machine, secrets).env,
+    ...{ disk, clock, log, stop, version: readVersion(), reservedPrefixes: listReservedPrefixes(settings) },
+  };
+}
+
+/**
+ * Hides the tokens in the environment from everything that starts programs, because only the source that a token is for may have
+ * it (Kijito contract D12). It is a view and not a copy, since on Windows a copy would know `Path` and not `PATH`.
+ *
+ * @param except variables that stay visible
+ */
+export function hideSecrets(machine: Machine, except: readonly string[] = []): Machine {
+  const hidden = SECRET_VARIABLES.filter((name) => !except.includes(name));
+  const isSecret = (key: string | symbol): boolean => typeof key === 'string' && hidden.includes(key.toUpperCase());
+  const env = new Proxy(machine.env, {
+    get: (target, key) => (isSecret(key) ? undefined : Reflect.get(target, key)),
+    has: (target, key) => !isSecret(key) && Reflect.has(target, key),
+    ownKeys: (target) => Reflect.ownKeys(target).filter((key) => !isSecret(key)),
+  });
+  return { ...machine, env };
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import type { Service } from '../../services/index.ts';
+import type { HiveHandle, SourceHost, WatchedProject } from '../module.ts';
+import { type CursorStore, openCursorStore } from './cursor-store.ts';
+import { openProjectHive } from './project-hive.ts';
+import {
+  assignIds,
+  type FoundProject,
+  findProjects,
+  type Project,
+  type ProjectPlaces,
+  type ProjectSheet,
+} from './read/index.ts';
+import type { BrainclawSettings } from './settings.ts';
+import { BOARD, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-options.ts';
+
+export interface ProjectsServiceOptions {
+  readonly settings: BrainclawSettings;
+  readonly places: ProjectPlaces;
+  /** Returns the function that asks brainclaw once, when a project is activated. Null when the settings do not allow it. */
+  readonly createSeed: (project: Project) => BrainclawOptions['seed'];
+}
+
+/** Finds and watches the projects of brainclaw. */
+export interface ProjectsService extends Service {
+  /** Lists the projects that are watched now, sorted by id. */
+  all(): readonly WatchedProject[];
+  /** Searches for projects now. */
+  poll(): void;
+}
+
+export type ProjectsHost = Pick<
+  SourceHost,
+  'disk' | 'clock' | 'random' | 'log' | 'state' | 'contentChars' | 'put' | 'watch'
+>;
+
+const RESCAN_MS = 60_000;
+
+interface ProjectWatch {
+  readonly project: FoundProject;
+  /** The id that the store itself declares. */
+  readonly declaredId: string;
+  readonly source: BrainclawSource;
+  /** Its watchers; null while they are started. */
+  handle: HiveHandle | null;
+  /** The sheet that was last put on the board. */
+  publishedSheet: ProjectSheet | null;
+  rev: string | null;
+}
+
+/** Searches for projects, watches new ones, and releases those that are gone. */
+export function createProjectsService(options: ProjectsServiceOptions, host: ProjectsHost): ProjectsService {
+  const { settings, places } = options;
+  const { disk, clock, log, put } = host;
+  const byStore = new Map<string, ProjectWatch>();
+  const reportedTroubles = new Set<string>();
+  /** Ends the wait for the next search early. */
+  let hurry = new AbortController();
+
+  /** Puts a sheet on the board when it changed, whether or not the counts did. */
+  const publish = (watched: ProjectWatch): void => {
+    const { sheet, id, named } = watched.source;
+    if (sheet === null || sheet === watched.publishedSheet) return;
+    watched.publishedSheet = sheet;
+    const rev = createHash('sha256').update(JSON.stringify(sheet)).digest('base64url').slice(0, 16);
+    if (rev === watched.rev) return;
+    watched.rev = rev;
+    put({ is: 'project', at: clock.now(), source: id, board: named(BOARD).id, rev });
+  };
+
+  const join = (project: FoundProject, declaredId: string, cursor: BrainclawOptions['cursor']): void => {
+    const seed = options.createSeed(project);
+    const changed = (): void => publish(watched);
+    const { source, hive } = openProjectHive(project, settings, host, { cursor, seed, changed });
+    const watched: ProjectWatch = { project, declaredId, source, handle: null, publishedSheet: null, rev: null };
+    byStore.set(project.store, watched);
+    watched.handle = host.watch(hive); // starts last, because a report needs the entry in `byStore`
+    log.info(`${source.id}: watching ${project.root}`);
+  };
+
+  const release = async ({ project, source, handle }: ProjectWatch): Promise<void> => {
+    byStore.delete(project.store);
+    await handle?.release();
+    await source[Symbol.asyncDispose]();
+  };
+
+  const withdraw = async (watched: ProjectWatch): Promise<void> => {
+    await release(watched);
+    const { project, source, handle } = watched;
+    handle?.leave();
+    put({ is: 'source', at: clock.now(), source: source.id, address: project.root, fault: null });
+    put({ is: 'withdrawn', at: clock.now(), source: source.id });
+    log.info(`${source.id}: ${project.root} holds no project any more, and is not watched`);
+  };
+
+  /** A directory that cannot be read counts as present. Its watcher reports what is wrong. */
+  const isThere = (store: string): boolean => {
+    try {
+      return disk.files.lstat(store)?.kind === 'directory';
+    } catch {
+      return true; // the watcher of the project puts the fault on the board
+    }
+  };
+
+  /** Joins new projects, and withdraws those that are gone or have another id now. */
+  const follow = async (
+    projects: readonly FoundProject[],
+    cursors: CursorStore,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const idByStore = new Map(projects.map(({ store, id }) => [store, id]));
+    // A project that the settings name is down when it is gone, like an unmounted disk. One that was found by a search is over.
+    const isOver = ({ project, declaredId: said }: ProjectWatch): boolean => {
+      if (!project.isNamed && !isThere(project.store)) return true;
+      return said === basename(project.root) && (idByStore.get(project.store) ?? said) !== said; // the store had no id yet
+    };
+    for (const watched of [...byStore.values()].filter(isOver)) await withdraw(watched);
+    const fresh = projects.filter(({ store }) => !byStore.has(store));
+    const usedIds = [...byStore.values()].map(({ project }) => project.id);
+    const holder = (id: string): string | null => cursors.findHolder(toSourceId({ id }));
+    for (const project of signal.aborted ? [] : assignIds(fresh, usedIds, holder))
+      join(project, idByStore.get(project.store) ?? project.id, cursors.open(toSourceId(project), project.store));
+  };
+
+  return {
+    name: 'search for projects',
+    all: () =>
+      [...byStore.values()]
+        .map(({ project, source, rev }) => ({
+          id: source.id,
+          board: source.named(BOARD).id,
+          label: source.named(BOARD).label,
+          root: project.root,
+          ...{ sheet: source.sheet, sheetAt: source.sheetAt, rev, defects: source.defects },
+          acts: settings.brainclaw.actions === true,
+        }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    poll: () => hurry.abort(),
+    async run(signal) {
+      if (places.projects.length === 0 && places.roots.length === 0) return;
+      using cursors = openCursorStore(host.state, host);
+      const pause = async (): Promise<void> => {
+        await clock.sleep(0, signal);
+      };
+      try {
+        while (!signal.aborted) {
+          hurry = new AbortController();
+          const { projects, troubles } = await findProjects(disk.files, places, pause);
+          for (const trouble of troubles) {
+            if (!reportedTroubles.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
+            reportedTroubles.add(trouble);
+          }
+          await follow(projects, cursors, signal);
+          await clock.sleep(RESCAN_MS, AbortSignal.any([signal, hurry.signal]));
+        }
+      } finally {
+        await Promise.all([...byStore.values()].map(release));
+      }
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { LOCAL_PREFIX } from '../model/index.ts';
+import type {
+  SettingProblem,
+  SettingsRules,
+  SourceAction,
+  SourceCheck,
+  SourceEnvironment,
+  SourceModule,
+} from './module.ts';
+import { SOURCES } from './registry.ts';
+
+export type SourceName = keyof typeof SOURCES;
+
+type Intersection<U> = (U extends unknown ? (value: U) => void : never) extends (value: infer I) => void ? I : never;
+type Modules = (typeof SOURCES)[SourceName];
+
+/** The settings of all sources, as `config.json` has them with its defaults. */
+export type SourceSettings = Intersection<Parameters<Modules['open']>[0]>;
+export type Primary = NonNullable<SourceSettings['primary']>;
+type SourceSettingsSchemas = Intersection<Modules['settings']>;
+
+type AnySource = Omit<SourceModule<SourceSettings>, 'name' | 'settings'> & {
+  readonly name: SourceName;
+  readonly settings: object;
+};
+
+/** Every source, in the order of the registry. */
+export const SOURCE_LIST: readonly AnySource[] = Object.values(SOURCES);
+
+/** How the ids of personas of each source begin, where its hives do not give the prefix. */
+export const SOURCE_PREFIXES: readonly string[] = SOURCE_LIST.flatMap(({ prefix }) => prefix ?? []);
+
+/** Prefixes that no bare name of a hive may have: of the local hive, and of each source. */
+export const RESERVED_PREFIXES: readonly string[] = [LOCAL_PREFIX, ...SOURCE_PREFIXES];
+
+/** The relay pushes under this name. */
+const RELAY_NAME = 'nats';
+
+/** Names that a hive cannot have: of the local hive, prefixes and names of sources, and the name of the relay. */
+export const RESERVED_NAMES: readonly string[] = [
+  LOCAL_PREFIX.slice(0, -1),
+  ...SOURCE_LIST.map(({ name, prefix }) => prefix?.slice(0, -1) ?? name),
+  RELAY_NAME,
+];
+
+/** Every action of a source, with the name of its source. */
+export function listSourceActions(): readonly (SourceAction & { readonly source: SourceName })[] {
+  return SOURCE_LIST.flatMap(({ name, actions = [] }) => actions.map((action) => ({ ...action, source: name })));
+}
+
+/** Everything that the sources say of the settings: a schema for each key. */
+export const SOURCE_SETTINGS = Object.assign(
+  {},
+  ...SOURCE_LIST.map(({ settings }) => settings),
+) as SourceSettingsSchemas;
+
+/** Lists what a schema cannot say of the settings of the sources. */
+export function checkSourceSettings(
+  settings: Partial<SourceSettings>,
+  rules: SettingsRules,
+): readonly SettingProblem[] {
+  return SOURCE_LIST.flatMap((source) => source.checkSettings?.(settings, rules) ?? []);
+}
+
+/** Prefixes that no bare name of a hive may have, those that the settings give to hives included. */
+export function listReservedPrefixes(settings: Partial<SourceSettings>): readonly string[] {
+  return [...RESERVED_PREFIXES, ...SOURCE_LIST.flatMap((source) => source.listPrefixes?.(settings) ?? [])];
+}
+
+/** The checks of all sources, in the order of the registry. */
+export function listSourceChecks(settings: SourceSettings): readonly SourceCheck[] {
+  return SOURCE_LIST.flatMap((source) => source.doctor?.(settings) ?? []);
+}
+
+/** Variables of the environment with a secret for one source. */
+export const SECRET_VARIABLES: readonly string[] = SOURCE_LIST.flatMap(({ secrets = [] }) => secrets);
+
+/** Finds the hive that gets the bare names on the first start. Null when no source has one. */
+export async function findPrimaryHive(host: SourceEnvironment): Promise<Primary | null> {
+  for (const source of SOURCE_LIST) {
+    const primary = await source.findPrimary?.(host);
+    if (primary != null) return primary as Primary;
+  }
+  return null;
+}

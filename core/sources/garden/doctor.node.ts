@@ -1,0 +1,50 @@
+import { lstatSync } from 'node:fs';
+import { Fault } from '../../model/index.ts';
+import { silentLog } from '../../ports/index.ts';
+import { createRealDisk } from '../../state/index.ts';
+import type { Finding } from '../finding.ts';
+import type { CheckContext } from '../module.ts';
+import { type GardenProbe, judgeGarden } from './doctor.ts';
+import { resolveGardenPlaces } from './own-places.node.ts';
+import { probeListener, readProcesses } from './read/index.ts';
+import type { GardenSettings } from './settings.ts';
+import { createGardenSource } from './source.ts';
+
+/** Polls the garden once, as the watcher of the tray process does. @throws Fault `unreadable` when the store cannot be read */
+export async function checkGarden(
+  settings: GardenSettings,
+  context: CheckContext,
+  signal: AbortSignal,
+): Promise<Finding> {
+  return judgeGarden(await probeGarden(settings, context, signal));
+}
+
+async function probeGarden(
+  { garden }: GardenSettings,
+  { env, clock }: CheckContext,
+  signal: AbortSignal,
+): Promise<GardenProbe> {
+  if (garden.is === 'off') return { is: 'off' };
+  const places = resolveGardenPlaces(garden.store, env);
+  if (garden.store === undefined && lstatSync(places.sessions, { throwIfNoEntry: false }) === undefined) {
+    return { is: 'none', sessions: places.sessions };
+  }
+  await using source = createGardenSource({
+    ...{ places, disk: createRealDisk(silentLog), clock, log: silentLog, contentChars: null, backfill: false },
+    probes: { readProcesses, probeListener },
+  });
+  const personas = await source.personas(signal);
+  let unread = 0;
+  const shut: string[] = [];
+  for (const persona of personas) {
+    signal.throwIfAborted();
+    try {
+      const pollResult = await source.poll(persona, { is: 'unset' }, signal);
+      unread += pollResult.unread.is === 'unknown' ? 0 : pollResult.unread.n;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      shut.push(error.message);
+    }
+  }
+  return { is: 'store', citizens: personas.length, unread, flaws: [...shut, ...source.defects] };
+}

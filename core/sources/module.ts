@@ -1,0 +1,185 @@
+import type { Fact } from '../board/index.ts';
+import type { AgentState, PersonaId, SourceId } from '../model/index.ts';
+import type { Clock, Log, Random } from '../ports/index.ts';
+import type { Service } from '../services/index.ts';
+import type { Disk } from '../state/index.ts';
+import type { Finding } from './finding.ts';
+import type { WatchedHive } from './watched-hive.ts';
+
+/**
+ * Everything that Hivebar knows of one inbox system. `registry.ts` lists them. It loads with every program that needs a
+ * name or a prefix, so a module holds plain data, and imports what works only when it is called.
+ *
+ * @typeParam S its keys of the settings file, all of which may be absent
+ */
+export interface SourceModule<S extends object> {
+  /** Names its docs page, and its folder here. */
+  readonly name: string;
+  /** What the ids of its personas begin with, `NAME-`; null when its hives give the prefix. */
+  readonly prefix: string | null;
+  /** One line for the table of sources in the docs. */
+  readonly summary: string;
+  /** A JSON Schema for each of its settings. One with a `default` is never absent. */
+  readonly settings: { readonly [K in keyof S]-?: object };
+  /** Lists what a schema cannot say. The settings fit their schemas. */
+  checkSettings?(settings: Partial<S>, rules: SettingsRules): readonly SettingProblem[];
+  /** Prefixes of persona ids that the settings give to its hives. */
+  listPrefixes?(settings: Partial<S>): readonly string[];
+  /** Variables of the environment with a secret for this source. Nothing else in the house sees them. */
+  readonly secrets?: readonly string[];
+  /**
+   * Looks, on the first start of Hivebar, for a hive that gets the bare names of personas.
+   * @returns the value of the setting `primary`; null when there is none
+   */
+  findPrimary?(host: SourceEnvironment): Promise<object | null>;
+  /** @returns null when there is nothing to watch @throws nothing: what cannot be read is a fault on the board */
+  open(settings: S, host: SourceHost): Promise<WatchedSource | null>;
+  /** What a person or a script may have it do, beside reading. `WatchedSource.act` does it. */
+  readonly actions?: readonly SourceAction[];
+  /** The checks of `hivebar doctor`. */
+  doctor?(settings: S): readonly SourceCheck[];
+}
+
+/** An action as menu, page, route and command line know it. */
+export interface SourceAction {
+  readonly name: string;
+  readonly title: string;
+  /** A JSON Schema. */
+  readonly params: object;
+}
+
+/** What the settings of a source are checked against. */
+export interface SettingsRules {
+  /** Names that no hive can have. */
+  readonly reservedNames: readonly string[];
+  /** @throws Fault `bad-url`, `blocked` or `usage` for an address or a proxy that no request can use */
+  checkAddress(address: string, proxy?: string): void;
+}
+
+export interface SettingProblem {
+  /** A JSON pointer into the settings file: `/hives/0/base`. */
+  readonly at: string;
+  readonly message: string;
+}
+
+/** The machine as a source sees it. */
+export interface SourceEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Hivebar's own version. */
+  readonly version: string;
+  /** Prefixes of persona ids that belong to other sources. */
+  readonly reservedPrefixes: readonly string[];
+  /** Aborts when Hivebar ends. */
+  readonly stop: AbortSignal;
+}
+
+/** What the tray process gives to a source that it opens. */
+export interface SourceHost extends SourceEnvironment {
+  readonly random: Random;
+  /** How many code points of content an event has; the setting `contentChars`. */
+  readonly contentChars: number;
+  /** How long a long poll may take, in seconds; 0 for none. The setting `holdSeconds`. */
+  readonly holdSeconds: number;
+  /** The state directory. */
+  readonly state: string;
+  put(fact: Fact): void;
+  /** Calls the listener with the address of each inbox of the local hive that changed. */
+  onLocalMail(listener: (address: string) => void): Disposable;
+  /** Watches one more hive, from now on until it is released. */
+  watch(hive: WatchedHive): HiveHandle;
+}
+
+/** A hive that came while Hivebar was running. */
+export interface HiveHandle {
+  /** Ends its watchers. The saved states of its personas stay. */
+  release(): Promise<void>;
+  /** Takes its personas off the board. Call it after `release`. */
+  leave(): void;
+}
+
+/** A source that was opened. */
+export interface WatchedSource extends AsyncDisposable {
+  /** What is watched from the start. The watchers dispose these sources. */
+  readonly hives: readonly WatchedHive[];
+  readonly services?: readonly Service[];
+  /** Looks for new hives now. */
+  poll?(): void;
+  /** The sessions of a persona of this source, which has announced none. @throws Fault `exec-failed` */
+  findSessions?(persona: PersonaOnBoard): readonly NativeSession[];
+  /** Metrics that `/metrics` shows beside those of Hivebar. */
+  metrics?(): readonly SourceMetric[];
+  /** Runs one of the actions of its module, with params that fit their schema. @throws Fault */
+  act?(action: string, params: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Projects with a board of their own, sorted by id. */
+  projects?(): readonly WatchedProject[];
+}
+
+export interface PersonaOnBoard {
+  readonly id: PersonaId;
+  readonly source: SourceId;
+  readonly agent: AgentState['is'];
+}
+
+/** A session that another system keeps. */
+export interface NativeSession {
+  readonly persona: PersonaId;
+  readonly id: string;
+  /** An absolute path. */
+  readonly cwd: string;
+  /** The arguments that resume the session; null when it cannot be resumed. */
+  readonly resume: readonly string[] | null;
+}
+
+/** One metric in the text format of Prometheus. */
+export interface SourceMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'gauge' | 'counter';
+  readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+}
+
+/** A watched project in its current state. */
+export interface WatchedProject {
+  /** The id of its source. */
+  readonly id: string;
+  /** The persona that stands for the project's board. */
+  readonly board: string;
+  readonly label: string;
+  /** The folder that holds the store. */
+  readonly root: string;
+  /** What surfaces show of it, in plain values that are valid JSON. Null when the project was not read yet. */
+  readonly sheet: object | null;
+  /** Returns the sheet with one page of one section only, the rows from `from` on. */
+  sheetAt(page: { readonly section: string; readonly from: number }): object | null;
+  /** Changes when the sheet changes. */
+  readonly rev: string | null;
+  /** What is wrong in its store, one line each. */
+  readonly defects: readonly string[];
+  /** Whether a person may act on its items. */
+  readonly acts: boolean;
+}
+
+/** One check of `hivebar doctor`, which only reads. */
+export interface SourceCheck {
+  readonly name: string;
+  /** What a person misses, that a failure can explain. */
+  readonly about: readonly DoctorQuestion[];
+  /** The same of a warning. Default: `about`. */
+  readonly hints?: readonly DoctorQuestion[];
+  /** Ends soon after the signal aborts. An error that it throws becomes the finding. */
+  run(context: CheckContext, signal: AbortSignal): Promise<Finding>;
+}
+
+/** The thing that a person misses when they run the doctor. */
+export type DoctorQuestion = 'icon' | 'banner' | 'mail';
+
+export interface CheckContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** The state directory. */
+  readonly state: string;
+  readonly version: string;
+}

@@ -1,0 +1,10 @@
+import { brainclaw } from './brainclaw/module.ts';
+import { daemon } from './daemon/module.ts';
+import { garden } from './garden/module.ts';
+import { kijito } from './kijito/module.ts';
+
+/**
+ * Every source, in the order of lists. Prefixes, reserved names, settings, checks and the table of the docs derive from it, see
+ * `derived.ts`. To add a source, add one row.
+ */
+export const SOURCES = { kijito, garden, brainclaw, daemon };
