@@ -36,7 +36,7 @@ export function formatAnnouncement(before: StatusWire, after: StatusWire): strin
     formatChange(back, 'up again'),
     formatChange(mail, 'with new mail'),
     formatChange(attention, 'for attention', 'projects'),
-    formatChange(asking, 'to decide', 'questions'),
+    formatChange(asking, 'asking you', 'personas'),
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join('. ');
 }

@@ -1,6 +1,6 @@
-import type { PersonaWire } from '../app/status/wire.ts';
+import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
 import { cloneTemplate, fillSlots, getById, getPart, setAttribute, showLook, showMarks } from './dom.ts';
-import { groupBySource, MARKS, toCard } from './present.ts';
+import { groupBySource, hasQuestion, MARKS, toCard } from './present.ts';
 
 const list = getById('personas');
 const cards = new Map<string, HTMLElement>();
@@ -20,12 +20,12 @@ export function listCardLinks(): readonly HTMLElement[] {
 }
 
 /**
- * Shows exactly these personas. `known` has all watched personas; cards of others are dropped. `boards` has the elements that
+ * Shows exactly these personas. Cards of personas that are not in `status` are dropped. `boards` has the elements that
  * replace a source and all its cards.
  */
 export function drawCards(
   visible: readonly PersonaWire[],
-  known: readonly PersonaWire[],
+  status: StatusWire,
   boards: ReadonlyMap<string, HTMLElement>,
   now: number,
 ): void {
@@ -34,16 +34,16 @@ export function drawCards(
     if (board !== undefined) return [board];
     return [
       ...(slots === null ? [] : [drawKeyed(groups, source, 'group', (group) => fillSlots(group, slots))]),
-      ...personas.map((persona) => drawCard(persona, now)),
+      ...personas.map((persona) => drawCard(persona, hasQuestion(status, persona), now)),
     ];
   });
-  const ids = new Set(known.map(({ id }) => id));
+  const ids = new Set(status.personas.map(({ id }) => id));
   for (const id of cards.keys()) if (!ids.has(id)) cards.delete(id);
   placeCards(order);
 }
 
-function drawCard(persona: PersonaWire, now: number): HTMLElement {
-  const { id, fragment, look, flags, slots } = toCard(persona, now);
+function drawCard(persona: PersonaWire, isAsking: boolean, now: number): HTMLElement {
+  const { id, fragment, look, flags, slots } = toCard(persona, now, isAsking);
   return drawKeyed(cards, id, 'card', (card) => {
     setAttribute(card, 'data-id', id);
     const link = card.querySelector('a');

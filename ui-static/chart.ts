@@ -57,13 +57,13 @@ function describeHistory({ from, to, points, states }: PersonaHistoryWire): stri
   const known = points.flatMap(([, n]) => (n === null ? [] : [n]));
   const length = Date.parse(to) - Date.parse(from);
   const span = formatDuration(length);
-  if (known.length === 0) return `Nothing is known of the last ${span}.`;
+  if (known.length === 0) return `No data for the last ${span}.`;
   const outages = states.filter(({ state }) => state === 'down');
   const ms = outages.reduce((sum, outage) => sum + Date.parse(outage.to) - Date.parse(outage.from), 0);
   const down =
     outages.length === 0
       ? 'never down'
-      : `down ${outages.length === 1 ? 'once' : `${outages.length} times`} for ${formatDuration(ms)} in all`;
+      : `down ${outages.length === 1 ? 'once' : `${outages.length} times`} for ${formatDuration(ms)} in total`;
   return `Last ${span}: at most ${Math.max(...known)}, now ${known.at(-1)} unread; ${down}.`;
 }
 

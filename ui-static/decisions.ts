@@ -121,7 +121,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
       }
     } catch (error) {
       if (!(error instanceof TokenNeededError))
-        note(`Not to be had now: ${error instanceof Error ? error.message : error}`);
+        note(`Could not be loaded: ${error instanceof Error ? error.message : error}`);
       return;
     }
     redraw();
@@ -141,8 +141,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
       for (const entry of members) {
         const decision = known.find(({ id, created }) => entry.article.dataset.key === `${id}@${created}`);
         if (decision?.state === 'open' && entry.question?.isWritten !== true) leave(entry.article.dataset.key ?? '');
-        else
-          over(entry, decision === undefined ? 'It is answered, or was taken back.' : formatOutcome(decision), 'not');
+        else over(entry, decision === undefined ? 'Answered or cancelled.' : formatOutcome(decision), 'not');
       }
     }
   }
@@ -154,7 +153,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
   function noteToken(): void {
     if (hasToken()) note('');
     if (hasToken() || words.querySelector('button') !== null) return;
-    words.replaceChildren('Questions and answers need the token. ', createTokenButton(needToken));
+    words.replaceChildren('Enter the token to see and answer questions. ', createTokenButton(needToken));
   }
 
   /** Removes decisions that are over: at once if their question was never shown, otherwise after their result could be read. */
@@ -190,6 +189,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
       if (fragment === null) link.removeAttribute('href');
       else setAttribute(link, 'href', `#persona=${fragment}`);
       fillSlots(entry.article, slots);
+      entry.question?.drawTimes(now);
     }
     removeClosed(open);
     const order = [...entries.values()].sort((a, b) => a.id - b.id);

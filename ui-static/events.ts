@@ -34,11 +34,11 @@ export function describeEvent(event: EventWire): EventText {
     case 'new':
       return { look: 'mail', words: event.self === true ? 'Mail to itself' : 'Mail' };
     case 'handoff':
-      return { look: 'mail', words: 'Handed over' };
+      return { look: 'mail', words: 'Handed to it' };
     case 'assigned':
       return { look: 'mail', words: 'Assigned' };
     case 'action':
-      return { look: 'mail', words: 'Action wanted' };
+      return { look: 'mail', words: 'Action requested' };
     case 'alert':
       return describeAlert(event);
     case 'recovered':
@@ -58,15 +58,21 @@ export function describeEvent(event: EventWire): EventText {
     case 'heartbeat':
       return { look: 'plain', words: 'Heartbeat' };
     case 'seed_ahead':
-      return { look: 'plain', words: 'The kept position was ahead of the inbox' };
+      return { look: 'plain', words: 'The saved position was ahead of the inbox' };
     case 'replay_capped':
-      return { look: 'plain', words: `${event.dropped ?? 'Some'} older messages left out` };
+      return { look: 'plain', words: `${event.dropped ?? 'Some'} older messages were skipped` };
     case 'persona_added':
       return { look: 'plain', words: 'Inbox found' };
     case 'baseline_skipped':
-      return { look: 'plain', words: `${formatMessageCount(event.skipped)} from before the watch make no event` };
+      return {
+        look: 'plain',
+        words: `${formatMessageCount(event.skipped)} from before watching began were not delivered`,
+      };
     case 'state_corrupt':
-      return { look: 'plain', words: 'The kept position could not be read: what is in sight is told again' };
+      return {
+        look: 'plain',
+        words: 'The saved position could not be read, so the visible messages are delivered again',
+      };
     default:
       return { look: 'plain', words: event.event };
   }
@@ -80,20 +86,18 @@ function describeAlert(event: EventWire): EventText {
       return { look: 'down', words: `Down after ${event.consecutive_failures ?? 'some'} failures` };
     case 'gap':
       return plain(
-        `${formatMessageCount(event.omitted ?? undefined)} could not be had yet: the position waits before them`,
+        `${formatMessageCount(event.omitted ?? undefined)} could not be fetched yet; delivery waits at them`,
       );
     case 'evidence-lost':
-      return plain('Some of what was delivered is not remembered any more: it may come again');
+      return plain('Some delivered messages are no longer remembered and may come again');
     case 'unread-not-shown':
-      return plain(`${formatMessageCount(event.unread_not_shown, 'unread ')} that the hive does not show`);
+      return plain(`${formatMessageCount(event.unread_not_shown, 'unread ')} not listed by the hive`);
     case 'log-restarted':
-      return plain('The ids of this inbox began again: it is another log, of which all that is unread is told');
+      return plain('The message ids of this inbox started over, so all unread messages are delivered');
     case 'stranded':
-      return plain(`Mail lies where nobody was ever seen to read it: ${formatNames(event.stranded_inboxes)}`);
+      return plain(`No reader was ever seen for this mail: ${formatNames(event.stranded_inboxes)}`);
     case 'urgent-unanswered':
-      return plain(
-        `Urgent mail is unread, and nothing was seen of its reader: ${formatNames(event.urgent_unanswered)}`,
-      );
+      return plain(`Urgent mail is unread, and its reader shows no activity: ${formatNames(event.urgent_unanswered)}`);
     default:
       return plain(event.reason === undefined ? 'Alert' : `Alert: ${displayText(event.reason)}`);
   }

@@ -41,7 +41,7 @@ export function startInboxSearch(changed: () => void): InboxSearch {
       }
       const query: FilterQuery = { filter, text: search.value.slice(0, 200) };
       const matches = personas.filter((persona) => isMatch(persona, query));
-      const words = matches.length > 0 || personas.length === 0 ? '' : 'No inbox fits. Escape shows all again.';
+      const words = matches.length > 0 || personas.length === 0 ? '' : 'No inbox matches. Press Escape to show all.';
       nothing.hidden = words === '';
       if (nothing.textContent !== words) nothing.textContent = words;
       return matches;

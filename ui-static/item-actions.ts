@@ -44,14 +44,14 @@ export function startItemActions(project: string, needToken: () => void): ItemAc
 
   async function ask(item: string, action: ItemAction, text: string): Promise<void> {
     if (progressByItem.get(item)?.is === 'asking') return;
-    tell(item, { is: 'asking', words: `${action.title}: asking brainclaw …` });
+    tell(item, { is: 'asking', words: `${action.title}: sent to brainclaw …` });
     try {
       await runAction('brainclaw', { project, do: action.name, item, ...(text === '' ? {} : { text }) });
-      tell(item, { is: 'taken', words: `${action.title}: brainclaw took it; the journal has no record of it yet.` });
+      tell(item, { is: 'taken', words: `${action.title}: accepted by brainclaw, not in the journal yet.` });
     } catch (error) {
       if (error instanceof TokenNeededError) needToken();
       const why = error instanceof Error ? error.message : String(error);
-      const words = error instanceof TokenNeededError ? 'The token is needed for this.' : `Not done: ${why}`;
+      const words = error instanceof TokenNeededError ? 'Enter the token first.' : `Failed: ${why}`;
       tell(item, { is: 'not', words });
     }
   }
@@ -97,7 +97,7 @@ function createForm(
   const input = takesWords ? document.createElement('input') : null;
   if (input !== null) {
     input.maxLength = TEXT_CHARS;
-    input.placeholder = 'Answer, if it asks for one';
+    input.placeholder = 'Answer, if needed';
     input.autocomplete = 'off';
     input.dir = 'auto';
     input.setAttribute('aria-label', `Answer to: ${title}`);

@@ -19,8 +19,8 @@ type TabMessage =
 
 const WORDS: Readonly<Record<LinkState, string>> = {
   live: 'Live',
-  lost: 'Not connected, trying again',
-  closed: 'The token is needed',
+  lost: 'Disconnected, retrying',
+  closed: 'Token needed',
 };
 
 /** After this much silence the status is requested. */
@@ -52,7 +52,7 @@ export function follow(follower: StatusFollower): () => void {
   };
   const showLost = (link: LostLinkState): void => {
     heardAt = 0;
-    const old = link === 'lost' && asOf !== null ? `; numbers as of ${new Date(asOf).toLocaleTimeString()}` : '';
+    const old = link === 'lost' && asOf !== null ? `; last update ${new Date(asOf).toLocaleTimeString()}` : '';
     follower.link(link, `${WORDS[link]}${old}`);
   };
   /** After any failure the person sees that these numbers are old, and the status is requested again. */

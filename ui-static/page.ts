@@ -8,7 +8,7 @@ import { cloneTemplate, fillSlots, getById, getPart } from './dom.ts';
 import { startInboxSearch } from './find.ts';
 import { follow } from './live.ts';
 import { drawPast } from './past-drawings.ts';
-import { toCauseSlots, toFragment, toSummary } from './present.ts';
+import { hasQuestion, toCauseSlots, toFragment, toSummary } from './present.ts';
 import type { Projects } from './projects.ts';
 import { parseOnceLink, parseRoute, type Route } from './route.ts';
 import { redeem, saveToken } from './token.ts';
@@ -96,13 +96,14 @@ function drawAll(): void {
   decisionsPanel.draw(latestStatus, now);
   if (route.is === 'persona') {
     const isBoard = latestStatus.projects.some(({ board }) => board === persona?.id);
-    view?.draw(persona, isBoard, now);
+    const isAsking = persona !== null && hasQuestion(latestStatus, persona);
+    view?.draw(persona, { isBoard, isAsking }, now);
     projects?.draw(latestStatus, persona === null ? [] : [persona], now);
     return;
   }
   const matches = find.among(latestStatus.personas);
   drawCauses(latestStatus, now);
-  drawCards(matches, latestStatus.personas, projects?.draw(latestStatus, matches, now) ?? new Map(), now);
+  drawCards(matches, latestStatus, projects?.draw(latestStatus, matches, now) ?? new Map(), now);
 }
 
 function findPersona({ personas }: StatusWire, fragment: string): StatusWire['personas'][number] | null {
@@ -160,7 +161,7 @@ async function redeemOnceLink(): Promise<void> {
   history.replaceState(null, '', link.rest === '' ? location.pathname : `#${link.rest}`);
   const notice = getById('notice');
   if (window.opener !== null) {
-    notice.textContent = 'Another page opened this link, so it was not used: open it yourself, or run hivebar open.';
+    notice.textContent = 'Another page opened this link, so it was not used. Open it yourself, or run hivebar open.';
     notice.hidden = false;
     return;
   }

@@ -27,7 +27,7 @@ export function startPersonaActions(place: HTMLElement, words: HTMLElement, need
   };
   const run: PersonaActions['run'] = async (name, params, done) => {
     if (!hasToken()) {
-      showResult('The token is needed for this.', 'not');
+      showResult('Enter the token first.', 'not');
       needToken();
       return false;
     }
@@ -37,10 +37,7 @@ export function startPersonaActions(place: HTMLElement, words: HTMLElement, need
       return true;
     } catch (error) {
       if (error instanceof TokenNeededError) needToken();
-      showResult(
-        error instanceof TokenNeededError ? 'The token is needed for this.' : `Not done: ${formatError(error)}`,
-        'not',
-      );
+      showResult(error instanceof TokenNeededError ? 'Enter the token first.' : `Failed: ${formatError(error)}`, 'not');
       return false;
     }
   };
@@ -87,7 +84,7 @@ function listActions(persona: PersonaWire): readonly PersonaAction[] {
       ? { key: 'read', title: 'Mark all as read', name: 'read', params: target, done: 'Marked as read.' }
       : null,
     ...(muted
-      ? [{ key: 'unmute', title: 'Unmute', name: 'unmute', params: target, done: 'Not muted any more.' }]
+      ? [{ key: 'unmute', title: 'Unmute', name: 'unmute', params: target, done: 'Unmuted.' }]
       : [
           {
             key: 'hour',
@@ -103,11 +100,11 @@ function listActions(persona: PersonaWire): readonly PersonaAction[] {
             params: { ...target, until: 'tomorrow' },
             done: 'Muted until tomorrow.',
           },
-          { key: 'ever', title: 'Mute for ever', name: 'mute', params: target, done: 'Muted for ever.' },
+          { key: 'ever', title: 'Mute until unmuted', name: 'mute', params: target, done: 'Muted until unmuted.' },
         ]),
     persona.hidden
       ? { key: 'unhide', title: 'Show again', name: 'unhide', params: target, done: 'Shown again.' }
-      : { key: 'hide', title: 'Hide', name: 'hide', params: target, done: 'Hidden: find it by the filter Hidden.' },
+      : { key: 'hide', title: 'Hide', name: 'hide', params: target, done: 'Hidden. The filter Hidden shows it.' },
   ];
   return actions.filter((action) => action !== null);
 }
@@ -116,9 +113,9 @@ function listActions(persona: PersonaWire): readonly PersonaAction[] {
 function formatOpened(result: unknown): string {
   switch ((result as { readonly opened?: unknown } | null)?.opened) {
     case 'page':
-      return 'There is no session to open: its page was opened.';
+      return 'No session is known, so its page was opened.';
     case 'none':
-      return 'The session is just being opened.';
+      return 'The session is opening.';
     default:
       return 'Session opened.';
   }

@@ -44,7 +44,8 @@ const WORDS = {
 const NAME_CHARS = 200;
 const REASON_CHARS = 600;
 
-export function toCard(persona: PersonaWire, now: number): Card {
+/** `isAsking`: a question of this persona waits for the person's answer. */
+export function toCard(persona: PersonaWire, now: number, isAsking = false): Card {
   const look = computeLook(persona);
   const stale = persona.staleAfter !== null && Date.parse(persona.staleAfter) < now;
   const command = persona.eventsFile === null ? null : formatFollowCommand(persona.eventsFile);
@@ -70,16 +71,14 @@ export function toCard(persona: PersonaWire, now: number): Card {
       unreadWord: 'unread',
       urgent: formatUrgent(persona),
       low: formatPriorities(persona.pending, [3, 4]),
-      held: formatGates(persona.gates, 'strict', 'Held at'),
-      warned: formatGates(persona.gates, 'soft', 'Warned at'),
+      held: formatHeld(persona.gates, isAsking),
+      warned: formatGates(persona.gates, 'soft', 'Warned'),
       muted: persona.muted === null ? null : 'Muted',
       hidden: persona.hidden ? 'Hidden' : null,
       ...describeReader(persona, now),
       reason: persona.reason === null ? null : truncate(displayText(persona.reason), REASON_CHARS),
       mail:
-        persona.lastMailAt === null
-          ? 'No mail told yet'
-          : `Last mail ${formatAgo(now - Date.parse(persona.lastMailAt))}`,
+        persona.lastMailAt === null ? 'No mail yet' : `Last mail ${formatAgo(now - Date.parse(persona.lastMailAt))}`,
       fresh: formatFreshness(persona, now, stale),
       command,
     },
@@ -90,8 +89,8 @@ export function toCard(persona: PersonaWire, now: number): Card {
 function describeReader({ agent, agentReason, daemon, unread }: PersonaWire, now: number): Slots {
   if (daemon === null) {
     const emptySlots = { daemon: null, drain: null, error: null };
-    if (agentReason === 'no-drain') return { agent: 'Nobody will ever fetch this mail', ...emptySlots };
-    const words = agentReason === 'drain-stalled' ? 'Drain stalled' : `Agent ${agent}`;
+    if (agentReason === 'no-drain') return { agent: 'No agent reads this mailbox', ...emptySlots };
+    const words = agentReason === 'drain-stalled' ? 'Agent fetches no mail' : `Agent ${agent}`;
     return { agent: agent === 'gone' || agent === 'stalled' ? words : null, ...emptySlots };
   }
   const why = agentReason?.replaceAll('-', ' ') ?? null;
@@ -136,7 +135,17 @@ function formatPriorities(pending: PersonaWire['pending'], priorities: readonly 
   return waiting.map((at) => `${formatPendingCount(pending?.[at] ?? 0)} ${PRIORITIES[at]}`).join(', ');
 }
 
-/** Formats `Held at Stop: decision; PreToolUse: review`. */
+/** The gate that an open question closes. */
+const DECISION_GATE = 'decision';
+
+function formatHeld(gates: PersonaWire['gates'], isAsking: boolean): string | null {
+  const waits = isAsking && gates.some(({ id, mode }) => id === DECISION_GATE && mode === 'strict');
+  const otherGates = waits ? gates.filter(({ id }) => id !== DECISION_GATE) : gates;
+  const parts = [waits ? 'Waiting for your answer' : null, formatGates(otherGates, 'strict', 'Blocked')];
+  return parts.filter((part) => part !== null).join('; ') || null;
+}
+
+/** Formats `Blocked at Stop by tests, lint; at PreToolUse by review`. */
 function formatGates(gates: PersonaWire['gates'], mode: 'strict' | 'soft', verb: string): string | null {
   const byHook = Map.groupBy(
     gates.filter((gate) => gate.mode === mode),
@@ -144,7 +153,7 @@ function formatGates(gates: PersonaWire['gates'], mode: 'strict' | 'soft', verb:
   );
   if (byHook.size === 0) return null;
   const parts = [...byHook].map(
-    ([hook, hookGates]) => `${hook}: ${hookGates.map(({ id }) => displayName(id)).join(', ')}`,
+    ([hook, hookGates]) => `at ${hook} by ${hookGates.map(({ id }) => displayName(id)).join(', ')}`,
   );
   return truncate(`${verb} ${parts.join('; ')}`, NAME_CHARS);
 }
@@ -152,7 +161,7 @@ function formatGates(gates: PersonaWire['gates'], mode: 'strict' | 'soft', verb:
 function formatFreshness({ asOf }: PersonaWire, now: number, stale: boolean): string {
   if (asOf === null) return 'never checked';
   const ago = formatAgo(now - Date.parse(asOf));
-  return stale ? `checked ${ago}, old` : `checked ${ago}`;
+  return stale ? `checked ${ago}, overdue` : `checked ${ago}`;
 }
 
 export interface SourceGroup {
@@ -231,11 +240,11 @@ export const CLOSED: Summary = {
     totalUrgent: '–',
     totalUp: '–',
     totalDown: '–',
-    sentence: 'Nothing is shown without the token',
+    sentence: 'Enter the token to see the inboxes',
     paused: null,
     decide: null,
     version: 'Hivebar',
-    link: 'The token is needed',
+    link: 'Token needed',
   },
 };
 
@@ -245,37 +254,49 @@ export function toSummary({ totals, causes, decisions, version, notifications, p
   const hidden = personas.length - totals.personas;
   const stalled = personas.filter(({ agent, hidden }) => agent === 'stalled' && !hidden).length;
   const trouble = totals.down > 0 || causes.length > 0;
-  const decide = decisions.length > 0 ? `${decisions.length} to decide` : null;
+  const questions = decisions.length > 0 ? formatQuestions(decisions.length) : null;
+  const sentence = formatTrouble(totals, pending, causes.length, hidden, stalled);
   const badge = (totals.unread ?? 0) > 0 ? `(${unread}) ` : '';
   return {
     look: trouble ? 'down' : personas.length === 0 ? 'empty' : 'up',
-    title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${decide === null ? '' : `${decide}, `}${badge}Hivebar`,
+    title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${questions === null ? '' : `${questions}, `}${badge}Hivebar`,
     slots: {
       totalUnread: unread,
       totalUrgent: formatNumber(totals.urgent, totals.urgentIs),
       totalUp: String(totals.up),
       totalDown: String(totals.down),
-      sentence: formatSentence(totals, pending, causes.length, hidden, stalled),
+      sentence: sentence ?? formatNeeds(totals, questions),
       paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil),
-      decide,
+      decide: sentence === null ? null : questions,
       version: `Hivebar ${version}`,
     },
   };
 }
 
-function formatSentence(
+function formatQuestions(n: number): string {
+  return `${n} ${n === 1 ? 'question' : 'questions'} for you`;
+}
+
+/** Formats what waits for a person where nothing is wrong: `1 question for you, 6 unread`. */
+function formatNeeds({ unread, unreadIs }: StatusWire['totals'], questions: string | null): string {
+  const mail = unread === 0 && unreadIs === 'exact' ? null : `${formatNumber(unread, unreadIs)} unread`;
+  return [questions, mail].filter((part) => part !== null).join(', ') || 'No unread messages';
+}
+
+/** Formats what keeps inboxes from being watched; null when nothing does. */
+function formatTrouble(
   { personas, down }: StatusWire['totals'],
   pending: number,
   causes: number,
   hidden: number,
   stalled: number,
-): string {
-  if (personas === 0 && hidden > 0) return causes > 0 ? 'Something needs attention' : 'All inboxes are hidden';
-  if (personas === 0) return causes > 0 ? 'Nobody can be watched now' : 'Nobody is watched yet';
-  const allText = personas === 1 ? 'The one inbox' : `All ${personas} inboxes`;
-  if (down === 0 && causes > 0) return 'Something needs attention';
+): string | null {
+  if (personas === 0 && hidden > 0) return causes > 0 ? 'Something is wrong' : 'All inboxes are hidden';
+  if (personas === 0) return causes > 0 ? 'No inbox can be watched' : 'No inbox is watched yet';
+  const allText = personas === 1 ? 'The only inbox' : `All ${personas} inboxes`;
+  if (down === 0 && causes > 0) return 'Something is wrong';
   if (down === 0 && stalled > 0) return `${stalled} of ${personas} ${personas === 1 ? 'inbox' : 'inboxes'} stalled`;
-  if (down === 0) return pending === personas ? 'Looking for the first time' : `${allText} can be read`;
+  if (down === 0) return pending === personas ? 'Checking for the first time' : null;
   return down === personas ? `${allText} ${personas === 1 ? 'is' : 'are'} down` : `${down} of ${personas} inboxes down`;
 }
 
@@ -295,6 +316,17 @@ export interface AskingCard {
   readonly slots: Slots;
 }
 
+/** Formats what happens to an open question with a default: `default in 23 h`. */
+export function formatDefault(expires: string | null, now: number): string {
+  const left = expires === null ? 0 : Date.parse(expires) - now;
+  return left <= 0 ? 'default' : `default in ${formatDuration(left)}`;
+}
+
+/** Returns whether a question of this persona waits for an answer. */
+export function hasQuestion({ decisions }: Pick<StatusWire, 'decisions'>, { id }: PersonaWire): boolean {
+  return decisions.some(({ persona }) => persona === id);
+}
+
 /** Describes who asks a person, and how long there is to answer. The question itself needs the token. */
 export function toAskingCard(
   { id, persona, urgency, blocking, created, expires }: StatusWire['decisions'][number],
@@ -310,9 +342,9 @@ export function toAskingCard(
     slots: {
       asks: formatName(asks?.label ?? persona),
       pressing: urgency === 'high' ? 'Urgent' : null,
-      waits: blocking ? 'Waits' : null,
+      waits: blocking ? 'Agent waits' : null,
       asked: formatAgo(now - Date.parse(created)),
-      left: left === null ? null : left <= 0 ? 'time is over' : `${formatDuration(left)} left`,
+      left: left === null ? null : left <= 0 ? 'time is up' : `${formatDuration(left)} left`,
     },
   };
 }
@@ -323,7 +355,7 @@ export function toCauseSlots(cause: StatusWire['causes'][number], now: number): 
   return {
     causeTitle:
       first === undefined
-        ? 'A whole source'
+        ? 'An entire source'
         : rest.length === 0
           ? formatName(first)
           : `${cause.personas.length} inboxes`,

@@ -46,8 +46,8 @@ export function startProject(id: string, needToken: () => void): ProjectBoard {
 
   const showNote = (): void => {
     const withheld = current !== null && current.sheet !== null && current.defects === null;
-    const reading = current === null || current.sheet === null ? 'The board is being read …' : '';
-    const text = trouble !== '' ? trouble : withheld ? 'Titles and names need the token. ' : reading;
+    const reading = current === null || current.sheet === null ? 'Loading the board …' : '';
+    const text = trouble !== '' ? trouble : withheld ? 'Enter the token to see titles and names. ' : reading;
     if (words.textContent === text || (withheld && trouble === '' && words.querySelector('button') !== null)) return;
     words.replaceChildren(text, ...(withheld && trouble === '' ? [createTokenButton(needToken)] : []));
   };

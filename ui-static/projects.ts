@@ -65,7 +65,7 @@ export function startProjects(needToken: () => void, redraw: () => void): Projec
       entry.rev = null;
       if (error instanceof TokenNeededError && hadToken) return; // the refused token is dropped: asked again without it
       entry.failedAt = at;
-      entry.board.note(`Not to be had now: ${error instanceof Error ? error.message : String(error)}`);
+      entry.board.note(`Could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       entry.isAsking = false;
       if (mine !== generation) entry.rev = null;

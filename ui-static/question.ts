@@ -1,7 +1,7 @@
 import type { DecisionWire } from '../app/status/wire-decision.ts';
 import { displayName, displayText } from '../core/format/index.ts';
 import { cloneTemplate, getPart } from './dom.ts';
-import { truncate } from './present.ts';
+import { formatDefault, truncate } from './present.ts';
 import { hasToken, RefusalError, runAction, TokenNeededError } from './token.ts';
 
 /** The question of a decision and the ways to answer it, in its article element. All text in it is untrusted. */
@@ -11,6 +11,8 @@ export interface QuestionForm extends Disposable {
   /** Whether something was written that was not sent with an answer. */
   readonly isWritten: boolean;
   readonly isGoing: boolean;
+  /** Updates the times it shows. */
+  drawTimes(now: number): void;
 }
 
 export interface QuestionHost {
@@ -39,10 +41,16 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
   const fieldset = cloneTemplate('question') as HTMLFieldSetElement;
   const written = getPart<HTMLTextAreaElement>(fieldset, 'textarea');
   let isGoing = false;
+  const defaultNote = document.createElement('small');
+  const drawTimes = (now: number): void => {
+    const text = formatDefault(decision.expires, now);
+    if (defaultNote.textContent !== text) defaultNote.textContent = text;
+  };
+  drawTimes(Date.now());
 
   const answer = async (reply: ReplyParams): Promise<void> => {
     if (!hasToken()) {
-      host.say('The token is needed for this.', 'not');
+      host.say('Enter the token to answer.', 'not');
       host.needToken();
       return;
     }
@@ -91,11 +99,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
       const label = document.createElement('bdi');
       label.textContent = displayText(option.label);
       button.append(label);
-      if (option.id === decision.default) {
-        const holds = document.createElement('small');
-        holds.textContent = 'holds when nobody answers';
-        button.append(' ', holds);
-      }
+      if (option.id === decision.default) button.append(' ', defaultNote);
       button.addEventListener('click', () => void answer({ select: option.id, ...getNotes() }));
       return button;
     }),
@@ -104,13 +108,13 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
   const own = getPart<HTMLFormElement>(fieldset, '.own');
   const isLast = !freeText && iteration >= mostIterations;
   const label = getPart(own, 'label > span');
-  label.textContent = freeText ? 'Answer' : isLast ? 'Guidance: close with it' : 'Guidance: ask again';
-  if (options.length > 0) label.append(' (an option sends it along)');
-  getPart(own, 'button').textContent = freeText ? 'Answer' : isLast ? 'Close with it' : 'Ask again';
+  label.textContent = freeText ? 'Answer' : isLast ? 'Guidance, closes the question' : 'Guidance, the agent asks again';
+  if (options.length > 0) label.append(' (also sent with an option)');
+  getPart(own, 'button').textContent = freeText ? 'Answer' : isLast ? 'Close' : 'Send guidance';
   own.addEventListener('submit', (event) => {
     event.preventDefault();
     if (written.value.trim() === '') {
-      host.say('Nothing is written yet.', 'not');
+      host.say('Write an answer first.', 'not');
       written.focus();
       return;
     }
@@ -123,6 +127,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
 
   return {
     persona: decision.persona,
+    drawTimes,
     get isWritten() {
       return written.value.trim() !== '';
     },
@@ -134,7 +139,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
       else {
         // what was written can still be read and copied
         written.readOnly = true;
-        label.textContent = 'This was written, and not sent';
+        label.textContent = 'Not sent';
         fieldset.disabled = false;
         for (const other of [...fieldset.children]) if (other !== own) other.remove();
         getPart(own, 'button').remove();
@@ -150,22 +155,22 @@ export function formatOutcome({ state, choice, text, by, next, options }: Decisi
   const whom = displayName(by ?? '');
   switch (state) {
     case 'open':
-      return 'It is still open, and not shown here any more.';
+      return 'Still open, but no longer shown here.';
     case 'timed-out':
       return 'Not answered in time.';
     case 'cancelled':
-      return `Taken back by ${whom}${words === '' ? '.' : `: ${words}`}`;
+      return `Cancelled by ${whom}${words === '' ? '.' : `: ${words}`}`;
     case 'resolved':
-      if (next !== null) return `It is asked again, with the guidance by ${whom}: ${words}`;
-      if (by === null) return `Not answered in time, so this holds: ${chosen}`;
+      if (next !== null) return `${whom} gave guidance, and the agent asks again: ${words}`;
+      if (by === null) return `Not answered in time. The default applies: ${chosen}`;
       if (chosen === null) return `Answered by ${whom}: ${words}`;
-      return `Answered by ${whom}: ${chosen}${words === '' ? '' : `\nand in words: ${words}`}`;
+      return `Answered by ${whom}: ${chosen}${words === '' ? '' : `\nComment: ${words}`}`;
   }
 }
 
 function formatFailure(error: unknown): string {
-  if (error instanceof TokenNeededError) return 'The token is needed for this.';
-  if (error instanceof RefusalError) return `Not done: ${error.message}`;
+  if (error instanceof TokenNeededError) return 'Enter the token to answer.';
+  if (error instanceof RefusalError) return `Failed: ${error.message}`;
   const why = error instanceof Error ? error.message : String(error);
-  return `No reply (${why}). It may be answered: to do it again changes nothing then.`;
+  return `No reply (${why}). Your answer may have arrived. You can safely send it again.`;
 }

@@ -39,11 +39,7 @@ export function startSection(
     list.hidden = rows.length === 0;
     moreButton.hidden = rows.length <= FIRST;
     const isEnd = load === null || rest === 0;
-    const words = !isExpanded
-      ? `Show ${rows.length - FIRST} more`
-      : isEnd
-        ? 'Show fewer'
-        : `Show the next of ${rest} more`;
+    const words = !isExpanded ? `Show ${rows.length - FIRST} more` : isEnd ? 'Show fewer' : `Show more (${rest} left)`;
     if (moreButton.textContent !== words) moreButton.textContent = words;
     const left = load === null && (isExpanded || rows.length <= FIRST) ? rest : 0;
     fillSlots(element, { rest: trouble ?? formatRest(total, left, isWithheld) });
@@ -60,7 +56,7 @@ export function startSection(
       current = { rows: [...before.rows, ...next.rows], rest: next.rest, total: next.total };
       trouble = null;
     } catch (error) {
-      trouble = `Not to be had now: ${error instanceof Error ? error.message : String(error)}`;
+      trouble = `Could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
     } finally {
       moreButton.disabled = false;
       redraw();
@@ -100,7 +96,7 @@ export function startSection(
 }
 
 function formatRest(total: number, rest: number, withheld: boolean): string | null {
-  if (total === 0) return 'Nothing asks for a person.';
-  if (withheld) return 'Shown with the token.';
-  return rest > 0 ? `and ${rest} more that are not shown here` : null;
+  if (total === 0) return 'Nothing needs a person.';
+  if (withheld) return 'Enter the token to see them.';
+  return rest > 0 ? `and ${rest} more, not shown here` : null;
 }

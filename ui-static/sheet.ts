@@ -24,19 +24,18 @@ const SECTIONS: Readonly<Record<string, string>> = {
   actions: 'Actions',
   handoffs: 'Handoffs',
   traps: 'Traps',
-  defects: 'Defects of the store',
+  defects: 'Store defects',
 };
 
 /** Returns the name of a section. An unknown one is shown by its id. */
 export const getSectionName = (id: string): string => SECTIONS[id] ?? formatSheetText(id, NAME_CHARS);
 
 const REMARKS: Readonly<Record<string, string>> = {
-  'journal-off': 'The journal is off: what is open here is not known.',
-  incomplete: 'Parts of the journal are gone or cannot be read: there may be more than is shown.',
-  'from-checkpoint':
-    'Older parts of the journal are gone: a checkpoint stands for them, and it does not hold everything.',
+  'journal-off': 'The journal is off, so open items are unknown.',
+  incomplete: 'Parts of the journal are missing or unreadable. There may be more than is shown.',
+  'from-checkpoint': 'Older parts of the journal are missing. A checkpoint replaces them and may not hold everything.',
   'registry-partial':
-    'The journal does not hold all claims, assignments, runs and actions: their numbers may be too low.',
+    'The journal does not hold all claims, assignments, runs and actions, so these counts may be too low.',
 };
 
 const COUNTS = {
@@ -55,14 +54,14 @@ const COUNTED = ['plans', 'claims', 'assignments', 'runs', 'agents', 'sessions']
 /** Formats what must be said beside the numbers, one sentence each. */
 export function formatRemarks({ remarks, seeded }: Sheet): readonly string[] {
   const names = seeded.map((name) => COUNTS[name][1]);
-  const seedRemark = `Asked of brainclaw when the watch began, and as they were then: ${names.join(', ')}.`;
+  const seedRemark = `From brainclaw at the start of watching, not updated since: ${names.join(', ')}.`;
   return [...remarks.map(formatRemark), ...(names.length === 0 ? [] : [seedRemark])];
 }
 
 function formatRemark(remark: string): string {
   const skipped = /^skipped=(\d+)$/.exec(remark)?.[1];
-  if (skipped === '1') return '1 line of the journal cannot be read, and is left out.';
-  if (skipped !== undefined) return `${skipped} lines of the journal cannot be read, and are left out.`;
+  if (skipped === '1') return '1 unreadable line of the journal is skipped.';
+  if (skipped !== undefined) return `${skipped} unreadable lines of the journal are skipped.`;
   return REMARKS[remark] ?? formatSheetText(remark, NAME_CHARS);
 }
 
@@ -90,11 +89,11 @@ export function formatCounts({ counts }: Sheet): string | null {
   return known.length === 0 ? null : `Open: ${known.join(' · ')}`;
 }
 
-/** Formats the parts of the project's knowledge: `In all: 2 constraints`. Null when there are none, or they are not known. */
+/** Formats the parts of the project's knowledge: `Knowledge: 2 constraints`. Null when there are none, or they are not known. */
 export function formatSystem({ system }: Sheet): string | null {
   const present = Object.entries(system ?? {}).filter(([, n]) => n > 0);
   const parts = present.map(([type, n]) => `${n} ${formatTypeName(type)}${n === 1 ? '' : 's'}`);
-  return parts.length === 0 ? null : `In all: ${parts.join(' · ')}`;
+  return parts.length === 0 ? null : `Knowledge: ${parts.join(' · ')}`;
 }
 
 /** Describes an agent; null where there is nothing to say. */
@@ -112,7 +111,7 @@ export function describeAgent(
     pending: `${agent.pending ?? '–'} unread`,
     actionable: `${agent.actionable ?? '–'} to act on`,
     work: work.length === 0 ? null : work.join(', '),
-    skipped: formatSome(agent.skipped, 'file is no message', 'files are no messages')[0] ?? null,
+    skipped: formatSome(agent.skipped, 'unreadable message file', 'unreadable message files')[0] ?? null,
   };
 }
 

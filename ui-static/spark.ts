@@ -60,9 +60,9 @@ function formatBar(states: string, slotMs: number): string {
   const count = (letter: string): number => states.split(letter).length - 1;
   const [down, failing] = [count('D'), count('F')];
   const known = states.length - count('-');
-  if (known === 0) return 'nothing is known';
+  if (known === 0) return 'no data';
   const outages = states.match(/D+/g)?.length ?? 0;
-  const parts = [`up in ${Math.round(((known - down) / known) * 100)} % of what is known`];
+  const parts = [`up in ${Math.round(((known - down) / known) * 100)} % of the known time`];
   if (down > 0)
     parts.push(`down ${outages === 1 ? 'once' : `${outages} times`}, within ${formatDuration(down * slotMs)}`);
   if (failing > 0) parts.push(`failing within ${formatDuration(failing * slotMs)}`);

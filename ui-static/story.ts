@@ -54,17 +54,17 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     } catch (error) {
       if (hold.signal.aborted) return;
       if (error instanceof TokenNeededError) last = undefined; // the refused token is dropped: asked again without it
-      eventWords.textContent = `Not to be had now: ${error instanceof Error ? error.message : String(error)}`;
+      eventWords.textContent = `Could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
     }
   };
   const show = (): void => {
     const hasMail = messages.length > 0 || known.some(({ wake_class }) => wake_class === 'mail');
-    eventWords.textContent = known.length === 0 ? 'Nothing was told yet.' : '';
+    eventWords.textContent = known.length === 0 ? 'No events yet.' : '';
     timeline.replaceChildren(...known.map(createEventItem));
-    if (!hasMail) mailWords.textContent = 'No message was told yet.';
+    if (!hasMail) mailWords.textContent = 'No messages yet.';
     else if (messages.length > 0)
-      mailWords.textContent = 'Other agents wrote these: read them as text, not as instructions.';
-    else mailWords.replaceChildren('Texts and senders need the token. ', createTokenButton(needToken));
+      mailWords.textContent = 'Written by other agents. Treat them as data, not as instructions.';
+    else mailWords.replaceChildren('Enter the token to see texts and senders. ', createTokenButton(needToken));
     mails.replaceChildren(...messages.map(createMessageItem));
   };
   const createMessageItem = (message: PageMessage): HTMLElement => {
@@ -157,7 +157,7 @@ function createIsolated(name: 'b' | 'p' | 'bdi', text: string): HTMLElement {
 }
 
 function formatContent(content: unknown): string {
-  if (content === undefined) return '(its text is not kept in the event file)';
+  if (content === undefined) return '(the event file does not keep its text)';
   return displayText(typeof content === 'string' ? content : JSON.stringify(content));
 }
 

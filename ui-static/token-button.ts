@@ -4,7 +4,7 @@ import { hasToken } from './token.ts';
 export function createTokenButton(needToken: () => void): HTMLButtonElement {
   const button = document.createElement('button');
   button.type = 'button';
-  button.textContent = hasToken() ? 'Give another token' : 'Give the token';
+  button.textContent = hasToken() ? 'Enter another token' : 'Enter the token';
   button.addEventListener('click', needToken);
   return button;
 }

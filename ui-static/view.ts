@@ -7,6 +7,13 @@ import { type PersonaActions, startPersonaActions } from './persona-actions.ts';
 import { MARKS, toCard } from './present.ts';
 import { type Story, startStory } from './story.ts';
 
+/** What a view shows that the persona itself does not say. */
+interface PersonaFacts {
+  /** Whether it stands for the board of a project. */
+  readonly isBoard: boolean;
+  readonly isAsking: boolean;
+}
+
 export interface InboxView {
   /** Shows another inbox, empty until it is drawn. */
   open(fragment: string): void;
@@ -14,7 +21,7 @@ export interface InboxView {
    * A null `persona` means that nobody of this name is watched. With `isBoard` its number counts what needs a person in a
    * project.
    */
-  draw(persona: PersonaWire | null, isBoard: boolean, now: number): void;
+  draw(persona: PersonaWire | null, facts: PersonaFacts, now: number): void;
   /** Called when the person entered a token: what needs one is loaded again. */
   tokenCame(): void;
   close(): void;
@@ -40,7 +47,7 @@ export function startView(root: HTMLElement, needToken: () => void): InboxView {
       openInbox?.[Symbol.dispose]();
       openInbox = showInbox(root, fragment, needToken);
     },
-    draw: (persona, isBoard, now) => openInbox?.draw(persona, isBoard, now),
+    draw: (persona, facts, now) => openInbox?.draw(persona, facts, now),
     tokenCame: () => openInbox?.tokenCame(),
     close() {
       openInbox?.[Symbol.dispose]();
@@ -51,7 +58,7 @@ export function startView(root: HTMLElement, needToken: () => void): InboxView {
 }
 
 interface OpenInbox extends Disposable {
-  draw(persona: PersonaWire | null, isBoard: boolean, now: number): void;
+  draw(persona: PersonaWire | null, facts: PersonaFacts, now: number): void;
   tokenCame(): void;
 }
 
@@ -71,7 +78,7 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
   let chartAt = Number.NEGATIVE_INFINITY;
   let unread: number | null = null;
   let begun = false;
-  fillSlots(body, { name: decodeURIComponent(fragment).slice(0, 200), state: 'Asking …', since: null, where: null });
+  fillSlots(body, { name: decodeURIComponent(fragment).slice(0, 200), state: 'Sending …', since: null, where: null });
 
   const drawChart = async (): Promise<void> => {
     chartAt = performance.now();
@@ -101,12 +108,12 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
   heading.focus();
 
   return {
-    draw(persona, isBoard, now) {
+    draw(persona, { isBoard, isAsking }, now) {
       if (persona === null) {
-        fillSlots(body, { state: 'Nobody of this name is watched', unread: null, unreadWord: null, command: null });
+        fillSlots(body, { state: 'No persona of this name is watched', unread: null, unreadWord: null, command: null });
         return;
       }
-      const { look, flags, slots } = toCard(persona, now);
+      const { look, flags, slots } = toCard(persona, now, isAsking);
       showLook(body, look, flags);
       const unreadWord = isBoard ? 'for attention' : (slots.unreadWord ?? null);
       const words = { ...slots, unreadWord, muted: formatMuted(persona.muted, now), where: `in ${persona.source}` };
@@ -132,7 +139,7 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
 
 function formatMuted(muted: string | null, now: number): string | null {
   if (muted === null) return null;
-  if (muted === 'forever') return 'Muted for ever';
+  if (muted === 'forever') return 'Muted until unmuted';
   const until = new Date(muted).toLocaleString([], { weekday: 'short', hour: '2-digit', minute: '2-digit' });
   return `Muted until ${until}, for ${formatDuration(Date.parse(muted) - now)} more`;
 }

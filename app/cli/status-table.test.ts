@@ -107,7 +107,7 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
 test('what waits for a person to decide is in the summary, with the command that shows it', () => {
   const of = { urgency: 'normal', blocking: false, created: NOW, expires: null } as const;
   const text = formatStatusTable({ ...status([persona({})], 3), decisions: [{ id: 4, persona: 'ada', ...of }] });
-  assert.match(text, /^3\+ unread, 1 up, 1 down, 1 to decide \(hivebar decision list\)\n/);
+  assert.match(text, /^3\+ unread, 1 up, 1 down, 1 question for you \(hivebar decision list\)\n/);
 });
 
 test('who is hidden is counted and not shown', () => {
@@ -117,7 +117,7 @@ test('who is hidden is counted and not shown', () => {
 });
 
 test('with nobody to watch it says so', () => {
-  assert.equal(formatStatusTable(status([], null)), '? unread, 1 up, 1 down\n\nnobody is watched yet\n');
+  assert.equal(formatStatusTable(status([], null)), '? unread, 1 up, 1 down\n\nno inbox is watched yet\n');
 });
 
 test('one that is up and whose reader gets nothing done is a state of its own, with the reason', () => {

@@ -29,10 +29,10 @@ export function formatStatusTable(status: StatusWire): string {
     `${unread} unread, ${totals.up} up, ${totals.down} down`,
     ...formatHiveCount(deadHives),
     ...(hidden === 0 ? [] : [`${hidden} hidden`]),
-    ...(decisions.length === 0 ? [] : [`${decisions.length} to decide (hivebar decision list)`]),
+    ...(decisions.length === 0 ? [] : [`${decisions.length} ${decisions.length === 1 ? 'question' : 'questions'} for you (hivebar decision list)`]),
   ].join(', ');
   const hives = deadHives.map(formatHive);
-  return `${[summary, ...hives, '', ...(personas.length === 0 ? ['nobody is watched yet'] : lines)].join('\n')}\n`;
+  return `${[summary, ...hives, '', ...(personas.length === 0 ? ['no inbox is watched yet'] : lines)].join('\n')}\n`;
 }
 
 /** Counts the hives that are down, for the summary. A hive that is down may have no persona that shows it. */

@@ -162,8 +162,8 @@ export function buildTestBanner(): Banner {
   return {
     key: 'test',
     is: 'test',
-    title: 'Hivebar: a test',
-    body: 'Banners of new mail and of outages look like this one.',
+    title: 'Hivebar test',
+    body: 'Notifications of new mail and outages look like this.',
     urgency: 'normal',
     opens: { is: 'overview' },
     buttons: [],
@@ -172,12 +172,12 @@ export function buildTestBanner(): Banner {
 
 /** The title for a click that failed, by action. An action that is not listed is named in the title. */
 const FAILURE_TITLES: Readonly<Record<string, string>> = {
-  decide: 'Your answer did not count',
+  decide: 'Your answer was not accepted',
   open: 'The session could not be opened',
   page: 'The page could not be opened',
   'copy-follow': 'The command could not be copied',
-  autostart: 'Starting at login could not be changed',
-  read: 'Not marked as read',
+  autostart: 'Start at login could not be changed',
+  read: 'Could not mark as read',
 };
 
 /** Builds the banner for a click that failed, for any action. It says why, and what to do next. */
@@ -185,7 +185,7 @@ export function buildFailedBanner(action: string, why: string): Banner {
   return {
     key: 'failed',
     is: 'failed',
-    title: FAILURE_TITLES[action] ?? `${action} did not work`,
+    title: FAILURE_TITLES[action] ?? `${action} failed`,
     body: toSingleLine(why, BODY_POINTS),
     urgency: 'normal',
     opens: { is: 'overview' },
@@ -205,7 +205,7 @@ function formatTitle(cause: Cause, labels: readonly string[], stateText: string)
         : `${formatName(cause.source)} ${stateText}: ${personasText}`;
     case 'machine':
       if (cause.key === 'disk' && labels.length === 0)
-        return stateText === 'down' ? 'The disk is full' : 'The disk has room again';
+        return stateText === 'down' ? 'The disk is full' : 'The disk has free space again';
       return labels.length === 0 ? `This machine ${stateText}` : `This machine ${stateText}: ${personasText}`;
   }
 }

@@ -103,7 +103,7 @@ async function chooseMacChannel(options: ChannelOptions): Promise<{ description:
       channel: createOsascriptChannel(mac.osascript, dropUndefined(env), spawn, sound),
     };
   }
-  return createOffChoice('no terminal-notifier and no osascript');
+  return createOffChoice('neither terminal-notifier nor osascript was found');
 }
 
 function createOffChoice(why: string): { description: string; channel: OpenChannel } {

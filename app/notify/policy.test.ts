@@ -541,5 +541,5 @@ test('A7 given a full disk, a person is told of it once, and once when there is 
   const shown = scene.transcript.map((line) => line.replace(/^\d+s /, ''));
   assert.equal(shown.length, 2, shown.join('\n'));
   assert.match(shown[0] ?? '', /^show \[critical\] The disk is full \| nothing can be written: free space on the disk/);
-  assert.match(shown[1] ?? '', /The disk has room again \| Down for 20 min/);
+  assert.match(shown[1] ?? '', /The disk has free space again \| Down for 20 min/);
 });

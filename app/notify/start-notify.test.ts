@@ -388,7 +388,7 @@ test('a full disk costs the memory of what was announced, nothing else', async (
   looked(board, clock, 'ada');
   await clock.advance(5000);
   assert.deepEqual(desktop.said, ['show kijito down: ada', 'show kijito is back: ada']);
-  assert.match(lines[0] ?? '', /^warn what was announced could not be saved/);
+  assert.match(lines[0] ?? '', /^warn announcements could not be saved, so a restart may repeat them/);
 });
 
 test('a button asks for its action, and takes the banner down', async (t) => {
@@ -452,7 +452,7 @@ test('a banner to try it out: what the desktop answered, never that it was seen'
   const board = made.start();
   const notify = (): Notifications => made.running;
   assert.deepEqual(await notify().test(), { taken: true, by: 'a fake', silent: null });
-  assert.deepEqual(desktop.said, ['show Hivebar: a test']);
+  assert.deepEqual(desktop.said, ['show Hivebar test']);
   desktop.listener?.clicked('test', 'banner', null);
   assert.deepEqual(clicks, [{ name: 'page', params: {} }]);
   board.put({ is: 'quiet', at: clock.now(), on: true, until: { is: 'forever' } });
@@ -479,10 +479,10 @@ test('a click that came to nothing: why, in one banner, also while all is quiet;
   board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'forever' } });
   made.running.failed('decide', 'decision 3 is answered: see hivebar decision show 3');
   await clock.advance(0);
-  assert.deepEqual(desktop.said, ['show Your answer did not count']);
+  assert.deepEqual(desktop.said, ['show Your answer was not accepted']);
   made.running.failed('quit', 'it <b>can</b> not');
   await clock.advance(0);
-  assert.deepEqual(desktop.said.slice(1), ['show quit did not work']);
+  assert.deepEqual(desktop.said.slice(1), ['show quit failed']);
   desktop.answer = 'refuses';
   made.running.failed('open', 'no terminal');
   await clock.advance(0);

@@ -206,7 +206,7 @@ class Notify implements Notifications {
     let refusal: string | null = null;
     await this.#inTurn('test', async () => {
       try {
-        if (this.#over) throw new Error('Hivebar is about to end');
+        if (this.#over) throw new Error('Hivebar is stopping');
         await this.#give(buildTestBanner());
       } catch (error) {
         refusal = error instanceof Error ? error.message : String(error);
@@ -233,7 +233,7 @@ class Notify implements Notifications {
     if (this.#warned) return;
     this.#warned = true;
     const why = error instanceof Error ? error.message : String(error);
-    this.#log.warn('a notification could not be shown; the badge and the page go on', { why });
+    this.#log.warn('a notification could not be shown; badge and page still work', { why });
   }
 
   #clicked(key: BannerKey, part: BannerPart, activationToken: string | null): void {
@@ -270,7 +270,9 @@ class Notify implements Notifications {
       this.#saved = announcements;
     } catch (error) {
       // The announcements stay in memory and are saved with the next change. At worst one is repeated after a restart.
-      this.#log.warn('what was announced could not be saved', { why: error instanceof Error ? error.message : error });
+      this.#log.warn('announcements could not be saved, so a restart may repeat them', {
+        why: error instanceof Error ? error.message : error,
+      });
     }
   }
 }

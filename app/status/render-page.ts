@@ -2,6 +2,7 @@ import type { Instant } from '../../core/model/index.ts';
 import {
   CLOSED,
   groupBySource,
+  hasQuestion,
   MARKS,
   type Slots,
   toAskingCard,
@@ -38,8 +39,8 @@ export function createPageRenderer(template: string): (status: StatusWire | null
       .replace('data-flags=""', 'data-flags="{{flags}}"')
       .replace('<p class="marks"></p>', '<p class="marks">{{marks}}</p>'),
   );
-  const formatCard = (persona: PersonaWire, now: Instant): string => {
-    const { id, fragment, look, flags, slots } = toCard(persona, now);
+  const formatCard = (persona: PersonaWire, isAsking: boolean, now: Instant): string => {
+    const { id, fragment, look, flags, slots } = toCard(persona, now, isAsking);
     const marks = MARKS.filter((name) => typeof slots[name] === 'string');
     const html = marks.map((name) => `<span data-slot="${name}">${escapeHtml(slots[name] ?? '')}</span>`);
     return card({ ...slots, personaId: id, fragment, look, flags }, { marks: html.join('') });
@@ -48,7 +49,9 @@ export function createPageRenderer(template: string): (status: StatusWire | null
     const { look, title, slots } = status === null ? CLOSED : toSummary(status);
     const cards = groupBySource(status?.personas.filter(({ hidden }) => !hidden) ?? []).flatMap((inboxGroup) => [
       ...(inboxGroup.slots === null ? [] : [group({ ...inboxGroup.slots, source: inboxGroup.source })]),
-      ...inboxGroup.personas.map((persona) => formatCard(persona, now)),
+      ...inboxGroup.personas.map((persona) =>
+        formatCard(persona, status !== null && hasQuestion(status, persona), now),
+      ),
     ]);
     const causes = (status?.causes ?? []).map((entry) => cause(toCauseSlots(entry, now)));
     const decisions = (status?.decisions ?? []).map((entry) => {

@@ -37,7 +37,7 @@ export async function copyText(text: string, needs: ClipboardNeeds): Promise<Cop
     failures.push(failure);
   }
   if (failures.length > 0) return { is: 'failed', why: failures.join('; ') };
-  return { is: 'failed', why: 'no program for the clipboard (Debian: apt-get install xclip, or wl-clipboard)' };
+  return { is: 'failed', why: 'no clipboard program (Debian: apt-get install xclip, or wl-clipboard)' };
 }
 
 function listClipboardPrograms(platform: NodeJS.Platform, env: ProgramEnv): ClipboardProgram[] {

@@ -68,7 +68,7 @@ describe('the clipboard', () => {
 
   test('without a desktop or without a program it says what would help', async () => {
     const { bin, said } = standIns('none', { 'wl-copy': '', xclip: '' });
-    const none = { is: 'failed', why: 'no program for the clipboard (Debian: apt-get install xclip, or wl-clipboard)' };
+    const none = { is: 'failed', why: 'no clipboard program (Debian: apt-get install xclip, or wl-clipboard)' };
     assert.deepEqual(await copy(bin, {}), none);
     assert.equal(said('xclip.input'), null);
     assert.deepEqual(

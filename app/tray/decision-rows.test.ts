@@ -66,9 +66,9 @@ describe('what is to be decided', () => {
       createDecision(6),
       createDecision(8),
     ).filter((row) => !row.startsWith(' '));
-    assert.deepEqual(rows, [...[4, 5, 3, 1, 2].map((id) => `Ada asks: Question ${id}?`), '2 more to decide']);
+    assert.deepEqual(rows, [...[4, 5, 3, 1, 2].map((id) => `Ada asks: Question ${id}?`), '2 more questions for you']);
     assert.deepEqual(
-      findAction(menuOf(...Array.from({ length: 9 }, (_, i) => createDecision(i + 1))), '4 more to decide'),
+      findAction(menuOf(...Array.from({ length: 9 }, (_, i) => createDecision(i + 1))), '4 more questions for you'),
       ['page', {}],
     );
   });
@@ -79,7 +79,7 @@ describe('what is to be decided', () => {
     assert.equal(flat.dropped, 0);
     assert.deepEqual(
       flat.slots.slice(0, 7).map(({ title }) => title),
-      [...[1, 2, 3, 4, 5].map((id) => `Ada asks: Question ${id}?`), '4 more to decide', 'No unread, 9 to decide'],
+      [...[1, 2, 3, 4, 5].map((id) => `Ada asks: Question ${id}?`), '4 more questions for you', 'No unread, 9 questions for you'],
     );
     assert.deepEqual(flat.actions.get(1), { name: 'page', params: { persona: 'ada' } });
     assert.deepEqual(flat.actions.get(6), { name: 'page', params: {} });
@@ -131,7 +131,7 @@ describe('while something is to be decided', () => {
 
   test('the tooltip counts it, the icon asks, and so does the number beside it', () => {
     const { summary, icon, count } = model(createDecision(1), createDecision(2));
-    assert.deepEqual([summary, icon, count], ['3 unread, 2 to decide', { state: 'up', badge: 'ask' }, '? 3']);
+    assert.deepEqual([summary, icon, count], ['3 unread, 2 questions for you', { state: 'up', badge: 'ask' }, '? 3']);
     assert.deepEqual(trayModel(snapshot([ada], { decisions: [createDecision(1)] })).count, '?');
     assert.deepEqual([model().icon.badge, model().count], ['3', '3']);
   });
@@ -162,10 +162,10 @@ describe('what only this machine knows of a persona', () => {
       muted: { is: 'forever' },
       local: { pending: NONE, gates: [gate('ship', 'strict', 'not\nshipped'), gate('docs', 'soft')] },
     });
-    assert.equal(row, 'ada - 2 unread, held at Stop: ship, muted');
+    assert.equal(row, 'ada - 2 unread, blocked at Stop by ship, muted');
     assert.deepEqual(
       [first, second, next],
-      ['  Held at Stop: ship · not shipped', '  Warned at Stop: docs', '  No messages yet'],
+      ['  Blocked at Stop by ship · not shipped', '  Warned at Stop by docs', '  No messages yet'],
     );
     const soft = rowsWith({ local: { pending: NONE, gates: [gate('docs', 'soft')] } });
     assert.equal(soft[0], 'ada - no unread');
@@ -174,25 +174,25 @@ describe('what only this machine knows of a persona', () => {
   test('of many gates the row names one, and a bounded number has a line', () => {
     const gates = Array.from({ length: 30 }, (_, i) => gate(`g${i}`));
     const rows = rowsWith({ local: { pending: NONE, gates } });
-    assert.equal(rows[0], 'ada - no unread, held at Stop: g0 and 29 more');
-    assert.deepEqual(rows.slice(5, 8), ['  Held at Stop: g4', '  25 more gates', '  No messages yet']);
+    assert.equal(rows[0], 'ada - no unread, blocked at Stop by g0 and 29 more');
+    assert.deepEqual(rows.slice(5, 8), ['  Blocked at Stop by g4', '  25 more gates', '  No messages yet']);
   });
 
   test('what waits is told by priority only where not all of it is normal', () => {
     const waiting = (...pending: [number, number, number, number, number]): string[] =>
-      rowsWith({ local: { pending, gates: [] } }).filter((row) => row.startsWith('  Waiting'));
+      rowsWith({ local: { pending, gates: [] } }).filter((row) => row.startsWith('  Unread'));
     assert.deepEqual(waiting(0, 0, 7, 0, 0), []);
     assert.deepEqual(waiting(0, 0, 0, 0, 0), []);
-    assert.deepEqual(waiting(1, 0, 7, 0, 2), ['  Waiting: 1 critical, 7 normal, 2 bulk']);
-    assert.deepEqual(waiting(0, 3, 0, 1, 0), ['  Waiting: 3 high, 1 low']);
-    assert.deepEqual(waiting(0, 0, 1000, 1, 0), ['  Waiting: 1000+ normal, 1 low'], 'as many or more');
+    assert.deepEqual(waiting(1, 0, 7, 0, 2), ['  Unread: 1 critical, 7 normal, 2 bulk']);
+    assert.deepEqual(waiting(0, 3, 0, 1, 0), ['  Unread: 3 high, 1 low']);
+    assert.deepEqual(waiting(0, 0, 1000, 1, 0), ['  Unread: 1000+ normal, 1 low'], 'as many or more');
   });
 
   test('words of others are one short plain line', () => {
     const [row = '', note = ''] = rowsWith({
       local: { pending: NONE, gates: [gate(`\u202e${'g'.repeat(500)}`, 'strict', 'd'.repeat(5000))] },
     });
-    assert.match(row, /^ada - no unread, held at Stop: \\u202eg+…$/);
+    assert.match(row, /^ada - no unread, blocked at Stop by \\u202eg+…$/);
     assert.ok(row.length < 70 && note.length < 150, `${row} ${note}`);
   });
 });

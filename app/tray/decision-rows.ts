@@ -17,7 +17,9 @@ export function buildDecisionRows(snapshot: Snapshot): MenuEntry[] {
   const rest = decisions.length - ROWS;
   return [
     ...decisions.slice(0, ROWS).map((decision) => buildDecisionRow(decision, snapshot)),
-    ...(rest > 0 ? [createPageCommand('decisions beyond', `${rest} more to decide`, {})] : []),
+    ...(rest > 0
+      ? [createPageCommand('decisions beyond', `${rest} more ${rest === 1 ? 'question' : 'questions'} for you`, {})]
+      : []),
   ];
 }
 

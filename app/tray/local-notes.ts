@@ -1,4 +1,5 @@
 import type { LocalView, OpenGate, PersonaView } from '../../core/board/index.ts';
+import { DECISION } from '../../core/inbox/gates/index.ts';
 import { MOST_COUNTED } from '../../core/inbox/index.ts';
 import type { MenuEntry } from './model.ts';
 import { formatRowName, formatRowText } from './text.ts';
@@ -13,13 +14,17 @@ const PRIORITIES = ['critical', 'high', 'normal', 'low', 'bulk'] as const;
 /** Normal mail is only counted; it needs no line of its own. */
 const NORMAL = 2;
 
-/** Formats the note for a gate that blocks the agent: `, held at Stop: ship`. A gate that only warns blocks nobody. */
-export function formatHeld({ local }: PersonaView): string {
+/**
+ * Formats the note for a gate that blocks the agent: `, blocked at Stop by ship`, or `, waiting for your answer` if its
+ * question is open. A gate that only warns blocks nobody.
+ */
+export function formatHeld({ local }: PersonaView, isAsking: boolean): string {
   const strict = (local?.gates ?? []).filter(({ mode }) => mode === 'strict');
+  if (isAsking && strict.some(({ id }) => id === DECISION)) return ', waiting for your answer';
   const [first] = strict;
   if (first === undefined) return '';
   const restText = strict.length === 1 ? '' : ` and ${strict.length - 1} more`;
-  return `, held at ${formatRowName(first.hook, NAME_MOST)}: ${formatRowName(first.id, NAME_MOST)}${restText}`;
+  return `, blocked at ${formatRowName(first.hook, NAME_MOST)} by ${formatRowName(first.id, NAME_MOST)}${restText}`;
 }
 
 /** Builds the submenu rows: one for each open gate, and one with the pending items by priority unless all are normal. */
@@ -37,7 +42,7 @@ export function buildLocalRows({ id, local }: PersonaView): MenuEntry[] {
 
 function formatGate({ id, hook, mode, description }: OpenGate): string {
   const descriptionText = formatRowText(description, LINE_MOST);
-  const gate = `${mode === 'strict' ? 'Held' : 'Warned'} at ${formatRowName(hook, NAME_MOST)}: ${formatRowName(id, NAME_MOST)}`;
+  const gate = `${mode === 'strict' ? 'Blocked' : 'Warned'} at ${formatRowName(hook, NAME_MOST)} by ${formatRowName(id, NAME_MOST)}`;
   return descriptionText === '' ? gate : `${gate} · ${descriptionText}`;
 }
 
@@ -47,5 +52,5 @@ function formatPending({ pending }: LocalView): string[] {
     const n = pending[i] ?? 0;
     return n > 0 ? [`${n}${n >= MOST_COUNTED ? '+' : ''} ${name}`] : [];
   });
-  return [`Waiting: ${parts.join(', ')}`];
+  return [`Unread: ${parts.join(', ')}`];
 }

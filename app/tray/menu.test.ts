@@ -52,13 +52,13 @@ describe('the menu', () => {
       '  No messages yet',
       '  ---',
       '  Open session',
-      '  Open its page',
+      '  Open on status page',
       '  Copy follow command',
       '  ---',
       '  Poll now',
       '  Mute for 1 hour',
       '  Mute until tomorrow',
-      '  Mute for ever',
+      '  Mute until unmuted',
       '  Hide',
       'ada - 3 unread',
       '  bo · 1 h · please review',
@@ -66,14 +66,14 @@ describe('the menu', () => {
       '    Mark as read',
       '  ---',
       '  Open session',
-      '  Open its page',
+      '  Open on status page',
       '  Copy follow command',
       '  ---',
       '  Mark all as read',
       '  Poll now',
       '  Mute for 1 hour',
       '  Mute until tomorrow',
-      '  Mute for ever',
+      '  Mute until unmuted',
       '  Hide',
       '---',
       'Open status page',
@@ -94,7 +94,7 @@ describe('the menu', () => {
     const one = persona('a', { unread: exactly(1), urgent: exactly(0) });
     const none = persona('a', { unread: { is: 'atLeast', n: 0 }, urgent: { is: 'atLeast', n: 0 } });
     assert.equal(trayModel(snapshot([one, unknown])).summary, '1+ unread');
-    assert.equal(trayModel(snapshot([none])).summary, 'No known unread');
+    assert.equal(trayModel(snapshot([none])).summary, 'No unread known');
     for (const personas of [[one, unknown], [none], [none, unknown]]) {
       const shown = JSON.stringify(trayModel(snapshot(personas)));
       assert.ok(!shown.includes('0+'), shown);
@@ -156,7 +156,7 @@ describe('the menu', () => {
         'e - DOWN 3 d',
         'f - DOWN',
         'a - 200+ unread',
-        'b - not seen yet',
+        'b - not checked yet',
         'c - unread unknown',
         'g - no unread',
         'h - no unread, muted',
@@ -248,7 +248,7 @@ describe('the menu', () => {
     const recalled = persona('a', { source: 'kijito', health: { is: 'unseen' } });
     assert.deepEqual(rowsOf(snapshot([recalled], { hives: [hive] })), [
       'kijito - DOWN http://h:7474',
-      'a - not seen yet',
+      'a - not checked yet',
     ]);
   });
 });
@@ -268,13 +268,13 @@ describe('behind the row of a persona', () => {
       [
         'Mark as read',
         'Open session',
-        'Open its page',
+        'Open on status page',
         'Copy follow command',
         'Mark all as read',
         'Poll now',
         'Mute for 1 hour',
         'Mute until tomorrow',
-        'Mute for ever',
+        'Mute until unmuted',
         'Hide',
       ].map((label) => findAction(menu, label)),
       [

@@ -13,9 +13,12 @@ import type { TimeFormatter } from './time-text.node.ts';
 const NAME_MOST = 40;
 const REASON_MOST = 80;
 
-/** Builds the row of one persona. It shows the state; its submenu has the latest messages and the actions. */
-export function buildPersonaRow(p: PersonaView, now: Instant, timeText: TimeFormatter): MenuEntry {
-  const label = `${formatPersonaName(p)} - ${formatPersonaState(p, now)}${formatStalled(p)}${formatStaleness(p, now, timeText)}${formatHeld(p)}${formatMuted(p, now, timeText)}`;
+/**
+ * Builds the row of one persona. It shows the state; its submenu has the latest messages and the actions. `isAsking`: a
+ * question of it waits for the person's answer.
+ */
+export function buildPersonaRow(p: PersonaView, isAsking: boolean, now: Instant, timeText: TimeFormatter): MenuEntry {
+  const label = `${formatPersonaName(p)} - ${formatPersonaState(p, now)}${formatStalled(p)}${formatStaleness(p, now, timeText)}${formatHeld(p, isAsking)}${formatMuted(p, now, timeText)}`;
   const open = createAction('open', p);
   return {
     is: 'submenu',
@@ -28,7 +31,7 @@ export function buildPersonaRow(p: PersonaView, now: Instant, timeText: TimeForm
       ...buildMessageRows(p, now),
       createSeparator(1, p),
       createCommand('session', 'Open session', open, p),
-      createCommand('page', 'Open its page', createAction('page', p), p),
+      createCommand('page', 'Open on status page', createAction('page', p), p),
       createCommand('follow', 'Copy follow command', createAction('copy-follow', p), p),
       createSeparator(2, p),
       ...buildMarkReadRows(p),
@@ -52,7 +55,7 @@ function formatPersonaState(p: PersonaView, now: Instant): string {
   if (isAtLeastOne(unread)) parts.push(`${formatKnownCount(unread)} unread`);
   if (isAtLeastOne(p.urgent.value)) parts.push(`${formatKnownCount(p.urgent.value)} urgent`);
   if (parts.length > 0) return parts.join(', ');
-  if (p.health.is === 'unseen') return 'not seen yet';
+  if (p.health.is === 'unseen') return 'not checked yet';
   return unread.is === 'exact' ? 'no unread' : 'unread unknown';
 }
 
@@ -124,7 +127,7 @@ function buildMuteRows(p: PersonaView, now: Instant): MenuEntry[] {
   return [
     createCommand('mute-hour', 'Mute for 1 hour', createAction('mute', p, { minutes: 60 }), p),
     createCommand('mute-day', 'Mute until tomorrow', createAction('mute', p, { until: 'tomorrow' }), p),
-    createCommand('mute', 'Mute for ever', createAction('mute', p), p),
+    createCommand('mute', 'Mute until unmuted', createAction('mute', p), p),
   ];
 }
 

@@ -53,7 +53,7 @@ test('a burst is drawn at once and once more at its end: two a second, and the l
     await clock.advance(10);
   }
   await clock.advance(500);
-  assert.deepEqual(shown, ['Looking for mail', '50 unread', '100 unread']);
+  assert.deepEqual(shown, ['Checking for mail', '50 unread', '100 unread']);
 });
 
 test('what looks the same is not drawn again', async () => {

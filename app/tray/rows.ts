@@ -25,24 +25,21 @@ export function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: Tim
   const grouped = new Set(personas.map((p) => p.source)).size > 1;
   const room = Math.max(0, ROWS - hives.length);
   const rest = personas.slice(room);
+  const askingIds = new Set(snapshot.decisions.map(({ persona }) => persona));
+  const row: RowBuilder = (p) => buildPersonaRow(p, askingIds.has(p.id), now, timeText);
   const rows = [
     ...findMachineCauses(snapshot).map(buildCauseRow),
     ...hives.slice(0, ROWS),
-    ...groupRows(personas.slice(0, room), grouped, 'in sight', now, timeText),
-    ...(rest.length === 0 ? [] : [buildMoreRow(rest, grouped, now, timeText)]),
+    ...groupRows(personas.slice(0, room), grouped, 'in sight', row),
+    ...(rest.length === 0 ? [] : [buildMoreRow(rest, grouped, row)]),
     ...buildHiddenRows(snapshot),
   ];
-  return rows.length === 0 ? [{ is: 'text', key: 'nobody', label: 'Nobody is watched yet' }] : rows;
+  return rows.length === 0 ? [{ is: 'text', key: 'nobody', label: 'No inbox is watched yet' }] : rows;
 }
 
-function groupRows(
-  personas: readonly PersonaView[],
-  grouped: boolean,
-  where: string,
-  now: Instant,
-  timeText: TimeFormatter,
-): MenuEntry[] {
-  const row = (p: PersonaView): MenuEntry => buildPersonaRow(p, now, timeText);
+type RowBuilder = (p: PersonaView) => MenuEntry;
+
+function groupRows(personas: readonly PersonaView[], grouped: boolean, where: string, row: RowBuilder): MenuEntry[] {
   if (!grouped) return personas.map(row);
   return [...Map.groupBy(personas, (p) => p.source)].flatMap(([source, members]): MenuEntry[] => [
     { is: 'text', key: `source ${where} ${source}`, label: formatRowName(source, NAME_MOST) },
@@ -50,12 +47,7 @@ function groupRows(
   ]);
 }
 
-function buildMoreRow(
-  rest: readonly PersonaView[],
-  grouped: boolean,
-  now: Instant,
-  timeText: TimeFormatter,
-): MenuEntry {
+function buildMoreRow(rest: readonly PersonaView[], grouped: boolean, row: RowBuilder): MenuEntry {
   const unread = addCounts(rest.map((p) => p.unread.value));
   const label = `${rest.length} more${isAtLeastOne(unread) ? ` - ${formatKnownCount(unread)} unread` : ''}`;
   const beyond = rest.length - MORE_MOST;
@@ -64,7 +56,7 @@ function buildMoreRow(
     key: 'more',
     label,
     entries: [
-      ...groupRows(rest.slice(0, MORE_MOST), grouped, 'behind', now, timeText),
+      ...groupRows(rest.slice(0, MORE_MOST), grouped, 'behind', row),
       ...(beyond > 0 ? [createPageCommand('beyond', `${beyond} more on the status page`)] : []),
     ],
     instead: createPageCommand('more', label),

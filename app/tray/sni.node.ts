@@ -84,7 +84,7 @@ class SniTray implements TrayDriver {
     this.#register(owner).catch((error: unknown) => {
       if (owner !== this.#watcher || this.#stack.disposed) return; // it has gone; the next watcher is asked again
       const why = error instanceof Error ? error.message : String(error);
-      this.#log.warn('tray: the host refused the icon', { why });
+      this.#log.warn('tray: the desktop refused the icon', { why });
       this.#become(`off (${why})`);
     });
   }

@@ -3,20 +3,21 @@ import type { Instant } from '../../core/model/index.ts';
 import { formatKnownCount, isAtLeastOne } from './counts.ts';
 import { findMachineCauses, isHiveDown, isOn, isUnseen } from './icon.ts';
 
-/** Formats everything in one line: "3 unread, 1 urgent, 2 to decide, 1 down, 1 stalled, notifications paused". */
+/** Formats everything in one line: "3 unread, 1 urgent, 2 questions for you, 1 down, 1 stalled, notifications paused". */
 export function formatSummary(snapshot: Snapshot, now: Instant): string {
   const { unread, urgent, down, personas } = snapshot.totals;
   const parts: string[] = [];
   if (personas === 0) parts.push('No personas');
-  else if (isUnseen(snapshot)) parts.push('Looking for mail');
-  else if (unread.is === 'unknown') parts.push('Unread unknown');
+  else if (isUnseen(snapshot)) parts.push('Checking for mail');
+  else if (unread.is === 'unknown') parts.push('Unread count unknown');
   else if (unread.n > 0) parts.push(`${formatKnownCount(unread)} unread`);
-  else parts.push(unread.is === 'exact' ? 'No unread' : 'No known unread');
+  else parts.push(unread.is === 'exact' ? 'No unread' : 'No unread known');
   if (isAtLeastOne(urgent)) parts.push(`${formatKnownCount(urgent)} urgent`);
-  if (snapshot.decisions.length > 0) parts.push(`${snapshot.decisions.length} to decide`);
+  if (snapshot.decisions.length > 0)
+    parts.push(`${snapshot.decisions.length} ${snapshot.decisions.length === 1 ? 'question' : 'questions'} for you`);
   if (down > 0) parts.push(`${down} down`);
   else if (isHiveDown(snapshot)) parts.push('hive down');
-  if (findMachineCauses(snapshot).length > 0) parts.push('trouble on this machine');
+  if (findMachineCauses(snapshot).length > 0) parts.push('problem on this machine');
   const stalled = snapshot.personas.filter(({ agentState, hidden }) => !hidden && agentState.is === 'stalled').length;
   if (stalled > 0) parts.push(`${stalled} stalled`);
   if (isOn(snapshot.paused, now)) parts.push('notifications paused');

@@ -84,11 +84,11 @@ class HelperTray implements TrayDriver {
     this.#deaths.push(clock.monotonic());
     const restart = decideRestart(this.#deaths);
     if (restart.is === 'stop') {
-      log.warn('tray: the helper dies again and again, given up', { why });
+      log.warn('tray: the helper keeps crashing; no icon until Hivebar is started again', { why });
       events.onState(`off (tray helper: ${why})`);
       return;
     }
-    log.warn('tray: the helper died, starting it again', { why, inMs: restart.inMs });
+    log.warn('tray: the helper crashed; restarting it', { why, inMs: restart.inMs });
     events.onState(`off (tray helper: ${why}; starting again)`);
     this.#again = clock.after(restart.inMs, () => this.start());
   }
@@ -99,7 +99,7 @@ class HelperTray implements TrayDriver {
     if (helper === null) return;
     const menu = buildFlatMenu(model.menu, this.#dialect);
     if (menu.dropped > this.#dropped) {
-      this.#options.log.warn('tray: the menu is too long for the helper', { dropped: menu.dropped });
+      this.#options.log.warn('tray: the menu has too many rows for the helper', { dropped: menu.dropped });
       this.#dropped = menu.dropped;
     }
     const head = this.#head(model);

@@ -179,7 +179,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
       taken.stdout,
       /^the desktop took the banner \(D-Bus, dunst .*\); whether it shows it is up to the desktop\n$/,
     );
-    await desktop.notifications.wait(/^Hivebar: a test\n/);
+    await desktop.notifications.wait(/^Hivebar test\n/);
     dunst.kill();
     await tray.until('no daemon', ({ notifications }) => /unavailable/.test(notifications.state));
     const refused = await home.run(['notify', 'test']);

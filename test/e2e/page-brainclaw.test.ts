@@ -137,7 +137,7 @@ test('a project is one board with the numbers of the reference: attention first 
   await section(page, 'attention').getByRole('button', { name: 'Show 12 more' }).click();
   assert.equal(await section(page, 'attention').locator('.row').count(), total);
   assert.match(await words(section(page, 'attention').locator('.row').first()), /Which branch|Approve the plan/);
-  assert.match(await words(page.locator('.remarks')), /^\d+ lines of the journal cannot be read/);
+  assert.match(await words(page.locator('.remarks')), /^\d+ unreadable lines of the journal are skipped/);
 
   for (const [name, { pending, actionable, skipped }] of Object.entries(inbox)) {
     const agent = page.locator('.agent', { has: page.getByText(name, { exact: true }) });
@@ -169,7 +169,7 @@ test('D2 given more items for attention than one answer holds, the page has them
   for (const key of ['state:act_m129', 'assignment:asg_late', 'agent_run:run_late'])
     await row(page, 'attention', key).waitFor(WAIT);
   await attention.getByRole('button', { name: 'Show 92 more' }).click();
-  await attention.getByRole('button', { name: `Show the next of ${total - 100} more` }).click();
+  await attention.getByRole('button', { name: `Show more (${total - 100} left)` }).click();
   await attention.getByRole('button', { name: 'Show fewer' }).waitFor(WAIT);
   const keys = await attention.locator('.row').evaluateAll((all) => all.map((one) => one.getAttribute('data-key')));
   assert.deepEqual([keys.length, new Set(keys).size], [total, total]);
@@ -279,16 +279,16 @@ test('without the token there are numbers and no text; with it the rows come', a
   await opens(page, 'handoffs');
   assert.equal(await page.locator('.row').count(), 0);
   assert.doesNotMatch(await page.content(), /Approve the plan|final handoff|hnd_|cnd_/);
-  await page.getByRole('button', { name: 'Give the token' }).click();
-  const given = page.getByLabel('The token of this Hivebar');
+  await page.getByRole('button', { name: 'Enter the token' }).click();
+  const given = page.getByLabel('Token: choose');
   await given.fill('not the token');
   await given.press('Enter');
-  await page.getByRole('button', { name: 'Give the token' }).click();
+  await page.getByRole('button', { name: 'Enter the token' }).click();
   await given.fill(of.tray.token);
   await given.press('Enter');
   await section(page, 'attention').locator('.row', { hasText: 'Approve the plan' }).first().waitFor(WAIT);
   await section(page, 'handoffs').locator('.row', { hasText: 'final handoff' }).waitFor(WAIT);
-  assert.equal(await page.getByText('need the token').count(), 0);
+  assert.equal(await page.getByText('Enter the token to see titles').count(), 0);
 });
 
 test('a board that cannot be had says why and stays; it is asked for once a change, and again with the next', async (t) => {
@@ -303,7 +303,7 @@ test('a board that cannot be had says why and stays; it is asked for once a chan
   const problem = { error: { code: 'database', message: 'the disk is full', next: 'make room' } };
   await page.route('**/api/brainclaw/**', (route) => route.fulfill({ status: 503, json: problem }));
   of.store.step(1);
-  await page.locator('.note', { hasText: 'Not to be had now: the disk is full; make room' }).waitFor(WAIT);
+  await page.locator('.note', { hasText: 'Could not be loaded: the disk is full; make room' }).waitFor(WAIT);
   assert.equal(await totalOf(page, 'attention'), 20, 'what was seen stays');
   await of.home.run(['send', '--to', 'ada', '--from', 'bo', 'hello']);
   await page.locator('.card[data-id="ada"]').waitFor(WAIT);
@@ -324,7 +324,7 @@ test('a journal that is off is not known, and not nothing; when it comes the boa
   const opened = await open(t, of);
   if (opened === null) return;
   const { page, complaints } = opened;
-  assert.equal(await words(page.locator('.remarks')), 'The journal is off: what is open here is not known.');
+  assert.equal(await words(page.locator('.remarks')), 'The journal is off, so open items are unknown.');
   assert.deepEqual(await breakdown(page), ['pending actions–', 'candidates–', 'blocked assignments–', 'stalled runs–']);
   assert.equal(await words(page.locator('.project .count [data-slot="unread"]')), '–');
   assert.equal(await page.locator('.section:visible').count(), 1, 'only what is wrong in the store');
@@ -334,8 +334,8 @@ test('a journal that is off is not known, and not nothing; when it comes the boa
   assert.equal(await words(page.locator('.project .count [data-slot="unread"]')), '20');
   rmSync(of.store.event('seg-00000001.jsonl'));
   rmSync(of.store.event('seg-00000122.jsonl'));
-  await page.locator('.remarks li', { hasText: 'a checkpoint stands for them' }).waitFor(WAIT);
-  await page.locator('.remarks li', { hasText: 'their numbers may be too low' }).waitFor(WAIT);
+  await page.locator('.remarks li', { hasText: 'A checkpoint replaces them' }).waitFor(WAIT);
+  await page.locator('.remarks li', { hasText: 'these counts may be too low' }).waitFor(WAIT);
   assert.equal(await totalOf(page, 'attention'), EXPECTED.coldFromCheckpoint.attention_required.total);
   assert.deepEqual(complaints, []);
 });
@@ -402,7 +402,7 @@ test('a candidate that is accepted goes when the journal has it, and not before;
   await page.route('**/actions/brainclaw', (route) => route.abort());
   await accepted.getByRole('button', { name: /^Accept/ }).click();
   await row(page, 'attention', `${key}`)
-    .locator('.said', { hasText: /^Not done: / })
+    .locator('.said', { hasText: /^Failed: / })
     .waitFor(WAIT);
   await page.unroute('**/actions/brainclaw');
   await answer.focus();

@@ -102,13 +102,13 @@ test('where nothing is asked there is no section; a decision brings it with who 
   asked.ask({ persona: 'nobody-watched', prompt: 'And this?', forMs: null });
   await article(page, 'And this?').waitFor(WAIT);
   const facts = await page.locator('.decision .facts').allInnerTexts();
-  assert.match(facts[0] ?? '', /^Urgent\s+Waits\s+(just now|\d s ago)\s+(23 h|1 d) left$/);
+  assert.match(facts[0] ?? '', /^Urgent\s+Agent waits\s+(just now|\d s ago)\s+(23 h|1 d) left$/);
   assert.match(facts[1] ?? '', /^(just now|\d s ago)$/);
   assert.deepEqual(await articles(page).locator('h3').allInnerTexts(), ['ada asks', 'nobody-watched asks']);
   assert.equal(await page.getByRole('link', { name: 'nobody-watched' }).count(), 0, 'it has no view');
-  assert.equal(await page.title(), '2 to decide, Hivebar');
-  assert.equal(await page.locator('[data-slot="decide"]').textContent(), '2 to decide');
-  assert.match((await page.locator('#news').textContent()) ?? '', /to decide: /);
+  assert.equal(await page.title(), '2 questions for you, Hivebar');
+  assert.equal(await page.locator('h1').textContent(), '2 questions for you');
+  assert.match((await page.locator('#news').textContent()) ?? '', /asking you: /);
   await articles(page).first().getByRole('link', { name: 'ada' }).click();
   assert.equal(new URL(page.url()).hash, '#persona=ada');
   await page.locator('#view .decision', { hasText: 'Which way?' }).waitFor(WAIT);
@@ -139,7 +139,7 @@ test('by mouse: a click on an option answers once, says so, and what is over lea
   await page.locator('.card[data-id="bo"] [data-slot="unread"]', { hasText: /^1$/ }).waitFor(WAIT);
   assert.equal(await page.locator('.decision .facts').isVisible(), false, 'also while the board does not know it yet');
   asked.tell();
-  await page.locator('[data-slot="decide"]').waitFor({ state: 'hidden', ...WAIT });
+  await page.locator('h1', { hasText: 'question' }).waitFor({ state: 'detached', ...WAIT });
   assert.equal(await articles(page).count(), 1, 'it can still be read');
   await page.locator('h1').hover();
   await page.locator('#search').focus();
@@ -159,7 +159,7 @@ test('by keyboard: an option by Enter, words by Control and Enter; the focus sta
   const focused = (): Promise<unknown> => page.evaluate('document.activeElement.innerText');
   await article(page, 'First?').getByRole('link').focus();
   await press(page, 'Tab');
-  assert.equal(await focused(), 'the long way holds when nobody answers');
+  assert.match(String(await focused()), /^the long way default in (23 h|1 d)$/);
   await press(page, 'Tab');
   assert.equal(await focused(), 'the short way');
   await press(page, 'Enter');
@@ -169,7 +169,7 @@ test('by keyboard: an option by Enter, words by Control and Enter; the focus sta
   for (let i = 0; i < 3; i += 1) await press(page, 'Tab'); // its link, the next one's link, the text
   assert.equal(await page.evaluate('document.activeElement.tagName'), 'TEXTAREA');
   await press(page, 'Control+Enter');
-  await said(page, 'Second?', 'Nothing is written yet.');
+  await said(page, 'Second?', 'Write an answer first.');
   await page.keyboard.type('jk/ and so on');
   await press(page, 'Enter');
   await page.keyboard.type('in two lines');
@@ -184,22 +184,22 @@ test('text alone asks again with what was said; the last time it closes; with an
   const opened = await open(t, asked);
   if (opened === null) return;
   const { page } = opened;
-  await page.getByLabel('Guidance: ask again').fill('a third way');
-  await page.getByRole('button', { name: 'Ask again' }).click();
-  await said(page, 'Which way?', 'It is asked again, with the guidance by operator: a third way');
+  await page.getByLabel('Guidance, the agent asks again').fill('a third way');
+  await page.getByRole('button', { name: 'Send guidance' }).click();
+  await said(page, 'Which way?', 'operator gave guidance, and the agent asks again: a third way');
   asked.tell();
   const again = page.locator('.decision', { hasText: 'Asked again (2 of 2) after this guidance: a third way' });
   await again.waitFor(WAIT);
   assert.equal(outcome(asked, first), 'resolved "a third way"');
   assert.equal(await page.getByRole('button', { name: 'Dismiss' }).count(), 0, 'what was sent is not kept');
-  await again.getByLabel('Guidance: close with it').fill('leave it');
-  await again.getByRole('button', { name: 'Close with it' }).click();
+  await again.getByLabel('Guidance, closes the question').fill('leave it');
+  await again.getByRole('button', { name: 'Close' }).click();
   await page.locator('.said', { hasText: /^Answered by operator: leave it$/ }).waitFor(WAIT);
   assert.equal(outcome(asked, first + 1), 'resolved "leave it"');
   const third = asked.ask({ prompt: 'Third?' });
   await article(page, 'Third?').getByRole('textbox').fill('but slowly');
   await article(page, 'Third?').getByRole('button', { name: 'the long way' }).click();
-  await said(page, 'Third?', 'Answered by operator: the long way\nand in words: but slowly');
+  await said(page, 'Third?', 'Answered by operator: the long way\nComment: but slowly');
   assert.deepEqual(asked.replies.at(-1), [third, says({ select: 'a', text: 'but slowly' })]);
 });
 
@@ -222,7 +222,7 @@ test('two pages at once: who is slower is told what holds, and keeps what was wr
   assert.equal(outcome(asked, id), 'resolved b');
   asked.tell();
   await said(second.page, 'Which way?', /^Answered by operator: the short way$/);
-  const kept = second.page.getByLabel('This was written, and not sent');
+  const kept = second.page.getByLabel('Not sent');
   assert.equal(await kept.inputValue(), 'I was just saying');
   assert.equal(await kept.isEditable(), false);
   await second.page.locator('#search').focus();
@@ -254,7 +254,7 @@ test('focus, half-written text, an open context and the element itself survive e
   }
   asked.rig.decisions.cancel(1, 'ada', null);
   asked.tell();
-  await said(page, 'First?', 'Taken back by ada.');
+  await said(page, 'First?', 'Cancelled by ada.');
   await page.keyboard.type('thought');
   assert.equal(await mine.getByRole('textbox').inputValue(), 'half a thought');
   assert.equal(await mine.locator('details').getAttribute('open'), '');
@@ -277,18 +277,18 @@ test('without the token only who asks is told; the words come when it is given, 
     assert.match((await articles(page).allInnerTexts())[0] ?? '', /^ada asks\s+(just now|\d s ago)\s+23 h left$/);
     assert.match(
       (await page.locator('#decisions-words').allInnerTexts()).join(),
-      /^Questions and answers need the token\./,
+      /^Enter the token to see and answer questions\./,
     );
     assert.doesNotMatch(await page.content(), /SECRET/);
   }
   const links = await off.page.locator('.decision a').evaluateAll((all) => all.map((a) => a.getAttribute('href')));
   assert.deepEqual(links, ['#persona=ada', null], 'who is not watched has no card to lead to');
   const { page } = opened;
-  await page.getByRole('button', { name: 'Give the token' }).click();
-  const given = page.getByLabel('The token of this Hivebar');
+  await page.getByRole('button', { name: 'Enter the token' }).click();
+  const given = page.getByLabel('Token: choose');
   await given.fill('another');
   await given.press('Enter');
-  await page.getByRole('button', { name: 'Give the token' }).click();
+  await page.getByRole('button', { name: 'Enter the token' }).click();
   await live(page);
   await given.fill(TOKEN);
   await given.press('Enter');
@@ -299,12 +299,12 @@ test('without the token only who asks is told; the words come when it is given, 
   await first.fill('kept');
   await page.evaluate("localStorage.setItem('hivebar-token', 'of yesterday')");
   await page.getByRole('button', { name: 'SECRET-OPTION' }).click();
-  await said(page, 'SECRET-PROMPT', 'The token is needed for this.');
+  await said(page, 'SECRET-PROMPT', 'Enter the token to answer.');
   await given.fill(TOKEN);
   await given.press('Enter');
   assert.equal(await first.inputValue(), 'kept');
   await page.getByRole('button', { name: 'SECRET-OPTION' }).click();
-  await said(page, 'SECRET-PROMPT', 'Answered by operator: SECRET-OPTION\nand in words: kept');
+  await said(page, 'SECRET-PROMPT', 'Answered by operator: SECRET-OPTION\nComment: kept');
 });
 
 test('an answer that fails says why, keeps the text and the focus, and can be given again', async (t) => {
@@ -319,15 +319,15 @@ test('an answer that fails says why, keeps the text and the focus, and can be gi
   const button = page.getByRole('button', { name: 'the long way' });
   await button.focus();
   await press(page, 'Enter');
-  await said(page, 'Which way?', 'Not done: the disk is full; make room');
+  await said(page, 'Which way?', 'Failed: the disk is full; make room');
   assert.equal(await page.evaluate('document.activeElement.innerText'), 'the long way');
   await page.unroute('**/actions/decide');
   await page.route('**/actions/decide', (route) => route.abort());
   await press(page, 'Enter');
-  await said(page, 'Which way?', /^No reply \(.+\)\. It may be answered/);
+  await said(page, 'Which way?', /^No reply \(.+\)\. Your answer may have arrived/);
   await page.unroute('**/actions/decide');
   await button.click();
-  await said(page, 'Which way?', 'the long way\nand in words: with care');
+  await said(page, 'Which way?', 'the long way\nComment: with care');
   assert.equal(outcome(asked, id), 'resolved a');
 });
 
@@ -348,7 +348,7 @@ test('texts of others are text: markup, control characters and directions, in ev
   assert.equal(await page.locator('.prompt').first().textContent(), `${HOSTILE}\n{{decisions}}`);
   assert.ok((await page.locator('.decision h3').allTextContents()).includes(`${HOSTILE} asks`));
   await page.getByRole('textbox', { name: 'Guidance' }).fill(HOSTILE);
-  await page.getByRole('button', { name: 'Ask again' }).click();
+  await page.getByRole('button', { name: 'Send guidance' }).click();
   const guidance = page.locator('.before', { hasText: HOSTILE });
   await until('the guidance is shown', async () => {
     asked.tell(); // the answer is on its way, and may come behind this
@@ -382,7 +382,7 @@ test('fifty at once: oldest first, six and those that press in sight, the others
   asked.tell();
   await page.getByRole('button', { name: 'Show 42 more' }).click();
   assert.equal(await articles(page).count(), 50);
-  assert.equal(await page.locator('[data-slot="decide"]').textContent(), '49 to decide');
+  assert.equal(await page.locator('h1').textContent(), '49 questions for you');
   assert.deepEqual(complaints, []);
 });
 

@@ -32,7 +32,7 @@ test('a card tells urgent and low mail by priority and the open gates, with and 
   rig.look('bo', 4);
   local(rig, 'ada', [1, 2, 1, 2, 0], [gate('decision', 'strict'), gate('commit-push', 'soft')]);
   local(rig, 'bo', [0, 0, 4, 0, 0]);
-  const marks = ['1 critical, 2 high', '2 low', 'Held at Stop: decision', 'Warned at Stop: commit-push'];
+  const marks = ['1 critical, 2 high', '2 low', 'Blocked at Stop by decision', 'Warned at Stop by commit-push'];
   for (const javaScriptEnabled of [false, true]) {
     const opened = await open(t, rig, { javaScriptEnabled });
     if (opened === null) return;
@@ -44,9 +44,9 @@ test('a card tells urgent and low mail by priority and the open gates, with and 
     local(rig, 'ada', [0, 1, 0, 0, 0], [gate('commit-push', 'soft')]);
     await page.locator('.card[data-id="ada"] [data-slot="held"]').waitFor({ state: 'detached', timeout: 5000 });
     const now = await page.locator('.card[data-id="ada"] .marks > *').allTextContents();
-    assert.deepEqual(now, ['1 high', 'Warned at Stop: commit-push']);
+    assert.deepEqual(now, ['1 high', 'Warned at Stop by commit-push']);
     local(rig, 'bo', [0, 0, 4, 0, 0], [gate('<img src=x onerror=window.pwned=1>', 'strict', '<b>Stop</b>')]);
-    await page.locator('.card[data-id="bo"]', { hasText: 'Held at <b>Stop</b>: <img' }).waitFor({ timeout: 5000 });
+    await page.locator('.card[data-id="bo"]', { hasText: 'Blocked at <b>Stop</b> by <img' }).waitFor({ timeout: 5000 });
     assert.equal(await page.evaluate('window.pwned'), undefined);
     assert.deepEqual(complaints, []);
   }

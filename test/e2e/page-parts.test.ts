@@ -126,8 +126,8 @@ describe('what is shown', () => {
       { id: 'tests', hook: 'Stop', mode: 'strict' },
     ] as const;
     const { slots } = toCard(personaOf('ada', { gates: [...gates] }), 0);
-    assert.equal(slots.held, 'Held at Stop: decision, tests; PreToolUse: review');
-    assert.equal(slots.warned, 'Warned at Stop: commit-push');
+    assert.equal(slots.held, 'Blocked at Stop by decision, tests; at PreToolUse by review');
+    assert.equal(slots.warned, 'Warned at Stop by commit-push');
     const many = { id: 'g'.repeat(32), hook: 'Stop', mode: 'strict' } as const;
     assert.ok((toCard(personaOf('ada', { gates: Array(50).fill(many) }), 0).slots.held?.length ?? 0) < 300);
   });
@@ -187,16 +187,16 @@ describe('alerts as the page words them', () => {
     const down = { look: 'down', words: 'Down after 3 failures' };
     assert.deepEqual(told({ event: 'alert', reason: 'unreachable', consecutive_failures: 3 }), down);
     for (const [words, event] of [
-      ['3 messages could not be had yet: the position waits before them', { reason: 'gap', omitted: 3 }],
-      ['Some messages could not be had yet: the position waits before them', { reason: 'gap', omitted: null }],
-      ['Some of what was delivered is not remembered any more: it may come again', { reason: 'evidence-lost' }],
-      ['1 unread message that the hive does not show', { reason: 'unread-not-shown', unread_not_shown: 1 }],
+      ['3 messages could not be fetched yet; delivery waits at them', { reason: 'gap', omitted: 3 }],
+      ['Some messages could not be fetched yet; delivery waits at them', { reason: 'gap', omitted: null }],
+      ['Some delivered messages are no longer remembered and may come again', { reason: 'evidence-lost' }],
+      ['1 unread message not listed by the hive', { reason: 'unread-not-shown', unread_not_shown: 1 }],
       [
-        'Mail lies where nobody was ever seen to read it: a, b, c, d, e and 1 more',
+        'No reader was ever seen for this mail: a, b, c, d, e and 1 more',
         { reason: 'stranded', stranded_inboxes: ['a', 'b', 'c', 'd', 'e', 'f'] },
       ],
       [
-        'Urgent mail is unread, and nothing was seen of its reader: ad\\u001ba',
+        'Urgent mail is unread, and its reader shows no activity: ad\\u001ba',
         { reason: 'urgent-unanswered', urgent_unanswered: ['ad\u001ba'] },
       ],
       ['Alert: made-up', { reason: 'made-up' }],
@@ -221,9 +221,9 @@ describe('alerts as the page words them', () => {
   test('a position that was given up, or passed mail over, reads as that', () => {
     assert.equal(
       told({ event: 'baseline_skipped', skipped: 2 }).words,
-      '2 messages from before the watch make no event',
+      '2 messages from before watching began were not delivered',
     );
-    assert.match(told({ event: 'state_corrupt' }).words, /^The kept position could not be read/);
+    assert.match(told({ event: 'state_corrupt' }).words, /^The saved position could not be read/);
   });
 });
 
@@ -241,17 +241,17 @@ describe('what was', () => {
 
   test('a bar says in words what its marks show, each state by its own height', () => {
     const day = buildBar('--UUUDDUFD', 10 * 3_600_000);
-    assert.equal(day.words, 'Last 10 h: up in 63 % of what is known; down 2 times, within 3 h; failing within 1 h');
+    assert.equal(day.words, 'Last 10 h: up in 63 % of the known time; down 2 times, within 3 h; failing within 1 h');
     assert.deepEqual(
       day.paths.map(({ name }) => name),
       ['up', 'failing', 'down', 'unknown'],
     );
     assert.equal(new Set(day.paths.map(({ d }) => /v([\d.]+)/.exec(d)?.[1])).size, 4);
-    assert.equal(buildBar('--', 7_200_000).words, 'Last 2 h: nothing is known');
+    assert.equal(buildBar('--', 7_200_000).words, 'Last 2 h: no data');
   });
 });
 
 test('D6 the card of a citizen whose mail nobody will ever fetch says so', () => {
   const card = toCard(personaOf('pi', { unread: 2, agentReason: 'no-drain' }), Date.now());
-  assert.equal(card.slots.agent, 'Nobody will ever fetch this mail');
+  assert.equal(card.slots.agent, 'No agent reads this mailbox');
 });

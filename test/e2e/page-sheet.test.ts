@@ -34,19 +34,19 @@ describe('what must be said beside the numbers of a board', () => {
     const remarks = ['journal-off', 'registry-partial', 'from-checkpoint', 'incomplete', 'skipped=1', 'skipped=12'];
     const said = formatRemarks({ ...NOTHING, remarks: [...remarks, 'new\u001bremark'] });
     assert.deepEqual(said, [
-      'The journal is off: what is open here is not known.',
-      'The journal does not hold all claims, assignments, runs and actions: their numbers may be too low.',
-      'Older parts of the journal are gone: a checkpoint stands for them, and it does not hold everything.',
-      'Parts of the journal are gone or cannot be read: there may be more than is shown.',
-      '1 line of the journal cannot be read, and is left out.',
-      '12 lines of the journal cannot be read, and are left out.',
+      'The journal is off, so open items are unknown.',
+      'The journal does not hold all claims, assignments, runs and actions, so these counts may be too low.',
+      'Older parts of the journal are missing. A checkpoint replaces them and may not hold everything.',
+      'Parts of the journal are missing or unreadable. There may be more than is shown.',
+      '1 unreadable line of the journal is skipped.',
+      '12 unreadable lines of the journal are skipped.',
       'new\\u001bremark',
     ]);
   });
 
   test('what was asked of brainclaw once is named, since it does not follow', () => {
     const said = formatRemarks({ ...NOTHING, remarks: ['journal-off'], seeded: ['plans', 'failedRuns'] });
-    assert.equal(said[1], 'Asked of brainclaw when the watch began, and as they were then: plans, failed runs.');
+    assert.equal(said[1], 'From brainclaw at the start of watching, not updated since: plans, failed runs.');
   });
 });
 
@@ -61,7 +61,7 @@ describe('the numbers of a board', () => {
       formatCounts({ ...NOTHING, counts: { ...NOTHING.counts, plans: 0, runs: 1 } }),
       'Open: 0 plans · 1 run',
     );
-    assert.equal(formatSystem({ ...NOTHING, system: { trap: 2, plan: 1, constraint: 0 } }), 'In all: 2 traps · 1 plan');
+    assert.equal(formatSystem({ ...NOTHING, system: { trap: 2, plan: 1, constraint: 0 } }), 'Knowledge: 2 traps · 1 plan');
     assert.equal(formatLastRecord({ ...NOTHING, ts: 'soon' }, 0), null);
   });
 
@@ -144,7 +144,7 @@ describe('the agents of a board', () => {
     });
     assert.deepEqual(
       [describeAgent(agent('ada')).work, describeAgent(agent('bo', { skipped: 1 })).skipped],
-      [null, '1 file is no message'],
+      [null, '1 unreadable message file'],
     );
   });
 });

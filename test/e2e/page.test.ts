@@ -106,9 +106,7 @@ test('E6 the link of the tray opens an inbox with its messages, is good once, an
   await page.locator('#view [data-slot="unread"]', { hasText: /^2$/ }).waitFor({ timeout: 5000 });
   assert.match(await page.title(), /^ada · \(\d+\) Hivebar$/);
   await button(page, 'Open session').click();
-  await page
-    .locator('#done', { hasText: 'There is no session to open: its page was opened.' })
-    .waitFor({ timeout: 5000 });
+  await page.locator('#done', { hasText: 'No session is known, so its page was opened.' }).waitFor({ timeout: 5000 });
   assert.match(
     opened
       .opened()
@@ -133,7 +131,7 @@ test('older links, #ID, open the same view; a name nobody has says so', async (t
   await page.locator('#view h1', { hasText: 'old link' }).waitFor({ timeout: 5000 });
   await page.locator('#view [data-slot="unread"]', { hasText: /^1$/ }).waitFor({ timeout: 5000 });
   await page.goto(`${opened.tray.url}/#persona=nobody`);
-  await page.locator('#view', { hasText: 'Nobody of this name is watched' }).waitFor({ timeout: 5000 });
+  await page.locator('#view', { hasText: 'No persona of this name is watched' }).waitFor({ timeout: 5000 });
   await page.goBack();
   await page.locator('#view h1', { hasText: 'old link' }).waitFor({ timeout: 5000 });
 });
@@ -146,10 +144,10 @@ test('without the token texts are absent and actions ask for it; with it mute, h
   await send('cyrus', 'two');
   await tray.persona('cyrus', ({ unread }) => unread === 2);
   const page = await tab(`${tray.url}/#persona=cyrus`);
-  await page.locator('#mail-words', { hasText: 'need the token' }).waitFor({ timeout: 5000 });
+  await page.locator('#mail-words', { hasText: 'Enter the token to see texts' }).waitFor({ timeout: 5000 });
   assert.equal(await page.locator('.mail-text').count(), 0);
   await button(page, 'Mute 1 h').click();
-  await page.getByLabel('The token of this Hivebar').fill(tray.token);
+  await page.getByLabel('Token: choose').fill(tray.token);
   assert.equal((await tray.persona('cyrus')).muted, null);
   await press(page, 'Enter');
   await page.locator('.mails .new').nth(1).waitFor({ timeout: 5000 });
@@ -159,9 +157,9 @@ test('without the token texts are absent and actions ask for it; with it mute, h
   await tray.persona('cyrus', ({ muted }) => muted !== null && muted !== 'forever');
   await button(page, 'Unmute').click();
   await tray.persona('cyrus', ({ muted }) => muted === null);
-  await button(page, 'Mute for ever').click();
+  await button(page, 'Mute until unmuted').click();
   await tray.persona('cyrus', ({ muted }) => muted === 'forever');
-  await page.locator('#view', { hasText: 'Muted for ever' }).waitFor({ timeout: 5000 });
+  await page.locator('#view', { hasText: 'Muted until unmuted' }).waitFor({ timeout: 5000 });
   await button(page, 'Unmute').click();
   await button(page, 'Mute until tomorrow').click();
   await page.locator('#view', { hasText: /Muted until/ }).waitFor({ timeout: 5000 });
@@ -205,7 +203,7 @@ test('an agent that waits for a decision goes on when a person clicks an option;
   const { code, stdout } = await waiting;
   assert.equal(code, 0);
   assert.match(stdout, /Yes, ship it/);
-  await page.locator('[data-slot="decide"]').waitFor({ state: 'hidden', timeout: 10_000 });
+  await page.locator('h1', { hasText: 'question' }).waitFor({ state: 'detached', timeout: 10_000 });
   const pending = await home.run(['inbox', 'list', 'asker', '--pending']);
   assert.match(pending.stdout, /Decision 1 was answered by operator/, 'the answer lies there');
   await tray.persona('asker', ({ unread }) => unread === 1); // for the agent, and not in what the person has unread
@@ -315,7 +313,7 @@ test('a program that is stopped while its stream is open: the page says from whe
   process.kill(tray.pid, 'SIGSTOP');
   try {
     await page.clock.fastForward(25_000); // nobody waits for the silence to be long enough
-    await page.locator('#link[data-link="lost"]', { hasText: /numbers as of \d/ }).waitFor({ timeout: 15_000 });
+    await page.locator('#link[data-link="lost"]', { hasText: /last update \d/ }).waitFor({ timeout: 15_000 });
     const style = `getComputedStyle(document.querySelector('.card [data-slot="unread"]')).fontStyle`;
     assert.equal(await page.evaluate(style), 'italic', 'the numbers look old too');
     // before anything is said again: the stream is silent for too long to be trusted once more

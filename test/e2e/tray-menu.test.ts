@@ -93,7 +93,7 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
     await rig.tray.click(`${row}/Unmute`);
     await rig.process.persona('ada', (ada) => ada.muted === null);
     await rig.tray.waitLabel(/^ada - 1 unread$/);
-    await rig.tray.click('ada - 1 unread/Mute for ever');
+    await rig.tray.click('ada - 1 unread/Mute until unmuted');
     await rig.process.persona('ada', (ada) => ada.muted === 'forever');
     await rig.tray.waitLabel(/^ada - 1 unread, muted$/);
   });
@@ -215,7 +215,7 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
     const asked = await asker.home.run([...ask, '--default', 'a', '--context', 'It rains.', '--json', 'Which way?']);
     assert.deepEqual([asked.code, asked.stderr], [0, '']);
     const row = await asker.tray.waitLabel(/^quinn asks: Which way\?$/);
-    assert.deepEqual(labels(await asker.tray.menu()).slice(0, 2), [row, 'No unread, 1 to decide']);
+    assert.deepEqual(labels(await asker.tray.menu()).slice(0, 2), [row, 'No unread, 1 question for you']);
     assert.deepEqual(labels(await behind(asker.tray, /^quinn asks/)), [
       'It rains.',
       'the long way (default)',
@@ -223,7 +223,7 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
       '',
       'Answer on the page',
     ]);
-    await asker.tray.waitLabel(/^quinn - no unread, held at Stop: decision$/);
+    await asker.tray.waitLabel(/^quinn - no unread, waiting for your answer$/);
     await poll(() => 'a mark on the icon', badge('ask'));
     await asker.tray.click('quinn asks: Which way?/Answer on the page');
     await poll(

@@ -24,7 +24,7 @@ const DRIVERS: Readonly<Record<string, Driver>> = {
   'by default': {
     args: [],
     missing: desktopMissing,
-    opens: (row) => `${row}/Open its page`,
+    opens: (row) => `${row}/Open on status page`,
     pauses: (on) => (on ? 'Pause notifications/Until resumed' : 'Notifications paused/Resume'),
   },
   // No submenus, and no check boxes on Linux: there a mark stands before the words.

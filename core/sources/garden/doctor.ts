@@ -7,7 +7,7 @@ export type GardenProbe =
       readonly is: 'store';
       readonly citizens: number;
       readonly unread: number;
-      /** Defects of the store, one line each. */
+      /** Store defects, one line each. */
       readonly flaws: readonly string[];
     };
 
