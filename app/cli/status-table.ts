@@ -29,7 +29,9 @@ export function formatStatusTable(status: StatusWire): string {
     `${unread} unread, ${totals.up} up, ${totals.down} down`,
     ...formatHiveCount(deadHives),
     ...(hidden === 0 ? [] : [`${hidden} hidden`]),
-    ...(decisions.length === 0 ? [] : [`${decisions.length} ${decisions.length === 1 ? 'question' : 'questions'} for you (hivebar decision list)`]),
+    ...(decisions.length === 0
+      ? []
+      : [`${decisions.length} ${decisions.length === 1 ? 'question' : 'questions'} for you (hivebar decision list)`]),
   ].join(', ');
   const hives = deadHives.map(formatHive);
   return `${[summary, ...hives, '', ...(personas.length === 0 ? ['no inbox is watched yet'] : lines)].join('\n')}\n`;

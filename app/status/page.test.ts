@@ -285,7 +285,10 @@ test('numbers that are old say so', async (t) => {
   rig.board.put({ is: 'counted', at, persona: 'ada', ...counts });
   const opened = await open(t, rig);
   if (opened === null) return;
-  assert.match((await opened.page.locator('.card [data-slot="fresh"]').textContent()) ?? '', /checked 5 min ago, overdue/);
+  assert.match(
+    (await opened.page.locator('.card [data-slot="fresh"]').textContent()) ?? '',
+    /checked 5 min ago, overdue/,
+  );
   await opened.context.close();
 });
 

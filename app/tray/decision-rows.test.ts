@@ -79,7 +79,11 @@ describe('what is to be decided', () => {
     assert.equal(flat.dropped, 0);
     assert.deepEqual(
       flat.slots.slice(0, 7).map(({ title }) => title),
-      [...[1, 2, 3, 4, 5].map((id) => `Ada asks: Question ${id}?`), '4 more questions for you', 'No unread, 9 questions for you'],
+      [
+        ...[1, 2, 3, 4, 5].map((id) => `Ada asks: Question ${id}?`),
+        '4 more questions for you',
+        'No unread, 9 questions for you',
+      ],
     );
     assert.deepEqual(flat.actions.get(1), { name: 'page', params: { persona: 'ada' } });
     assert.deepEqual(flat.actions.get(6), { name: 'page', params: {} });

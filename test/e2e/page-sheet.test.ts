@@ -61,7 +61,10 @@ describe('the numbers of a board', () => {
       formatCounts({ ...NOTHING, counts: { ...NOTHING.counts, plans: 0, runs: 1 } }),
       'Open: 0 plans · 1 run',
     );
-    assert.equal(formatSystem({ ...NOTHING, system: { trap: 2, plan: 1, constraint: 0 } }), 'Knowledge: 2 traps · 1 plan');
+    assert.equal(
+      formatSystem({ ...NOTHING, system: { trap: 2, plan: 1, constraint: 0 } }),
+      'Knowledge: 2 traps · 1 plan',
+    );
     assert.equal(formatLastRecord({ ...NOTHING, ts: 'soon' }, 0), null);
   });
 
