@@ -144,9 +144,9 @@ export function toAgentResult(snapshot: StoreSnapshot, share: Share, from: Check
   const work = isWorkRetained ? workKeys.map(toKnownItem) : (share.work ?? []);
   const mail = share.hasMail
     ? toMailItems(share.inbox, mailKeys, rules)
-    : { items: mailKeys.map(toKnownItem), missed: [] };
+    : { items: mailKeys.map(toKnownItem), retained: [], isMissed: false };
   const pending =
-    (share.inbox?.pending ?? 0) + mail.missed.filter(({ fingerprint }) => fingerprint === 'pending').length;
+    (share.inbox?.pending ?? 0) + mail.retained.filter(({ fingerprint }) => fingerprint === 'pending').length;
   const isUnknown = !share.hasMail && (!rules.mail || mailKeys.length > 0);
   return {
     epoch,
@@ -155,29 +155,31 @@ export function toAgentResult(snapshot: StoreSnapshot, share: Share, from: Check
     agentState: share.agentState,
     isOther: isNew,
     isRetained: (isWorkRetained && workKeys.length > 0) || (!share.hasMail && mailKeys.length > 0),
-    isMissed: mail.missed.length > 0,
+    isMissed: mail.isMissed,
   };
 }
 
 /**
  * The messages of an inbox. A delivered message is not gone while its file exists: the file may be unreadable while it is
- * written, or missing in the listing while it is renamed.
+ * written, or missing in the listing while it is renamed. Such a message is `retained`: reported and counted as it was.
  */
 function toMailItems(inbox: AgentInbox | null, known: readonly KnownItem[], { withContent, isThere }: AgentRules) {
   const items = (inbox?.messages ?? []).map((message) => toMessageItem(message, isActionable(message), withContent));
   const listed = new Set(items.map(({ key }) => key));
   const bad = new Set(inbox?.bad.map(({ name }) => name));
-  const missed: KnownItem[] = [];
+  const retained: KnownItem[] = [];
+  let isMissed = false;
   for (const knownMessage of known) {
     if (listed.has(knownMessage.key)) continue;
     const id = parseMessageId(knownMessage) ?? '';
     if (!bad.has(`${id}.json`)) {
       if (!isThere(id)) continue;
-      missed.push(knownMessage);
+      isMissed = true;
     }
+    retained.push(knownMessage);
     items.push(toKnownItem(knownMessage));
   }
-  return { items, missed };
+  return { items, retained, isMissed };
 }
 
 function getKeys(from: Checkpoint): readonly KnownItem[] {

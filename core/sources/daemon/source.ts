@@ -80,6 +80,16 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
     return config;
   }
 
+  /** A directory that cannot be read concerns every daemon alike, so it is one cause. @throws Fault */
+  function readConfigForPoll(name: string): DaemonConfig | null {
+    try {
+      return readConfig(name);
+    } catch (error) {
+      listInstalledNames(disk, daemons, DAEMON_SOURCE); // throws when the directory is the cause, and not this daemon
+      throw error;
+    }
+  }
+
   /** Configurations by name; null for one that is not valid, which the poll of that daemon reports. */
   function list(): ReadonlyMap<string, DaemonConfig | null> {
     const configs = new Map<string, DaemonConfig | null>();
@@ -148,7 +158,7 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
   async function poll(persona: Persona, signal: AbortSignal): Promise<PollResult> {
     const name = persona.address;
     const emptyResult = { urgent: UNKNOWN, evidence: { is: 'level' } } as const;
-    const config = readConfig(name);
+    const config = readConfigForPoll(name);
     if (config === null)
       return { ...emptyResult, at: clock.now(), unread: exactly(0), agentState: AGENT_STATE_NOT_REPORTED };
     let status: DaemonStatus;

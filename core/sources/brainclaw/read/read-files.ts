@@ -82,8 +82,7 @@ export function listNames(files: ReadFiles, directory: string): readonly string[
   try {
     return files.readdir(directory).sort();
   } catch (error) {
-    const code = getErrno(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    if (getErrno(error) === 'ENOENT') return null;
     throw toIoFault(error, directory, 'unreadable');
   }
 }
