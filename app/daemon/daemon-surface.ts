@@ -1,5 +1,4 @@
 import {
-  type BannerProgram,
   choosePluginKind,
   createClaudeHook,
   createCodexShim,
@@ -32,7 +31,6 @@ export interface SurfaceNeeds {
   /** Returns a random number in [0, 1). */
   readonly draw: () => number;
   readonly wake: WakePath | null;
-  readonly banner: BannerProgram | null;
   /** The file that notes which shim runs. */
   readonly shimNote: string;
   /** Called when the shim came or went. */
@@ -40,18 +38,17 @@ export interface SurfaceNeeds {
 }
 
 /** Opens the plugin of a surface, with its shim where it has one (persona daemon, contract 5). */
-export function openSurface({
+export async function openSurface({
   config,
   desk,
   env,
   machine,
   draw,
   wake,
-  banner,
   shimNote,
   changed,
-}: SurfaceNeeds): Surface {
-  const { clock, spawn, stop } = machine;
+}: SurfaceNeeds): Promise<Surface> {
+  const { clock } = machine;
   const kind = choosePluginKind(config.surface, config.shim !== null);
   if (kind === 'codex-shim' && config.shim !== null) {
     endOrphanedShim(shimNote);
@@ -72,7 +69,12 @@ export function openSurface({
       [Symbol.asyncDispose]: async () => await shim[Symbol.asyncDispose](),
     };
   }
-  const plugin =
-    kind === 'claude-hook' ? createClaudeHook({ desk, wake, clock }) : createFallback({ banner, spawn, clock, stop });
-  return { plugin, shim: NO_SHIM, [Symbol.asyncDispose]: async () => {} };
+  if (kind === 'claude-hook') {
+    const plugin = createClaudeHook({ desk, wake, clock });
+    return { plugin, shim: NO_SHIM, [Symbol.asyncDispose]: async () => {} };
+  }
+  const { openPersonNotifier } = await import('./person-notifier.ts'); // other daemons have no memory for it
+  const person = openPersonNotifier(config, machine);
+  const plugin = createFallback({ person, clock });
+  return { plugin, shim: NO_SHIM, [Symbol.asyncDispose]: async () => await person[Symbol.asyncDispose]() };
 }

@@ -1,7 +1,7 @@
 import { Fault } from '../../core/model/index.ts';
 import { type Database, migrate, runTransaction } from '../../core/state/index.ts';
-import type { AnnouncedOutage, AnnouncementStore } from './announcements.ts';
-import { toDecisionKey, toOutageKey } from './banner.ts';
+import { toDecisionKey, toOutageKey } from './channels/index.ts';
+import type { AnnouncedOutage, AnnouncementStore } from './state.ts';
 
 const STEPS = [
   `CREATE TABLE announcements (
@@ -15,6 +15,31 @@ const STEPS = [
    ) STRICT`,
   `ALTER TABLE announcements ADD COLUMN over REAL`,
   `CREATE TABLE announced_decisions (id INTEGER PRIMARY KEY) STRICT`,
+  // Until now there was one channel, the desktop.
+  `ALTER TABLE announcements RENAME TO old_announcements;
+   CREATE TABLE announcements (
+     channel TEXT NOT NULL,
+     cause TEXT NOT NULL,
+     scope TEXT NOT NULL CHECK (scope IN ('persona', 'source', 'machine')),
+     source TEXT NOT NULL,
+     opens TEXT,
+     since REAL NOT NULL,
+     at REAL NOT NULL,
+     over REAL,
+     personas TEXT NOT NULL CHECK (json_valid(personas)),
+     PRIMARY KEY (channel, cause)
+   ) STRICT;
+   INSERT INTO announcements (channel, cause, scope, source, opens, since, at, over, personas)
+     SELECT 'desktop', cause, scope, source, opens, since, at, over, personas FROM old_announcements;
+   DROP TABLE old_announcements;
+   ALTER TABLE announced_decisions RENAME TO old_announced_decisions;
+   CREATE TABLE announced_decisions (
+     channel TEXT NOT NULL,
+     id INTEGER NOT NULL,
+     PRIMARY KEY (channel, id)
+   ) STRICT;
+   INSERT INTO announced_decisions (channel, id) SELECT 'desktop', id FROM old_announced_decisions;
+   DROP TABLE old_announced_decisions;`,
 ] as const;
 
 interface AnnouncementRow {
@@ -29,40 +54,50 @@ interface AnnouncementRow {
 }
 
 /**
- * Stores in the tray's database which outages and decisions were announced to a person. What is down or open, and what was
+ * Stores in the tray's database which outages and decisions were announced to a person, per channel. What is down or open, and what was
  * delivered to an agent, is stored elsewhere.
  *
- * A row is written after the desktop accepted the banner. A `kill -9` in between shows the same banner once more after the
- * restart, and never loses one.
+ * A row is written after the channel accepted the notification. A `kill -9` in between shows the same notification once more on
+ * that channel after the restart, and never loses one.
  *
  * @throws Fault `database`
  */
 export function openAnnouncementStore(db: Database): AnnouncementStore {
   migrate(db, 'announcements', STEPS);
-  const selectAll = db.prepare<AnnouncementRow>('SELECT * FROM announcements ORDER BY since');
-  const selectDecisions = db.prepare<{ readonly id: number }>('SELECT id FROM announced_decisions');
-  const clear = db.prepare('DELETE FROM announcements');
-  const clearDecisions = db.prepare('DELETE FROM announced_decisions');
-  const insertDecision = db.prepare('INSERT INTO announced_decisions (id) VALUES (?)');
+  const selectAll = db.prepare<AnnouncementRow>('SELECT * FROM announcements WHERE channel = ? ORDER BY since');
+  const selectDecisions = db.prepare<{ readonly id: number }>('SELECT id FROM announced_decisions WHERE channel = ?');
+  const clear = db.prepare('DELETE FROM announcements WHERE channel = ?');
+  const clearDecisions = db.prepare('DELETE FROM announced_decisions WHERE channel = ?');
+  const insertDecision = db.prepare('INSERT INTO announced_decisions (channel, id) VALUES (?, ?)');
   const insert = db.prepare(
-    'INSERT INTO announcements (cause, scope, source, opens, since, at, over, personas) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO announcements (channel, cause, scope, source, opens, since, at, over, personas) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   return {
-    load: () => ({
+    load: (channel) => ({
       outages: Object.fromEntries(
-        selectAll.all().map((row) => [toOutageKey(row.cause), toAnnouncedOutage(row, db.path)]),
+        selectAll.all(channel).map((row) => [toOutageKey(row.cause), toAnnouncedOutage(row, db.path)]),
       ),
-      decisions: Object.fromEntries(selectDecisions.all().map(({ id }) => [toDecisionKey(id), true])),
+      decisions: Object.fromEntries(selectDecisions.all(channel).map(({ id }) => [toDecisionKey(id), true])),
     }),
-    save: (announcements) =>
+    save: (channel, announcements) =>
       runTransaction(db, () => {
-        clear.run();
+        clear.run(channel);
         for (const { cause, since, at, over, personas } of Object.values(announcements.outages)) {
-          insert.run(cause.key, cause.scope, cause.source, cause.opens, since, at, over, JSON.stringify(personas));
+          insert.run(
+            channel,
+            cause.key,
+            cause.scope,
+            cause.source,
+            cause.opens,
+            since,
+            at,
+            over,
+            JSON.stringify(personas),
+          );
         }
-        clearDecisions.run();
+        clearDecisions.run(channel);
         for (const key of Object.keys(announcements.decisions))
-          insertDecision.run(Number(key.slice('decision:'.length)));
+          insertDecision.run(channel, Number(key.slice('decision:'.length)));
       }),
   };
 }

@@ -1,8 +1,8 @@
 import { isPressing, type OpenDecision } from '../../core/board/index.ts';
-import { type BannerKey, toDecisionKey } from './banner.ts';
-import { buildDecisionBanner, buildDecisionsBanner, MOST_ANSWERS } from './banner-texts.ts';
+import { type NotificationKey, toDecisionKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
 import type { DecisionState, PolicyState } from './state.ts';
+import { buildDecisionNotification, buildDecisionsNotification, MOST_ANSWERS } from './texts.ts';
 
 /** Questions in banners are cut; the page has the whole text. */
 const PROMPT_CHARS = 4000;
@@ -64,7 +64,7 @@ function toDecisionState(
 
 /** Removes banners without open decisions, or whose personas are all muted or hidden. */
 export function withdrawIdle(draft: PolicyDraft): void {
-  for (const key of Object.keys(draft.state.open) as BannerKey[]) {
+  for (const key of Object.keys(draft.state.open) as NotificationKey[]) {
     if (key !== 'decisions' && !key.startsWith('decision:')) continue;
     if (findCoveredDecisions(draft, key).every(({ persona }) => draft.isHushed(persona))) draft.take(key);
   }
@@ -115,7 +115,7 @@ function announceOwn(draft: PolicyDraft, decision: DecisionState): void {
   const joined = draft.findPersona(persona);
   draft.setDecision(toDecisionKey(id), { ...decision, announceState: 'handed', banner: 'own' });
   draft.put(
-    buildDecisionBanner({
+    buildDecisionNotification({
       id,
       persona,
       label: joined?.label ?? persona,
@@ -141,7 +141,7 @@ function announceCrowd(draft: PolicyDraft, fresh: readonly DecisionState[]): voi
   const covered = findCoveredDecisions(draft, 'decisions').filter(({ persona }) => !draft.isHushed(persona));
   draft.set({ asking: { ...asking, waitingSince: null, shownAt: draft.at } });
   draft.put(
-    buildDecisionsBanner(
+    buildDecisionsNotification(
       [...new Set(covered.sort(compareNeed).map(({ persona }) => draft.findPersona(persona)?.label ?? persona))],
       covered.length,
       covered.some(isPressing),
@@ -150,14 +150,14 @@ function announceCrowd(draft: PolicyDraft, fresh: readonly DecisionState[]): voi
   );
 }
 
-/** The desktop accepted the banner: only now the decision counts as announced. */
-export function handleShown(draft: PolicyDraft, key: BannerKey): void {
+/** The channel accepted the banner: only now the decision counts as announced. */
+export function handleShown(draft: PolicyDraft, key: NotificationKey): void {
   for (const decision of findCoveredDecisions(draft, key))
     if (decision.announceState === 'handed') markAnnounced(draft, decision);
 }
 
-/** The desktop did not show the banner, so the decision must still be shown, without a wait. */
-export function handleRefused(draft: PolicyDraft, key: BannerKey): void {
+/** The channel did not show the banner, so the decision must still be shown, without a wait. */
+export function handleRefused(draft: PolicyDraft, key: NotificationKey): void {
   for (const decision of findCoveredDecisions(draft, key)) {
     if (decision.announceState === 'handed')
       draft.setDecision(toDecisionKey(decision.id), { ...decision, announceState: 'not yet' });
@@ -171,7 +171,7 @@ function markAnnounced(draft: PolicyDraft, decision: DecisionState): void {
 }
 
 /** Returns the open decisions that the banner `key` covers. */
-function findCoveredDecisions(draft: PolicyDraft, key: BannerKey): DecisionState[] {
+function findCoveredDecisions(draft: PolicyDraft, key: NotificationKey): DecisionState[] {
   const { decisions } = draft.state;
   if (key === 'decisions')
     return Object.values(decisions).filter(

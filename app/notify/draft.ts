@@ -1,8 +1,7 @@
 import type { Until } from '../../core/board/index.ts';
 import type { Instant, PersonaId } from '../../core/model/index.ts';
-import type { AnnouncedOutage } from './announcements.ts';
-import { type Banner, type BannerKey, toMailKey } from './banner.ts';
-import type { DecisionState, NotifyRules, OutageState, PersonaState, PolicyState } from './state.ts';
+import { type Notification, type NotificationKey, toMailKey } from './channels/index.ts';
+import type { AnnouncedOutage, DecisionState, NotifyRules, OutageState, PersonaState, PolicyState } from './state.ts';
 
 type PolicyTable =
   | 'muted'
@@ -21,8 +20,8 @@ type PolicyTable =
 export class PolicyDraft {
   readonly at: Instant;
   readonly rules: NotifyRules;
-  readonly show: Banner[] = [];
-  readonly withdraw: BannerKey[] = [];
+  readonly show: Notification[] = [];
+  readonly withdraw: NotificationKey[] = [];
   wakeAt: Instant | null = null;
   #state: { -readonly [K in keyof PolicyState]: PolicyState[K] };
   readonly #copied = new Set<PolicyTable>();
@@ -72,7 +71,7 @@ export class PolicyDraft {
 
   set(
     part: Partial<
-      Pick<PolicyState, 'asking' | 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'catchingUpUntil' | 'desktop'>
+      Pick<PolicyState, 'asking' | 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'catchingUpUntil' | 'channel'>
     >,
   ): void {
     this.#state = { ...this.#state, ...part };
@@ -83,22 +82,22 @@ export class PolicyDraft {
     return catchingUpUntil !== null && this.at < catchingUpUntil;
   }
 
-  isOpen(key: BannerKey): boolean {
+  isOpen(key: NotificationKey): boolean {
     return this.#state.open[key] === true;
   }
 
-  put(banner: Banner): void {
+  put(banner: Notification): void {
     this.#own('open')[banner.key] = true;
     this.show.push(banner);
   }
 
   /** The banner is gone from the screen. */
-  markClosed(key: BannerKey): void {
+  markClosed(key: NotificationKey): void {
     if (this.isOpen(key)) delete this.#own('open')[key];
   }
 
   /** Removes the banner from the screen. */
-  take(key: BannerKey): void {
+  take(key: NotificationKey): void {
     if (!this.isOpen(key)) return;
     this.markClosed(key);
     this.withdraw.push(key);

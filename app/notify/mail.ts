@@ -1,8 +1,8 @@
 import { type Count, exactly, type Instant, isSameCount } from '../../core/model/index.ts';
-import { type BannerKey, toMailKey } from './banner.ts';
-import { buildCrowdBanner, buildMailBanner } from './banner-texts.ts';
+import { type NotificationKey, toMailKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
 import type { MailState, PersonaState, UrgentMailState } from './state.ts';
+import { buildCrowdNotification, buildMailNotification } from './texts.ts';
 
 type News = Extract<MailState, { is: 'news' }>;
 
@@ -76,7 +76,7 @@ function computeUrgency(
 }
 
 /** A person closed or clicked the banner: the mail that it counted is no news any more, but later mail is. */
-export function handleDismissed(draft: PolicyDraft, key: BannerKey): void {
+export function handleDismissed(draft: PolicyDraft, key: NotificationKey): void {
   for (const [persona, mail] of findCoveredMail(draft, key)) {
     draft.setPersona({
       ...persona,
@@ -85,8 +85,8 @@ export function handleDismissed(draft: PolicyDraft, key: BannerKey): void {
   }
 }
 
-/** The desktop did not show the banner, so all of its mail must still be shown, without a wait. */
-export function handleRefused(draft: PolicyDraft, key: BannerKey): void {
+/** The channel did not show the banner, so all of its mail must still be shown, without a wait. */
+export function handleRefused(draft: PolicyDraft, key: NotificationKey): void {
   for (const [persona, mail] of findCoveredMail(draft, key)) {
     draft.setPersona({ ...persona, mail: { ...mail, fresh: mail.count, shownAt: null } });
   }
@@ -95,7 +95,7 @@ export function handleRefused(draft: PolicyDraft, key: BannerKey): void {
 
 /** Removes banners whose mail was read, or whose personas left, or are all muted or hidden. */
 export function withdrawIdle(draft: PolicyDraft): void {
-  for (const key of Object.keys(draft.state.open) as BannerKey[]) {
+  for (const key of Object.keys(draft.state.open) as NotificationKey[]) {
     if (key !== 'crowd' && !key.startsWith('mail:')) continue;
     if (findCoveredMail(draft, key).every(([persona]) => draft.isHushed(persona.id))) draft.take(key);
   }
@@ -161,7 +161,7 @@ function announceOwn(draft: PolicyDraft, persona: PersonaState, mail: News): voi
     urgency: { ...persona.urgency, unannounced: 0 },
   });
   draft.put(
-    buildMailBanner({
+    buildMailNotification({
       persona: persona.id,
       label: persona.label,
       count: countUnread(persona, mail),
@@ -202,7 +202,7 @@ function announceCrowd(draft: PolicyDraft, waiting: readonly [PersonaState, News
   const covered = findCoveredMail(draft, 'crowd').filter(([persona]) => !draft.isHushed(persona.id));
   const count = covered.reduce((sum, [persona, mail]) => sum + countUnread(persona, mail), 0);
   draft.put(
-    buildCrowdBanner(
+    buildCrowdNotification(
       covered.map(([persona]) => persona.label),
       count,
       covered.some(([persona]) => isUrgent(persona)),
@@ -212,7 +212,7 @@ function announceCrowd(draft: PolicyDraft, waiting: readonly [PersonaState, News
 }
 
 /** Returns the personas whose new mail the banner `key` covers. */
-function findCoveredMail(draft: PolicyDraft, key: BannerKey): [PersonaState, News][] {
+function findCoveredMail(draft: PolicyDraft, key: NotificationKey): [PersonaState, News][] {
   const { personas } = draft.state;
   const owner = personas[key as `mail:${string}`];
   const candidates = key === 'crowd' ? Object.values(personas) : owner === undefined ? [] : [owner];

@@ -1,11 +1,9 @@
 import type { Fact } from '../../core/board/index.ts';
 import type { Fault, Instant, PersonaId, SourceId } from '../../core/model/index.ts';
-import type { AnnouncedOutage, Cause } from './announcements.ts';
-import { type Banner, toOutageKey } from './banner.ts';
-import { buildOutageBanner, buildRecoveryBanner } from './banner-texts.ts';
+import { type Notification, toOutageKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
-import type { OutageState, PersonaState, Voice } from './state.ts';
-import { BODY_POINTS, toSingleLine } from './text.ts';
+import type { AnnouncedOutage, Cause, OutageState, PersonaState, Voice } from './state.ts';
+import { BODY_POINTS, buildOutageNotification, buildRecoveryNotification, toSingleLine } from './texts.ts';
 
 type OutageKey = `outage:${string}`;
 
@@ -80,8 +78,8 @@ export function handleMachine(draft: PolicyDraft, { at, key, fault }: Extract<Fa
   handleSource(draft, { is: 'source', at, source: `machine:${key}`, address: '', fault });
 }
 
-/** The desktop accepted the banner: only now the outage counts as announced. */
-export function handleShown(draft: PolicyDraft, banner: Banner): void {
+/** The channel accepted the banner: only now the outage counts as announced. */
+export function handleShown(draft: PolicyDraft, banner: Notification): void {
   const key = banner.key as OutageKey;
   const outage = draft.state.outages[key];
   if (outage === undefined || outage.handed === null) return;
@@ -100,7 +98,7 @@ export function handleShown(draft: PolicyDraft, banner: Banner): void {
   });
 }
 
-export function handleRefused(draft: PolicyDraft, banner: Banner): void {
+export function handleRefused(draft: PolicyDraft, banner: Notification): void {
   const outage = draft.state.outages[banner.key as OutageKey];
   if (outage !== undefined) draft.setOutage(banner.key as OutageKey, { ...outage, handed: null });
 }
@@ -182,7 +180,7 @@ function announceDown(
   }
   draft.setOutage(key, { ...outage, handed: members.map((p) => p.id) });
   draft.put(
-    buildOutageBanner(
+    buildOutageNotification(
       outage.cause,
       members.map((p) => p.label),
       outage.why,
@@ -208,7 +206,7 @@ function announceUp(
   }
   const labels = visibleIds.map((id) => draft.findPersona(id)?.label ?? id);
   draft.setOutage(key, { ...outage, handed: visibleIds });
-  draft.put(buildRecoveryBanner(announced, labels, over - announced.since, draft.at - over));
+  draft.put(buildRecoveryNotification(announced, labels, over - announced.since, draft.at - over));
 }
 
 function listVisible(draft: PolicyDraft, { personas }: AnnouncedOutage): readonly PersonaId[] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly } from '../../core/model/index.ts';
 import { createDecision, Scene } from '../../test/kit/notify-scene.ts';
-import { findBannerAction } from './banner.ts';
+import { findNotificationAction } from './channels/index.ts';
 import { decide } from './policy.ts';
 import { NOTIFY_RULES } from './state.ts';
 
@@ -27,11 +27,11 @@ test('a decision is one banner with its options; answered anywhere it is withdra
       ['Wait', { name: 'decide', params: { decision: 7, select: 'no' } }],
     ],
   );
-  assert.deepEqual(banner && findBannerAction(banner, 'banner', 'token'), {
+  assert.deepEqual(banner && findNotificationAction(banner, 'banner', 'token'), {
     name: 'page',
     params: { persona: 'ada', activationToken: 'token' },
   });
-  assert.deepEqual(banner && findBannerAction(banner, 'answer-2', 'token'), {
+  assert.deepEqual(banner && findNotificationAction(banner, 'answer-2', 'token'), {
     name: 'decide',
     params: { decision: 7, select: 'no' },
   });
@@ -88,7 +88,7 @@ test('a crowd of more than three is one banner, which opens the page, and goes w
   s.ask(...five);
   s.wait(60);
   const banner = s.screen.get('decisions');
-  assert.deepEqual(banner && findBannerAction(banner, 'banner', null), { name: 'page', params: {} });
+  assert.deepEqual(banner && findNotificationAction(banner, 'banner', null), { name: 'page', params: {} });
   s.ask(...five.slice(4));
   s.wait(60);
   s.ask();

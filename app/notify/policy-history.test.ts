@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isPressing, type OpenDecision, type Until } from '../../core/board/index.ts';
 import { exactly, type Instant } from '../../core/model/index.ts';
 import { createDecision, Scene } from '../../test/kit/notify-scene.ts';
-import { type Banner, type BannerKey, toDecisionKey, toOutageKey } from './banner.ts';
+import { type Notification, type NotificationKey, toDecisionKey, toOutageKey } from './channels/index.ts';
 import type { PolicyInput } from './policy.ts';
 import { NOTIFY_RULES } from './state.ts';
 
@@ -67,18 +67,18 @@ class Watched extends Scene {
   paused: Until = NEVER;
   quietUntil: Until = NEVER;
   /** The last word about each outage that a person has not heard the end of. */
-  readonly #told = new Map<BannerKey, Banner['is']>();
+  readonly #told = new Map<NotificationKey, Notification['is']>();
   /** Those that are open, and what became of each that was ever asked. */
   open: OpenDecision[] = [];
   #lastDecision = 0;
   readonly #shownDecisions = new Set<number>();
   readonly #ownBanners: Instant[] = [];
-  readonly #mailAt = new Map<BannerKey, Instant>();
+  readonly #mailAt = new Map<NotificationKey, Instant>();
   /** Each first word of an outage and each recovery. */
   readonly edges: string[] = [];
 
   override input(input: { readonly [K in string]: unknown } & { is: PolicyInput['is'] }): void {
-    if (input.is === 'shown') this.#check(input.banner as Banner);
+    if (input.is === 'shown') this.#check(input.notification as Notification);
     super.input(input);
   }
 
@@ -148,7 +148,7 @@ class Watched extends Scene {
         const key = [...this.screen.keys()][who];
         if (key === undefined) break;
         this.screen.delete(key);
-        this.input({ is: 'closed', key, by: n === 0 ? 'person' : 'desktop' });
+        this.input({ is: 'closed', key, by: n === 0 ? 'person' : 'channel' });
         break;
       }
       case 'leave': {
@@ -180,7 +180,7 @@ class Watched extends Scene {
   }
 
   /** Causes for which somebody is down whom a person looks at. */
-  causes(): Set<BannerKey> {
+  causes(): Set<NotificationKey> {
     return new Set([...this.broken_].flatMap(([p, cause]) => (this.hidden.has(p) ? [] : [toOutageKey(cause)])));
   }
 
@@ -200,7 +200,7 @@ class Watched extends Scene {
   }
 
   desktopDrops(): void {
-    for (const key of this.screen.keys()) this.input({ is: 'closed', key, by: 'desktop' });
+    for (const key of this.screen.keys()) this.input({ is: 'closed', key, by: 'channel' });
     this.screen.clear();
   }
 
@@ -230,7 +230,7 @@ class Watched extends Scene {
     this.ask(...this.open);
   }
 
-  #checkDecision({ key, urgency, body }: Banner): void {
+  #checkDecision({ key, urgency, body }: Notification): void {
     const now = Object.values(this.state.decisions).filter(({ announceState: said }) => said === 'handed');
     const about = now.filter(({ banner, id }) =>
       key === 'decisions' ? banner === 'crowd' : key === toDecisionKey(id),
@@ -269,7 +269,7 @@ class Watched extends Scene {
     return this.hidden.has(p) || this.#lasts(this.muted.get(p));
   }
 
-  #check(banner: Banner): void {
+  #check(banner: Notification): void {
     assert.ok(!this.#lasts(this.paused), 'nothing is shown while paused');
     if (this.#lasts(this.quietUntil)) {
       const may = banner.is === 'mail' || banner.is === 'decision';
@@ -281,7 +281,7 @@ class Watched extends Scene {
     else this.#checkEdge(banner);
   }
 
-  #checkMail(banner: Banner): void {
+  #checkMail(banner: Notification): void {
     if (banner.opens.is === 'persona') {
       assert.notEqual(this.unread.get(banner.opens.persona) ?? 0, 0, 'nothing for read mail');
       assert.ok(!this.#isHushed(banner.opens.persona), 'nothing for muted or hidden personas');
@@ -294,7 +294,7 @@ class Watched extends Scene {
     assert.notEqual(banner.urgency, 'critical');
   }
 
-  #checkEdge(banner: Banner): void {
+  #checkEdge(banner: Notification): void {
     const key = banner.key as `outage:${string}`;
     const isKnown = this.state.announced[key] !== undefined;
     const isTold = this.#told.get(key) === 'outage';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, Fault, formatIso } from '../../core/model/index.ts';
 import { createJoinedFact, createNewEvent, REFUSED, Scene } from '../../test/kit/notify-scene.ts';
-import { findBannerAction, toMailKey } from './banner.ts';
+import { findNotificationAction, toMailKey } from './channels/index.ts';
 import { NOTIFY_RULES } from './state.ts';
 
 const NEVER = { is: 'never' } as const;
@@ -295,17 +295,20 @@ test('the buttons of mail: open, mute, and mark as read where that can be done',
     bo.buttons.map(({ label }) => label),
     ['Open session', 'Mute 1 h'],
   );
-  assert.deepEqual(findBannerAction(ada, 'banner', 't'), {
+  assert.deepEqual(findNotificationAction(ada, 'banner', 't'), {
     name: 'open',
     params: { persona: 'ada', activationToken: 't' },
   });
-  assert.deepEqual(findBannerAction(ada, 'open', 't'), {
+  assert.deepEqual(findNotificationAction(ada, 'open', 't'), {
     name: 'open',
     params: { persona: 'ada', activationToken: 't' },
   });
-  assert.deepEqual(findBannerAction(ada, 'read', 't'), { name: 'read', params: { persona: 'ada', id: 7 } });
-  assert.deepEqual(findBannerAction(ada, 'mute', null), { name: 'mute', params: { persona: 'ada', minutes: 60 } });
-  assert.equal(findBannerAction(bo, 'read', null), null, 'a button it does not have');
+  assert.deepEqual(findNotificationAction(ada, 'read', 't'), { name: 'read', params: { persona: 'ada', id: 7 } });
+  assert.deepEqual(findNotificationAction(ada, 'mute', null), {
+    name: 'mute',
+    params: { persona: 'ada', minutes: 60 },
+  });
+  assert.equal(findNotificationAction(bo, 'read', null), null, 'a button it does not have');
 });
 
 test('the buttons of an outage: its page, and a mute where it is about one persona', () => {
@@ -316,12 +319,12 @@ test('the buttons of an outage: its page, and a mute where it is about one perso
   scene.wait(2);
   const [own, shared] = [scene.screen.get('outage:ada'), scene.screen.get('outage:kijito')];
   assert.ok(own !== undefined && shared !== undefined);
-  assert.deepEqual(findBannerAction(own, 'banner', null), { name: 'page', params: { persona: 'ada' } });
+  assert.deepEqual(findNotificationAction(own, 'banner', null), { name: 'page', params: { persona: 'ada' } });
   assert.deepEqual(
     own.buttons.map(({ id }) => id),
     ['mute'],
   );
-  assert.deepEqual(findBannerAction(shared, 'banner', 't'), { name: 'page', params: { activationToken: 't' } });
+  assert.deepEqual(findNotificationAction(shared, 'banner', 't'), { name: 'page', params: { activationToken: 't' } });
   assert.deepEqual(shared.buttons, []);
 });
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Fact } from '../../core/board/index.ts';
 import { exactly, Fault, UNKNOWN } from '../../core/model/index.ts';
 import { createJoinedFact, createPolledFact, REFUSED, Scene } from '../../test/kit/notify-scene.ts';
-import { toOutageKey } from './banner.ts';
+import { toOutageKey } from './channels/index.ts';
 
 test('S1: mail that was read does not nag: one banner, withdrawn when it is read, and nothing after', () => {
   const scene = new Scene();
@@ -93,7 +93,7 @@ test('a banner that a person closed is done with: the next one counts from there
   scene.wait(40);
   scene.mail('ada', 3, 'three');
   scene.screen.delete('mail:ada');
-  scene.input({ is: 'closed', key: 'mail:ada', by: 'desktop' });
+  scene.input({ is: 'closed', key: 'mail:ada', by: 'channel' });
   scene.wait(40);
   scene.mail('ada', 4, 'four');
   assert.deepEqual(scene.transcript, [

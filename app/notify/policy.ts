@@ -1,33 +1,39 @@
 import type { Fact } from '../../core/board/index.ts';
 import type { Event, MailEvent } from '../../core/events/index.ts';
 import { type Instant, parseIso } from '../../core/model/index.ts';
-import type { Banner, BannerKey } from './banner.ts';
-import type { BannerMessage } from './banner-texts.ts';
+import type { Notification, NotificationKey } from './channels/index.ts';
 import * as decisions from './decisions.ts';
 import { PolicyDraft } from './draft.ts';
 import * as mail from './mail.ts';
 import * as outage from './outage.ts';
-import { NOTIFY_RULES, type NotifyRules, type PersonaState, type PolicyState, type Voice } from './state.ts';
-import { NAME_POINTS } from './text.ts';
+import {
+  type MailPreview,
+  NOTIFY_RULES,
+  type NotifyRules,
+  type PersonaState,
+  type PolicyState,
+  type Voice,
+} from './state.ts';
+import { NAME_POINTS } from './texts.ts';
 
 export type PolicyInput = { readonly at: Instant } & (
   | { readonly is: 'facts'; readonly facts: readonly Fact[] }
   | { readonly is: 'tick' }
-  /** The desktop accepted or refused a banner that the policy asked to show. */
-  | { readonly is: 'shown' | 'refused'; readonly banner: Banner }
-  /** The desktop can show banners, for the first time or again. */
+  /** The channel accepted or refused a notification that the policy asked to show. */
+  | { readonly is: 'shown' | 'refused'; readonly notification: Notification }
+  /** The channel can show notifications, for the first time or again. */
   | { readonly is: 'ready' }
-  /** A person clicked the banner. It is done, but some desktops leave it on the screen. */
-  | { readonly is: 'clicked'; readonly key: BannerKey }
-  /** A banner is gone: a person closed it, or the desktop dropped it. */
-  | { readonly is: 'closed'; readonly key: BannerKey; readonly by: 'person' | 'desktop' }
+  /** A person clicked the notification, on this channel or another. It is done, but it may still be on the screen. */
+  | { readonly is: 'clicked'; readonly key: NotificationKey }
+  /** A banner is gone: a person closed it, or the channel dropped it. */
+  | { readonly is: 'closed'; readonly key: NotificationKey; readonly by: 'person' | 'channel' }
 );
 
 export interface PolicyOutcome {
   readonly state: PolicyState;
-  /** The banners to hand to the desktop, in this order. Each needs a `shown` or `refused` as answer. */
-  readonly show: readonly Banner[];
-  readonly withdraw: readonly BannerKey[];
+  /** The banners to hand to the channel, in this order. Each needs a `shown` or `refused` as answer. */
+  readonly show: readonly Notification[];
+  readonly withdraw: readonly NotificationKey[];
   /** When to call again with a `tick`, if no other input comes before; null for never. */
   readonly wakeAt: Instant | null;
 }
@@ -58,16 +64,16 @@ function take(draft: PolicyDraft, input: PolicyInput): void {
     case 'tick':
       return;
     case 'ready':
-      draft.set({ desktop: { is: 'hears' } });
+      draft.set({ channel: { is: 'hears' } });
       return;
     case 'shown':
-      handleShown(draft, input.banner);
+      handleShown(draft, input.notification);
       return;
     case 'refused':
-      draft.set({ desktop: { is: 'deaf', until: input.at + draft.rules.deafMs } });
+      draft.set({ channel: { is: 'deaf', until: input.at + draft.rules.deafMs } });
       // The banner stays in `open`: the one it should have replaced may still be on the screen, and a withdrawal without effect
       // does no harm.
-      handleRefused(draft, input.banner);
+      handleRefused(draft, input.notification);
       return;
     case 'clicked':
       draft.take(input.key);
@@ -79,41 +85,43 @@ function take(draft: PolicyDraft, input: PolicyInput): void {
   }
 }
 
-function handleShown(draft: PolicyDraft, banner: Banner): void {
-  switch (banner.is) {
+function handleShown(draft: PolicyDraft, notification: Notification): void {
+  switch (notification.is) {
     case 'outage':
     case 'recovery':
-      outage.handleShown(draft, banner);
+      outage.handleShown(draft, notification);
       return;
     case 'decision':
-      decisions.handleShown(draft, banner.key);
+      decisions.handleShown(draft, notification.key);
       return;
     case 'mail': // mail counts as announced once it was handed over
+    case 'wake':
     case 'failed': // an answer to a person's own click, so nothing is announced
     case 'test':
   }
 }
 
-function handleRefused(draft: PolicyDraft, banner: Banner): void {
-  switch (banner.is) {
+function handleRefused(draft: PolicyDraft, notification: Notification): void {
+  switch (notification.is) {
     case 'outage':
     case 'recovery':
-      outage.handleRefused(draft, banner);
+      outage.handleRefused(draft, notification);
       return;
     case 'decision':
-      decisions.handleRefused(draft, banner.key);
+      decisions.handleRefused(draft, notification.key);
       return;
     case 'mail':
-      mail.handleRefused(draft, banner.key);
+      mail.handleRefused(draft, notification.key);
       return;
+    case 'wake':
     case 'failed':
     case 'test':
   }
 }
 
-/** Decides what may be shown now, from the state of the desktop and what the person wants. */
+/** Decides what may be shown now, from the state of the channel and what the person wants. */
 function decideVoice(draft: PolicyDraft): Voice {
-  const { desktop, paused, quiet } = draft.state;
+  const { channel, paused, quiet } = draft.state;
   if (draft.isSilent(paused)) {
     mail.swallowAll(draft);
     decisions.swallowAll(draft);
@@ -125,12 +133,12 @@ function decideVoice(draft: PolicyDraft): Voice {
     mail.deferAll(draft);
     if (quiet.is === 'at') draft.wake(quiet.at);
   }
-  if (desktop.is === 'deaf') {
-    if (draft.at < desktop.until) {
-      draft.wake(desktop.until);
+  if (channel.is === 'deaf') {
+    if (draft.at < channel.until) {
+      draft.wake(channel.until);
       return 'unheard';
     }
-    draft.set({ desktop: { is: 'hears' } });
+    draft.set({ channel: { is: 'hears' } });
   }
   if (!isQuiet) return 'all';
   return draft.rules.urgentBreaksQuiet ? 'urgent' : 'none';
@@ -159,8 +167,8 @@ function fold(draft: PolicyDraft, fact: Fact): void {
       decisions.updateDecisions(draft, fact.decisions);
       return;
     case 'gap':
-      // If the clock was set back, refusals of the desktop must not last until the clock has caught up.
-      draft.set({ catchingUpUntil: fact.until, desktop: { is: 'hears' } });
+      // If the clock was set back, refusals of the channel must not last until the clock has caught up.
+      draft.set({ catchingUpUntil: fact.until, channel: { is: 'hears' } });
       return;
     case 'quiet':
       draft.set({ quiet: fact.until });
@@ -206,7 +214,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
       mail.addArrived(
         draft,
         persona,
-        { count: news.length, latestMessage: toBannerMessage(last), came },
+        { count: news.length, latestMessage: toMailPreview(last), came },
         parseIso(last.ts),
       );
       return;
@@ -241,6 +249,6 @@ function findArrival(draft: PolicyDraft, { events }: Extract<Fact, { is: 'delive
 }
 
 /** The text is cut, since a mail may be a megabyte and this is stored. */
-function toBannerMessage({ id, from, content }: MailEvent): BannerMessage {
+function toMailPreview({ id, from, content }: MailEvent): MailPreview {
   return { id, from: (from ?? '').slice(0, 400), text: content === undefined ? null : content.slice(0, 4000) };
 }

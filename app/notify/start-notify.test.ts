@@ -10,32 +10,49 @@ import { openDatabase } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import { createDecision } from '../../test/kit/notify-scene.ts';
 import { openAnnouncementStore } from './announcement-store.node.ts';
-import type { AnnouncementStore, SavedAnnouncements } from './announcements.ts';
-import type { Banner, BannerAction, BannerKey } from './banner.ts';
-import type { ChannelListener, OpenChannel } from './channel.ts';
-import { createOffChannel } from './choose.node.ts';
+import {
+  type Channel,
+  type ChannelListener,
+  type ConfiguredChannel,
+  createDesktopChannel,
+  createOffDriver,
+  type Notification,
+  type NotificationAction,
+  type NotificationKey,
+} from './channels/index.ts';
 import { type Notifications, startNotify } from './start-notify.ts';
+import type { AnnouncementStore, SavedAnnouncements } from './state.ts';
 
 const NOTHING_KEPT: SavedAnnouncements = { outages: {}, decisions: {} };
 const VITAL = { is: 'unknown', why: 'not-reported' } as const;
 
 /** A desktop that a test can break, hold up, and click on. */
-class FakeDesktop {
+class FakeDesktop implements ConfiguredChannel {
+  readonly name: string;
+  readonly place: ConfiguredChannel['place'];
+
+  constructor(name = 'desktop', place: ConfiguredChannel['place'] = 'desktop') {
+    this.name = name;
+    this.place = place;
+  }
+
   readonly said: string[] = [];
-  readonly titles = new Map<BannerKey, string>();
+  readonly titles = new Map<NotificationKey, string>();
   answer: 'at once' | 'refuses' | 'never' = 'at once';
   /** What a banner waits for. */
   hold: Promise<void> = Promise.resolve();
   /** Runs when a banner was taken, before the answer reaches us. */
   onShown: () => void = () => {};
-  onBanner: (banner: Banner) => void = () => {};
+  onBanner: (banner: Notification) => void = () => {};
   listener: ChannelListener | null = null;
 
-  readonly open: OpenChannel = (listener) => {
+  readonly open = (listener: ChannelListener): Channel => {
     this.listener = listener;
     listener.state({ is: 'ready', by: 'a fake' });
     return {
-      show: async (banner: Banner) => {
+      name: this.name,
+      can: { replace: true, withdraw: true, buttons: 3 },
+      send: async (banner: Notification) => {
         await this.hold;
         if (this.listener !== listener) return new Promise(() => {}); // of a process that was killed
         this.said.push(`show ${banner.title}`);
@@ -49,16 +66,21 @@ class FakeDesktop {
         this.said.push(`withdraw ${key}`);
         this.titles.delete(key);
       },
-      [Symbol.asyncDispose]: async () => void this.said.push('closed'),
+      close: async () => void this.said.push('closed'),
     };
   };
+}
+
+function createOff(why: string): ConfiguredChannel {
+  const open = (listener: ChannelListener): Channel => createDesktopChannel(createOffDriver(why), listener);
+  return { name: 'desktop', place: 'desktop', open };
 }
 
 interface Rig {
   readonly clock: FakeClock;
   readonly desktop: FakeDesktop;
   readonly board: Board;
-  readonly clicks: BannerAction[];
+  readonly clicks: NotificationAction[];
   readonly lines: string[];
   /** What `start` started last. */
   readonly running: Notifications;
@@ -70,12 +92,13 @@ interface Rig {
   stop(): Promise<void>;
 }
 
-function rig(t: TestContext): Rig {
+function rig(t: TestContext, ...others: readonly FakeDesktop[]): Rig {
   const folder = fs.mkdtempSync(join(tmpdir(), 'hivebar-notify-'));
   const path = join(folder, 'hivebar.sqlite');
   const clock = fakeClock();
   const desktop = new FakeDesktop();
-  const clicks: BannerAction[] = [];
+  const desktops = [desktop, ...others];
+  const clicks: NotificationAction[] = [];
   const lines: string[] = [];
   const say =
     (level: string): Log['info'] =>
@@ -124,7 +147,7 @@ function rig(t: TestContext): Rig {
       running = startNotify({
         board,
         delivered: told,
-        openChannel: desktop.open,
+        channels: desktops,
         announcements,
         act: (wanted) => void clicks.push(wanted),
         clock,
@@ -135,7 +158,7 @@ function rig(t: TestContext): Rig {
     kill: () => {
       db?.[Symbol.dispose](); // whatever it still does, it can write nothing any more
       db = null;
-      desktop.listener = null;
+      for (const each of desktops) each.listener = null;
       running = null;
     },
     stop,
@@ -223,7 +246,7 @@ test('without any desktop all goes on, with one line', async (t) => {
   const running = startNotify({
     board,
     delivered: [],
-    openChannel: createOffChannel('no session bus'),
+    channels: [createOff('no session bus')],
     announcements,
     act: () => {},
     clock,
@@ -496,7 +519,7 @@ test('a banner to try it out, without a desktop, says why there is none', async 
   await using running = startNotify({
     board,
     delivered: [],
-    openChannel: createOffChannel('no session bus'),
+    channels: [createOff('no session bus')],
     announcements: { load: () => NOTHING_KEPT, save: () => {} },
     act: () => {},
     clock,
@@ -666,4 +689,117 @@ test('the same decisions, and what waits for personas, cost not even a timer', a
   asked(board, clock, 1, 2);
   board.put({ is: 'local', at: clock.now(), persona: 'ada', local: { pending: [0, 0, 1, 0, 0], gates: [] } });
   assert.equal(clock.waiting, before);
+});
+
+test('given two channels, when one refuses an outage, then it is tried again on that channel only, also after a restart', async (t) => {
+  const phone = new FakeDesktop('phone', 'away');
+  const { clock, desktop, start, kill } = rig(t, phone);
+  desktop.answer = 'refuses';
+  let board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  assert.deepEqual([desktop.titles.size, [...phone.titles.values()]], [0, ['kijito down: ada']]);
+  await clock.advance(60_000);
+  assert.equal(desktop.said.length, 2, 'tried again');
+  kill();
+  board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  assert.equal(desktop.said.length, 3, 'and after the restart');
+  desktop.answer = 'at once';
+  await clock.advance(60_000);
+  assert.deepEqual([...desktop.titles.values()], ['kijito down: ada']);
+  kill();
+  board = start();
+  join_(board, clock, 'ada');
+  board.put(down(clock, 'ada'));
+  await clock.advance(5000);
+  looked(board, clock, 'ada');
+  await clock.advance(5000);
+  assert.deepEqual(phone.said, ['show kijito down: ada', 'show kijito is back: ada'], 'once each');
+  assert.deepEqual(desktop.said.slice(3), ['show kijito down: ada', 'show kijito is back: ada']);
+});
+
+test('given two channels and a decision, when one refuses it, then the other announces it once over restarts', async (t) => {
+  const phone = new FakeDesktop('phone', 'away');
+  const { clock, desktop, start, kill } = rig(t, phone);
+  phone.answer = 'refuses';
+  for (const answer of ['refuses', 'at once', 'at once'] as const) {
+    phone.answer = answer;
+    const board = start();
+    join_(board, clock, 'ada');
+    asked(board, clock, 1);
+    await clock.advance(100);
+    kill();
+  }
+  assert.deepEqual(desktop.said, ['show ada asks']);
+  assert.deepEqual(phone.said, ['show ada asks', 'show ada asks'], 'refused, then accepted, then not again');
+});
+
+test('given a channel that never answers, then the other shows all mail at once', async (t) => {
+  const phone = new FakeDesktop('phone', 'away');
+  const { clock, desktop, start } = rig(t, phone);
+  phone.answer = 'never';
+  const board = start();
+  join_(board, clock, 'ada', 'bo', 'cy');
+  for (const p of ['ada', 'bo', 'cy']) mail(board, clock, p, 1);
+  await clock.advance(10);
+  assert.deepEqual(desktop.said, ['show ada: 1 new', 'show bo: 1 new', 'show cy: 1 new']);
+  await clock.advance(30_000);
+  mail(board, clock, 'ada', 2);
+  await clock.advance(10);
+  assert.equal(desktop.said.at(-1), 'show ada: 2 new');
+});
+
+test('given a channel that refuses, then the board has a cause with its name and the next step, until it accepts one', async (t) => {
+  const phone = new FakeDesktop('phone', 'away');
+  const { clock, lines, start } = rig(t, phone);
+  phone.answer = 'refuses';
+  const board = start();
+  assert.equal(board.snapshot().notifications, 'desktop: a fake; phone: a fake');
+  join_(board, clock, 'ada');
+  mail(board, clock, 'ada', 1);
+  await clock.advance(10);
+  const causes = (): readonly string[] => board.snapshot().causes.map(({ message }) => message);
+  assert.deepEqual(causes(), [
+    'the channel phone refuses notifications: no room on the wall: hivebar notify test tries it again; hivebar doctor says what this machine lacks',
+  ]);
+  await clock.advance(61_000);
+  assert.equal(lines.length, 1, 'one line while it lasts');
+  phone.answer = 'at once';
+  await clock.advance(61_000);
+  assert.deepEqual(causes(), []);
+});
+
+test('given two channels, when a person clicks on one, then the other withdraws, and the answer to a failed click stays at the desktop', async (t) => {
+  const phone = new FakeDesktop('phone', 'away');
+  const made = rig(t, phone);
+  const { clock, desktop, clicks, start } = made;
+  const board = start();
+  join_(board, clock, 'ada');
+  asked(board, clock, 7);
+  await clock.advance(10);
+  phone.listener?.clicked('decision:7', 'answer-1', null);
+  desktop.listener?.clicked('decision:7', 'answer-2', null);
+  await clock.advance(10);
+  assert.deepEqual(clicks, [{ name: 'decide', params: { decision: 7, select: 'yes' } }], 'answered once');
+  assert.deepEqual([desktop.titles.size, phone.titles.size], [0, 0]);
+  made.running.failed('decide', 'it is answered');
+  await clock.advance(10);
+  assert.deepEqual(
+    [desktop.said.at(-1), phone.said.at(-1)],
+    ['show Your answer was not accepted', 'withdraw decision:7'],
+  );
+});
+
+test('given two channels, when one refuses a test, then the answer names it', async (t) => {
+  const phone = new FakeDesktop('phone', 'away');
+  const made = rig(t, phone);
+  made.start();
+  const by = 'desktop: a fake; phone: a fake';
+  assert.deepEqual(await made.running.test(), { taken: true, by, silent: null });
+  phone.answer = 'refuses';
+  assert.deepEqual(await made.running.test(), { taken: false, by, silent: null, why: 'phone: no room on the wall' });
 });

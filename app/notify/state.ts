@@ -1,8 +1,53 @@
 import type { OpenDecision, Until } from '../../core/board/index.ts';
-import type { Count, Instant, PersonaId, SourceId } from '../../core/model/index.ts';
-import type { AnnouncedDecisions, AnnouncedOutages, Cause, SavedAnnouncements } from './announcements.ts';
-import type { BannerKey } from './banner.ts';
-import type { BannerMessage } from './banner-texts.ts';
+import type { Count, Instant, PersonaId, Scope, SourceId } from '../../core/model/index.ts';
+import type { NotificationKey } from './channels/index.ts';
+
+/** One outage from a person's point of view, whatever number of personas it affects. */
+export interface Cause {
+  /** `Fault.scope.key`. */
+  readonly key: string;
+  readonly scope: Scope['is'];
+  /** The source of the first persona that went down. */
+  readonly source: SourceId;
+  /** The persona that a click opens; null when the outage is about several. */
+  readonly opens: PersonaId | null;
+}
+
+/**
+ * An outage that was announced to a person, and whose end was not. It says nothing about what is down now or what was delivered
+ * to an agent; those are separate facts.
+ */
+export interface AnnouncedOutage {
+  readonly cause: Cause;
+  readonly since: Instant;
+  /** When the banner was last handed to the channel. */
+  readonly at: Instant;
+  /** When it ended, if the end could not be announced at once because of a pause, quiet hours or a mute. Otherwise null. */
+  readonly over: Instant | null;
+  /** The personas that the banner counted. */
+  readonly personas: readonly PersonaId[];
+}
+
+export type AnnouncedOutages = Readonly<Record<`outage:${string}`, AnnouncedOutage>>;
+
+/**
+ * Open decisions that were announced to a person, or that were left to the menu because of a pause, a mute or a hidden persona.
+ */
+export type AnnouncedDecisions = Readonly<Record<`decision:${number}`, true>>;
+
+/** The part of the state that survives the process. */
+export interface SavedAnnouncements {
+  readonly outages: AnnouncedOutages;
+  readonly decisions: AnnouncedDecisions;
+}
+
+/** The newest message of a banner, as it was received. */
+export interface MailPreview {
+  readonly id: number;
+  readonly from: string;
+  /** Null when the events carry no content. */
+  readonly text: string | null;
+}
 
 /** A persona's mail since a person last took note of it, which means that all was read or its banner was closed by hand. */
 export type MailState =
@@ -12,7 +57,7 @@ export type MailState =
       readonly count: number;
       /** How many of these are not in any banner yet. */
       readonly fresh: number;
-      readonly latestMessage: BannerMessage;
+      readonly latestMessage: MailPreview;
       /**
        * `away`: the fresh mail came during an interruption or in quiet hours, so all such mail shares one banner. `live`: it came
        * while Hivebar watched.
@@ -63,7 +108,7 @@ export interface OutageState {
   readonly sources: readonly SourceId[];
   /** Whether a persona recovered, and did not just leave. */
   readonly recovering: boolean;
-  /** The personas of a banner that is on its way to the desktop. */
+  /** The personas of a banner that is on its way to the channel. */
   readonly handed: readonly PersonaId[] | null;
 }
 
@@ -73,7 +118,7 @@ export interface DecisionState
   /** The options that get a button. */
   readonly options: readonly { readonly id: string; readonly short: string }[];
   readonly receivedAt: Instant;
-  /** `handed`: on its way to the desktop. `done`: a person was shown it, or must not be. */
+  /** `handed`: on its way to the channel. `done`: a person was shown it, or must not be. */
   readonly announceState: 'not yet' | 'handed' | 'done';
   /** Whether its own banner or the shared one covers it. */
   readonly banner: 'own' | 'crowd';
@@ -81,7 +126,7 @@ export interface DecisionState
 
 /**
  * What may be shown: everything; in quiet hours urgent mail only; nothing, because the person wants it so; nothing, because the
- * desktop refuses.
+ * channel refuses.
  */
 export type Voice = 'all' | 'urgent' | 'none' | 'unheard';
 
@@ -104,7 +149,7 @@ export interface PolicyState {
     readonly shownAt: Instant | null;
   };
   /** The banners that should be on the screen now. */
-  readonly open: Readonly<Partial<Record<BannerKey, true>>>;
+  readonly open: Readonly<Partial<Record<NotificationKey, true>>>;
   readonly paused: Until;
   /** When quiet hours end. */
   readonly quiet: Until;
@@ -114,8 +159,8 @@ export interface PolicyState {
   readonly muted: Readonly<Record<`mail:${string}`, Until>>;
   /** Includes the same personas as `muted`. */
   readonly hidden: Readonly<Record<`mail:${string}`, true>>;
-  /** After the desktop refused a banner, none is tried before `until`. */
-  readonly desktop: { readonly is: 'hears' } | { readonly is: 'deaf'; readonly until: Instant };
+  /** After the channel refused a banner, none is tried before `until`. */
+  readonly channel: { readonly is: 'hears' } | { readonly is: 'deaf'; readonly until: Instant };
 }
 
 export function createPolicyState({
@@ -137,7 +182,7 @@ export function createPolicyState({
     catchingUpUntil: null,
     muted: {},
     hidden: {},
-    desktop: { is: 'hears' },
+    channel: { is: 'hears' },
   };
 }
 
@@ -156,7 +201,7 @@ export interface NotifyRules {
   readonly crowdWithinMs: number;
   /** At most this many decisions get a banner of their own in `crowdWithinMs`. If there are more, all new ones share one. */
   readonly decisionsAbove: number;
-  /** The wait before the next attempt after the desktop refused a banner, unless it reports earlier that it is ready. */
+  /** The wait before the next attempt after the channel refused a banner, unless it reports earlier that it is ready. */
   readonly deafMs: number;
   /** Urgent mail, and decisions of high urgency, are shown in quiet hours too. */
   readonly urgentBreaksQuiet: boolean;
@@ -173,3 +218,10 @@ export const NOTIFY_RULES: NotifyRules = {
   deafMs: 60_000,
   urgentBreaksQuiet: false,
 };
+
+/** Stores the announcements of each channel. */
+export interface AnnouncementStore {
+  load(channel: string): SavedAnnouncements;
+  /** Replaces the stored announcements of this channel durably. @throws Fault `database` */
+  save(channel: string, announcements: SavedAnnouncements): void;
+}

@@ -30,7 +30,7 @@ import { attachProject } from '../daemon/daemon-attach.ts';
 import { type DaemonBinding, readDaemonBinding } from '../daemon/daemon-binding.ts';
 import type { DaemonPlan } from '../daemon/daemon-plan.ts';
 import { openSurface, type Surface } from '../daemon/daemon-surface.ts';
-import { createWakePath, findBanner } from '../daemon/daemon-wake.ts';
+import { createWakePath } from '../daemon/daemon-wake.ts';
 import type { Machine } from '../host/machine.ts';
 import { readVersion } from '../version.node.ts';
 
@@ -194,9 +194,9 @@ async function runLive(
     failed: (why) => daemon.failed('unclassified', new Error(why)),
   });
   if (over.signal.aborted) return (await ended).exit; // it was stopped in the meantime
-  await using opened = openSurface({
+  await using opened = await openSurface({
     ...{ config, desk, machine, draw, env: attached },
-    ...{ wake: createWakePath(config, machine), banner: findBanner(config, machine) },
+    wake: createWakePath(config, machine),
     shimNote: join(places.runtime, 'shim.pid'),
     changed: () => daemon.probe(),
   });

@@ -9,15 +9,14 @@ import type { Settings } from '../config/tray/index.ts';
 import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import { createSessionFinder } from '../hook/index.ts';
 import type { Machine } from '../host/machine.ts';
+import { chooseDriver } from '../notify/channels/desktop/index.ts';
 import {
-  chooseChannel,
-  createOffChannel,
-  NOTIFY_RULES,
-  type Notifications,
-  type OpenChannel,
-  openAnnouncementStore,
-  startNotify,
-} from '../notify/index.ts';
+  createDesktopChannel,
+  createOffDriver,
+  listConfiguredChannels,
+  type OpenDriver,
+} from '../notify/channels/index.ts';
+import { NOTIFY_RULES, type Notifications, openAnnouncementStore, startNotify } from '../notify/index.ts';
 import {
   type ClickTarget,
   createPageOpener,
@@ -97,13 +96,16 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   const openPage: Surfaces['openPage'] = (persona, activationToken) =>
     page.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
   if (machine.stop.aborted) return createSurfaces(null, started.move()); // do not start what would end at once
-  const openChannel = await chooseNotifyDriver();
+  const openDriver = await chooseDesktopDriver();
   const announcements = openAnnouncementStore(db);
   const notifications = started.use(
     startNotify({
       board,
       delivered: startupBuffer.take(),
-      openChannel,
+      channels: listConfiguredChannels(settings.channels, {
+        ...{ clock, log, spawn: machine.spawn, disk: machine.disk },
+        openDesktop: (listener) => createDesktopChannel(openDriver, listener),
+      }),
       announcements,
       act: ({ name, params }) => void run(name, params),
       rules: { ...NOTIFY_RULES, urgentBreaksQuiet: settings.quietHours?.urgent === true },
@@ -169,9 +171,9 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     return `http://127.0.0.1:${port}/${persona === null ? '' : `#persona=${encodeURIComponent(persona)}`}`;
   }
 
-  async function chooseNotifyDriver(): Promise<OpenChannel> {
-    if (!settings.notifications) return createOffChannel('switched off in the settings');
-    return await chooseChannel({
+  async function chooseDesktopDriver(): Promise<OpenDriver> {
+    if (!settings.notifications) return createOffDriver('switched off in the settings');
+    return await chooseDriver({
       platform: machine.os,
       arch: machine.arch,
       env,

@@ -20,7 +20,6 @@ export { startMetricsFile } from './metrics-file.node.ts';
 export { formatTurnBoundaryId, PACE } from './pacing.ts';
 export { askPending } from './peek.node.ts';
 export {
-  type BannerProgram,
   choosePluginKind,
   createClaudeHook,
   createCodexShim,
@@ -28,6 +27,7 @@ export {
   createHookDesk,
   type HookDesk,
   openWakePath,
+  type PersonNotifier,
   type Plugin,
   type WakePath,
 } from './plugins/index.ts';

@@ -47,6 +47,7 @@ export const FAULTS = {
   'daemon-gone': { next: 'start it with hivebar daemon run, or see hivebar daemon list' },
   'daemon-token': { next: 'install the daemon again with hivebar daemon install, which makes new tokens' },
   'daemon-refused': { next: 'look at the log of the daemon; start it again when it is of another version' },
+  channel: { next: 'hivebar notify test tries it again; hivebar doctor says what this machine lacks' },
   usage: { next: 'see --help' },
   internal: { next: 'report this with the log' },
 } as const satisfies Record<string, { next: string }>;

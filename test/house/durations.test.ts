@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatWakeText } from '../../app/follow/wake-text.ts';
-import { buildRecoveryBanner } from '../../app/notify/banner-texts.ts';
+import { buildRecoveryNotification } from '../../app/notify/texts.ts';
 import { formatAge } from '../../app/tray/age.ts';
 import { formatAgo } from '../../ui-static/present.ts';
 import { programFiles } from './source-file.ts';
@@ -30,9 +30,12 @@ test('E5 90 minutes are the same words for an agent, in a banner, in the menu an
   const mail = { event: 'new', source: 'local', ts, id: 1, from: 'bo', created: ts, persona: 'ada', event_id: 'ada:1' };
   assert.match(formatWakeText(mail as unknown as Parameters<typeof formatWakeText>[0], now), / 1 h ago/);
   const announced = { cause: { is: 'persona', key: 'ada', personas: ['ada'] } } as unknown as Parameters<
-    typeof buildRecoveryBanner
+    typeof buildRecoveryNotification
   >[0];
-  assert.equal(buildRecoveryBanner(announced, ['ada'], 90 * MINUTE, 90 * MINUTE).body, 'Down for 1 h, back for 1 h.');
+  assert.equal(
+    buildRecoveryNotification(announced, ['ada'], 90 * MINUTE, 90 * MINUTE).body,
+    'Down for 1 h, back for 1 h.',
+  );
   assert.equal(formatAge(90 * MINUTE), '1 h');
   assert.equal(formatAgo(90 * MINUTE), '1 h ago');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { SavedAnnouncements } from '../../app/notify/announcements.ts';
-import type { Banner, BannerKey } from '../../app/notify/banner.ts';
+import type { Notification, NotificationKey } from '../../app/notify/channels/index.ts';
 import { decide, type PolicyInput, type PolicyOutcome } from '../../app/notify/policy.ts';
+import type { SavedAnnouncements } from '../../app/notify/state.ts';
 import { createPolicyState, NOTIFY_RULES } from '../../app/notify/state.ts';
 import type { Fact, OpenDecision, Until } from '../../core/board/index.ts';
 import type { MailEvent } from '../../core/events/index.ts';
@@ -16,7 +16,7 @@ export class Scene {
   at = T0;
   rules = NOTIFY_RULES;
   state = createPolicyState({ outages: {}, decisions: {} });
-  readonly screen = new Map<BannerKey, Banner>();
+  readonly screen = new Map<NotificationKey, Notification>();
   readonly transcript: string[] = [];
   broken = false;
   #wakeAt: Instant | null = null;
@@ -115,13 +115,13 @@ export class Scene {
     for (const banner of decision.show) {
       if (this.broken) {
         this.#say(`refused ${banner.key}`);
-        this.input({ is: 'refused', banner });
+        this.input({ is: 'refused', notification: banner });
         continue;
       }
       const { key, urgency, title, body } = banner;
       this.#say(`${this.screen.has(key) ? 'replace' : 'show'} [${urgency}] ${title} | ${body}`);
       this.screen.set(key, banner);
-      this.input({ is: 'shown', banner });
+      this.input({ is: 'shown', notification: banner });
     }
   }
 

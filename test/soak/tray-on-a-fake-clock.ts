@@ -6,7 +6,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { openSettings, type Settings } from '../../app/config/tray/index.ts';
 import type { Machine } from '../../app/host/machine.ts';
-import { type Banner, type OpenChannel, openAnnouncementStore, startNotify } from '../../app/notify/index.ts';
+import type { ConfiguredChannel, Notification } from '../../app/notify/channels/index.ts';
+import { openAnnouncementStore, startNotify } from '../../app/notify/index.ts';
 import { catchUpAfterInterruptions } from '../../app/sources/catch-up.ts';
 import { createHiveWatchers, type SavedTrayState } from '../../app/sources/hive-watchers.ts';
 import { renderTray, type TrayModel } from '../../app/tray/index.ts';
@@ -47,7 +48,7 @@ export interface TrayOnAFakeClock extends AsyncDisposable {
   /** The tray's newest drawing. */
   readonly drawn: TrayModel | null;
   /** Every banner the desktop took since the last call. */
-  banners(): readonly Banner[];
+  banners(): readonly Notification[];
   /** The kinds of the events in a persona's file, oldest first. */
   events(persona: string): readonly string[];
   burden(): Burden;
@@ -124,17 +125,19 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   });
   started.use(catchUpAfterInterruptions({ interruptions: wakefulness, watchers: [watches], put: board.put, log }));
 
-  let banners: Banner[] = [];
-  const openDriver: OpenChannel = (listener) => {
-    listener.state({ is: 'ready', by: 'a stub' });
-    return {
-      show: async (banner) => void banners.push(banner),
+  let banners: Notification[] = [];
+  const desktop: ConfiguredChannel = {
+    name: 'desktop',
+    place: 'desktop',
+    open: () => ({
+      name: 'desktop',
+      can: { replace: true, withdraw: true, buttons: 3 },
+      send: async (banner) => void banners.push(banner),
       withdraw: async () => {},
-      [Symbol.asyncDispose]: async () => {},
-    };
+    }),
   };
   const announcements = openAnnouncementStore(db);
-  started.use(startNotify({ board, delivered: [], openChannel: openDriver, announcements, act: () => {}, clock, log }));
+  started.use(startNotify({ board, delivered: [], channels: [desktop], announcements, act: () => {}, clock, log }));
   let drawn: TrayModel | null = null;
   const driver = {
     show: (model: TrayModel) => {

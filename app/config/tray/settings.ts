@@ -1,5 +1,6 @@
 import type { XStatic } from 'typebox/schema';
 import { type Primary, SOURCE_SETTINGS, type SourceSettings } from '../../../core/sources/derived.ts';
+import { createChannelsSchema } from '../../notify/channels/index.ts';
 
 /** The NATS server through which the local hives of several machines exchange items. */
 const NATS = {
@@ -67,6 +68,16 @@ const OPENER = {
   description: "what opens a persona's session",
 } as const;
 
+/** The channels beside the desktop, each with its own schema. One that is not named is off. */
+const CHANNELS_SETTING = {
+  ...(createChannelsSchema() as {
+    readonly type: 'object';
+    readonly additionalProperties: { readonly type: 'object' };
+  }),
+  default: {},
+  description: 'further ways to notify a person, by name',
+} as const;
+
 /** The settings of Hivebar itself. The schema is written by hand, because a schema library would add 20 MiB to the running program. */
 const OWN_SETTINGS = {
   type: 'object',
@@ -106,8 +117,9 @@ const OWN_SETTINGS = {
     },
     eventsKeep: { type: 'integer', minimum: 1, default: 5, description: 'rotated event files to keep' },
     tray: { enum: ['auto', 'sni', 'systray2', 'none'], default: 'auto', description: 'how the tray icon is shown' },
-    notifications: { type: 'boolean', default: true, description: 'show notifications' },
-    sound: { type: 'boolean', default: false, description: 'notifications make a sound' },
+    notifications: { type: 'boolean', default: true, description: 'show notifications on the desktop' },
+    sound: { type: 'boolean', default: false, description: 'notifications on the desktop make a sound' },
+    channels: CHANNELS_SETTING,
     quietHours: {
       type: 'object',
       properties: { from: TIME_OF_DAY, to: TIME_OF_DAY, urgent: { type: 'boolean' } },
@@ -148,6 +160,7 @@ const OWN_SETTINGS = {
     'tray',
     'notifications',
     'sound',
+    'channels',
     'nudge',
     'opener',
     'urlSchemes',

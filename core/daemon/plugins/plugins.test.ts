@@ -6,7 +6,6 @@ import { describe, test } from 'node:test';
 import { projectFiles } from '../../../test/house/source-file.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import type { Doorbell } from '../../link/index.ts';
-import type { ProcessEnd, Spawn } from '../../ports/index.ts';
 import { type ShimListener, startShim } from '../shim/index.ts';
 import { choosePluginKind } from './choose.ts';
 import * as claude from './claude-hook.ts';
@@ -48,10 +47,6 @@ function shimThat(
   return { shim, asked, dies: () => listener?.ended() };
 }
 
-const spawnThat = (ended: ProcessEnd | Promise<ProcessEnd>): Spawn => ({ run: async () => await ended });
-const NOTIFY_SEND = { file: '/usr/bin/notify-send', args: ['--', 'a', 'b'], env: {} };
-const never = new AbortController().signal;
-
 describe('persona daemon check 1: one daemon, thin plugins', () => {
   test('persona daemon check 1: each plugin has three methods and nothing else, and its file exports nothing else that runs', () => {
     const clock = fakeClock();
@@ -60,7 +55,7 @@ describe('persona daemon check 1: one daemon, thin plugins', () => {
     const all: Readonly<Record<string, Plugin>> = {
       'claude-hook.ts': claude.createClaudeHook({ desk, wake: null, clock }),
       'codex-shim.ts': codex.createCodexShim({ shim, desk, clock }),
-      'fallback.ts': banner.createFallback({ banner: null, spawn: spawnThat({ is: 'timeout' }), clock, stop: never }),
+      'fallback.ts': banner.createFallback({ person: { isAvailable: false, notify: async () => {} }, clock }),
     };
     for (const [file, plugin] of Object.entries(all)) assert.deepEqual(Object.keys(plugin).sort(), METHODS, file);
     assert.deepEqual(
@@ -213,16 +208,17 @@ describe('a surface with a shim', () => {
 describe('a surface that nothing can be handed to', () => {
   test('a person is told; a banner that was not shown was no ring', async () => {
     const clock = fakeClock();
-    const of = (ended: ProcessEnd | Promise<ProcessEnd>, there = true) =>
-      banner.createFallback({ banner: there ? NOTIFY_SEND : null, spawn: spawnThat(ended), clock, stop: never });
-    await of({ is: 'exited', code: 0, stderr: '' }).notifySurface(DOORBELL);
-    await assert.rejects(of({ is: 'exited', code: 1, stderr: '' }).notifySurface(DOORBELL), /not shown/);
-    await assert.rejects(of({ is: 'timeout' }, false).notifySurface(DOORBELL), /no program/);
-    const late = assert.rejects(of(new Promise(() => {})).notifySurface(DOORBELL), /too late/);
+    const of = (notify: () => Promise<void>, isAvailable = true) =>
+      banner.createFallback({ person: { isAvailable, notify }, clock });
+    const accept = async (): Promise<void> => {};
+    await of(accept).notifySurface(DOORBELL);
+    await assert.rejects(of(() => Promise.reject(new Error('not shown'))).notifySurface(DOORBELL), /not shown/);
+    await assert.rejects(of(accept, false).notifySurface(DOORBELL), /nothing shows/);
+    const late = assert.rejects(of(() => new Promise(() => {})).notifySurface(DOORBELL), /too late/);
     await clock.advance(2000);
     await late;
-    assert.equal((await of({ is: 'timeout' }).status()).alive, true);
-    assert.deepEqual(await of({ is: 'timeout' }, false).status(), {
+    assert.equal((await of(accept).status()).alive, true);
+    assert.deepEqual(await of(accept, false).status(), {
       alive: false,
       accepting: false,
       detail_class: 'no_desktop',

@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
-import type { Clock, Log, Spawn } from '../../core/ports/index.ts';
-import type { NoBus, SessionBus } from '../desktop/index.ts';
-import type { ClickTarget } from '../open/index.ts';
-import { isProgram, type ProgramEnv, programOnPath } from '../programs.node.ts';
-import type { DesktopIdentity, OpenChannel } from './channel.ts';
-import { createDbusChannel } from './dbus.ts';
-import { createMacHelperChannel, createToasterChannel, type VendoredOptions } from './node-notifier.node.ts';
-import { createNotifySendChannel } from './notify-send.node.ts';
-import { createOsascriptChannel } from './osascript.ts';
-import { createTerminalNotifierChannel } from './terminal-notifier.ts';
+import type { Clock, Log, Spawn } from '../../../../core/ports/index.ts';
+import type { NoBus, SessionBus } from '../../../desktop/index.ts';
+import type { ClickTarget } from '../../../open/index.ts';
+import { isProgram, type ProgramEnv, programOnPath } from '../../../programs.node.ts';
+import { createOffDriver, type DesktopIdentity, type OpenDriver } from '../desktop.ts';
+import { createOsascriptDriver, createTerminalNotifierDriver } from '../desktop-commands.ts';
+import { createDbusDriver } from './dbus.ts';
+import { createMacHelperDriver, createToasterDriver, type VendoredOptions } from './node-notifier.node.ts';
+import { createNotifySendDriver } from './notify-send.node.ts';
 
-export interface ChannelOptions {
+export interface DriverOptions {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly env: ProgramEnv;
@@ -37,89 +36,76 @@ const MAC = {
 };
 
 /** Chooses, once at start, how notifications are shown on this desktop. Logs one line when there is a way. */
-export async function chooseChannel(options: ChannelOptions): Promise<OpenChannel> {
-  const { description, channel } = await choosePlatformChannel(options);
+export async function chooseDriver(options: DriverOptions): Promise<OpenDriver> {
+  const { description, driver } = await choosePlatformDriver(options);
   if (description !== 'off') options.log.info(`notifications: ${description}`); // else the listener gets the reason
-  return channel;
+  return driver;
 }
 
-async function choosePlatformChannel(options: ChannelOptions): Promise<{ description: string; channel: OpenChannel }> {
+async function choosePlatformDriver(options: DriverOptions): Promise<{ description: string; driver: OpenDriver }> {
   switch (options.platform) {
     case 'darwin':
-      return chooseMacChannel(options);
+      return chooseMacDriver(options);
     case 'win32':
       return {
         description: 'by node-notifier (SnoreToast)',
-        channel: await createToasterChannel(options.sound, options.clock, options.vendored),
+        driver: await createToasterDriver(options.sound, options.clock, options.vendored),
       };
     default:
-      return chooseLinuxChannel(options);
+      return chooseLinuxDriver(options);
   }
 }
 
-async function chooseLinuxChannel({
+async function chooseLinuxDriver({
   identity,
   sound,
   bus,
   env,
   platform,
   clock,
-}: ChannelOptions): Promise<{ description: string; channel: OpenChannel }> {
+}: DriverOptions): Promise<{ description: string; driver: OpenDriver }> {
   if (bus.is === 'none') return createOffChoice(bus.why);
-  if (bus.state.is === 'connected')
-    return { description: 'by D-Bus', channel: createDbusChannel(bus, identity, sound) };
+  if (bus.state.is === 'connected') return { description: 'by D-Bus', driver: createDbusDriver(bus, identity, sound) };
   // A bus that exists but refuses us may still accept libnotify.
   const file = programOnPath('notify-send', env, platform);
   if (file !== null) {
-    const channel = await createNotifySendChannel(file, identity, sound, env, clock).catch(() => null); // no libnotify then
-    if (channel !== null) return { description: `by ${file}, since the session bus is out of reach`, channel };
+    const driver = await createNotifySendDriver(file, identity, sound, env, clock).catch(() => null); // no libnotify then
+    if (driver !== null) return { description: `by ${file}, since the session bus is out of reach`, driver };
   }
   return {
     description: 'by D-Bus, as soon as the session bus answers',
-    channel: createDbusChannel(bus, identity, sound),
+    driver: createDbusDriver(bus, identity, sound),
   };
 }
 
-async function chooseMacChannel(options: ChannelOptions): Promise<{ description: string; channel: OpenChannel }> {
+async function chooseMacDriver(options: DriverOptions): Promise<{ description: string; driver: OpenDriver }> {
   const { env, platform, arch, spawn, clock, toPageUrl, sound } = options;
   const mac = options.mac ?? MAC;
   const own = programOnPath('terminal-notifier', env, platform, mac.beside);
   if (own !== null && (await readMajorVersion(own, env)) >= 3) {
     return {
       description: `by ${own}`,
-      channel: createTerminalNotifierChannel(own, dropUndefined(env), spawn, toPageUrl, sound),
+      driver: createTerminalNotifierDriver(own, dropUndefined(env), spawn, toPageUrl, sound),
     };
   }
   if (arch === 'x64' || (await readOutput(mac.arch, ['-x86_64', '/usr/bin/true'], env)) !== null) {
     return {
       description: 'by node-notifier (terminal-notifier)',
-      channel: await createMacHelperChannel(toPageUrl, sound, clock, options.vendored),
+      driver: await createMacHelperDriver(toPageUrl, sound, clock, options.vendored),
     };
   }
   if (isProgram(mac.osascript)) {
     const hint = 'for clicks: brew install terminal-notifier';
     return {
       description: `by osascript, without clicks (${hint})`,
-      channel: createOsascriptChannel(mac.osascript, dropUndefined(env), spawn, sound),
+      driver: createOsascriptDriver(mac.osascript, dropUndefined(env), spawn, sound),
     };
   }
   return createOffChoice('neither terminal-notifier nor osascript was found');
 }
 
-function createOffChoice(why: string): { description: string; channel: OpenChannel } {
-  return { description: 'off', channel: createOffChannel(why) };
-}
-
-/** Creates a channel that shows nothing, and reports why. */
-export function createOffChannel(why: string): OpenChannel {
-  return (listener) => {
-    listener.state({ is: 'off', why });
-    return {
-      show: () => Promise.reject(new Error(why)),
-      withdraw: async () => {},
-      [Symbol.asyncDispose]: async () => {},
-    };
-  };
+function createOffChoice(why: string): { description: string; driver: OpenDriver } {
+  return { description: 'off', driver: createOffDriver(why) };
 }
 
 /** Parses `terminal-notifier 3.0.0.` to 3. Returns 0 when there is no version. */

@@ -3,18 +3,18 @@ import * as fs from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import type { Log } from '../../core/ports/index.ts';
-import { realClock, realSpawn } from '../../core/ports/index.ts';
-import { type Desktop, desktopMissing, poll, startDesktop } from '../../test/kit/desktop/index.ts';
-import { needs } from '../../test/kit/require.ts';
-import type { ClickTarget } from '../open/index.ts';
-import { programOnPath } from '../programs.node.ts';
-import type { Banner, BannerKey } from './banner.ts';
-import type { BannerPart, ChannelListener, ChannelState, NotifyChannel, OpenChannel } from './channel.ts';
-import { type ChannelOptions, chooseChannel } from './choose.node.ts';
-import { createMacHelperChannel, createToasterChannel } from './node-notifier.node.ts';
-import { createNotifySendChannel } from './notify-send.node.ts';
-import { toGroupId } from './open-banners.ts';
+import type { Log } from '../../../../core/ports/index.ts';
+import { realClock, realSpawn } from '../../../../core/ports/index.ts';
+import { type Desktop, desktopMissing, poll, startDesktop } from '../../../../test/kit/desktop/index.ts';
+import { needs } from '../../../../test/kit/require.ts';
+import type { ClickTarget } from '../../../open/index.ts';
+import { programOnPath } from '../../../programs.node.ts';
+import type { ChannelListener, ChannelState, Notification, NotificationKey, NotificationPart } from '../channel.ts';
+import type { DesktopDriver, OpenDriver } from '../desktop.ts';
+import { toGroupId } from '../desktop.ts';
+import { chooseDriver, type DriverOptions } from './choose.node.ts';
+import { createMacHelperDriver, createToasterDriver } from './node-notifier.node.ts';
+import { createNotifySendDriver } from './notify-send.node.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: '/icon.png' };
 const PAGE = 'http://127.0.0.1:7475/';
@@ -40,7 +40,7 @@ const HOSTILE = [
   '-x',
 ];
 
-function banner(part: Partial<Banner> = {}): Banner {
+function banner(part: Partial<Notification> = {}): Notification {
   const opens = { is: 'persona', persona: 'ada' } as const;
   return {
     key: 'mail:ada',
@@ -56,10 +56,10 @@ function banner(part: Partial<Banner> = {}): Banner {
 
 class Heard implements ChannelListener {
   readonly said: string[] = [];
-  clicked(key: BannerKey, part: BannerPart): void {
+  clicked(key: NotificationKey, part: NotificationPart): void {
     this.said.push(`clicked ${key}${part === 'banner' ? '' : ` ${part}`}`);
   }
-  closed(key: BannerKey, by: 'person' | 'desktop'): void {
+  closed(key: NotificationKey, by: 'person' | 'channel'): void {
     this.said.push(`closed ${key} by ${by}`);
   }
   state(state: ChannelState): void {
@@ -219,7 +219,7 @@ describe('macOS, node-notifier', () => {
     stand.release('two');
     await heard.until('closed mail:two by person');
     stand.release('one');
-    await heard.until('closed mail:one by desktop');
+    await heard.until('closed mail:one by channel');
     assert.ok(!heard.said.some((line) => line.startsWith('clicked')), 'the helper has opened the page already');
   });
 
@@ -228,7 +228,7 @@ describe('macOS, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('helper');
     for (const sound of [true, false]) {
-      const driver = opened(t, await createMacHelperChannel(pageOf, sound, realClock, { customPath }), new Heard());
+      const driver = opened(t, await createMacHelperDriver(pageOf, sound, realClock, { customPath }), new Heard());
       await driver.show(banner());
     }
     const [loud, silent] = await stand.called('helper', 2);
@@ -240,7 +240,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper');
-    const driver = opened(t, await createMacHelperChannel(pageOf, false, realClock, { customPath }), new Heard());
+    const driver = opened(t, await createMacHelperDriver(pageOf, false, realClock, { customPath }), new Heard());
     for (const text of HOSTILE) await driver.show(banner({ body: text }));
     for (const args of await stand.called('helper', HOSTILE.length)) {
       const message = args[args.indexOf('-message') + 1] ?? '';
@@ -253,7 +253,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper', `if (args.includes('-message')) await wait('never');`);
-    const driver = opened(t, await createMacHelperChannel(pageOf, false, realClock, { customPath }), new Heard());
+    const driver = opened(t, await createMacHelperDriver(pageOf, false, realClock, { customPath }), new Heard());
     await driver.show(banner());
     await driver.withdraw('mail:ada');
     const [shown, removed] = await stand.called('helper', 2);
@@ -266,7 +266,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const driver = opened(
       t,
-      await createMacHelperChannel(pageOf, false, realClock, { customPath: '/nowhere/helper' }),
+      await createMacHelperDriver(pageOf, false, realClock, { customPath: '/nowhere/helper' }),
       new Heard(),
     );
     await assert.rejects(driver.show(banner()), /ENOENT/);
@@ -327,7 +327,7 @@ describe('Windows, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('snoretoast', TOAST);
     const heard = new Heard();
-    const driver = opened(t, await createToasterChannel(false, realClock, { customPath }), heard);
+    const driver = opened(t, await createToasterDriver(false, realClock, { customPath }), heard);
     return { stand, driver, heard };
   };
 
@@ -338,7 +338,7 @@ describe('Windows, node-notifier', () => {
     for (const text of [...texts].reverse()) stand.release(text);
     await heard.until('clicked mail:click');
     await heard.until('closed mail:dismiss by person');
-    await heard.until('closed mail:late by desktop');
+    await heard.until('closed mail:late by channel');
     const [args] = stand.calls('snoretoast');
     assert.ok(!args?.includes('-appID'), 'with an appID no click is reported');
   });
@@ -350,7 +350,7 @@ describe('Windows, node-notifier', () => {
     stand.release('late');
     const loud = opened(
       t,
-      await createToasterChannel(true, realClock, { customPath: join(stand.folder, 'snoretoast') }),
+      await createToasterDriver(true, realClock, { customPath: join(stand.folder, 'snoretoast') }),
       new Heard(),
     );
     await loud.show(banner({ body: 'late' }));
@@ -365,16 +365,12 @@ describe('Windows, node-notifier', () => {
       ['fails', `process.exit(-1)`, /fails ended with code 255/],
     ] as const) {
       const heard = new Heard();
-      const driver = opened(
-        t,
-        await createToasterChannel(false, patient, { customPath: stand.add(name, body) }),
-        heard,
-      );
+      const driver = opened(t, await createToasterDriver(false, patient, { customPath: stand.add(name, body) }), heard);
       await assert.rejects(driver.show(banner()), why);
     }
     const none = opened(
       t,
-      await createToasterChannel(false, realClock, { customPath: '/nowhere/toast.exe' }),
+      await createToasterDriver(false, realClock, { customPath: '/nowhere/toast.exe' }),
       new Heard(),
     );
     await assert.rejects(none.show(banner()), /ENOENT/);
@@ -384,7 +380,7 @@ describe('Windows, node-notifier', () => {
     const { stand, driver, heard } = await made(t);
     await driver.show(banner({ body: 'hidden' }));
     stand.release('hidden');
-    await heard.until('closed mail:ada by desktop');
+    await heard.until('closed mail:ada by channel');
   });
 
   test('S7: hostile text arrives as it is', async (t) => {
@@ -402,7 +398,7 @@ describe('Windows, node-notifier', () => {
     const { stand, driver, heard } = await made(t);
     await driver.show(banner({ key: 'mail:0', body: 'x' }));
     await Promise.all(Array.from({ length: 9 }, (_, i) => driver.show(banner({ key: `mail:${i}`, body: 'x' }))));
-    await heard.until('closed mail:0 by desktop');
+    await heard.until('closed mail:0 by channel');
     await driver.withdraw('mail:5');
     const calls = await stand.called('snoretoast', 12);
     const ids = calls.filter((args) => args.includes('-m')).map((args) => args[args.indexOf('-id') + 1]);
@@ -433,7 +429,7 @@ describe('notify-send', () => {
       : null);
   const stack = new AsyncDisposableStack();
   let desktop: Desktop;
-  let driver: NotifyChannel;
+  let driver: DesktopDriver;
   const heard = new Heard();
 
   before(async () => {
@@ -441,7 +437,7 @@ describe('notify-send', () => {
     desktop = stack.use(await startDesktop({ host: 'none' }));
     const file = programOnPath('notify-send', desktop.env, 'linux');
     assert.ok(file !== null);
-    driver = stack.use((await createNotifySendChannel(file, IDENTITY, false, desktop.env, realClock))(heard));
+    driver = stack.use((await createNotifySendDriver(file, IDENTITY, false, desktop.env, realClock))(heard));
   });
   after(() => stack.disposeAsync());
 
@@ -479,7 +475,7 @@ describe('notify-send', () => {
       `if (args[0] === '--help') console.log('--action'); else console.log('mute');`,
     );
     const clicked = new Heard();
-    const made = opened(t, await createNotifySendChannel(file, IDENTITY, true, stand.env, realClock), clicked);
+    const made = opened(t, await createNotifySendDriver(file, IDENTITY, true, stand.env, realClock), clicked);
     const wants = { name: 'mute', params: {} };
     await made.show(banner({ buttons: [{ id: 'mute', label: 'Mute 1 h', action: wants }] }));
     await clicked.until('clicked mail:ada mute');
@@ -515,7 +511,7 @@ describe('notify-send', () => {
     if (needs(t, missing)) return;
     const file = programOnPath('notify-send', desktop.env, 'linux') ?? '';
     const env = { ...desktop.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' };
-    const lonely = opened(t, await createNotifySendChannel(file, IDENTITY, false, env, realClock), new Heard());
+    const lonely = opened(t, await createNotifySendDriver(file, IDENTITY, false, env, realClock), new Heard());
     await assert.rejects(lonely.show(banner()), /notify-send ended with 1/);
   });
 
@@ -523,7 +519,7 @@ describe('notify-send', () => {
     const stand = standIns(t);
     const file = stand.add('notify-send', `if (args[0] === '--help') console.log('Usage: notify-send, -u -t');`);
     const old = new Heard();
-    const without = opened(t, await createNotifySendChannel(file, IDENTITY, false, stand.env, realClock), old);
+    const without = opened(t, await createNotifySendDriver(file, IDENTITY, false, stand.env, realClock), old);
     await without.show(banner());
     assert.deepEqual(old.said, ['ready: notify-send, without clicks']);
     const [, args] = stand.calls('notify-send');
@@ -552,7 +548,7 @@ test('a program in the current folder is never found', (t) => {
   assert.equal(programOnPath('planted', { PATH: stand.folder }, 'linux'), join(stand.folder, 'planted'));
 });
 
-function opened(t: TestContext, open: OpenChannel, heard: Heard): NotifyChannel {
+function opened(t: TestContext, open: OpenDriver, heard: Heard): DesktopDriver {
   const driver = open(heard);
   t.after(() => driver[Symbol.asyncDispose]());
   return driver;
@@ -561,15 +557,15 @@ function opened(t: TestContext, open: OpenChannel, heard: Heard): NotifyChannel 
 async function chosen(
   t: TestContext,
   stand: StandIns,
-  part: Pick<ChannelOptions, 'platform' | 'arch'> & Partial<ChannelOptions>,
-): Promise<{ driver: NotifyChannel; lines: string[]; heard: Heard }> {
+  part: Pick<DriverOptions, 'platform' | 'arch'> & Partial<DriverOptions>,
+): Promise<{ driver: DesktopDriver; lines: string[]; heard: Heard }> {
   const lines: string[] = [];
   const log: Log = {
     info: (line) => void lines.push(`info ${line}`),
     warn: (line) => void lines.push(`warn ${line}`),
     error: (line) => void lines.push(`error ${line}`),
   };
-  const open = await chooseChannel({
+  const open = await chooseDriver({
     env: { ...stand.env, PATH: `${stand.folder}:/usr/bin:/bin` },
     bus: { is: 'none', why: 'no session bus' },
     identity: IDENTITY,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BODY_POINTS, escapeArgument, escapeMarkup, isolate, toSingleLine } from './text.ts';
+import { escapeArgument, escapeMarkup } from './channels/desktop.ts';
+import { BODY_POINTS, isolate, toSingleLine } from './texts.ts';
 
 test('controls, bidirectional overrides and zero-width characters go, words and scripts stay', () => {
   assert.equal(toSingleLine('a\u0000b\u0007c\u007fd\u009be', 50), 'abcde');

@@ -1,15 +1,14 @@
-import { BusError, type BusSignal, type SessionBus } from '../desktop/index.ts';
-import { ANSWERS, type Banner, type BannerButton, type BannerKey } from './banner.ts';
-import type {
-  BannerPart,
-  ChannelListener,
-  ChannelState,
-  DesktopIdentity,
-  NotifyChannel,
-  OpenChannel,
-} from './channel.ts';
-import { CATEGORY, SOUND } from './hints.ts';
-import { escapeMarkup } from './text.ts';
+import { BusError, type BusSignal, type SessionBus } from '../../../desktop/index.ts';
+import type { ChannelListener, ChannelState, NotificationPart } from '../channel.ts';
+import { ANSWERS, type Notification, type NotificationButton, type NotificationKey } from '../channel.ts';
+import {
+  CATEGORY,
+  type DesktopDriver,
+  type DesktopIdentity,
+  escapeMarkup,
+  type OpenDriver,
+  SOUND,
+} from '../desktop.ts';
 
 const NAME = 'org.freedesktop.Notifications';
 const OBJECT = { path: '/org/freedesktop/Notifications', iface: NAME } as const;
@@ -19,7 +18,7 @@ const BUS = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface
 const URGENCY = { normal: 1, high: 1, critical: 2 } as const;
 /** The name that the specification gives to a click on the banner itself. */
 const CLICK = 'default';
-const BUTTONS: ReadonlySet<string> = new Set<BannerButton['id']>(['open', 'read', 'mute', ...ANSWERS]);
+const BUTTONS: ReadonlySet<string> = new Set<NotificationButton['id']>(['open', 'read', 'mute', ...ANSWERS]);
 /**
  * The reasons of NotificationClosed: 1 expired, 2 dismissed by the user, 3 closed by CloseNotification (we do not wait for it), 4
  * undefined.
@@ -37,8 +36,8 @@ interface NotificationDaemon {
   /** Its unique bus name. Signals from any other name are not from it. */
   readonly owner: string;
   can: ReadonlySet<string> | null;
-  readonly ids: Map<BannerKey, number>;
-  readonly keys: Map<number, BannerKey>;
+  readonly ids: Map<NotificationKey, number>;
+  readonly keys: Map<number, NotificationKey>;
   readonly tokens: Map<number, string>;
   /** How many banners have no id yet, and which unknown ids were closed in the meantime: one of those may be ours. */
   unnumbered: number;
@@ -49,11 +48,11 @@ interface NotificationDaemon {
  * Shows notifications over D-Bus (Desktop Notifications Specification 1.2). Each key has one id, so a newer banner replaces the
  * older one. If the notification daemon restarts, appears late or is missing, that is a state and not an error.
  */
-export function createDbusChannel(bus: SessionBus, identity: DesktopIdentity, sound: boolean): OpenChannel {
-  return (listener) => new DbusChannel(bus, identity, sound, listener);
+export function createDbusDriver(bus: SessionBus, identity: DesktopIdentity, sound: boolean): OpenDriver {
+  return (listener) => new DbusDriver(bus, identity, sound, listener);
 }
 
-class DbusChannel implements NotifyChannel {
+class DbusDriver implements DesktopDriver {
   readonly #bus: SessionBus;
   readonly #identity: DesktopIdentity;
   readonly #sound: boolean;
@@ -71,7 +70,7 @@ class DbusChannel implements NotifyChannel {
     this.#subscriptions.use(bus.owner(NAME, (owner) => this.#owned(owner)));
   }
 
-  async show(banner: Banner): Promise<void> {
+  async show(banner: Notification): Promise<void> {
     const daemon = this.#daemon ?? (await this.#activate());
     try {
       await this.#showOn(daemon, banner);
@@ -83,7 +82,7 @@ class DbusChannel implements NotifyChannel {
     }
   }
 
-  async #showOn(daemon: NotificationDaemon, banner: Banner): Promise<void> {
+  async #showOn(daemon: NotificationDaemon, banner: Notification): Promise<void> {
     daemon.can ??= await this.#capabilities(daemon.owner);
     const replaces = daemon.ids.get(banner.key) ?? 0;
     daemon.unnumbered += 1;
@@ -99,7 +98,7 @@ class DbusChannel implements NotifyChannel {
     }
   }
 
-  async #notify(owner: string, can: ReadonlySet<string>, replaces: number, banner: Banner): Promise<number> {
+  async #notify(owner: string, can: ReadonlySet<string>, replaces: number, banner: Notification): Promise<number> {
     const [id] = await this.#bus.call({
       ...OBJECT,
       dest: owner,
@@ -127,11 +126,11 @@ class DbusChannel implements NotifyChannel {
     return id;
   }
 
-  withdraw(key: BannerKey): Promise<void> {
+  withdraw(key: NotificationKey): Promise<void> {
     return this.#close(key, CLOSE_MS);
   }
 
-  async #close(key: BannerKey, timeoutMs: number): Promise<void> {
+  async #close(key: NotificationKey, timeoutMs: number): Promise<void> {
     const daemon = this.#daemon;
     const id = daemon?.ids.get(key);
     if (daemon === null || id === undefined) return;
@@ -156,7 +155,7 @@ class DbusChannel implements NotifyChannel {
     const before = this.#daemon;
     if (before?.owner === owner) return;
     this.#daemon = owner === null ? null : createNotificationDaemon(owner);
-    for (const key of before?.ids.keys() ?? []) this.#listener.closed(key, 'desktop');
+    for (const key of before?.ids.keys() ?? []) this.#listener.closed(key, 'channel');
     if (this.#daemon === null) this.#lookForActivatable();
     else this.#describe(this.#daemon);
   }
@@ -227,7 +226,7 @@ class DbusChannel implements NotifyChannel {
       case 'ActionInvoked': {
         const token = daemon.tokens.get(id) ?? null;
         daemon.tokens.delete(id);
-        const part = parseBannerPart(detail);
+        const part = parseNotificationPart(detail);
         if (part !== null) this.#listener.clicked(key, part, token);
         return;
       }
@@ -236,9 +235,9 @@ class DbusChannel implements NotifyChannel {
     }
   }
 
-  #closed(daemon: NotificationDaemon, id: number, key: BannerKey, reason: unknown): void {
+  #closed(daemon: NotificationDaemon, id: number, key: NotificationKey, reason: unknown): void {
     forget(daemon, id);
-    this.#listener.closed(key, reason === DISMISSED ? 'person' : 'desktop');
+    this.#listener.closed(key, reason === DISMISSED ? 'person' : 'channel');
   }
 }
 
@@ -262,9 +261,9 @@ function forget(daemon: NotificationDaemon, id: number): void {
 }
 
 /** Returns null for an action that no banner of ours has. */
-function parseBannerPart(action: unknown): BannerPart | null {
+function parseNotificationPart(action: unknown): NotificationPart | null {
   if (action === CLICK) return 'banner';
-  return typeof action === 'string' && BUTTONS.has(action) ? (action as BannerPart) : null;
+  return typeof action === 'string' && BUTTONS.has(action) ? (action as NotificationPart) : null;
 }
 
 function formatError(error: unknown): string {

@@ -1,8 +1,14 @@
-import { displayName, formatDuration } from '../../core/format/index.ts';
+import { displayName, formatDuration, stripUnseen } from '../../core/format/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
-import type { AnnouncedOutage, Cause } from './announcements.ts';
-import { ANSWERS, type Banner, type BannerButton, toDecisionKey, toMailKey, toOutageKey } from './banner.ts';
-import { BODY_POINTS, countPoints, isolate, NAME_POINTS, toSingleLine } from './text.ts';
+import {
+  ANSWERS,
+  type Notification,
+  type NotificationButton,
+  toDecisionKey,
+  toMailKey,
+  toOutageKey,
+} from './channels/index.ts';
+import type { AnnouncedOutage, Cause, MailPreview } from './state.ts';
 
 /** A recovery that is announced later than this says when it happened. */
 const LATE_RECOVERY_MS = 60_000;
@@ -13,25 +19,17 @@ export const MOST_ANSWERS = ANSWERS.length;
 /** The number of names before "and 57 more". */
 const NAMES_LISTED = 3;
 
-/** The newest message of a banner, as it was received. */
-export interface BannerMessage {
-  readonly id: number;
-  readonly from: string;
-  /** Null when the events carry no content. */
-  readonly text: string | null;
-}
-
-export interface MailBannerContent {
+export interface MailContent {
   readonly persona: PersonaId;
   readonly label: string;
   readonly count: number;
   readonly urgent: boolean;
-  readonly latestMessage: BannerMessage;
+  readonly latestMessage: MailPreview;
   readonly canMarkRead: boolean;
 }
 
 /** Builds `ada: 3 new`, and below it the sender and first words of the newest message. */
-export function buildMailBanner(content: MailBannerContent): Banner {
+export function buildMailNotification(content: MailContent): Notification {
   return {
     key: toMailKey(content.persona),
     is: 'mail',
@@ -48,12 +46,12 @@ export function buildMailBanner(content: MailBannerContent): Banner {
 }
 
 /** Builds one banner for all personas whose own banners would have been too many at once. */
-export function buildCrowdBanner(
+export function buildCrowdNotification(
   labels: readonly string[],
   count: number,
   urgent: boolean,
   besideOthers: boolean,
-): Banner {
+): Notification {
   return {
     key: 'crowd',
     is: 'mail',
@@ -66,7 +64,7 @@ export function buildCrowdBanner(
 }
 
 /** Builds `hive down: 60 personas`, and below it what is wrong and what to do next. */
-export function buildOutageBanner(cause: Cause, labels: readonly string[], why: string): Banner {
+export function buildOutageNotification(cause: Cause, labels: readonly string[], why: string): Notification {
   return {
     key: toOutageKey(cause.key),
     is: 'outage',
@@ -79,12 +77,12 @@ export function buildOutageBanner(cause: Cause, labels: readonly string[], why: 
 }
 
 /** Builds `hive is back: 60 personas`, and below it how long it was down, and since when it is back if that is not just now. */
-export function buildRecoveryBanner(
+export function buildRecoveryNotification(
   announced: AnnouncedOutage,
   labels: readonly string[],
   downForMs: number,
   backForMs: number,
-): Banner {
+): Notification {
   const back = backForMs < LATE_RECOVERY_MS ? '' : `, back for ${formatDuration(backForMs)}`;
   return {
     key: toOutageKey(announced.cause.key),
@@ -98,7 +96,7 @@ export function buildRecoveryBanner(
 }
 
 /** The content of a decision's banner. All of it is untrusted. */
-export interface DecisionBannerContent {
+export interface DecisionContent {
   readonly id: number;
   readonly persona: PersonaId;
   readonly label: string;
@@ -110,7 +108,7 @@ export interface DecisionBannerContent {
 }
 
 /** Builds `ada asks`, and below it the question, with a button for each of the first options. */
-export function buildDecisionBanner({
+export function buildDecisionNotification({
   id,
   persona,
   label,
@@ -118,8 +116,8 @@ export function buildDecisionBanner({
   prompt,
   options,
   isPressing,
-}: DecisionBannerContent): Banner {
-  const buttons = ANSWERS.flatMap((answer, i): BannerButton[] => {
+}: DecisionContent): Notification {
+  const buttons = ANSWERS.flatMap((answer, i): NotificationButton[] => {
     const option = options[i];
     if (option === undefined) return [];
     const text = toSingleLine(option.short, BUTTON_POINTS) || option.id;
@@ -140,12 +138,12 @@ export function buildDecisionBanner({
  * Builds one banner for all decisions whose own banners would have been too many at once. `labels` has everybody who asks, each
  * once.
  */
-export function buildDecisionsBanner(
+export function buildDecisionsNotification(
   labels: readonly string[],
   count: number,
   isPressing: boolean,
   besideOthers: boolean,
-): Banner {
+): Notification {
   return {
     key: 'decisions',
     is: 'decision',
@@ -158,7 +156,7 @@ export function buildDecisionsBanner(
 }
 
 /** Builds a banner for a test. A click opens the page. */
-export function buildTestBanner(): Banner {
+export function buildTestNotification(): Notification {
   return {
     key: 'test',
     is: 'test',
@@ -181,7 +179,7 @@ const FAILURE_TITLES: Readonly<Record<string, string>> = {
 };
 
 /** Builds the banner for a click that failed, for any action. It says why, and what to do next. */
-export function buildFailedBanner(action: string, why: string): Banner {
+export function buildFailedNotification(action: string, why: string): Notification {
   return {
     key: 'failed',
     is: 'failed',
@@ -210,30 +208,30 @@ function formatTitle(cause: Cause, labels: readonly string[], stateText: string)
   }
 }
 
-function toTarget(cause: Cause): Banner['opens'] {
+function toTarget(cause: Cause): Notification['opens'] {
   return cause.opens === null ? { is: 'overview' } : { is: 'persona', persona: cause.opens };
 }
 
-function buildOutageButtons(cause: Cause): readonly BannerButton[] {
+function buildOutageButtons(cause: Cause): readonly NotificationButton[] {
   return cause.opens === null ? [] : [buildMuteButton(cause.opens)];
 }
 
-function buildOpenButton(persona: PersonaId): BannerButton {
+function buildOpenButton(persona: PersonaId): NotificationButton {
   return { id: 'open', label: 'Open session', action: { name: 'open', params: { persona } } };
 }
 
 /** A single message is marked by its id, because another may have come since that nobody has seen. */
-function buildReadButton({ persona, count, latestMessage }: MailBannerContent): BannerButton {
+function buildReadButton({ persona, count, latestMessage }: MailContent): NotificationButton {
   // Marks only what the banner counted: mail that comes while it is on the screen stays unread.
   const params = count === 1 ? { persona, id: latestMessage.id } : { persona, upTo: latestMessage.id };
   return { id: 'read', label: 'Mark as read', action: { name: 'read', params } };
 }
 
-function buildMuteButton(persona: PersonaId): BannerButton {
+function buildMuteButton(persona: PersonaId): NotificationButton {
   return { id: 'mute', label: 'Mute 1 h', action: { name: 'mute', params: { persona, minutes: 60 } } };
 }
 
-function formatMessage(message: BannerMessage): string {
+function formatMessage(message: MailPreview): string {
   const from = toSingleLine(message.from, NAME_POINTS);
   const left = from === '' ? BODY_POINTS : BODY_POINTS - countPoints(from) - 2;
   const text = message.text === null ? '' : toSingleLine(message.text, left);
@@ -255,4 +253,55 @@ function formatNames(labels: readonly string[]): string {
 function formatName(label: string): string {
   if (toSingleLine(label, NAME_POINTS) === '') return '(no name)';
   return isolate(toSingleLine(displayName(label.slice(0, NAME_POINTS * 16)), NAME_POINTS));
+}
+
+/** How many code points of a mail's text a banner shows. */
+export const BODY_POINTS = 200;
+/** Names and senders are cut shorter, so that the count after them stays on the screen. */
+export const NAME_POINTS = 60;
+
+const ESC = String.fromCharCode(0x1b);
+
+/** ECMA-48: control sequences, control strings up to their end (BEL ends one too), and the short escapes. */
+const TERMINAL = new RegExp(
+  `${ESC}(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?|[ -/]+[0-~]|[0-OQ-WYZ\\\\\`-~])`,
+  'gu',
+);
+
+/** Letters of scripts that run from right to left. */
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Hanifi_Rohingya}]/u;
+
+/**
+ * Converts untrusted text to one line of at most `points` code points. Terminal sequences and invisible characters are removed,
+ * each run of white space becomes one blank, and lone surrogates are replaced. A cut text ends in an ellipsis and is never cut
+ * inside a code point.
+ */
+export function toSingleLine(text: string, points: number): string {
+  // Long input is cut first, since the rest can never be shown and a mail may be a megabyte.
+  const near = text.slice(0, points * 16).toWellFormed();
+  const spaced = near.replace(TERMINAL, '').replace(/[\s\u0085]+/gu, ' ');
+  const line = stripUnseen(spaced)
+    .replace(/ {2,}/g, ' ') // text between two blanks may have been removed
+    .trim();
+  const characters = [...line];
+  const cut = near.length < text.length && text.length > points * 16;
+  if (characters.length <= points && !cut) return line;
+  return `${characters
+    .slice(0, points - 1)
+    .join('')
+    .replace(/[ \u200d]+$/u, '')}…`;
+}
+
+/**
+ * Isolates a cleaned text that stands beside others, if it has letters that run from right to left (FIRST STRONG ISOLATE ... POP
+ * DIRECTIONAL ISOLATE, UAX #9). Then only the text is reordered, and not the name or number next to it.
+ */
+export function isolate(line: string): string {
+  return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
+}
+
+/** How many code points a text has. */
+export function countPoints(text: string): number {
+  return [...text].length;
 }

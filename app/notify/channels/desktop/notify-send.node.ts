@@ -1,9 +1,7 @@
-import type { Clock } from '../../core/ports/index.ts';
-import { type ProgramEnv, type RunningProgram, startProgram } from '../programs.node.ts';
-import type { Banner, BannerKey } from './banner.ts';
-import type { ChannelListener, DesktopIdentity, NotifyChannel, OpenChannel } from './channel.ts';
-import { CATEGORY, SOUND } from './hints.ts';
-import { OpenBanners } from './open-banners.ts';
+import type { Clock } from '../../../../core/ports/index.ts';
+import { type ProgramEnv, type RunningProgram, startProgram } from '../../../programs.node.ts';
+import type { ChannelListener, Notification, NotificationKey } from '../channel.ts';
+import { CATEGORY, type DesktopDriver, type DesktopIdentity, OpenBanners, type OpenDriver, SOUND } from '../desktop.ts';
 
 /** A failure shows within this time (no notification daemon: 0.24 s). A process that runs longer waits for a person. */
 const FAILS_WITHIN_MS = 700;
@@ -15,20 +13,20 @@ const MOST_OPEN = 10;
  * Shows notifications with libnotify's `notify-send`, where the bus itself is out of reach. Clicks need `-A` (libnotify 0.8),
  * which is looked for in `--help`. A banner cannot be replaced, so the older one is closed.
  */
-export async function createNotifySendChannel(
+export async function createNotifySendDriver(
   file: string,
   identity: DesktopIdentity,
   sound: boolean,
   env: ProgramEnv,
   clock: Clock,
-): Promise<OpenChannel> {
+): Promise<OpenDriver> {
   const probe = startProgram(file, ['--help'], env, clock);
   await probe.waitUntilStable(PROBE_MS);
   const { stdout } = await probe.ended;
   const clicks = stdout.includes('--action');
   return (listener) => {
     listener.state({ is: 'ready', by: clicks ? 'notify-send' : 'notify-send, without clicks' });
-    return new NotifySendChannel({ file, identity, sound, clicks, env, clock, listener });
+    return new NotifySendDriver({ file, identity, sound, clicks, env, clock, listener });
   };
 }
 
@@ -43,7 +41,7 @@ interface NotifySendNeeds {
   readonly listener: ChannelListener;
 }
 
-class NotifySendChannel implements NotifyChannel {
+class NotifySendDriver implements DesktopDriver {
   readonly #needs: NotifySendNeeds;
   readonly #open = new OpenBanners<RunningProgram>(MOST_OPEN);
 
@@ -51,13 +49,13 @@ class NotifySendChannel implements NotifyChannel {
     this.#needs = needs;
   }
 
-  async show(banner: Banner): Promise<void> {
+  async show(banner: Notification): Promise<void> {
     const { key } = banner;
     const { file, clicks, env, clock, listener } = this.#needs;
     const running = startProgram(file, this.#buildArguments(banner), env, clock);
     for (const [removedKey, old, why] of this.#open.add(key, running)) {
       old.interrupt();
-      if (why === 'crowded') listener.closed(removedKey, 'desktop');
+      if (why === 'crowded') listener.closed(removedKey, 'channel');
     }
     if (clicks) {
       running.ended.then(
@@ -67,7 +65,7 @@ class NotifySendChannel implements NotifyChannel {
           const response = stdout.trim();
           const part = response === 'default' ? 'banner' : banner.buttons.find(({ id }) => id === response)?.id;
           if (part !== undefined) listener.clicked(key, part, null);
-          else listener.closed(key, 'desktop'); // dismissed or expired: it does not say which
+          else listener.closed(key, 'channel'); // dismissed or expired: it does not say which
         },
         () => this.#open.remove(key), // `waitUntilStable` below reports it
       );
@@ -75,7 +73,7 @@ class NotifySendChannel implements NotifyChannel {
     await running.waitUntilStable(FAILS_WITHIN_MS);
   }
 
-  async withdraw(key: BannerKey): Promise<void> {
+  async withdraw(key: NotificationKey): Promise<void> {
     this.#open.remove(key)?.interrupt(); // an interrupt makes it close its banner
   }
 
@@ -83,7 +81,7 @@ class NotifySendChannel implements NotifyChannel {
     for (const key of this.#open.keys()) await this.withdraw(key);
   }
 
-  #buildArguments({ is, urgency, title, body, buttons }: Banner): string[] {
+  #buildArguments({ is, urgency, title, body, buttons }: Notification): string[] {
     const { identity, sound, clicks } = this.#needs;
     // Whether the body is markup depends on a daemon that notify-send does not name. The summary never is.
     const texts = /[&<>]/u.test(body) ? [`${title}: ${body}`] : [title, body.replaceAll('\\', '\\\\')]; // a body's escapes are read, a summary's are not

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { realClock, silentLog } from '../../core/ports/index.ts';
-import { type Desktop, desktopMissing, poll, startDesktop } from '../../test/kit/desktop/index.ts';
-import { needs } from '../../test/kit/require.ts';
-import { type RecordedCall, startStandInDaemon } from '../../test/kit/stand-in-notification-daemon.ts';
-import { getAssetPath } from '../assets.node.ts';
-import { openSessionBus, type SessionBus } from '../desktop/index.ts';
-import type { Banner, BannerKey } from './banner.ts';
-import type { BannerPart, ChannelListener, ChannelState, NotifyChannel } from './channel.ts';
-import { createDbusChannel } from './dbus.ts';
+import { realClock, silentLog } from '../../../../core/ports/index.ts';
+import { type Desktop, desktopMissing, poll, startDesktop } from '../../../../test/kit/desktop/index.ts';
+import { needs } from '../../../../test/kit/require.ts';
+import { type RecordedCall, startStandInDaemon } from '../../../../test/kit/stand-in-notification-daemon.ts';
+import { getAssetPath } from '../../../assets.node.ts';
+import { openSessionBus, type SessionBus } from '../../../desktop/index.ts';
+import type { ChannelListener, ChannelState, Notification, NotificationKey, NotificationPart } from '../channel.ts';
+import type { DesktopDriver } from '../desktop.ts';
+import { createDbusDriver } from './dbus.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: getAssetPath('icons/44/up-none.png') };
 const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
 const S8_AS_MARKUP = 'Fish &amp; &lt;b&gt;Chips&lt;/b&gt; &lt;a href="http://x"&gt;click&lt;/a&gt; 👩‍👩‍👧 ٱلعربية';
 
-function banner(part: Partial<Banner> = {}): Banner {
+function banner(part: Partial<Notification> = {}): Notification {
   const opens = { is: 'persona', persona: 'ada' } as const;
   return {
     key: 'mail:ada',
@@ -30,13 +30,13 @@ function banner(part: Partial<Banner> = {}): Banner {
 
 /** Writes down what a driver tells. */
 class Heard implements ChannelListener {
-  readonly clicks: [BannerKey, BannerPart, string | null][] = [];
-  readonly closes: [BannerKey, string][] = [];
+  readonly clicks: [NotificationKey, NotificationPart, string | null][] = [];
+  readonly closes: [NotificationKey, string][] = [];
   readonly states: ChannelState[] = [];
-  clicked(key: BannerKey, part: BannerPart, token: string | null): void {
+  clicked(key: NotificationKey, part: NotificationPart, token: string | null): void {
     this.clicks.push([key, part, token]);
   }
-  closed(key: BannerKey, by: 'person' | 'desktop'): void {
+  closed(key: NotificationKey, by: 'person' | 'channel'): void {
     this.closes.push([key, by]);
   }
   state(state: ChannelState): void {
@@ -60,14 +60,14 @@ describe('a real notification daemon (dunst)', () => {
   const missing = desktopMissing();
   const stack = new AsyncDisposableStack();
   let desktop: Desktop;
-  let driver: NotifyChannel;
+  let driver: DesktopDriver;
   const heard = new Heard();
 
   before(async () => {
     if (missing !== null) return;
     desktop = stack.use(await startDesktop({ host: 'none' }));
     const bus = stack.use(await join(desktop));
-    driver = stack.use(createDbusChannel(bus, IDENTITY, true)(heard));
+    driver = stack.use(createDbusDriver(bus, IDENTITY, true)(heard));
     await heard.until('dunst', (h) => h.states.length > 0);
   });
   after(() => stack.disposeAsync());
@@ -94,7 +94,7 @@ describe('a real notification daemon (dunst)', () => {
   test('its buttons come after the click on the banner itself; without sound it says so', async (t) => {
     if (needs(t, missing)) return;
     const bus = stack.use(await join(desktop));
-    await using silent = createDbusChannel(bus, IDENTITY, false)(new Heard());
+    await using silent = createDbusDriver(bus, IDENTITY, false)(new Heard());
     const action = { name: 'open', params: {} };
     const buttons = [
       { id: 'open', label: 'Open session', action } as const,
@@ -188,7 +188,7 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('S19: no daemon: said once, every banner refused; one that comes later is used', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
+    await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
     await heard.until('a state', (h) => h.states.length > 0);
     for (let i = 0; i < 5; i += 1) await assert.rejects(driver.show(banner()), /no notification daemon/);
     assert.deepEqual(heard.states, [{ is: 'unavailable', why: 'no notification daemon' }]);
@@ -208,7 +208,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       await using bus = await join(desktop);
       using _daemon = await startStandInDaemon(bus, capabilities, calls);
       const heard = new Heard();
-      await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
+      await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
       await driver.show(banner({ title: 'ada: 1 new', body: S8 }));
       return calls[0]?.args.slice(3, 6) ?? [];
@@ -233,7 +233,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       },
     ]);
     const heard = new Heard();
-    await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
+    await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
     await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
     await driver.show(banner());
     forged.emit('org.freedesktop.Notifications', 'ActionInvoked', [1, 'default']);
@@ -261,7 +261,7 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('a daemon that leaves in the middle of a call, with another behind it: the banner is shown by that one', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
+    await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
     await using next = await join(desktop);
     const first = await join(desktop);
     const calls: RecordedCall[] = [];
@@ -288,7 +288,7 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = createDbusChannel(ours, IDENTITY, true)(heard);
+    await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
     {
       await using bus = await join(desktop);
       using _daemon = await startStandInDaemon(bus, ['body'], []);
@@ -296,7 +296,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       await driver.show(banner());
     }
     await heard.until('its end', (h) => h.states.at(-1)?.is === 'unavailable');
-    assert.deepEqual(heard.closes, [['mail:ada', 'desktop']]);
+    assert.deepEqual(heard.closes, [['mail:ada', 'channel']]);
     const calls: RecordedCall[] = [];
     await using bus = await join(desktop);
     using _daemon = await startStandInDaemon(bus, ['body'], calls);

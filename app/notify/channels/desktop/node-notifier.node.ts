@@ -1,10 +1,12 @@
-import type { Clock } from '../../core/ports/index.ts';
-import type { ClickTarget } from '../open/index.ts';
-import type { Banner, BannerKey } from './banner.ts';
-import type { ChannelListener, NotifyChannel, OpenChannel } from './channel.ts';
-import { OpenBanners, toGroupId } from './open-banners.ts';
-import { closeToast, findSnoreToast, showToast } from './snore-toast.node.ts';
-import { escapeArgument } from './text.ts';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../../../core/ports/index.ts';
+import type { ClickTarget } from '../../../open/index.ts';
+import type { ChannelListener, Notification, NotificationKey } from '../channel.ts';
+import { type DesktopDriver, escapeArgument, OpenBanners, type OpenDriver, toGroupId } from '../desktop.ts';
 
 /** A failure shows within this time. A helper that runs longer waits for a person. */
 const FAILS_WITHIN_MS = 500;
@@ -14,8 +16,8 @@ const MOST_OPEN = 8;
 /** The calls to one platform's helper. `answer` is called once per banner. */
 interface NotifierHelper {
   readonly by: string;
-  show(banner: Banner, answer: (error: Error | null, response: string | undefined) => void): void;
-  remove(key: BannerKey): void;
+  show(banner: Notification, answer: (error: Error | null, response: string | undefined) => void): void;
+  remove(key: NotificationKey): void;
   /** Returns what an answer of the helper means. */
   interpretResponse(response: string | undefined): 'clicked' | 'dismissed' | 'gone';
 }
@@ -30,15 +32,15 @@ export interface VendoredOptions {
  * Rosetta. The helper opens the page itself on a click. It gets no `timeout` and no `wait`, because either would close the banner
  * after seconds.
  */
-export async function createMacHelperChannel(
+export async function createMacHelperDriver(
   toPageUrl: (opens: ClickTarget) => string,
   sound: boolean,
   clock: Clock,
   { customPath }: VendoredOptions = {},
-): Promise<OpenChannel> {
+): Promise<OpenDriver> {
   const { default: notifier } = await import('node-notifier');
   const center = new notifier.NotificationCenter(customPath === undefined ? {} : { customPath });
-  return createHelperChannel(clock, {
+  return createHelperDriver(clock, {
     by: 'node-notifier (terminal-notifier)',
     show: ({ key, title, body, opens }, answer) => {
       const request = {
@@ -65,13 +67,13 @@ export async function createMacHelperChannel(
  * a helper that crashed for one that showed its banner. It gets no `appID`, because with one no click is reported. A toast that
  * moved to the Action Centre reports nothing any more.
  */
-export async function createToasterChannel(
+export async function createToasterDriver(
   sound: boolean,
   clock: Clock,
   { customPath }: VendoredOptions = {},
-): Promise<OpenChannel> {
+): Promise<OpenDriver> {
   const file = customPath ?? findSnoreToast(process.arch);
-  return createHelperChannel(clock, {
+  return createHelperDriver(clock, {
     by: 'node-notifier (SnoreToast)',
     show: ({ key, title, body }, answer) => {
       const texts = ['-t', toToastText(title), '-m', toToastText(body === '' ? ' ' : body)];
@@ -90,14 +92,14 @@ export async function createToasterChannel(
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these two are what it is about
 const toToastText = (text: string): string => escapeArgument(text.replace(/[\0\x1b]/g, ''));
 
-function createHelperChannel(clock: Clock, helper: NotifierHelper): OpenChannel {
+function createHelperDriver(clock: Clock, helper: NotifierHelper): OpenDriver {
   return (listener) => {
     listener.state({ is: 'ready', by: helper.by });
-    return new HelperChannel(clock, helper, listener);
+    return new HelperDriver(clock, helper, listener);
   };
 }
 
-class HelperChannel implements NotifyChannel {
+class HelperDriver implements DesktopDriver {
   readonly #clock: Clock;
   readonly #helper: NotifierHelper;
   readonly #listener: ChannelListener;
@@ -110,13 +112,13 @@ class HelperChannel implements NotifyChannel {
     this.#listener = listener;
   }
 
-  show(banner: Banner): Promise<void> {
+  show(banner: Notification): Promise<void> {
     const { key } = banner;
     const bannerToken = {};
     for (const [removedKey, , why] of this.#open.add(key, bannerToken)) {
       if (why === 'replaced') continue; // the new one replaces it, because it has the same group
       this.#helper.remove(removedKey);
-      this.#listener.closed(removedKey, 'desktop');
+      this.#listener.closed(removedKey, 'channel');
     }
     return new Promise((resolve, reject) => {
       const limit = this.#clock.after(FAILS_WITHIN_MS, resolve);
@@ -129,12 +131,12 @@ class HelperChannel implements NotifyChannel {
         if (error instanceof Error) return;
         const meaning = this.#helper.interpretResponse(response);
         if (meaning === 'clicked') this.#listener.clicked(key, 'banner', null);
-        else this.#listener.closed(key, meaning === 'dismissed' ? 'person' : 'desktop');
+        else this.#listener.closed(key, meaning === 'dismissed' ? 'person' : 'channel');
       });
     });
   }
 
-  async withdraw(key: BannerKey): Promise<void> {
+  async withdraw(key: NotificationKey): Promise<void> {
     if (this.#open.remove(key) !== undefined) this.#helper.remove(key);
   }
 
@@ -144,6 +146,59 @@ class HelperChannel implements NotifyChannel {
 }
 
 /** Returns SnoreToast's id for the key: 32 bits of its hash. */
-function toToastId(key: BannerKey): number {
+function toToastId(key: NotificationKey): number {
   return Number.parseInt(toGroupId(key).slice(-8), 16);
+}
+
+/** Called with what a person did, for example `clicked` or `dismissed`; undefined when it is not known. */
+export type ToastAnswer = (error: Error | null, action: string | undefined) => void;
+
+/**
+ * SnoreToast's exit codes for clicked, hidden, dismissed, timed out, a button, a text. A failure is -1, and a crash is any code
+ * of Windows.
+ */
+const ENDS = [0, 1, 2, 3, 4, 5];
+const MOST_BYTES = 4096;
+
+/** Returns the path of the helper in node-notifier. node-notifier itself treats every exit code but -1 as a shown banner. */
+export function findSnoreToast(arch: string): string {
+  const folder = dirname(createRequire(import.meta.url).resolve('node-notifier/package.json'));
+  return join(folder, 'vendor', 'snoreToast', `snoretoast-x${arch === 'x64' ? '64' : '86'}.exe`);
+}
+
+/** Shows a toast, and reports once how it ended. A signal or an exit code that is not SnoreToast's own is an error. */
+export function showToast(file: string, args: readonly string[], answer: ToastAnswer): void {
+  const pipe = `\\\\.\\pipe\\hivebar-toast-${randomUUID()}`;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => {}); // the helper is gone: its exit is reported
+    socket.on('data', (chunk: Buffer) => {
+      if (bytes < MOST_BYTES) chunks.push(chunk);
+      bytes += chunk.length;
+    });
+  });
+  let isOver = false;
+  const end = (error: Error | null): void => {
+    if (isOver) return;
+    isOver = true;
+    const action = /(?:^|;)action=(\w+)/.exec(Buffer.concat(chunks).toString('utf16le'))?.[1];
+    answer(error, action);
+  };
+  server.on('error', end);
+  server.listen(pipe, () => {
+    const child = spawn(file, [...args, '-pipeName', pipe], { stdio: 'ignore', windowsHide: true });
+    // The server is closed only after the helper's output was read.
+    child.on('error', (error) => server.close(() => end(error)));
+    child.on('exit', (code, signal) => {
+      const isKnownEnd = code !== null && ENDS.includes(code);
+      const error = isKnownEnd ? null : new Error(`${file} ended with ${signal ?? `code ${code}`}`);
+      setImmediate(() => server.close(() => end(error)));
+    });
+  });
+}
+
+/** Removes a toast from the screen. The result is ignored. */
+export function closeToast(file: string, id: number): void {
+  spawn(file, ['-close', String(id)], { stdio: 'ignore', windowsHide: true }).on('error', () => {});
 }

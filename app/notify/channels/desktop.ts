@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import type { Channel, ChannelListener, ChannelModule, Notification, NotificationKey } from './channel.ts';
+
+/** Banners on the desktop of this machine. The settings `notifications` and `sound` are about it. */
+export const desktop: ChannelModule = {
+  name: 'desktop',
+  place: 'desktop',
+  settings: null,
+  open: (_settings, host) => host.openDesktop(host.listener),
+};
+
+/**
+ * One way to show banners on a desktop. Calls for one key are made one after the other, never at the same time. Disposing removes
+ * the banners that could no longer answer a click.
+ */
+export interface DesktopDriver extends AsyncDisposable {
+  /** What it can do; by default everything. */
+  readonly can?: Channel['can'];
+  /**
+   * Shows the banner, or replaces the banner with the same key if that is on the screen. Resolves when the desktop accepted it,
+   * which does not mean that anybody saw it. @throws Error when the desktop refused it or there is none.
+   */
+  show(notification: Notification): Promise<void>;
+  /** Removes the banner if it is on the screen. @throws Error when the desktop refused. */
+  withdraw(key: NotificationKey): Promise<void>;
+}
+
+/** How the desktop knows Hivebar. */
+export interface DesktopIdentity {
+  /** The name of our .desktop file, without the suffix. */
+  readonly desktopEntry: string;
+  /** The absolute path of an image. */
+  readonly icon: string;
+}
+
+/** Opens a driver that reports to `listener`. */
+export type OpenDriver = (listener: ChannelListener) => DesktopDriver;
+
+/** Opens the channel `desktop` over a driver. */
+export function createDesktopChannel(open: OpenDriver, listener: ChannelListener): Channel {
+  const driver = open(listener);
+  return {
+    name: 'desktop',
+    can: driver.can ?? ALL,
+    send: (notification) => driver.show(notification),
+    withdraw: (key) => driver.withdraw(key),
+    close: async () => await driver[Symbol.asyncDispose](),
+  };
+}
+
+const ALL: Channel['can'] = { replace: true, withdraw: true, buttons: 3 };
+
+/** Creates a driver that shows nothing, and reports why. */
+export function createOffDriver(why: string): OpenDriver {
+  return (listener) => {
+    listener.state({ is: 'off', why });
+    return {
+      show: () => Promise.reject(new Error(why)),
+      withdraw: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    };
+  };
+}
+
+/**
+ * The open banners of a channel that needs one process per banner. Their number is limited, and the oldest goes first. A process
+ * that was replaced may still report something; `isLatest` says whether it belongs to the banner on the screen.
+ */
+export class OpenBanners<T> {
+  readonly #most: number;
+  readonly #open = new Map<NotificationKey, T>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Adds a banner. Returns those that must go: the one it replaces, and the oldest when there are too many. */
+  add(key: NotificationKey, item: T): [NotificationKey, T, 'replaced' | 'crowded'][] {
+    const before = this.#open.get(key);
+    this.#open.delete(key); // so that it becomes the youngest
+    this.#open.set(key, item);
+    const going: [NotificationKey, T, 'replaced' | 'crowded'][] =
+      before === undefined ? [] : [[key, before, 'replaced']];
+    for (const [oldest, old] of this.#open) {
+      if (this.#open.size <= this.#most) break;
+      this.#open.delete(oldest);
+      going.push([oldest, old, 'crowded']);
+    }
+    return going;
+  }
+
+  isLatest(key: NotificationKey, item: T): boolean {
+    return this.#open.get(key) === item;
+  }
+
+  remove(key: NotificationKey): T | undefined {
+    const item = this.#open.get(key);
+    this.#open.delete(key);
+    return item;
+  }
+
+  keys(): NotificationKey[] {
+    return [...this.#open.keys()];
+  }
+}
+
+/** Makes a short name of a key that every desktop accepts, whatever the persona is called. */
+export function toGroupId(key: NotificationKey): string {
+  return `hivebar-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
+}
+
+/** Desktop Notifications 1.2, "Categories". Names of our own begin with `x-`. */
+export const CATEGORY: Readonly<Record<Notification['is'], string>> = {
+  mail: 'email.arrived',
+  outage: 'network.disconnected',
+  recovery: 'network.connected',
+  decision: 'x-hivebar.decision',
+  failed: 'x-hivebar.failed',
+  wake: 'x-hivebar.wake',
+  test: 'x-hivebar.test',
+};
+
+/** Names of the Sound Naming Specification. */
+export const SOUND: Readonly<Record<Notification['is'], string>> = {
+  mail: 'message-new-email',
+  outage: 'network-connectivity-lost',
+  recovery: 'network-connectivity-established',
+  decision: 'dialog-question',
+  failed: 'dialog-error',
+  wake: 'message-new-email',
+  test: 'message-new-email',
+};
+
+/**
+ * Escapes plain text for a field that the desktop reads as markup. That is only the `body`, for a notification daemon with the
+ * capability `body-markup` (Desktop Notifications 1.2, "Markup"); the summary is never markup.
+ */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/**
+ * Makes text safe as the value of a command-line option. The program may take a leading `-` for another option, or a leading
+ * bracket or quote for a property list (macOS user defaults). An invisible first character makes it plain text.
+ */
+export function escapeArgument(text: string): string {
+  return /^[-([{<"'\\@/]/u.test(text) ? `\u200b${text}` : text;
+}

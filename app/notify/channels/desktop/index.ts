@@ -1,0 +1,1 @@
+export { chooseDriver, type DriverOptions } from './choose.node.ts';

@@ -1,0 +1,20 @@
+export {
+  ANSWERS,
+  type Channel,
+  type ChannelHost,
+  type ChannelListener,
+  type ChannelState,
+  findNotificationAction,
+  type Notification,
+  type NotificationAction,
+  type NotificationButton,
+  type NotificationKey,
+  type NotificationPart,
+  toDecisionKey,
+  toMailKey,
+  toOutageKey,
+} from './channel.ts';
+export { createDesktopChannel, createOffDriver, type OpenDriver } from './desktop.ts';
+export { createOsascriptDriver, createTextDriver } from './desktop-commands.ts';
+export { ChannelQueue } from './queue.ts';
+export { CHANNELS, type ConfiguredChannel, createChannelsSchema, listConfiguredChannels } from './registry.ts';
