@@ -51,8 +51,11 @@ export interface SourceWorld extends AsyncDisposable {
 }
 
 export interface StoreFault {
-  /** `persona`: only the first member is concerned, and the listing may leave it out. */
-  readonly scope: 'persona' | 'source';
+  /**
+   * `persona`: only the first member is concerned, and the listing may leave it out. `source`: all of them, and nobody else.
+   * `machine`: the store is that of the whole program.
+   */
+  readonly scope: 'persona' | 'source' | 'machine';
   break(): void | Promise<void>;
   mend(): void | Promise<void>;
 }
