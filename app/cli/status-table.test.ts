@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NOTHING_REPORTED, pickReport } from '../../core/board/index.ts';
 import type { StatusWire } from '../status/index.ts';
 import { formatStatusTable } from './status-table.ts';
 
@@ -24,7 +25,7 @@ function persona(over: Partial<StatusWire['personas'][number]>): StatusWire['per
     lastMailAt: null,
     asOf: '2026-06-20T09:59:58.500000+00:00',
     staleAfter: '2026-06-20T10:01:00.000000+00:00',
-    pending: null,
+    ...pickReport(NOTHING_REPORTED),
     gates: [],
     daemon: null,
     muted: null,

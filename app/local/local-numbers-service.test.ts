@@ -54,7 +54,8 @@ function rig() {
       lastEventId: null,
       staleAfterMs: 1,
     });
-  const told = () => facts.flatMap((fact) => (fact.is === 'local' ? [[fact.persona, ...fact.local.pending]] : []));
+  const told = () =>
+    facts.flatMap((fact) => (fact.is === 'reported' ? [[fact.persona, ...(fact.values.pending ?? [])]] : []));
   return { clock, local, board, facts, numbers, supervisor, joins, told, gates, broken, warned };
 }
 
@@ -66,7 +67,7 @@ test('a storm of mail is one snapshot, and mail that came before its persona joi
   assert.deepEqual(told(), [['local-ada', 0, 0, 50, 0, 0]]);
   joins('ada');
   await clock.advance(100);
-  assert.deepEqual(board.snapshot().personas[0]?.local?.pending, [0, 0, 50, 0, 0]);
+  assert.deepEqual(board.snapshot().personas[0]?.pending, [0, 0, 50, 0, 0]);
   numbers.wake();
   await clock.advance(100);
   assert.equal(told().length, 2, 'nothing changed, nothing is told');
@@ -79,11 +80,11 @@ test('gates that are gone are gone from the board', async () => {
   gates.set('ada', [{ id: 'tests', hook: 'Stop', mode: 'strict', description: 'x' }]);
   numbers.wake();
   await clock.advance(100);
-  assert.equal(board.snapshot().personas[0]?.local?.gates.length, 1);
+  assert.equal(board.snapshot().personas[0]?.gates.length, 1);
   gates.clear();
   numbers.wake();
   await clock.advance(100);
-  assert.deepEqual(board.snapshot().personas[0]?.local?.gates, []);
+  assert.deepEqual(board.snapshot().personas[0]?.gates, []);
 });
 
 test('given gates that cannot be read, it says so once, keeps what was known, and reads them as soon as it can', async () => {
@@ -99,12 +100,12 @@ test('given gates that cannot be read, it says so once, keeps what was known, an
   }
   assert.equal(warned.length, 1, String(warned));
   assert.match(String(warned), /gates/);
-  assert.equal(board.snapshot().personas[0]?.local?.gates.length, 1);
+  assert.equal(board.snapshot().personas[0]?.gates.length, 1);
   broken.is = false;
   gates.clear();
   numbers.wake();
   await clock.advance(8000);
-  assert.deepEqual(board.snapshot().personas[0]?.local?.gates, []);
+  assert.deepEqual(board.snapshot().personas[0]?.gates, []);
 });
 
 test('given mail that came between a failure and the next start, it counts it', async () => {
@@ -118,7 +119,7 @@ test('given mail that came between a failure and the next start, it counts it', 
   local.items.push([newItem({})]);
   broken.is = false;
   await clock.advance(8000);
-  assert.deepEqual(board.snapshot().personas[0]?.local?.pending, [0, 0, 1, 0, 0]);
+  assert.deepEqual(board.snapshot().personas[0]?.pending, [0, 0, 1, 0, 0]);
 });
 
 test('stopped, it reports nothing more', async () => {

@@ -70,9 +70,9 @@ export function createLocalNumbersService(
   function count(): void {
     const at = clock.now();
     for (const name of changed) {
-      const now = { pending: countPending(name, at), gates: gates.get(name) ?? NO_GATES };
+      const values = { pending: countPending(name, at), gates: gates.get(name) ?? NO_GATES };
       changed.delete(name);
-      board.put({ is: 'local', at, persona: toPersonaId(name), local: now });
+      board.put({ is: 'reported', at, persona: toPersonaId(name), values });
     }
   }
 

@@ -154,8 +154,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'published':
     case 'recalled':
     case 'autostart':
-    case 'local':
-    case 'daemon':
+    case 'reported':
     case 'project':
     case 'withdrawn':
       return;

@@ -687,7 +687,7 @@ test('the same decisions, and what waits for personas, cost not even a timer', a
   await clock.advance(5000);
   const before = clock.waiting;
   asked(board, clock, 1, 2);
-  board.put({ is: 'local', at: clock.now(), persona: 'ada', local: { pending: [0, 0, 1, 0, 0], gates: [] } });
+  board.put({ is: 'reported', at: clock.now(), persona: 'ada', values: { pending: [0, 0, 1, 0, 0], gates: [] } });
   assert.equal(clock.waiting, before);
 });
 

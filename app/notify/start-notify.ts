@@ -1,7 +1,7 @@
 import {
-  areSameDecisions,
   type Board,
   type Fact,
+  isSameValue,
   type OpenDecision,
   type Snapshot,
   type Until,
@@ -102,9 +102,9 @@ class Notify implements Notifications {
 
   /** Gathers facts, so that a storm is one decision and 60 failing personas are one cause. */
   #hear(fact: Fact): void {
-    if (fact.is === 'surface' || fact.is === 'local' || fact.is === 'daemon' || !this.#isOpen) return;
+    if (fact.is === 'surface' || fact.is === 'reported' || !this.#isOpen) return;
     if (fact.is === 'decisions') {
-      if (this.#asked !== null && areSameDecisions(this.#asked, fact.decisions)) return;
+      if (this.#asked !== null && isSameValue(this.#asked, fact.decisions)) return;
       this.#asked = fact.decisions;
     }
     this.#waiting.push(fact);
@@ -193,8 +193,8 @@ function toSnapshotFacts(snapshot: Snapshot, at: Instant): Fact[] {
     const { id: persona, source, label, stem, eventsFile, lastEventId, canMarkRead } = p;
     const named = { persona, source, address: label, label, stem, eventsFile, lastEventId, canMarkRead };
     facts.push({ is: 'joined', at, ...named, staleAfterMs: 0 });
-    const unread = p.unread.value;
-    const urgent = p.urgent.value;
+    const unread = p.unread;
+    const urgent = p.urgent;
     if (p.health.is === 'up') {
       const { health, agentState, cursor } = p;
       facts.push({ is: 'polled', at, persona, health, unread, urgent, agentState, cursor });

@@ -2,10 +2,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { answerJson, requireToken } from './answer.ts';
 import { HttpRefusal } from './problem.ts';
 
-/** The part of the table of actions that a route needs. */
+/** The part of the table of actions that the routes and their OpenAPI document need. */
 export type ActionTable = ReadonlyMap<
   string,
   {
+    readonly title: string;
+    /** A JSON Schema. */
+    readonly params: object;
     readonly asks: 'nothing' | 'token';
     /** @throws Fault `usage` when the params do not fit. */
     run(params: unknown, signal: AbortSignal): Promise<unknown>;

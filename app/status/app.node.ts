@@ -180,7 +180,7 @@ export async function createApp(
     sources: options.sourceMetrics ?? (() => []),
     readers: () => ({ streams: stream.readers, holds: pages.holds }),
   });
-  registerOpenapiRoute(app);
+  registerOpenapiRoute(app, options.actions);
   const isStranger = ({ raw }: FastifyRequest): boolean =>
     origins.get(raw)?.place.is !== 'owner-socket' && isOtherUser(raw.socket);
   registerTokenRoute(app, { once: runtime.once, token, isStranger, log });

@@ -68,8 +68,8 @@ export function followLoops(board: Board, clock: Clock): Loops {
     }
   };
   // For personas that joined earlier, the time counts from now.
-  for (const { id, health, unread } of board.snapshot().personas) {
-    const staleMs = unread.asOf === null || unread.staleAfter === null ? 0 : unread.staleAfter - unread.asOf;
+  for (const { id, health, asOf, staleAfter } of board.snapshot().personas) {
+    const staleMs = asOf === null || staleAfter === null ? 0 : staleAfter - asOf;
     tries.set(id, { last: clock.monotonic(), staleMs, tried: health.is !== 'unseen' });
   }
   const following = board.facts(follow);

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { getAssetPath } from '../assets.node.ts';
+import type { ActionTable } from './action-routes.ts';
 import { REVALIDATE } from './api-routes.ts';
 import { matchesEtag } from './current.ts';
 
 /**
- * `GET /openapi.json`: the routes of this server, as `build/openapi.ts` wrote them from the schemas. It shows nothing of what is
- * watched.
+ * `GET /openapi.json`: the routes of this server, from the schemas that they use. It is built when somebody asks for it, and
+ * shows nothing of what is watched.
  */
-export function registerOpenapiRoute(app: FastifyInstance): void {
-  let read: { readonly body: Buffer; readonly etag: string } | null = null;
+export function registerOpenapiRoute(app: FastifyInstance, actions: ActionTable): void {
+  let built: { readonly body: string; readonly etag: string } | null = null;
   app.get('/openapi.json', { config: { tellsNothing: true } }, async (request, reply) => {
-    if (read === null) {
-      const body = readFileSync(getAssetPath('openapi.json'));
-      read = { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
+    if (built === null) {
+      const { buildOpenapi } = await import('./openapi.ts'); // few ask, and all others need no schemas of answers
+      const body = buildOpenapi(actions);
+      built = { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
     }
-    void reply.header('ETag', read.etag).header('Cache-Control', REVALIDATE);
-    if (matchesEtag(request.headers['if-none-match'], read.etag)) return reply.code(304).send();
-    return reply.type('application/json; charset=utf-8').send(read.body);
+    void reply.header('ETag', built.etag).header('Cache-Control', REVALIDATE);
+    if (matchesEtag(request.headers['if-none-match'], built.etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').send(built.body);
   });
 }

@@ -441,7 +441,9 @@ test('a client that leaves ends what was done for it', async () => {
   const left = Promise.withResolvers<void>();
   const run = (_: unknown, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(left.resolve())));
-  await using other = await statusRig({ actions: new Map([['wait', { asks: 'token', run }]]) });
+  await using other = await statusRig({
+    actions: new Map([['wait', { title: 'Waits', params: {}, asks: 'token', run }]]),
+  });
   const socket = connect(other.port, '127.0.0.1');
   const headers = `Host: 127.0.0.1:${other.port}\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
   socket.write(`POST /api/v1/actions/wait HTTP/1.1\r\n${headers}\r\nContent-Length: 2\r\n\r\n{}`);

@@ -208,8 +208,8 @@ export function createStream(options: {
  */
 function computeRefreshMs(board: Board): number {
   let least = 30_000;
-  for (const { unread } of board.snapshot().personas) {
-    if (unread.asOf !== null && unread.staleAfter !== null) least = Math.min(least, unread.staleAfter - unread.asOf);
+  for (const { asOf, staleAfter } of board.snapshot().personas) {
+    if (asOf !== null && staleAfter !== null) least = Math.min(least, staleAfter - asOf);
   }
   return Math.max(BEAT_MS, least / 3);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Value } from 'typebox/value';
-import { createBoard, type Fact } from '../../core/board/index.ts';
+import { createBoard, type Fact, NOTHING_REPORTED, pickReport } from '../../core/board/index.ts';
 import { AGENT_STATE_NOT_REPORTED, type Count, exactly, Fault, UNKNOWN } from '../../core/model/index.ts';
 import { toWire } from './to-wire.ts';
 import { StatusWire } from './wire.ts';
@@ -68,7 +68,7 @@ test('a persona has exactly the keys of the specification, in its order', () => 
     lastMailAt: null,
     asOf: '2026-06-20T09:59:59.000000+00:00',
     staleAfter: '2026-06-20T10:00:04.000000+00:00',
-    pending: null,
+    ...pickReport(NOTHING_REPORTED),
     gates: [],
     daemon: null,
     muted: null,
@@ -82,8 +82,8 @@ test('a persona has exactly the keys of the specification, in its order', () => 
 
 test('of a persona of this machine also what is pending by priority, and its open gates without their text', () => {
   const gate = { id: 'ship', hook: 'Stop', mode: 'strict', description: 'secret words' } as const;
-  const local = { pending: [1, 0, 2, 0, 0], gates: [gate] } as const;
-  const wire = wireOf(joined('ada'), { is: 'local', at: NOW, persona: 'ada', local });
+  const values = { pending: [1, 0, 2, 0, 0], gates: [gate] } as const;
+  const wire = wireOf(joined('ada'), { is: 'reported', at: NOW, persona: 'ada', values });
   valid(wire);
   assert.deepEqual(wire.personas[0]?.pending, [1, 0, 2, 0, 0]);
   assert.deepEqual(wire.personas[0]?.gates, [{ id: 'ship', hook: 'Stop', mode: 'strict' }]);

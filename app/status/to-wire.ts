@@ -1,4 +1,11 @@
-import type { DaemonView, HiveView, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
+import {
+  type DaemonView,
+  type HiveView,
+  type PersonaView,
+  pickReport,
+  type Snapshot,
+  type Until,
+} from '../../core/board/index.ts';
 import { type Count, formatIso, type Instant, toHealthLabel } from '../../core/model/index.ts';
 import type { HiveWire, PersonaWire, StatusWire } from './wire.ts';
 
@@ -66,16 +73,16 @@ function toPersonaWire(view: PersonaView, now: Instant): PersonaWire {
     since: toIsoOrNull(view.since),
     agent: view.agentState.is,
     agentReason: view.agentState.why ?? null,
-    unread: toNumberOrNull(view.unread.value),
-    unreadIs: view.unread.value.is,
-    urgent: toNumberOrNull(view.urgent.value),
+    unread: toNumberOrNull(view.unread),
+    unreadIs: view.unread.is,
+    urgent: toNumberOrNull(view.urgent),
     cursor: view.cursor,
     lastEventId: view.lastEventId,
     lastMailAt: toIsoOrNull(view.lastMailAt),
-    asOf: toIsoOrNull(view.unread.asOf),
-    staleAfter: toIsoOrNull(view.unread.staleAfter),
-    pending: view.local === null ? null : [...view.local.pending],
-    gates: (view.local?.gates ?? []).map(({ id, hook, mode }) => ({ id, hook, mode })),
+    asOf: toIsoOrNull(view.asOf),
+    staleAfter: toIsoOrNull(view.staleAfter),
+    ...pickReport(view),
+    gates: view.gates.map(({ id, hook, mode }) => ({ id, hook, mode })),
     daemon: toDaemonWire(view.daemon),
     muted: formatSilence(view.muted, now),
     canMarkRead: view.canMarkRead,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { PersonaReport } from '../../core/board/persona-report.ts';
 
 /**
  * The content of `/status.json` and of the `status` messages of the stream. This file defines the shape: page, CLI, docs and
@@ -89,10 +90,7 @@ export const PersonaWire = Type.Object(
     lastMailAt: Nullable(Time('The `ts` of the last mail its agent was told.')),
     asOf: Nullable(Time('When the numbers were seen. Null: never.')),
     staleAfter: Nullable(Time('The numbers are old when nothing newer has come by then.')),
-    pending: Type.Union([Type.Null(), Type.Array(Whole('Unread of one priority.'), { minItems: 5, maxItems: 5 })], {
-      description:
-        'Of an inbox of this machine: unread by priority, 0 critical first; 1000 stands for as many or more. Else null.',
-    }),
+    ...PersonaReport.properties,
     gates: Type.Array(GateWire, { description: 'Open gates: registered, or held by an open decision.' }),
     daemon: Type.Union([Type.Null(), DaemonWire], {
       description: 'What a persona daemon says of itself. Null: it is none, or it does not answer.',

@@ -21,7 +21,7 @@ export function buildDaemonRows(
   const why = agentState.is === 'live' ? null : (agentState.why ?? null);
   if (daemon === null) return [];
   const { fsm, taxonomy, surface, drainedAt, lastError } = daemon;
-  const waits = unread.value.is === 'unknown' || unread.value.n > 0;
+  const waits = unread.is === 'unknown' || unread.n > 0;
   const lines = [
     ...(why === null ? [] : [`Daemon: ${why.replaceAll('-', ' ')}`]),
     `${fsm}, ${taxonomy}, in ${formatRowText(surface, LINE_MOST)}`,

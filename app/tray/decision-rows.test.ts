@@ -164,27 +164,28 @@ describe('what only this machine knows of a persona', () => {
     const [row, first, second, next] = rowsWith({
       unread: exactly(2),
       muted: { is: 'forever' },
-      local: { pending: NONE, gates: [gate('ship', 'strict', 'not\nshipped'), gate('docs', 'soft')] },
+      pending: NONE,
+      gates: [gate('ship', 'strict', 'not\nshipped'), gate('docs', 'soft')],
     });
     assert.equal(row, 'ada - 2 unread, blocked at Stop by ship, muted');
     assert.deepEqual(
       [first, second, next],
       ['  Blocked at Stop by ship · not shipped', '  Warned at Stop by docs', '  No messages yet'],
     );
-    const soft = rowsWith({ local: { pending: NONE, gates: [gate('docs', 'soft')] } });
+    const soft = rowsWith({ pending: NONE, gates: [gate('docs', 'soft')] });
     assert.equal(soft[0], 'ada - no unread');
   });
 
   test('of many gates the row names one, and a bounded number has a line', () => {
     const gates = Array.from({ length: 30 }, (_, i) => gate(`g${i}`));
-    const rows = rowsWith({ local: { pending: NONE, gates } });
+    const rows = rowsWith({ pending: NONE, gates });
     assert.equal(rows[0], 'ada - no unread, blocked at Stop by g0 and 29 more');
     assert.deepEqual(rows.slice(5, 8), ['  Blocked at Stop by g4', '  25 more gates', '  No messages yet']);
   });
 
   test('what waits is told by priority only where not all of it is normal', () => {
     const waiting = (...pending: [number, number, number, number, number]): string[] =>
-      rowsWith({ local: { pending, gates: [] } }).filter((row) => row.startsWith('  Unread'));
+      rowsWith({ pending, gates: [] }).filter((row) => row.startsWith('  Unread'));
     assert.deepEqual(waiting(0, 0, 7, 0, 0), []);
     assert.deepEqual(waiting(0, 0, 0, 0, 0), []);
     assert.deepEqual(waiting(1, 0, 7, 0, 2), ['  Unread: 1 critical, 7 normal, 2 bulk']);
@@ -194,7 +195,8 @@ describe('what only this machine knows of a persona', () => {
 
   test('words of others are one short plain line', () => {
     const [row = '', note = ''] = rowsWith({
-      local: { pending: NONE, gates: [gate(`\u202e${'g'.repeat(500)}`, 'strict', 'd'.repeat(5000))] },
+      pending: NONE,
+      gates: [gate(`\u202e${'g'.repeat(500)}`, 'strict', 'd'.repeat(5000))],
     });
     assert.match(row, /^ada - no unread, blocked at Stop by \\u202eg+…$/);
     assert.ok(row.length < 70 && note.length < 150, `${row} ${note}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PersonaView } from '../../core/board/index.ts';
+import { NOTHING_REPORTED, type PersonaView } from '../../core/board/index.ts';
 import { buildFlatMenu, getDialect } from './flat-menu.ts';
 import { chooseHelperBinary } from './helper-binary.ts';
 import { buildTrayModel } from './menu.ts';
@@ -129,7 +129,6 @@ test('the fullest menu of the model loses nothing: twenty rows, each under a hea
 });
 
 function persona(id: string, source: string, hidden: boolean): PersonaView {
-  const seen = { value: { is: 'exact', n: 0 }, asOf: 0, staleAfter: 1 } as const;
   return {
     id,
     stem: id,
@@ -139,16 +138,17 @@ function persona(id: string, source: string, hidden: boolean): PersonaView {
     reason: null,
     since: null,
     agentState: { is: 'live' },
-    unread: seen,
-    urgent: seen,
+    unread: { is: 'exact', n: 0 },
+    urgent: { is: 'exact', n: 0 },
+    asOf: 0,
+    staleAfter: 1,
     cursor: 0,
     lastEventId: null,
     lastMailAt: null,
     held: null,
     muted: { is: 'never' },
     hidden,
-    local: null,
-    daemon: null,
+    ...NOTHING_REPORTED,
     canMarkRead: false,
     latestMessages: [],
     eventsFile: null,

@@ -1,4 +1,4 @@
-import type { LocalView, OpenGate, PersonaView } from '../../core/board/index.ts';
+import type { ByPriority, OpenGate, PersonaView } from '../../core/board/index.ts';
 import { DECISION } from '../../core/inbox/gates/index.ts';
 import { MOST_COUNTED } from '../../core/inbox/index.ts';
 import type { MenuEntry } from './model.ts';
@@ -18,8 +18,8 @@ const NORMAL = 2;
  * Formats the note for a gate that blocks the agent: `, blocked at Stop by ship`, or `, waiting for your answer` if its
  * question is open. A gate that only warns blocks nobody.
  */
-export function formatHeld({ local }: PersonaView, isAsking: boolean): string {
-  const strict = (local?.gates ?? []).filter(({ mode }) => mode === 'strict');
+export function formatHeld({ gates }: PersonaView, isAsking: boolean): string {
+  const strict = gates.filter(({ mode }) => mode === 'strict');
   if (isAsking && strict.some(({ id }) => id === DECISION)) return ', waiting for your answer';
   const [first] = strict;
   if (first === undefined) return '';
@@ -28,14 +28,12 @@ export function formatHeld({ local }: PersonaView, isAsking: boolean): string {
 }
 
 /** Builds the submenu rows: one for each open gate, and one with the pending items by priority unless all are normal. */
-export function buildLocalRows({ id, local }: PersonaView): MenuEntry[] {
-  if (local === null) return [];
-  const { gates } = local;
+export function buildLocalRows({ id, gates, pending }: PersonaView): MenuEntry[] {
   const beyond = gates.length - GATES;
   const lines = [
     ...gates.slice(0, GATES).map(formatGate),
     ...(beyond > 0 ? [`${beyond} more ${beyond === 1 ? 'gate' : 'gates'}`] : []),
-    ...formatPending(local),
+    ...(pending === null ? [] : formatPending(pending)),
   ];
   return lines.map((label, i) => ({ is: 'text', key: `note ${i} of ${id}`, label }));
 }
@@ -46,7 +44,7 @@ function formatGate({ id, hook, mode, description }: OpenGate): string {
   return descriptionText === '' ? gate : `${gate} · ${descriptionText}`;
 }
 
-function formatPending({ pending }: LocalView): string[] {
+function formatPending(pending: ByPriority): string[] {
   if (pending.every((n, priority) => n === 0 || priority === NORMAL)) return [];
   const parts = PRIORITIES.flatMap((name, i) => {
     const n = pending[i] ?? 0;

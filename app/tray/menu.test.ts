@@ -167,10 +167,10 @@ describe('the menu', () => {
   });
 
   test('an old number says from when it is, down or not, and a fresh one does not', () => {
-    const seen = (staleAfter: number) => ({ value: exactly(3), asOf: NOW - 9 * MINUTE, staleAfter });
     const of = (id: string, staleAfter: number, reach: Health = up) => ({
-      ...persona(id, { health: reach }),
-      unread: seen(staleAfter),
+      ...persona(id, { health: reach, unread: exactly(3) }),
+      asOf: NOW - 9 * MINUTE,
+      staleAfter,
     });
     assert.deepEqual(rowsOf(snapshot([of('a', NOW), of('b', NOW + 1), of('c', NOW - 1, down(5))])), [
       'c - DOWN 5 min, 3 unread, as of +-9 min',
@@ -513,7 +513,7 @@ describe('time alone changes the model', () => {
 
   test('when a number gets old', () => {
     const ada = persona('a');
-    const seen = (staleAfter: number): PersonaView => ({ ...ada, unread: { ...ada.unread, staleAfter } });
+    const seen = (staleAfter: number): PersonaView => ({ ...ada, staleAfter });
     assert.equal(at([seen(NOW + 90_000)]), 90_000);
     assert.equal(at([seen(NOW + 1)]), MINUTE);
     assert.equal(at([seen(NOW)]), null);

@@ -20,7 +20,7 @@ export function computeNextChange(snapshot: Snapshot, now: Instant): Instant | n
   for (const p of snapshot.personas) {
     if (p.hidden) continue;
     considerEnd(p.muted);
-    const { staleAfter } = p.unread;
+    const { staleAfter } = p;
     if (staleAfter !== null && staleAfter > now) at = Math.min(at, Math.max(now + AGES_EVERY_MS, staleAfter));
     for (const since of listAges(p))
       at = Math.min(at, now + Math.max(AGES_EVERY_MS, computeMsUntilAgeChange(now - since)));

@@ -49,11 +49,11 @@ export function formatPersonaName(p: PersonaView): string {
 }
 
 function formatPersonaState(p: PersonaView, now: Instant): string {
-  const unread = p.unread.value;
+  const unread = p.unread;
   const parts: string[] = [];
   if (p.health.is === 'down') parts.push(`DOWN ${formatAge(now - p.health.since)}`.trimEnd());
   if (isAtLeastOne(unread)) parts.push(`${formatKnownCount(unread)} unread`);
-  if (isAtLeastOne(p.urgent.value)) parts.push(`${formatKnownCount(p.urgent.value)} urgent`);
+  if (isAtLeastOne(p.urgent)) parts.push(`${formatKnownCount(p.urgent)} urgent`);
   if (parts.length > 0) return parts.join(', ');
   if (p.health.is === 'unseen') return 'not checked yet';
   return unread.is === 'exact' ? 'no unread' : 'unread unknown';
@@ -62,12 +62,8 @@ function formatPersonaState(p: PersonaView, now: Instant): string {
 /**
  * An old number is shown with its time, whether or not the persona is down, because a poll that never ends reports no failure.
  */
-function formatStaleness(
-  { unread: { value, asOf, staleAfter } }: PersonaView,
-  now: Instant,
-  timeText: TimeFormatter,
-): string {
-  const isStale = value.is !== 'unknown' && asOf !== null && staleAfter !== null && staleAfter <= now;
+function formatStaleness({ unread, asOf, staleAfter }: PersonaView, now: Instant, timeText: TimeFormatter): string {
+  const isStale = unread.is !== 'unknown' && asOf !== null && staleAfter !== null && staleAfter <= now;
   return isStale ? `, as of ${timeText(asOf, now)}` : '';
 }
 
@@ -118,8 +114,7 @@ function buildMarkReadRows(p: PersonaView): MenuEntry[] {
 
 /** It is not known here which messages are unread, only whether any is. Marking a read message changes nothing. */
 function canMarkMessages(p: PersonaView): boolean {
-  const { value } = p.unread;
-  return p.canMarkRead && (value.is === 'atLeast' || isAtLeastOne(value));
+  return p.canMarkRead && (p.unread.is === 'atLeast' || isAtLeastOne(p.unread));
 }
 
 function buildMuteRows(p: PersonaView, now: Instant): MenuEntry[] {

@@ -48,7 +48,7 @@ function groupRows(personas: readonly PersonaView[], grouped: boolean, where: st
 }
 
 function buildMoreRow(rest: readonly PersonaView[], grouped: boolean, row: RowBuilder): MenuEntry {
-  const unread = addCounts(rest.map((p) => p.unread.value));
+  const unread = addCounts(rest.map((p) => p.unread));
   const label = `${rest.length} more${isAtLeastOne(unread) ? ` - ${formatKnownCount(unread)} unread` : ''}`;
   const beyond = rest.length - MORE_MOST;
   return {
@@ -105,6 +105,6 @@ function createPageCommand(key: string, label: string): MenuCommand {
 
 function computeRank(p: PersonaView): number {
   if (p.health.is === 'down') return 0;
-  if (isAtLeastOne(p.urgent.value)) return 1;
-  return isAtLeastOne(p.unread.value) ? 2 : 3;
+  if (isAtLeastOne(p.urgent)) return 1;
+  return isAtLeastOne(p.unread) ? 2 : 3;
 }

@@ -73,10 +73,10 @@ function mail(persona: string, at: number, ...ids: number[]): Fact {
 function local(persona: string, at: number, urgent: number, gates: readonly string[]): Fact {
   const gate = { hook: 'Stop', mode: 'strict', description: 'tests pass' } as const;
   return {
-    is: 'local',
+    is: 'reported',
     at,
     persona,
-    local: { pending: [0, urgent, 3, 0, 0], gates: gates.map((id) => ({ id, ...gate })) },
+    values: { pending: [0, urgent, 3, 0, 0], gates: gates.map((id) => ({ id, ...gate })) },
   };
 }
 function asks(id: number, persona: string, blocking = false): OpenDecision {
@@ -100,7 +100,7 @@ test('a persona that joined is PENDING with unknown counts, never with zero', ()
   const snapshot = boardOf(join('ada', 5)).snapshot();
   const ada = only(snapshot);
   assert.deepEqual(ada.health, { is: 'unseen' });
-  assert.deepEqual(ada.unread, { value: UNKNOWN, asOf: null, staleAfter: null });
+  assert.deepEqual([ada.unread, ada.asOf, ada.staleAfter], [UNKNOWN, null, null]);
   assert.deepEqual(snapshot.totals, { unread: UNKNOWN, urgent: UNKNOWN, up: 0, down: 0, personas: 1 });
 });
 
@@ -110,7 +110,7 @@ test('an empty board has exactly nothing unread', () => {
 
 test('a look shows at once what was counted, when, and from when on it is old', () => {
   const ada = only(boardOf(join('ada'), look('ada', 1000, 3)).snapshot());
-  assert.deepEqual(ada.unread, { value: exactly(3), asOf: 1000, staleAfter: 91_000 });
+  assert.deepEqual([ada.unread, ada.asOf, ada.staleAfter], [exactly(3), 1000, 91_000]);
   assert.equal(ada.since, 1000);
 });
 
@@ -119,8 +119,8 @@ test('a pending list moves the counts and nothing else', () => {
   board.put({ is: 'counted', at: 3, persona: 'ada', unread: exactly(7), urgent: exactly(2) });
   const ada = only(board.snapshot());
   assert.equal(ada.health.is, 'down');
-  assert.deepEqual(ada.urgent.value, exactly(2));
-  assert.equal(ada.unread.asOf, 3);
+  assert.deepEqual(ada.urgent, exactly(2));
+  assert.equal(ada.asOf, 3);
 });
 
 test('mail counts as an event only when it was told, not when it was seen', () => {
@@ -265,7 +265,7 @@ test('a quiet tick changes no rev and calls nobody, but the numbers are fresh', 
   await turn();
   assert.equal(calls, 0);
   assert.equal(board.snapshot().rev, before.rev);
-  assert.equal(only(board.snapshot()).unread.asOf, 2000);
+  assert.equal(only(board.snapshot()).asOf, 2000);
 });
 
 test('an outage that goes on does not repaint with every further failure', async () => {
@@ -344,7 +344,7 @@ test('a persona that left is gone, and late facts about it change nothing', () =
 test('a persona that joins again under another label keeps what is known of its inbox', () => {
   const board = boardOf(join('ada'), look('ada', 1, 4), { ...join('ada', 2), label: 'Ada L.' } as Fact);
   assert.equal(only(board.snapshot()).label, 'Ada L.');
-  assert.deepEqual(only(board.snapshot()).unread.value, exactly(4));
+  assert.deepEqual(only(board.snapshot()).unread, exactly(4));
 });
 
 test('personas are in code-unit order, whatever the order they joined in', () => {
@@ -410,7 +410,7 @@ test('property: any history gives what a model gives that adds everything up ane
         play(model, fact);
         const snapshot = board.snapshot();
         assert.deepEqual(
-          snapshot.personas.map((p) => [p.id, p.unread.value, p.health.is, p.lastEventId, p.held !== null]),
+          snapshot.personas.map((p) => [p.id, p.unread, p.health.is, p.lastEventId, p.held !== null]),
           [...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, m]) => [id, m.unread, m.reach, m.last, m.held]),
         );
         assert.deepEqual(snapshot.totals.unread, addCounts([...model.values()].map((m) => m.unread)));
@@ -454,8 +454,8 @@ function play(model: Map<string, Dumb>, fact: Fact): void {
 function pictureOf(snapshot: Snapshot): string {
   const personas = snapshot.personas.map((p) => ({
     ...p,
-    unread: p.unread.value,
-    urgent: p.urgent.value,
+    asOf: null,
+    staleAfter: null,
     // Since when it is down is shown; two that share a cause may hide it from the cause.
     health: p.health.is === 'down' ? `down since ${p.health.since}` : p.health.is,
   }));
@@ -521,15 +521,15 @@ test('who is hidden is watched and listed, and left out of totals and causes, al
 test('what only the hive of this machine knows stays with its persona; nothing of it is known of others', () => {
   const board = boardOf(join('ada'), join('bo'), local('ada', 1, 2, ['ship']));
   const [ada, bo] = board.snapshot().personas;
-  assert.deepEqual(ada?.local?.pending, [0, 2, 3, 0, 0]);
+  assert.deepEqual(ada?.pending, [0, 2, 3, 0, 0]);
   assert.deepEqual(
-    ada?.local?.gates.map(({ id }) => id),
+    ada?.gates.map(({ id }) => id),
     ['ship'],
   );
-  assert.equal(bo?.local, null);
+  assert.equal(bo?.pending, null);
   board.put(local('gone', 2, 0, []));
   board.put(join('ada', 3));
-  assert.deepEqual(board.snapshot().personas[0]?.local?.pending, [0, 2, 3, 0, 0]);
+  assert.deepEqual(board.snapshot().personas[0]?.pending, [0, 2, 3, 0, 0]);
 });
 
 test('projects are by source; one that says the same changes nothing, and one that is withdrawn takes its hive with it', () => {

@@ -1,10 +1,6 @@
 import type { Event } from '../events/index.ts';
 import type { AgentState, Count, Fault, Health, Instant, PersonaId, SourceId } from '../model/index.ts';
-import type { DaemonView } from './daemon-view.ts';
-import type { LocalView, OpenDecision } from './open-decisions.ts';
-
-/** How long a persona, or everything, is silent. */
-export type Until = { readonly is: 'never' } | { readonly is: 'at'; readonly at: Instant } | { readonly is: 'forever' };
+import type { OpenDecision, ReportedValues, Until } from './snapshot.ts';
 
 /** One thing that became true. Board, notifications and history are made only from facts. */
 export type Fact =
@@ -98,10 +94,13 @@ export type Fact =
    * now. Events delivered before `until` came in meanwhile, and until then a failure makes no outage.
    */
   | { readonly is: 'gap'; readonly at: Instant; readonly ms: number; readonly until: Instant }
-  /** What the local hive knows of its persona beside mail. */
-  | { readonly is: 'local'; readonly at: Instant; readonly persona: PersonaId; readonly local: LocalView }
-  /** What the daemon of this persona reports about itself; null: it does not answer. */
-  | { readonly is: 'daemon'; readonly at: Instant; readonly persona: PersonaId; readonly daemon: DaemonView | null }
+  /** What one service knows of the persona beside its mail. Values that are left out stay as they are. */
+  | {
+      readonly is: 'reported';
+      readonly at: Instant;
+      readonly persona: PersonaId;
+      readonly values: Partial<ReportedValues>;
+    }
   /** All open decisions, oldest first. */
   | { readonly is: 'decisions'; readonly at: Instant; readonly decisions: readonly OpenDecision[] }
   /** The state of a surface, shown on the page and in `doctor`. */

@@ -4,6 +4,7 @@ import {
   type Fault,
   type Health,
   type Instant,
+  isSameCount,
   type PersonaId,
   parseIso,
   parseTimestamp,
@@ -11,11 +12,18 @@ import {
   toHealthLabel,
   UNKNOWN,
 } from '../model/index.ts';
-import { type DaemonView, isSameDaemon } from './daemon-view.ts';
-import type { Fact, Until } from './fact.ts';
+import { isSameValue } from './equality.ts';
+import type { Fact } from './fact.ts';
 import { addMessages } from './message-preview.ts';
-import type { OpenDecision } from './open-decisions.ts';
-import type { DatedValue, PersonaView, ProjectView } from './snapshot.ts';
+import {
+  type DaemonView,
+  NOTHING_REPORTED,
+  type OpenDecision,
+  type PersonaView,
+  type ProjectView,
+  type ReportedValues,
+  type Until,
+} from './snapshot.ts';
 
 /** A fault and when it began. */
 export interface Trouble {
@@ -23,9 +31,15 @@ export interface Trouble {
   readonly since: Instant;
 }
 
+/** What is shown of a persona, without the age of its counts, which each poll changes. */
+export type CellView = Omit<PersonaView, 'asOf' | 'staleAfter'>;
+
 /** One persona on the board: what is shown, and what the next fact needs. */
 export interface PersonaCell {
-  readonly view: PersonaView;
+  /** The same object for as long as it looks the same to a person, so that a quiet poll costs no comparison. */
+  readonly view: CellView;
+  readonly asOf: Instant | null;
+  readonly staleAfter: Instant | null;
   readonly staleAfterMs: number;
   /** Another persona counts the same messages. */
   readonly isEcho: boolean;
@@ -119,7 +133,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
       change(draft, fact.persona, (cell) => applyPolled(cell, fact));
       break;
     case 'counted':
-      change(draft, fact.persona, (cell) => ({ ...cell, view: { ...cell.view, ...toLevels(cell, fact) } }));
+      change(draft, fact.persona, (cell) => applyCounted(cell, fact));
       break;
     case 'failed':
       change(draft, fact.persona, (cell) => applyFailed(cell, fact));
@@ -162,11 +176,8 @@ function apply(draft: BoardDraft, fact: Fact): void {
     case 'hidden':
       hide(draft, fact.persona, fact.hidden);
       break;
-    case 'local':
-      change(draft, fact.persona, (cell) => ({ ...cell, view: { ...cell.view, local: fact.local } }));
-      break;
-    case 'daemon':
-      change(draft, fact.persona, (cell) => withDaemon(cell, fact.daemon));
+    case 'reported':
+      change(draft, fact.persona, (cell) => applyReported(cell, fact.values));
       break;
     case 'decisions':
       draft.decisions = fact.decisions;
@@ -269,18 +280,19 @@ function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): 
             reason: null,
             since: fact.at,
             agentState: AGENT_STATE_NOT_REPORTED,
-            unread: NEVER_POLLED,
-            urgent: NEVER_POLLED,
+            unread: UNKNOWN,
+            urgent: UNKNOWN,
             cursor: null,
             lastEventId: fact.lastEventId,
             lastMailAt: null,
             held: null,
-            local: null,
-            daemon: null,
+            ...NOTHING_REPORTED,
             muted: draft.muted.get(fact.persona) ?? NEVER,
             hidden: draft.hidden.has(fact.persona),
             latestMessages: [],
           },
+          asOf: null,
+          staleAfter: null,
           staleAfterMs: fact.staleAfterMs,
           isEcho: fact.isEcho ?? false,
           failed: null,
@@ -297,50 +309,77 @@ function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): 
   changeSource(draft, fact.source, (source) => source);
 }
 
-const NEVER_POLLED: DatedValue<typeof UNKNOWN> = { value: UNKNOWN, asOf: null, staleAfter: null };
-
-type PersonaLevels = Pick<PersonaView, 'unread' | 'urgent'>;
-
-function toLevels(cell: PersonaCell, fact: Extract<Fact, { is: 'polled' | 'counted' }>): PersonaLevels {
-  const dates = { asOf: fact.at, staleAfter: fact.at + cell.staleAfterMs };
-  return { unread: { value: fact.unread, ...dates }, urgent: { value: fact.urgent, ...dates } };
+/** Sets values of the view. Returns the same cell if it looks the same to a person. */
+function show(cell: PersonaCell, values: Partial<CellView>): PersonaCell {
+  for (const key in values) {
+    const name = key as keyof CellView;
+    if (cell.view[name] !== values[name] && !isSameValue(cell.view[name], values[name])) {
+      return { ...cell, view: { ...cell.view, ...values } };
+    }
+  }
+  return cell;
 }
 
-function applyPolled(cell: PersonaCell, fact: Extract<Fact, { is: 'polled' }>): PersonaCell {
-  return {
-    ...cell,
-    failed: null,
-    view: {
-      ...cell.view,
-      ...toLevels(cell, fact),
-      health: fact.health,
-      since: findSince(cell.view, fact.health, fact.at),
-      reason: null,
-      agentState: fact.agentState,
-      cursor: fact.cursor,
-    },
-  };
+type Polled = Extract<Fact, { is: 'polled' }>;
+
+function applyCounted(cell: PersonaCell, fact: Extract<Fact, { is: 'counted' }>): PersonaCell {
+  const { unread, urgent } = fact;
+  const isQuiet = isSameCount(cell.view.unread, unread) && isSameCount(cell.view.urgent, urgent);
+  const view = isQuiet ? cell.view : { ...cell.view, unread, urgent };
+  return { ...cell, view, asOf: fact.at, staleAfter: fact.at + cell.staleAfterMs };
 }
 
-function applyFailed(cell: PersonaCell, fact: Extract<Fact, { is: 'failed' }>): PersonaCell {
-  const from = findSince(cell.view, fact.health, fact.at);
-  return {
-    ...cell,
-    failed: {
-      fault: fact.fault,
-      since: fact.health.is === 'down' ? fact.health.since : (cell.failed?.since ?? fact.at),
-    },
-    view: { ...cell.view, health: fact.health, since: from, reason: fact.fault.explain() },
-  };
+function applyPolled(cell: PersonaCell, fact: Polled): PersonaCell {
+  const { health, unread, urgent, agentState, cursor, at } = fact;
+  const since = findSince(cell.view, health, at);
+  const view = isQuiet(cell.view, fact, since)
+    ? cell.view
+    : { ...cell.view, health, since, reason: null, agentState, unread, urgent, cursor };
+  return { ...cell, view, failed: null, asOf: at, staleAfter: at + cell.staleAfterMs };
 }
 
-/** Keeps the cell if the daemon report is the same, within two seconds. */
-function withDaemon(cell: PersonaCell, daemon: DaemonView | null): PersonaCell {
-  return isSameDaemon(cell.view.daemon, daemon) ? cell : { ...cell, view: { ...cell.view, daemon } };
+/** The keys of a poll that `isQuiet` leaves out, because no view has them. */
+type Unshown = 'is' | 'at' | 'persona' | 'endsBelow';
+type Compared = 'health' | 'unread' | 'urgent' | 'agentState' | 'cursor';
+
+/** Does what `show` does, for the one fact that comes by the thousand. The type makes a further key an error here. */
+function isQuiet(
+  view: CellView,
+  fact: Exclude<keyof Polled, Unshown | Compared> extends never ? Polled : never,
+  since: Instant | null,
+): boolean {
+  return (
+    view.since === since &&
+    view.reason === null &&
+    view.cursor === fact.cursor &&
+    isSameCount(view.unread, fact.unread) &&
+    isSameCount(view.urgent, fact.urgent) &&
+    view.health.is === fact.health.is &&
+    (view.agentState === fact.agentState || isSameValue(view.agentState, fact.agentState))
+  );
+}
+
+function applyFailed(cell: PersonaCell, { health, fault, at }: Extract<Fact, { is: 'failed' }>): PersonaCell {
+  const since = health.is === 'down' ? health.since : (cell.failed?.since ?? at);
+  const { view } = show(cell, { health, since: findSince(cell.view, health, at), reason: fault.explain() });
+  return { ...cell, view, failed: { fault, since } };
+}
+
+function applyReported(cell: PersonaCell, values: Partial<ReportedValues>): PersonaCell {
+  const daemon = values.daemon === undefined ? cell.view.daemon : keepDrainedAt(cell.view.daemon, values.daemon);
+  return show(cell, { ...values, daemon });
+}
+
+/** A daemon reports an age, so the computed time varies by less than this many milliseconds between polls. */
+const SAME_MS = 2000;
+
+function keepDrainedAt(before: DaemonView | null, daemon: DaemonView | null): DaemonView | null {
+  if (before === null || daemon === null || Math.abs(before.drainedAt - daemon.drainedAt) >= SAME_MS) return daemon;
+  return { ...daemon, drainedAt: before.drainedAt };
 }
 
 /** An unchanged health label keeps its beginning, so a failure below the threshold does not restart "UP since". */
-function findSince(view: PersonaView, health: Health, at: Instant): Instant | null {
+function findSince(view: CellView, health: Health, at: Instant): Instant | null {
   if (toHealthLabel(view.health) === toHealthLabel(health)) return view.since;
   return health.is === 'up' || health.is === 'down' ? health.since : at;
 }
@@ -349,30 +388,29 @@ function findSince(view: PersonaView, health: Health, at: Instant): Instant | nu
 function setHeldReason(cell: PersonaCell, now: Partial<Pick<PersonaCell, 'held' | 'behind'>>): PersonaCell {
   const next = { ...cell, ...now };
   const trouble = next.held ?? next.behind;
-  return { ...next, view: { ...cell.view, held: trouble?.fault.explain() ?? null } };
+  return show(next, { held: trouble?.fault.explain() ?? null });
 }
 
 /** Nothing is held any more after an ack, even when the batch was empty. */
 function applyDelivered(cell: PersonaCell, fact: Extract<Fact, { is: 'delivered' }>): PersonaCell {
   const last = fact.events.at(-1);
   const mail = fact.events.findLast(isMail);
-  const view = {
-    ...cell.view,
-    ...toLatestMessages(cell, fact.events),
+  const next = show(cell, {
+    latestMessages: addMessages(cell.view.latestMessages, fact.events),
     cursor: mail?.id ?? cell.view.cursor,
     lastEventId: last?.event_id ?? cell.view.lastEventId,
     lastMailAt: findNewestMail(fact.events, cell.view.lastMailAt),
-  };
-  return setHeldReason({ ...cell, view }, { held: null });
+  });
+  return setHeldReason(next, { held: null });
 }
 
 /** Fills in messages from before this run. Messages that this run delivered stay in front. */
 function applyRecalled(cell: PersonaCell, fact: Extract<Fact, { is: 'recalled' }>): PersonaCell {
   if (!fact.events.some(isMail) || cell.view.latestMessages.length > 0) return cell;
-  return {
-    ...cell,
-    view: { ...cell.view, ...toLatestMessages(cell, fact.events), lastMailAt: findNewestMail(fact.events, null) },
-  };
+  return show(cell, {
+    latestMessages: addMessages(cell.view.latestMessages, fact.events),
+    lastMailAt: findNewestMail(fact.events, null),
+  });
 }
 
 /** Returns when the newest message was written. A sender's clock may be ahead, so the time of delivery is the upper limit. */
@@ -388,16 +426,12 @@ function findNewestMail(events: readonly Event[], before: Instant | null): Insta
   return newest;
 }
 
-function toLatestMessages(cell: PersonaCell, events: readonly Event[]): Pick<PersonaView, 'latestMessages'> {
-  return { latestMessages: addMessages(cell.view.latestMessages, events) };
-}
-
 function hide(draft: BoardDraft, persona: PersonaId, hidden: boolean): void {
   const hiddenIds = new Set(draft.hidden);
   if (hidden) hiddenIds.add(persona);
   else hiddenIds.delete(persona);
   draft.hidden = hiddenIds;
-  change(draft, persona, (cell) => ({ ...cell, view: { ...cell.view, hidden } }));
+  change(draft, persona, (cell) => show(cell, { hidden }));
 }
 
 function mute(draft: BoardDraft, persona: PersonaId | null, until: Until): void {
@@ -409,5 +443,5 @@ function mute(draft: BoardDraft, persona: PersonaId | null, until: Until): void 
   if (until.is === 'never') mutes.delete(persona);
   else mutes.set(persona, until);
   draft.muted = mutes;
-  change(draft, persona, (cell) => ({ ...cell, view: { ...cell.view, muted: until } }));
+  change(draft, persona, (cell) => show(cell, { muted: until }));
 }

@@ -1,16 +1,21 @@
-export type { Board } from './board.ts';
-export { createBoard } from './create-board.ts';
-export type { DaemonView } from './daemon-view.ts';
-export type { Fact, Until } from './fact.ts';
+export { type Board, createBoard } from './board.ts';
+export { isSameValue } from './equality.ts';
+export type { Fact } from './fact.ts';
 export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
 export type { MessagePreview } from './message-preview.ts';
+export { type ByPriority, PersonaReport, pickReport } from './persona-report.ts';
 export {
-  areSameDecisions,
-  type ByPriority,
+  type CauseView,
+  type DaemonView,
+  type HiveView,
   isPressing,
-  type LocalView,
+  NOTHING_REPORTED,
   type OpenDecision,
   type OpenGate,
-} from './open-decisions.ts';
-export type { CauseView, DatedValue, HiveView, PersonaView, ProjectView, Snapshot } from './snapshot.ts';
+  type PersonaView,
+  type ProjectView,
+  type ReportedValues,
+  type Snapshot,
+  type Until,
+} from './snapshot.ts';
 export { toSnapshot } from './to-snapshot.ts';

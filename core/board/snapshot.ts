@@ -1,18 +1,12 @@
+import type { ErrorClass, Fsm, Taxonomy } from '../link/index.ts';
 import type { AgentState, Count, Health, Instant, PersonaId, SourceId } from '../model/index.ts';
-import type { DaemonView } from './daemon-view.ts';
-import type { Until } from './fact.ts';
 import type { MessagePreview } from './message-preview.ts';
-import type { LocalView, OpenDecision } from './open-decisions.ts';
+import { EMPTY_REPORT, type PersonaReport } from './persona-report.ts';
 
-/** A value with the time it was seen and the time from which it is stale. */
-export interface DatedValue<T> {
-  readonly value: T;
-  /** Null: never seen. */
-  readonly asOf: Instant | null;
-  readonly staleAfter: Instant | null;
-}
+/** How long a persona, or everything, is silent. */
+export type Until = { readonly is: 'never' } | { readonly is: 'at'; readonly at: Instant } | { readonly is: 'forever' };
 
-export interface PersonaView {
+export interface PersonaView extends ReportedValues {
   readonly id: PersonaId;
   readonly stem: string;
   readonly source: SourceId;
@@ -23,8 +17,12 @@ export interface PersonaView {
   /** When the current health began. */
   readonly since: Instant | null;
   readonly agentState: AgentState;
-  readonly unread: DatedValue<Count>;
-  readonly urgent: DatedValue<Count>;
+  readonly unread: Count;
+  readonly urgent: Count;
+  /** When the counts were seen; null: never. */
+  readonly asOf: Instant | null;
+  /** When the counts are stale if nothing newer comes. */
+  readonly staleAfter: Instant | null;
   readonly cursor: number | null;
   readonly lastEventId: string | null;
   readonly lastMailAt: Instant | null;
@@ -35,10 +33,6 @@ export interface PersonaView {
   readonly hidden: boolean;
   /** The newest messages that were delivered to its agent, newest first. */
   readonly latestMessages: readonly MessagePreview[];
-  /** Null: its inbox is not on this machine. */
-  readonly local: LocalView | null;
-  /** Null: the persona is no persona daemon, or its daemon does not answer. */
-  readonly daemon: DaemonView | null;
   /** Its messages can be marked as read from here. */
   readonly canMarkRead: boolean;
   readonly eventsFile: string | null;
@@ -69,6 +63,61 @@ export interface ProjectView {
   readonly rev: string;
 }
 
+/** What a persona daemon reports about itself, beside the number of waiting signals (persona daemon, contract 4). */
+export interface DaemonView {
+  readonly surface: string;
+  readonly project: string;
+  readonly fsm: Fsm;
+  readonly taxonomy: Taxonomy;
+  /** The surface of the daemon is away, so the daemon cannot ring. */
+  readonly isDegraded: boolean;
+  /** When something was last fetched, or else when the daemon began. */
+  readonly drainedAt: Instant;
+  readonly lastError: ErrorClass | null;
+}
+
+/** A question of an agent to a person that nobody has answered yet (inbox and gates, contract 6). */
+export interface OpenDecision {
+  readonly id: number;
+  /** The persona that asks. It need not be on the board, because asking needs no mail. */
+  readonly persona: PersonaId;
+  readonly prompt: string;
+  /** What a person has to know to answer. */
+  readonly context: string | null;
+  readonly options: readonly { readonly id: string; readonly short: string; readonly label: string }[];
+  /** True: a text alone is an answer. False: a text is guidance, and the question is asked again. */
+  readonly freeText: boolean;
+  /** The id of the option that applies when nobody answers in time. */
+  readonly fallback: string | null;
+  readonly urgency: 'low' | 'normal' | 'high';
+  /** The agent waits for the answer. */
+  readonly blocking: boolean;
+  readonly created: Instant;
+  /** When the decision can no longer be answered; null: never. */
+  readonly expires: Instant | null;
+}
+
+/** A gate that is not satisfied. Somebody registered it, or an open decision holds it (contract 4). */
+export interface OpenGate {
+  readonly id: string;
+  /** The harness event that the gate belongs to. */
+  readonly hook: string;
+  /** `strict` blocks, `soft` warns. */
+  readonly mode: 'strict' | 'soft';
+  readonly description: string;
+}
+
+/** What services report of a persona: the values of `PersonaReport`, and those with a form of their own on the wire. */
+export interface ReportedValues extends Readonly<PersonaReport> {
+  /** The gates that are not satisfied. */
+  readonly gates: readonly OpenGate[];
+  /** Null: the persona is no persona daemon, or its daemon does not answer. */
+  readonly daemon: DaemonView | null;
+}
+
+/** The values of a persona of which nothing was reported yet. */
+export const NOTHING_REPORTED: ReportedValues = { ...EMPTY_REPORT, gates: [], daemon: null };
+
 /** The board at one moment. `rev` rises with every visible change, and only then. */
 export interface Snapshot {
   readonly rev: number;
@@ -98,4 +147,9 @@ export interface Snapshot {
   readonly autostart: boolean | null;
   readonly tray: string;
   readonly notifications: string;
+}
+
+/** Returns whether a person should answer soon: the decision is urgent, or its agent is waiting. */
+export function isPressing({ urgency, blocking }: Pick<OpenDecision, 'urgency' | 'blocking'>): boolean {
+  return urgency === 'high' || blocking;
 }

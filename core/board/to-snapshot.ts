@@ -1,11 +1,11 @@
 import { addCounts, type Instant, toHealthLabel } from '../model/index.ts';
-import type { Until } from './fact.ts';
+import { isSameValue } from './equality.ts';
 import type { BoardState, PersonaCell, SourceCell, Trouble } from './fold.ts';
-import type { CauseView, HiveView, PersonaView, Snapshot } from './snapshot.ts';
+import type { CauseView, HiveView, OpenDecision, PersonaView, Snapshot, Until } from './snapshot.ts';
 
 /** Converts the board to a snapshot. Pure; a mute that has run out by `now` is shown as none. */
 export function toSnapshot(state: BoardState, now: Instant, rev: number): Snapshot {
-  const personas = state.personas.map((cell) => endMute(cell.view, now));
+  const personas = state.personas.map((cell) => toPersonaView(cell, now));
   const shownPersonas = personas.filter((persona) => !persona.hidden);
   const counted = state.personas.flatMap(({ view, isEcho }) => (view.hidden || isEcho ? [] : [view]));
   let up = 0;
@@ -21,10 +21,10 @@ export function toSnapshot(state: BoardState, now: Instant, rev: number): Snapsh
     causes: findCauses(state),
     hives: toHiveViews(state),
     projects: state.projects,
-    decisions: state.decisions.filter(({ persona }) => !state.hidden.has(persona)),
+    decisions: findShownDecisions(state),
     totals: {
-      unread: addCounts(counted.map((persona) => persona.unread.value)),
-      urgent: addCounts(counted.map((persona) => persona.urgent.value)),
+      unread: addCounts(counted.map((persona) => persona.unread)),
+      urgent: addCounts(counted.map((persona) => persona.urgent)),
       up,
       down,
       personas: shownPersonas.length,
@@ -38,13 +38,52 @@ export function toSnapshot(state: BoardState, now: Instant, rev: number): Snapsh
   };
 }
 
+/** Returns the open decisions without those of hidden personas. */
+export function findShownDecisions({ decisions, hidden }: BoardState): readonly OpenDecision[] {
+  return decisions.filter(({ persona }) => !hidden.has(persona));
+}
+
 function endSilence(until: Until, now: Instant): Until {
   return until.is === 'at' && until.at <= now ? { is: 'never' } : until;
 }
 
-function endMute(view: PersonaView, now: Instant): PersonaView {
-  const muted = endSilence(view.muted, now);
-  return muted === view.muted ? view : { ...view, muted };
+function toPersonaView({ view, asOf, staleAfter }: PersonaCell, now: Instant): PersonaView {
+  return { ...view, asOf, staleAfter, muted: endSilence(view.muted, now) };
+}
+
+/** Keys of a board that nobody sees: its clock, and what is kept of personas that have not joined. */
+const UNSEEN: ReadonlySet<string> = new Set(['now', 'muted', 'hidden'] satisfies (keyof BoardState)[]);
+
+/**
+ * Returns whether two states look the same to a person, so that a quiet tick repaints no surface. What looks the same
+ * is mostly the same object, so the comparison costs a few pointers per persona.
+ */
+export function isSameBoard(a: BoardState, b: BoardState): boolean {
+  if (a.personas.length !== b.personas.length || !a.personas.every((cell, i) => isSameCell(cell, b.personas[i]))) {
+    return false;
+  }
+  for (const key in a) {
+    const name = key as keyof BoardState;
+    if (name !== 'personas' && !UNSEEN.has(name) && !isSameValue(a[name], b[name])) return false;
+  }
+  return (a.hidden === b.hidden || isSameValue(findShownDecisions(a), findShownDecisions(b))) && !hasMuteEnded(a, b);
+}
+
+function isSameCell(a: PersonaCell, b: PersonaCell | undefined): boolean {
+  if (a === b || b === undefined) return a === b;
+  return (
+    (a.view === b.view || isSameValue(a.view, b.view)) &&
+    a.isEcho === b.isEcho &&
+    isSameValue(a.failed, b.failed) &&
+    isSameValue(a.held, b.held) &&
+    isSameValue(a.behind, b.behind)
+  );
+}
+
+/** Time alone ends a mute, so the snapshot changes although no cell did. */
+function hasMuteEnded(a: BoardState, b: BoardState): boolean {
+  const hasEnded = (until: Until): boolean => until.is === 'at' && until.at > a.now && until.at <= b.now;
+  return hasEnded(b.paused) || hasEnded(b.quiet) || b.muted.values().some(hasEnded);
 }
 
 /**

@@ -17,10 +17,19 @@ export type HistoryFact =
   | { readonly is: 'source'; readonly at: Instant; readonly source: SourceId; readonly fault: Fault | null }
   /** Facts that the history does not store. They are named one by one, so that a new kind of fact needs a decision. */
   | {
-      readonly is: 'recalled' | 'muted' | 'hidden' | 'quiet' | 'autostart' | 'gap' | 'surface' | 'local' | 'decisions';
+      readonly is:
+        | 'recalled'
+        | 'muted'
+        | 'hidden'
+        | 'quiet'
+        | 'autostart'
+        | 'gap'
+        | 'surface'
+        | 'reported'
+        | 'decisions';
       readonly at: Instant;
     }
   | {
-      readonly is: 'project' | 'withdrawn' | 'daemon' | 'machine';
+      readonly is: 'project' | 'withdrawn' | 'machine';
       readonly at: Instant;
     };

@@ -39,8 +39,8 @@ test('the model of the menu says of a project what the snapshot says: its board,
   using store = brainclaw();
   using home = scratch();
   await using all = await watching(store.root, home);
-  await all.until('its board', ({ unread }) => unread.value.is === 'exact');
-  await all.until('codex', ({ unread }) => unread.value.is === 'exact', 'codex');
+  await all.until('its board', ({ unread }) => unread.is === 'exact');
+  await all.until('codex', ({ unread }) => unread.is === 'exact', 'codex');
   await until('all four agents', () => {
     const { unread } = all.snapshot().totals;
     return unread.is === 'exact' && unread.n === 24;

@@ -531,5 +531,5 @@ test('the numbers are those of a reader that starts now', async () => {
   await until('step 1', () => watched.source.sheet?.seq === 360);
   const cold = toBoardSummary(coldOf(store).replay.projection);
   assert.deepEqual(watched.source.sheet?.attention, cold.attention_required);
-  assert.equal(watched.persona(BOARD)?.unread.value.is, 'exact');
+  assert.equal(watched.persona(BOARD)?.unread.is, 'exact');
 });

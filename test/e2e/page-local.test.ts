@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { ByPriority, OpenGate } from '../../core/board/index.ts';
 import { browserFor, faultsOf, live, overflowOf, tabOf } from '../kit/browser.ts';
 import { type StatusRig, statusRig } from '../kit/status-rig.ts';
 
@@ -18,10 +19,8 @@ async function open(t: TestContext, rig: StatusRig, options: BrowserContextOptio
   return { complaints, page: await tabOf(context, rig.server.urls[0] ?? '', complaints) };
 }
 
-type Local = Extract<Parameters<StatusRig['board']['put']>[0], { is: 'local' }>['local'];
-
-const local = (rig: StatusRig, persona: string, pending: Local['pending'], gates: Local['gates'] = []): void =>
-  rig.board.put({ is: 'local', at: Date.now(), persona, local: { pending, gates } });
+const local = (rig: StatusRig, persona: string, pending: ByPriority, gates: readonly OpenGate[] = []): void =>
+  rig.board.put({ is: 'reported', at: Date.now(), persona, values: { pending, gates } });
 
 const gate = (id: string, mode: 'strict' | 'soft', hook = 'Stop') => ({ id, hook, mode, description: `why ${id}` });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersonaWire } from '../../app/status/index.ts';
+import { NOTHING_REPORTED, pickReport } from '../../core/board/index.ts';
 import { displayText } from '../../core/format/index.ts';
 import { describeEvent } from '../../ui-static/events.ts';
 import { isMatch } from '../../ui-static/filter.ts';
@@ -27,7 +28,7 @@ function personaOf(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
     lastMailAt: null,
     asOf: null,
     staleAfter: null,
-    pending: null,
+    ...pickReport(NOTHING_REPORTED),
     gates: [],
     daemon: null,
     muted: null,

@@ -43,7 +43,7 @@ const HALLS: readonly string[] = [
 /**
  * Where every file is a door. The compositions, and what can be asked of a daemon: one door would load them all. The directories: `hivebar status` asks
  * for them, and its start may not pay for the lock and the database behind the room's door; nor may that of a hook for more than
- * the files behind the ports' door.
+ * the files behind the ports' door. The report of a persona: the page reads its type, and the room's door would load types of Node.
  */
 const OPEN: readonly string[] = [
   'app/program',
@@ -60,6 +60,7 @@ const OPEN: readonly string[] = [
   'app/schema-error.ts',
   'app/version.node.ts',
   ...['kijito', 'garden', 'brainclaw', 'daemon'].map((name) => `core/sources/${name}/module.ts`), // for the registry
+  'core/board/persona-report.ts',
   'core/ports/files.node.ts',
   'core/state/dirs.node.ts',
 ];

@@ -7,6 +7,7 @@ import { COMMANDS } from '../../app/cli/commands.ts';
 import { SETTINGS } from '../../app/config/tray/index.ts';
 import { formatWatchHelp, parseWatch } from '../../app/config/watch/index.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../../app/status/wire.ts';
+import { CONTRACT_FILE, updateContract } from '../../build/contract.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { statusRig } from '../kit/status-rig.ts';
 import { ROOT } from './source-file.ts';
@@ -81,6 +82,11 @@ describe('docs/contract says what the code does', () => {
       has.filter((key) => !said.has(key)),
       [],
     );
+  });
+
+  test('what is reported of a persona, as its schema says; if not: npm run contract', () => {
+    const text = readFileSync(CONTRACT_FILE, 'utf8');
+    assert.equal(text, updateContract(text));
   });
 
   test('every route, and none that is not there', async () => {

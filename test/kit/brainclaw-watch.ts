@@ -133,6 +133,6 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
 }
 
 /** `3`, `>=3` or `unknown`. */
-export function unreadOf({ unread: { value } }: Shown): string {
-  return value.is === 'unknown' ? value.is : `${value.is === 'exact' ? '' : '>='}${value.n}`;
+export function unreadOf({ unread }: Shown): string {
+  return unread.is === 'unknown' ? unread.is : `${unread.is === 'exact' ? '' : '>='}${unread.n}`;
 }

@@ -1,6 +1,15 @@
 import { buildTrayModel } from '../../app/tray/menu.ts';
 import type { MenuEntry, TrayModel } from '../../app/tray/model.ts';
-import type { LocalView, MessagePreview, OpenDecision, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
+import {
+  type ByPriority,
+  type MessagePreview,
+  NOTHING_REPORTED,
+  type OpenDecision,
+  type OpenGate,
+  type PersonaView,
+  type Snapshot,
+  type Until,
+} from '../../core/board/index.ts';
 import { addCounts, type Count, exactly, formatIso, type Health } from '../../core/model/index.ts';
 
 export const NOW = 1_750_000_000_000;
@@ -25,14 +34,14 @@ export interface PersonaOptions {
   readonly latestMessages?: readonly MessagePreview[];
   readonly reason?: string | null;
   readonly held?: string | null;
-  readonly local?: LocalView | null;
+  readonly pending?: ByPriority;
+  readonly gates?: readonly OpenGate[];
 }
 
 export function persona(
   id: string,
   { health = up, unread = exactly(0), urgent = exactly(0), label = id, ...options }: PersonaOptions = {},
 ): PersonaView {
-  const toDatedValue = <T>(value: T) => ({ value, asOf: NOW, staleAfter: null });
   return {
     id,
     stem: id,
@@ -42,16 +51,17 @@ export function persona(
     reason: null,
     since: null,
     agentState: { is: 'live' },
-    unread: toDatedValue(unread),
-    urgent: toDatedValue(urgent),
+    unread,
+    urgent,
+    asOf: NOW,
+    staleAfter: null,
     cursor: 0,
     lastEventId: null,
     lastMailAt: null,
     held: null,
     muted: { is: 'never' },
     hidden: false,
-    local: null,
-    daemon: null,
+    ...NOTHING_REPORTED,
     canMarkRead: false,
     latestMessages: [],
     eventsFile: null,
@@ -70,8 +80,8 @@ export function snapshot(personas: readonly PersonaView[], changes: Partial<Snap
     projects: [],
     decisions: [],
     totals: {
-      unread: addCounts(visible.map((p) => p.unread.value)),
-      urgent: addCounts(visible.map((p) => p.urgent.value)),
+      unread: addCounts(visible.map((p) => p.unread)),
+      urgent: addCounts(visible.map((p) => p.urgent)),
       up: visible.length - downs,
       down: downs,
       personas: visible.length,

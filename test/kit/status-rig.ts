@@ -192,11 +192,14 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
   };
 }
 
+const NO_PARAMS = { title: 'Is tried out', params: {} };
+
 const ACTIONS: ActionTable = new Map([
-  ['echo', { asks: 'token', run: async (params: unknown) => ({ params }) }],
+  ['echo', { ...NO_PARAMS, asks: 'token', run: async (params: unknown) => ({ params }) }],
   [
     'wait',
     {
+      ...NO_PARAMS,
       asks: 'token',
       run: (_: unknown, signal: AbortSignal) => new Promise((done) => signal.addEventListener('abort', done)),
     },
@@ -204,6 +207,7 @@ const ACTIONS: ActionTable = new Map([
   [
     'picky',
     {
+      ...NO_PARAMS,
       asks: 'token',
       run: async () => {
         throw new Fault('usage', 'persona "zo" is not watched', { is: 'machine', key: 'action' });

@@ -39,7 +39,7 @@ export function openDaemonHive(
     ...(onLocalMail === undefined ? {} : { local: onLocalMail }),
     findPlaces: (daemon) => computeDaemonPlaces(daemon, around),
     onStatus: ({ id }, status, at) =>
-      put?.({ is: 'daemon', at, persona: id, daemon: status === null ? null : toDaemonView(status, at) }),
+      put?.({ is: 'reported', at, persona: id, values: { daemon: status === null ? null : toDaemonView(status, at) } }),
   });
   return {
     metrics: source.metrics,

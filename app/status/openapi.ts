@@ -1,9 +1,6 @@
-/** Writes assets/openapi.json from the schemas of the wire, the queries and the actions: `node build/openapi.ts`. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createActions } from '../app/actions/index.ts';
-import * as answers from '../app/status/answer-schemas.ts';
-import { HOURS, LIMIT } from '../app/status/history-query.ts';
+import type { ActionTable } from './action-routes.ts';
+import * as answers from './answer-schemas.ts';
+import { HOURS, LIMIT } from './history-query.ts';
 import {
   DECISIONS_QUERY,
   DRAIN_BODY,
@@ -12,14 +9,11 @@ import {
   SIGNAL_BODY,
   STREAM_QUERY,
   TOKEN_BODY,
-} from '../app/status/queries.ts';
-import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../app/status/wire.ts';
-import { ProjectsWire, ProjectWire } from '../app/status/wire-brainclaw.ts';
-import { DecisionWire } from '../app/status/wire-decision.ts';
-import { AcceptedWire, DrainWire, PendingWire, RegistrationsWire, StaleWire } from '../app/status/wire-signals.ts';
-import { realClock } from '../core/ports/index.ts';
-
-export const OPENAPI_FILE = join(import.meta.dirname, '..', 'assets', 'openapi.json');
+} from './queries.ts';
+import { CauseWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';
+import { ProjectsWire, ProjectWire } from './wire-brainclaw.ts';
+import { DecisionWire } from './wire-decision.ts';
+import { AcceptedWire, DrainWire, PendingWire, RegistrationsWire, StaleWire } from './wire-signals.ts';
 
 interface ObjectSchema {
   readonly properties: Readonly<Record<string, object>>;
@@ -331,10 +325,9 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** The actions, whose params are the schemas that check them. Their table is made here without a house: none is run. */
-function actionOperations(): readonly (readonly [string, Operation])[] {
-  const house = {} as Parameters<typeof createActions>[0];
-  return [...createActions(house, realClock).values()].map(({ name, title, params, asks }) => [
+/** The actions, whose params are the schemas that check them. */
+function actionOperations(actions: ActionTable): readonly (readonly [string, Operation])[] {
+  return [...actions].map(([name, { title, params, asks }]) => [
     `POST /api/v1/actions/${name}`,
     {
       id: `action-${name}`,
@@ -358,10 +351,10 @@ const NAMED: readonly (readonly [string, object])[] = [
   ['Problem', answers.ProblemAnswer],
 ];
 
-/** The document as the file holds it. */
-export function buildOpenapi(): string {
+/** Builds the OpenAPI document of every route from the schemas of the wire, the queries and the actions. */
+export function buildOpenapi(actions: ActionTable): string {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [route, operation] of [...Object.entries(OPERATIONS), ...actionOperations()]) {
+  for (const [route, operation] of [...Object.entries(OPERATIONS), ...actionOperations(actions)]) {
     const [method = '', path = ''] = route.split(' ');
     const of = path.replaceAll(/:(\w+)/g, '{$1}');
     paths[of] = { ...paths[of], [method.toLowerCase()]: toOpenapiOperation(operation) };
@@ -456,5 +449,3 @@ function resolveNested(value: unknown): unknown {
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
-
-if (import.meta.main) writeFileSync(OPENAPI_FILE, buildOpenapi());

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, UNKNOWN } from '../model/index.ts';
-import type { DaemonView } from './daemon-view.ts';
-import { createBoard, type Fact } from './index.ts';
+import { createBoard, type DaemonView, type Fact } from './index.ts';
 
 const JOINED: Fact = {
   ...{ is: 'joined', at: 0, persona: 'daemon-acme-ada', source: 'daemon', address: 'acme-ada', label: 'ada' },
@@ -17,7 +16,7 @@ test('the picture changes with what a daemon says, and not because its age is co
   const board = createBoard();
   board.put(JOINED);
   const shown = (daemon: DaemonView | null): readonly [number, DaemonView | null | undefined] => {
-    board.put({ is: 'daemon', at: 1, persona: 'daemon-acme-ada', daemon });
+    board.put({ is: 'reported', at: 1, persona: 'daemon-acme-ada', values: { daemon } });
     const { rev, personas } = board.snapshot();
     return [rev, personas[0]?.daemon];
   };

@@ -1,0 +1,23 @@
+/** Writes the tables of docs/contract that derive from a schema: `npm run contract`. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PersonaReport } from '../core/board/index.ts';
+
+export const CONTRACT_FILE = join(import.meta.dirname, '..', 'docs', 'contract', 'status-json.md');
+
+const HEAD = '| reported value of a persona | meaning |\n|---|---|\n';
+
+/** Returns the text with the table of reported values as the schema has it. */
+export function updateContract(text: string): string {
+  const start = text.indexOf(HEAD);
+  if (start < 0) throw new Error(`docs/contract/status-json.md has no table that begins with ${HEAD.split('\n')[0]}`);
+  const rest = text.slice(start).replace(/^(\|.*\n)+/, '');
+  const rows = Object.entries<object>(PersonaReport.properties).map(([key, schema]) => {
+    const { description = '' } = schema as { readonly description?: string };
+    return `| \`${key}\` | ${description} |
+`;
+  });
+  return text.slice(0, start) + HEAD + rows.join('') + rest;
+}
+
+if (import.meta.main) writeFileSync(CONTRACT_FILE, updateContract(readFileSync(CONTRACT_FILE, 'utf8')));
