@@ -1,4 +1,4 @@
-import { limitHeap, limitProgramMemory } from '../host/heap-limits.node.ts';
+import { limitHeap, limitProgramMemory } from '../host/machine.node.ts';
 import { COMMANDS } from './commands.ts';
 import { main } from './main.node.ts';
 

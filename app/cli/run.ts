@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { type Io, type TextCommand, toUsageFault } from '../../core/command/index.ts';
 import { findOwnDirs } from '../../core/state/index.ts';
-import { limitHeap } from '../host/heap-limits.node.ts';
-import { createRealMachine } from '../host/machine.node.ts';
+import { createRealMachine, limitHeap } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { createRunLog } from '../host/run-log.node.ts';
 import { runTray, type TrayPlan } from '../program/tray.ts';

@@ -1,10 +1,9 @@
-import type { TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { type TextCommand, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
 import { formatWatchHelp, parseWatch } from '../config/watch/index.ts';
-import { ACTIVITY_EXIT, askActivity } from '../headless/check-activity.ts';
+import { ACTIVITY_EXIT, askActivity } from '../headless/watch-alarms.ts';
 import { createRealMachine } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { runWatch } from '../program/watch.ts';

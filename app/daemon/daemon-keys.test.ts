@@ -7,7 +7,7 @@ import { type Log, realFiles, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk, type Disk } from '../../core/state/index.ts';
 import { installPersonas } from '../../test/kit/daemon-personas.ts';
 import { createCallers } from '../status/callers.ts';
-import { openDaemonKeys } from './daemon-keys.ts';
+import { openDaemonKeys } from './upstream-service.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'hivebar-keys-'));
 after(() => rmSync(home, { recursive: true, force: true }));

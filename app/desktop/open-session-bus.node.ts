@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import { findBusAddress } from './bus-address.ts';
 import {
   type BusConnection,
   type BusConnectionEvents,
@@ -14,6 +13,7 @@ import {
   type BusInterface,
   type BusSignal,
   type BusState,
+  findBusAddress,
   type NoBus,
   type SessionBus,
   type SignalFilter,

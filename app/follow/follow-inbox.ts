@@ -1,11 +1,17 @@
-import { type EventFollower, type FollowedLine, type FollowResult, follow } from '../../core/events/index.ts';
-import type { PersonaId } from '../../core/model/index.ts';
+import {
+  type Event,
+  type EventFollower,
+  type FollowedLine,
+  type FollowResult,
+  follow,
+  formatEventJson,
+  toWakeClass,
+  type WakeClass,
+} from '../../core/events/index.ts';
+import { formatIso, type Instant, type PersonaId } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import { createGapItem, type FollowItem } from './follow-item.ts';
-import type { FollowOutput } from './follow-output.ts';
-import { isWaking, type WakeRules } from './wake-rules.ts';
 
-export interface FollowNeeds {
+interface FollowNeeds {
   readonly persona: PersonaId;
   readonly follower: EventFollower;
   /** Path of the event file, which is watched for changes. */
@@ -180,4 +186,88 @@ function createReporter(log: Log, whatFollows: string) {
       unsaved = false;
     },
   };
+}
+
+/** What became of a batch. The first `count` items were handed over; all others are offered again. */
+export type FollowAck =
+  | { readonly is: 'all' }
+  /** At least one item was handed over, and no more fit this time. */
+  | { readonly is: 'some'; readonly count: number }
+  | { readonly is: 'failed'; readonly count: number; readonly why: string }
+  /** The reader is gone for good. */
+  | { readonly is: 'nobody' }
+  /** `stop` was aborted first. */
+  | { readonly is: 'stopped' };
+
+/** One way to wake an agent. */
+export interface FollowOutput {
+  /** The most items that `take` gets at once. */
+  readonly atOnce: number;
+  /** Milliseconds between two batches, for a harness that takes no more. */
+  readonly pauseMs: number;
+  /** How many events are read ahead, for an output that says how many more wait. Default: `atOnce`. */
+  readonly readsAhead?: number;
+  /**
+   * Hands over items in order and stops at the first failure. It never rejects because of the other side. `behind` is the
+   * number of items that are read and wait behind these.
+   */
+  take(items: readonly FollowItem[], stop: AbortSignal, behind: number): Promise<FollowAck>;
+}
+
+/** One event on its way to its agent. */
+export interface FollowItem {
+  readonly event: Event;
+  /** The line as it is in the event file. */
+  readonly raw: string;
+  /**
+   * How far the agent has come once it has this event: to the event itself, or to later lines that wake nobody. Null: the event
+   * has no place in the file.
+   */
+  readonly upTo: FollowedLine | null;
+}
+
+/**
+ * Creates an event of our own which says that events may be missing. It has no place in the file, and the same id each time.
+ */
+function createGapItem(persona: PersonaId, after: string | null, now: Instant): FollowItem {
+  const event = {
+    event: 'gap',
+    source: 'hivebar',
+    ts: formatIso(now),
+    persona,
+    reason: 'events may be missing: their file was rotated away before it was read',
+    after,
+    event_id: `${persona}:gap:${after ?? 'begin'}`,
+    wake_class: 'diagnostic',
+  } as unknown as Event; // a kind that only followers see; they treat it like any unknown kind
+  return { event, raw: formatEventJson(event), upTo: null };
+}
+
+interface WakeRules {
+  /** Whether diagnostic events wake the agent too. */
+  readonly diagnostics: boolean;
+}
+
+/**
+ * Whether an event is worth a turn of its agent (docs/contract/events.md; Kijito contract b, trap 61). Mail that the agent did not
+ * write itself is, and so are diagnostics, including every unknown kind. Liveness events never are.
+ */
+export function isWaking(event: Event, { diagnostics }: WakeRules): boolean {
+  switch (getWakeClass(event)) {
+    case 'mail':
+      return !('self' in event && event.self === true);
+    case 'diagnostic':
+      return diagnostics;
+    case 'liveness':
+      return false;
+  }
+}
+
+/**
+ * Returns the wake class of an event. An older or foreign writer may leave it out or use an unknown one; then the kind decides.
+ */
+export function getWakeClass({ event, wake_class: declaredClass }: Event): WakeClass {
+  const byKind = toWakeClass(event);
+  if (byKind !== 'diagnostic') return byKind;
+  return declaredClass === 'mail' || declaredClass === 'liveness' ? declaredClass : 'diagnostic';
 }

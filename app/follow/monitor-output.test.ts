@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Event } from '../../core/events/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import type { FollowItem } from './follow-item.ts';
-import { createMonitorOutput } from './monitor-output.ts';
-import { formatMonitorLine } from './wake-text.ts';
+import type { FollowItem } from './follow-inbox.ts';
+import { createMonitorOutput, formatMonitorLine } from './program-output.ts';
 
 const never = new AbortController().signal;
 const TS = '2026-06-20T10:00:00.000000+00:00';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Event } from '../../core/events/index.ts';
-import { isWaking } from './wake-rules.ts';
+import { isWaking } from './follow-inbox.ts';
 
 const said = (event: string, more: object = {}): Event => ({ event, event_id: 'ada:x:1', ...more }) as unknown as Event;
 const ALL = { diagnostics: true };

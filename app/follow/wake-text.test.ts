@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Event } from '../../core/events/index.ts';
-import { formatPreface, formatWakeText } from './wake-text.ts';
+import { formatPreface, formatWakeText } from './program-output.ts';
 
 const AT = Date.UTC(2026, 5, 20, 10);
 const TS = '2026-06-20T10:00:00.000000+00:00';

@@ -7,7 +7,7 @@ import type { InboxIdentity } from '../../core/sources/index.ts';
 import { createRealDisk, writeAtomically } from '../../core/state/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
-import { openActivityFile } from './activity-file.ts';
+import { openActivityFile } from './watch-alarms.ts';
 
 const HIVE: InboxIdentity = ['http', 'hive.test', 80, '/api/inbox', [['persona', '']]];
 const OTHER: InboxIdentity = ['http', 'hive.test', 81, '/api/inbox', [['persona', '']]];

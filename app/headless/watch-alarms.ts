@@ -1,14 +1,27 @@
-import { createHiveAlarms } from '../../core/alarms/index.ts';
-import { foldName } from '../../core/model/index.ts';
+import {
+  type ActivityQuestion,
+  type ActivityReport,
+  type ActivityVerdict,
+  checkActivity,
+  createHiveAlarms,
+  formatActivityReport,
+  type HiveAlarms,
+  mergeEarlier,
+  type PersonaActivity,
+  parseActivityReport,
+} from '../../core/alarms/index.ts';
+import { foldName, type Instant, toFault } from '../../core/model/index.ts';
+import { createTroubleLog } from '../../core/sinks/index.ts';
+import { type InboxIdentity, isSameIdentity } from '../../core/sources/index.ts';
+import { type Disk, readPrivate, sweepTemps, writeAtomically } from '../../core/state/index.ts';
 import type { Scheduler, SchedulerOptions, Watcher } from '../../core/watch/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import type { Machine } from '../host/machine.ts';
-import { openActivityFile } from './activity-file.ts';
-import type { WatchReport } from './watch-report.ts';
+import type { WatchReport } from './watch-positions.ts';
 import type { WatchSource } from './watch-source.ts';
 
 /** What a headless watch adds for its whole hive. Under revision 6 it adds nothing. Disposing it publishes what it knows. */
-export interface WatchAlarms extends Pick<Scheduler, 'renew'>, Disposable {
+interface WatchAlarms extends Pick<Scheduler, 'renew'>, Disposable {
   readonly schedulerOptions: Pick<SchedulerOptions, 'onPendingList'>;
   /** Returns a report that passes its facts to the alarms, too. */
   addAlarms(report: WatchReport): WatchReport;
@@ -58,4 +71,107 @@ export function createWatchAlarms(plan: WatchPlan, hive: WatchSource, machine: M
     renew: alarms.noteInterruption,
     [Symbol.dispose]: () => publishedFile?.[Symbol.dispose](),
   };
+}
+
+type ActivityFileMachine = Pick<Machine, 'disk' | 'random' | 'clock' | 'log'>;
+
+/** The file is written at most this often. */
+const LEAST_MS = 1000;
+
+interface ActivityFile extends Disposable {
+  /** Writes the file within a second, and at the latest at disposal. */
+  publishSoon(): void;
+}
+
+/**
+ * Opens the activity file. The report is written atomically with mode 0600, and includes what an earlier process saw. A failure
+ * to write is logged once and does not affect the watchers.
+ */
+export function openActivityFile(
+  path: string,
+  identity: InboxIdentity,
+  alarms: Pick<HiveAlarms, 'activity'>,
+  machine: ActivityFileMachine,
+): ActivityFile {
+  const { disk, random, clock, log } = machine;
+  const trouble = createTroubleLog(log);
+  // There is no lock. If another process was just writing, it logs that it failed, and writes again.
+  sweepTemps(disk, path);
+  const earlier = readEarlier(path, identity, machine);
+  let last = Number.NEGATIVE_INFINITY;
+  let later: Disposable | null = null;
+
+  function publish(): void {
+    later?.[Symbol.dispose]();
+    later = null;
+    last = clock.monotonic();
+    try {
+      const text = formatActivityReport({ ...mergeEarlier(alarms.activity(), earlier), identity });
+      writeAtomically(disk, random, path, text);
+      trouble.clear(`${path}: written again`);
+    } catch (error) {
+      trouble.raise(toFault(error, { is: 'machine', key: `file:${path}` }).explain());
+    }
+  }
+
+  return {
+    publishSoon() {
+      const wait = last + LEAST_MS - clock.monotonic();
+      if (wait <= 0) publish();
+      else later ??= clock.after(wait, publish);
+    },
+    [Symbol.dispose]() {
+      if (last > Number.NEGATIVE_INFINITY) publish(); // else nothing was observed, and the earlier report is as good
+    },
+  };
+}
+
+/**
+ * Reads the report of an earlier process, if it is complete and of this hive. Otherwise it logs that the report does not count.
+ */
+function readEarlier(
+  path: string,
+  identity: InboxIdentity,
+  { disk, log }: ActivityFileMachine,
+): ReadonlyMap<string, PersonaActivity> {
+  const startAnew = (why: string): ReadonlyMap<string, PersonaActivity> => {
+    log.warn(`${path}: ${why}: what was seen before is not known any more, and it begins anew`);
+    return new Map();
+  };
+  try {
+    const report = readActivityReport(disk, path);
+    if (report === 'none') return new Map();
+    if (report === 'foreign') return startAnew('no whole activity report');
+    if (report.identity === null) return startAnew('it does not say of which hive it is');
+    return isSameIdentity(identity, report.identity) ? report.personas : startAnew('of another hive');
+  } catch (error) {
+    return startAnew(toFault(error, { is: 'machine', key: `file:${path}` }).message);
+  }
+}
+
+/** Exit codes of `hivebar watch --check-activity` (Kijito contract c). */
+export const ACTIVITY_EXIT: Readonly<Record<ActivityVerdict['is'], number>> = { active: 0, silent: 1, unobservable: 2 };
+
+/** Larger than any report that Hivebar writes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Returns what the activity file says about one persona. A file that is missing or cannot be read says nothing about anybody. */
+export function askActivity(disk: Disk, path: string, question: ActivityQuestion, now: Instant): ActivityVerdict {
+  const unobservable = (words: string): ActivityVerdict => ({
+    is: 'unobservable',
+    words: `${question.persona}: ${words}: not observable`,
+  });
+  try {
+    const report = readActivityReport(disk, path);
+    if (report === 'none') return unobservable(`there is no ${path}`);
+    return report === 'foreign' ? unobservable(`${path} is no activity report`) : checkActivity(report, question, now);
+  } catch (error) {
+    return unobservable(toFault(error, { is: 'machine', key: `file:${path}` }).message);
+  }
+}
+
+/** Reads the report at that path. `foreign` means that the file is something else or incomplete. @throws Fault `unreadable` */
+function readActivityReport(disk: Disk, path: string): ActivityReport | 'none' | 'foreign' {
+  const bytes = readPrivate(disk, path, MOST_BYTES);
+  return bytes === null ? 'none' : (parseActivityReport(Buffer.from(bytes).toString('utf8')) ?? 'foreign');
 }

@@ -4,7 +4,7 @@ import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { openStateFile } from '../../core/state/index.ts';
 import type { SavedState } from '../../core/watch/index.ts';
 import { fakeFiles, UID } from '../../test/kit/fake-files.ts';
-import { createWatchReport } from './watch-report.ts';
+import { createWatchReport } from './watch-positions.ts';
 
 const at = (cursor: number): SavedState => ({ cursor, state: 'UP', consecutive_failures: 0 });
 

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { realRandom } from '../../core/ports/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { formatCmdCommand, formatCmdScript } from './cmd-script.ts';
+import { findNodeCandidates } from './hook-entries.ts';
 import { createInstaller, type HookInstallerNeeds } from './hook-installer.ts';
-import { findNodeCandidates } from './node-candidates.ts';
+import { formatCmdCommand, formatCmdScript } from './recipe.ts';
 
 const FACTS = {
   node: 'C:\\Program Files\\nodejs\\node.exe',

@@ -1,12 +1,12 @@
 import type { Items } from '../../core/inbox/index.ts';
-import type { Instant } from '../../core/model/index.ts';
+import type { Instant, PersonaId } from '../../core/model/index.ts';
 import type { Session, SessionStore } from '../open/index.ts';
-import { toNamedSessions } from './persona-sessions.ts';
+import { LOCAL, locateInbox } from './inbox-location.node.ts';
 
 /** An item for a session that nobody announced waits this long for the session, and then goes to the persona. */
 export const UNKNOWN_SESSION_MS = 86_400_000;
 
-export interface EndedSessionsNeeds {
+interface EndedSessionsNeeds {
   readonly items: Pick<Items, 'awaitedSessions' | 'endSession'>;
   readonly sessions: () => Pick<SessionStore, 'listAll'>;
   /** The directory of the settings. */
@@ -45,4 +45,35 @@ export function handOverEnded({
     const count = isOver ? items.endSession(persona, session) : 0;
     return count === 0 ? [] : [{ persona, session, count }];
   });
+}
+
+/** Maps sessions to the persona's name in the local hive, because its items, gates and decisions have that name. */
+export function toNamedSessions(sessions: readonly Session[], config: string): readonly Session[] {
+  const names = new Map<PersonaId, string>();
+  return sessions.map((session) => {
+    const name = names.get(session.persona) ?? locateInbox(session.persona, config).name;
+    names.set(session.persona, name);
+    return { ...session, persona: name };
+  });
+}
+
+/**
+ * Creates the function that lists the sessions of a persona on the board, newest first. A persona of the local hive may have been
+ * announced by its id or by its name, and one of these has the prefix `local-`. A persona of another hive only has its id.
+ */
+export function createSessionFinder(
+  sessions: Pick<SessionStore, 'list'>,
+  config: string,
+): (id: PersonaId) => readonly Session[] {
+  return (id) => {
+    const own = sessions.list(id);
+    return own.length > 0 ? own : listPersonaForms(id, config).flatMap(sessions.list);
+  };
+}
+
+/** Lists the ids that a persona may be announced by, its own id first. */
+export function listPersonaForms(id: PersonaId, config: string): readonly PersonaId[] {
+  const { name, isFollowed } = locateInbox(id, config);
+  if (isFollowed) return [id];
+  return [id, name === id ? `${LOCAL}${name}` : name];
 }

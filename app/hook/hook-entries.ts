@@ -1,3 +1,4 @@
+import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { appendValue, findMember, type JsonPart, parseParts, removeAt } from './json-edit.ts';
 import { createGroup, findCommand, type HookGroup, isOwnHandler, parseHandlerPersona, type Recipe } from './recipe.ts';
@@ -13,7 +14,7 @@ export interface HookWish {
 }
 
 /** The state of our hooks in a settings file. */
-export type HookEntryState = 'installed' | 'old' | 'absent';
+type HookEntryState = 'installed' | 'old' | 'absent';
 
 export interface HookEntries {
   readonly standing: HookEntryState;
@@ -223,4 +224,25 @@ function requireList(value: unknown, path: string, subject: string): readonly un
 
 function createSettingsFault(path: string, why: string, cause?: unknown): Fault {
   return new Fault('settings', `${path} is left as it is: ${why}`, { is: 'machine', key: 'hook' }, { cause });
+}
+
+/**
+ * Lists where a Node may be that belongs to the package, besides the one that runs it: the package `node` in its own modules or
+ * beside it, and the Node into whose prefix the package was installed (`PREFIX/lib/node_modules/hivebar`, on Windows
+ * `PREFIX\\node_modules\\hivebar`). The last one survives an upgrade in which the real path of Node contains its version.
+ *
+ * @param root the folder of the package, absolute
+ */
+export function findNodeCandidates(root: string, os: NodeJS.Platform): readonly string[] {
+  const { join, dirname, basename } = os === 'win32' ? win32 : posix;
+  const modules = dirname(root);
+  const own = ['node', 'bin', os === 'win32' ? 'node.exe' : 'node'];
+  const isInModules = basename(modules) === 'node_modules';
+  const prefix = dirname(modules);
+  return [
+    join(root, 'node_modules', ...own),
+    ...(isInModules ? [join(modules, ...own)] : []),
+    ...(isInModules && os === 'win32' ? [join(prefix, 'node.exe')] : []),
+    ...(isInModules && os !== 'win32' && basename(prefix) === 'lib' ? [join(dirname(prefix), 'bin', 'node')] : []),
+  ];
 }

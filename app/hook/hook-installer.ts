@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Random } from '../../core/ports/index.ts';
 import { makeActivityDir } from './activity.node.ts';
-import { CMD_ENDING, formatCmdScript } from './cmd-script.ts';
 import {
   checkReplaceable,
   isFile,
@@ -15,8 +14,7 @@ import {
   throwKeepsChanging,
 } from './harness-settings-file.node.ts';
 import { addHooks, findHookEntries, type HookEntries, type HookWish, removeHooks } from './hook-entries.ts';
-import { findObstacles, type SettingsText } from './obstacles.ts';
-import { type HarnessName, RECIPES } from './recipe.ts';
+import { CMD_ENDING, formatCmdScript, type HarnessName, RECIPES } from './recipe.ts';
 import { formatScript, parseScriptStarts, type ScriptFacts } from './script.ts';
 
 export type HookScope = 'user' | 'project';
@@ -209,5 +207,53 @@ function readTextOrNull(path: string): string | null {
     return readSettingsText(path);
   } catch {
     return null; // see above
+  }
+}
+
+/** The file with our hooks, or another settings file that the harness reads. */
+interface SettingsText {
+  readonly path: string;
+  readonly text: string;
+  /** Whether it belongs to an administrator, whose settings come before those of the user. */
+  readonly isManaged: boolean;
+}
+
+/**
+ * Returns why, according to these files, a harness does not run a user's hooks that are in its settings. A file that cannot be
+ * parsed is ignored here.
+ */
+function findObstacles(harness: HarnessName, files: readonly SettingsText[]): readonly string[] {
+  return files.flatMap((file) => (harness === 'claude' ? findClaudeObstacles(file) : findCodexObstacles(file)));
+}
+
+function findClaudeObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
+  const { disableAllHooks, allowManagedHooksOnly } = parseObject(text);
+  return [
+    ...(disableAllHooks === true ? [`${path} says "disableAllHooks": true`] : []),
+    ...(isManaged && allowManagedHooksOnly === true ? [`${path} says "allowManagedHooksOnly": true`] : []),
+  ];
+}
+
+/** Only lines are matched: a whole TOML parser for two switches would not be worth it. */
+function findCodexObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
+  const obstacles: string[] = [];
+  let table = '';
+  for (const line of text.split('\n')) {
+    table = /^\s*\[([^[\]]+)\]/.exec(line)?.[1]?.trim() ?? table;
+    const [, key = '', value = ''] = /^\s*([\w.]+)\s*=\s*(true|false)\b/.exec(line) ?? [];
+    const whole = table === '' ? key : `${table}.${key}`;
+    if (/^features\.(codex_)?hooks$/.test(whole) && value === 'false') obstacles.push(`${path} says ${whole} = false`);
+    if (isManaged && key === 'allow_managed_hooks_only' && value === 'true')
+      obstacles.push(`${path} says ${key} = true`);
+  }
+  return obstacles;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {}; // the harness reports it itself
   }
 }

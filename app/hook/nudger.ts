@@ -1,19 +1,29 @@
 import { join } from 'node:path';
-import { decideNudge, formatNudge, type NudgeFacts, type NudgeRecord } from '../../core/hooks/index.ts';
+import {
+  decideEnter,
+  decideNudge,
+  decideTyping,
+  formatNudge,
+  type NudgeFacts,
+  type NudgeRecord,
+  type PaneState,
+  readComposer,
+  TYPED_WORDS,
+  type TypingFacts,
+} from '../../core/hooks/index.ts';
 import type { Items } from '../../core/inbox/index.ts';
 import { findOwnDaemonPlaces } from '../../core/link/index.ts';
-import { type PersonaId, toFault } from '../../core/model/index.ts';
+import { Fault, type PersonaId, toFault } from '../../core/model/index.ts';
 import type { Clock, Spawn } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, getErrno, isLocked, toStem } from '../../core/state/index.ts';
 import { checkLiveness, finishWords, openSessionStore, pasteWords, readPane, type Session } from '../open/index.ts';
+import { type ProgramEnv, programOnPath } from '../programs.node.ts';
 import { readActivity } from './activity.node.ts';
 import { readHarnessState } from './claude-session.node.ts';
-import { isThread, queueMessage } from './codex-queue.ts';
+import { createSessionFinder, listPersonaForms } from './ended-sessions.ts';
 import { locateInbox } from './inbox-location.node.ts';
 import { findPersonaDaemons } from './persona-daemons.ts';
-import { createSessionFinder, listPersonaForms } from './persona-sessions.ts';
 import { isPrompted } from './prompts.node.ts';
-import { type PaneKeys, typeNudge } from './type-nudge.ts';
 import { openWakeStore, postNudge } from './wake-store.node.ts';
 
 /** The ways that are allowed besides an address that an agent registered, from the setting `nudge`. */
@@ -174,4 +184,101 @@ function isFollowed(disk: Disk, state: string, persona: PersonaId): boolean {
     if (getErrno(error) === 'ENOENT') return false;
     throw error;
   }
+}
+
+/** Matches the tokens of hives, which no other program may get. */
+const SECRET = /TOKEN/i;
+/** The time limit for the start of Codex and its database. */
+const WITHIN_MS = 15_000;
+/** Threads have UUIDs. Another session id is never passed to a command line. */
+const THREAD = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const BESIDE = ['/usr/local/bin', '/opt/homebrew/bin'];
+
+interface QueueNeeds {
+  readonly spawn: Spawn;
+  readonly env: ProgramEnv;
+  readonly os: NodeJS.Platform;
+  readonly stop: AbortSignal;
+}
+
+const isThread = (session: string | null): session is string => session !== null && THREAD.test(session);
+
+/** Queues a message for a thread of Codex. Its server delivers the message between two turns. @throws Fault `exec-failed` */
+async function queueMessage(
+  { spawn, env, os, stop }: QueueNeeds,
+  thread: string,
+  home: string,
+  message: string,
+): Promise<void> {
+  const file = programOnPath('codex', env, os, BESIDE);
+  if (file === null) throw createCodexFault('codex is not on PATH of the tray process');
+  const own: Record<string, string> = { CODEX_HOME: home };
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined && !SECRET.test(name) && name !== 'CODEX_HOME') own[name] = value;
+  const args = ['queue', '--thread', thread, '--message', message];
+  const ended = await spawn.run({ file, args, env: own, timeoutMs: WITHIN_MS }, stop);
+  if (ended.is === 'exited' && ended.code === 0) return;
+  throw createCodexFault(
+    `codex queue: ${ended.is === 'exited' ? ended.stderr.trim().slice(-200) || `exit ${ended.code}` : ended.is}`,
+  );
+}
+
+function createCodexFault(message: string): Fault {
+  return new Fault('exec-failed', message, { is: 'machine', key: 'codex' });
+}
+
+/** The operations on a pane that typing needs. */
+interface PaneKeys {
+  /** Reads all that is known now, the harness's report last. @throws Fault */
+  read(): Promise<TypingFacts>;
+  /** Pastes the words if the cursor is still at that position, and returns whether it did. @throws Fault */
+  paste(words: string, at: PaneState['cursor']): Promise<boolean>;
+  /** Does the same for the last step, and only while the words are on the screen. @throws Fault */
+  finish(words: string, way: 'enter' | 'take back', at: PaneState['cursor']): Promise<boolean>;
+  pause(ms: number): Promise<void>;
+}
+
+type TypingResult = { readonly is: 'nudged' } | { readonly is: 'wait'; readonly why: string };
+
+const MAX_CHECKS = 20;
+const EVERY_MS = 100;
+
+/**
+ * Types the words for an idle agent, and Enter once they are visible in its composer.
+ * @param began called when the words may be on the screen
+ * @throws Fault `exec-failed` when the words were left there
+ */
+async function typeNudge(keys: PaneKeys, began: () => void): Promise<TypingResult> {
+  const first = await keys.read();
+  const typing = decideTyping(first);
+  if (typing.is === 'wait') return typing;
+  let isThere = true;
+  try {
+    isThere = await keys.paste(TYPED_WORDS, first.pane.cursor);
+  } finally {
+    if (isThere) began();
+  }
+  if (!isThere) return { is: 'wait', why: 'the pane changed' };
+  const facts = await waitUntilShown(keys);
+  const way = decideEnter(facts);
+  if (way === 'leave') throw createLeftoverFault();
+  if (!(await keys.finish(TYPED_WORDS, way, facts.pane.cursor))) throw createLeftoverFault();
+  return way === 'enter'
+    ? { is: 'nudged' }
+    : { is: 'wait', why: 'it went on while the words were typed, and they were taken back' };
+}
+
+/** A program may draw its input a little later. */
+async function waitUntilShown(keys: PaneKeys): Promise<TypingFacts> {
+  for (let checks = 1; ; checks += 1) {
+    await keys.pause(EVERY_MS);
+    const facts = await keys.read();
+    const composer = readComposer(facts.pane);
+    if (checks === MAX_CHECKS || (composer.is === 'there' && composer.text !== '')) return facts;
+  }
+}
+
+function createLeftoverFault(): Fault {
+  const message = `"${TYPED_WORDS}" was typed and not sent, for the pane shows something else now: send or remove it there`;
+  return new Fault('exec-failed', message, { is: 'machine', key: 'tmux' });
 }

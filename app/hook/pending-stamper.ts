@@ -7,7 +7,7 @@ import type { Clock, Random } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, toStem } from '../../core/state/index.ts';
 import { openSessionStore } from '../open/index.ts';
 import { locateInbox } from './inbox-location.node.ts';
-import { findQuietMoments } from './quiet-moments.ts';
+import { findQuietMoments } from './stamp-text.ts';
 import { type StampResult, stampPending } from './stamps.node.ts';
 
 export interface StamperNeeds {

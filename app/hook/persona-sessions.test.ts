@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openDatabase } from '../../core/state/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { openSessionStore } from '../open/index.ts';
-import { createSessionFinder, toNamedSessions } from './persona-sessions.ts';
+import { createSessionFinder, toNamedSessions } from './ended-sessions.ts';
 
 function rig(primary: string) {
   const space = scratch();

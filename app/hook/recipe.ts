@@ -1,5 +1,5 @@
-import { formatCmdCommand, isCmdCommand } from './cmd-script.ts';
-import { quoteShellWord } from './script.ts';
+import { Fault } from '../../core/model/index.ts';
+import { IS_NEW_NODE, quoteShellWord, type ScriptFacts } from './script.ts';
 
 /**
  * How the settings of a harness name hooks. Both harnesses have the same form: event -> groups, each with a matcher and handlers.
@@ -38,7 +38,7 @@ export const RECIPES: Readonly<Record<HarnessName, Recipe>> = {
  * The seconds after which the harness continues without an answer. The budget is one second, but a machine under load may need
  * more.
  */
-export const HOOK_TIMEOUT_S = 10;
+const HOOK_TIMEOUT_S = 10;
 
 export interface HookGroup {
   readonly matcher?: string;
@@ -85,4 +85,81 @@ export function parseHandlerPersona(handler: unknown): string | null {
   const [, word, plain] = / (?:claude|codex) [A-Za-z]+ (?:'((?:[^']|'\\'')*)'|"([^"]*)")$/.exec(command) ?? [];
   if (plain !== undefined) return plain;
   return word?.replaceAll("'\\''", "'") ?? null;
+}
+
+/** The ending that is added to the path of the shell script, for a harness that runs hooks with cmd. */
+export const CMD_ENDING = '.cmd';
+
+/**
+ * Formats the hook for a harness that runs commands with cmd, as Codex does on Windows. It finds Node as the shell script does,
+ * and starts the program at every event, since cmd needs as long to read stamps. A failure ends with 0.
+ *
+ * The arguments are `HARNESS EVENT [PERSONA]`, and the input of the harness is on stdin.
+ */
+export function formatCmdScript({ node, otherNodes, entry, state, leads }: ScriptFacts): string {
+  const paths = [node, entry, state, ...otherNodes, ...Object.values(leads)];
+  // cmd reads a file in the code page of the console, which depends on the country.
+  const isAscii = paths.every((path) => /^[\x20-\x7e]*$/.test(path));
+  return [
+    '@echo off',
+    'rem Hivebar hook, form 2. hivebar hook install writes it anew.',
+    'setlocal DisableDelayedExpansion',
+    ...(isAscii ? [] : ['chcp 65001 >nul']),
+    formatSet('NODE', node),
+    formatSet('ENTRY', entry),
+    'if exist "%NODE%" goto known',
+    ...otherNodes.map((path) => `if not exist "%NODE%" ${formatSet('NODE', path)}`),
+    'if not exist "%NODE%" for %%N in (node.exe) do set "NODE=%%~$PATH:N"',
+    'if "%NODE%"=="" goto gone',
+    'if not exist "%NODE%" goto gone',
+    `"%NODE%" -e "${IS_NEW_NODE}" <nul >nul 2>nul`,
+    'if errorlevel 1 goto gone',
+    'goto known',
+    ':known',
+    'if not exist "%ENTRY%" goto gone',
+    // With another value the variable points to another Hivebar, which is started then.
+    ...Object.entries(leads)
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => `if "%${name}%"=="" ${formatSet(name, value)}`),
+    'if /i not "%~1"=="codex" if not "%~3"=="" if "%HIVEBAR_PERSONA%"=="" set "HIVEBAR_PERSONA=%~3"',
+    'if /i "%~1"=="codex" if not "%~3"=="" goto named',
+    '"%NODE%" "%ENTRY%" hook --harness %~1 --event %~2',
+    'exit /b 0',
+    ':named',
+    '"%NODE%" "%ENTRY%" hook --harness %~1 --event %~2 --persona "%~3"',
+    'exit /b 0',
+    ':gone',
+    `if /i "%~2"=="SessionStart" echo ${NOT_FOUND_MESSAGE}`,
+    'exit /b 0',
+    '',
+  ].join('\r\n');
+}
+
+const NOT_FOUND_MESSAGE =
+  '{"systemMessage":"hivebar: Hivebar is not found by its hook, because Node or Hivebar was moved or removed: run hivebar hook install."}';
+
+/** In a cmd file a percent sign must be doubled. */
+function formatSet(name: string, value: string): string {
+  if (/[\p{Cc}"]/u.test(value)) throw new RangeError(`${JSON.stringify(value)} has a quote or a control character`);
+  return `set "${name}=${value.replaceAll('%', '%%')}"`;
+}
+
+/**
+ * Formats the command line for cmd. It begins with `call`, because cmd removes the first and the last quote of a line that begins
+ * with a quote and has more than two.
+ * @throws Fault `usage` for a persona that cmd would change
+ */
+export function formatCmdCommand(script: string, harness: string, event: string, persona: string | null): string {
+  if (persona !== null && !/^[\p{L}\p{N} ._@~+-]+$/u.test(persona))
+    throw new Fault(
+      'usage',
+      `--persona ${JSON.stringify(persona)} cannot stand in a command line of cmd: leave it out, and set HIVEBAR_PERSONA`,
+      { is: 'machine', key: 'hook' },
+    );
+  return [`call "${script}${CMD_ENDING}"`, harness, event, ...(persona === null ? [] : [`"${persona}"`])].join(' ');
+}
+
+/** Returns whether a command line runs exactly this script with cmd. */
+function isCmdCommand(command: string, script: string): boolean {
+  return `${command} `.startsWith(`call "${script}${CMD_ENDING}" `);
 }

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { test } from 'node:test';
-import { formatGate } from '../../core/inbox/gates/gate-text.ts';
+import { formatGate } from '../../core/inbox/gates/gate-files.ts';
 import type { Gate, MarkProvenance } from '../../core/inbox/gates/index.ts';
 import { toStem } from '../../core/state/index.ts';
 import { type HookShell, hookShell, SHELLS } from '../../test/kit/hook-shell.ts';

@@ -1,5 +1,4 @@
-import { IS_NEW_NODE } from './is-new-node.ts';
-import { PROBE } from './probe.ts';
+import { OLDEST_NODE } from '../oldest-node.ts';
 import { STAMP_HEAD } from './stamp-text.ts';
 
 /** The values in the script. All paths are absolute. */
@@ -19,7 +18,7 @@ export interface ScriptFacts {
 export const SCRIPT_NAME = 'hivebar-hook';
 
 /** This line identifies what we wrote, and its form. */
-export const SCRIPT_HEADER = '# Hivebar hook, form 2.';
+const SCRIPT_HEADER = '# Hivebar hook, form 2.';
 
 /**
  * Characters that the shell may use in file stems unchanged. They are listed one by one, since `[a-z]` includes capitals in some
@@ -318,3 +317,15 @@ if [ -n "$persona" ] && [ -z "\${${PROBE}-}" ]; then
 fi
 ask
 `;
+
+const [MAJOR, MINOR] = OLDEST_NODE;
+
+/**
+ * A text for `node -e`, which ends with 0 on a Node that can run this program. Every Node can parse it, and it has no quote and
+ * no percent sign.
+ */
+export const IS_NEW_NODE = `var n = process.versions.node.split(/[.]/); process.exit(n[0] > ${MAJOR} || (n[0] == ${MAJOR} && n[1] >= ${MINOR}) ? 0 : 1)`;
+
+/** With this variable the command in the settings prints `PROBE_ANSWER` and does nothing else, so that it can be tested. */
+export const PROBE = 'HIVEBAR_HOOK_PROBE';
+export const PROBE_ANSWER = 'hivebar hook: it runs';

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { clearStamps, openDatabase, runTransaction } from '../../core/state/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
-import { findQuietMoments, type Passable, type PendingWork } from './quiet-moments.ts';
-import { formatStamp } from './stamp-text.ts';
+import { findQuietMoments, formatStamp, type Passable, type PendingWork } from './stamp-text.ts';
 import { type StampFacts, type StampResult, stampPending } from './stamps.node.ts';
 
 const NOTHING: PendingWork = { items: 'none', gates: [], isFollowed: false };

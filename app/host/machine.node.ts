@@ -1,6 +1,7 @@
-import { type Log, realClock, realClocks, realRandom, realSpawn } from '../../core/ports/index.ts';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { findLoadedKoffi, type Log, realClock, realClocks, realRandom, realSpawn } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
-import { clearHeap } from './heap-limits.node.ts';
 import type { Machine } from './machine.ts';
 import { onPoke } from './poke-signal.node.ts';
 
@@ -23,4 +24,61 @@ export function createRealMachine(log: Log): Machine {
     onPoke,
     atRest: clearHeap,
   };
+}
+
+/**
+ * Makes V8 keep its heap close to the size of the live objects, for a program that mostly waits. By default a burst of mail makes
+ * the space for new objects grow to 32 MiB, and garbage is kept until it is as large as the live objects. That memory is never
+ * given back. Call this once the program is loaded.
+ *
+ * With `storms` the space for new objects may grow at once, because with little space a storm of mail spends a third of its time
+ * in garbage collection. Such a program calls `clearHeap` when it is at rest. Without `storms` the middle compiler is off, too.
+ */
+export function limitHeap({ storms }: { readonly storms: boolean }): void {
+  setFlagsFromString(storms ? '--semi-space-growth-factor=16' : '--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=30');
+  // The middle compiler takes 8 MiB of working space. Without it a storm runs at two thirds of the speed until the last compiler
+  // has compiled everything, which takes some 100,000 mails.
+  if (!storms) setFlagsFromString('--no-maglev');
+}
+
+/**
+ * Does the same as `limitHeap`, and also runs code without compiling it. It suits a program that does so little that no compiler
+ * pays for the memory it takes, which is 5 MiB for Node's own code alone. Call it before anything is loaded.
+ */
+export function limitProgramMemory(): void {
+  limitHeap({ storms: false });
+  for (const compiler of ['opt', 'sparkplug']) setFlagsFromString(`--no-${compiler}`);
+}
+
+/** When the space for new objects is larger than this, a collection (some 60 ms) is worth its time. */
+const GROWN_BYTES = 4 * 1024 * 1024;
+
+let gc: ((how: { type: 'major'; flavor: 'last-resort' }) => void) | null = null;
+
+/** Collects the garbage that the start or a storm left, and gives the memory back. Costs nothing when there is none. */
+function clearHeap(): void {
+  const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
+  const isFirst = gc === null;
+  if (gc === null) {
+    setFlagsFromString('--expose-gc');
+    gc = runInNewContext('gc') as NonNullable<typeof gc>;
+  }
+  // Only a last-resort collection gives pages back to the system.
+  if (!isFirst && young !== undefined && young.space_size < GROWN_BYTES) return;
+  gc({ type: 'major', flavor: 'last-resort' });
+  trim();
+}
+
+let mallocTrim: ((pad: number) => number) | null = null;
+
+/** Returns to the system the memory that the compilers gave back to the C library, some 20 MiB. */
+function trim(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    mallocTrim ??= findLoadedKoffi()?.load(null).func('int malloc_trim(size_t pad)') ?? null;
+    mallocTrim?.(0);
+  } catch {
+    mallocTrim = () => 0; // only glibc has this function
+  }
 }

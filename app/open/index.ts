@@ -1,7 +1,13 @@
-export type { Click, ClickTarget, Opener, OpenResult, OpenUrl } from './opener.ts';
-export { createPageOpener, isOurPage } from './page-opener.ts';
-export { checkOpener } from './placeholders.ts';
-export type { OpenerSetting } from './plan.ts';
+export {
+  type Click,
+  type ClickTarget,
+  createPageOpener,
+  isOurPage,
+  type Opener,
+  type OpenResult,
+  type OpenUrl,
+} from './page-opener.ts';
+export { checkOpener, type OpenerSetting } from './placeholders.ts';
 export { checkLiveness, isProcessGone, type ProcessLiveness, readStartKey } from './process-liveness.node.ts';
 export { openRedirectFiles, type RedirectFiles } from './redirect-file.node.ts';
 export { type Pane, parseTmuxServer, type Session, type SessionAnnouncement } from './session.ts';

@@ -1,7 +1,6 @@
-import { Fault } from '../../core/model/index.ts';
-import type { ClickTarget, Opener, OpenUrl } from './opener.ts';
+import { Fault, type PersonaId } from '../../core/model/index.ts';
 
-export interface PageOpenerNeeds {
+interface PageOpenerNeeds {
   /** Returns the address of the click's target. It may contain a one-time code. */
   readonly createUrl: (opens: ClickTarget) => string | Promise<string>;
   /** The port of our server. */
@@ -42,3 +41,27 @@ export function isOurPage(url: string, port: number): boolean {
     href === url // only one spelling: what was checked is what is opened
   );
 }
+
+/** What a click opens. */
+export type ClickTarget = { readonly is: 'persona'; readonly persona: PersonaId } | { readonly is: 'overview' };
+
+/** A click, with its target and, where the desktop gave one, its permission to raise a window. */
+export interface Click {
+  readonly opens: ClickTarget;
+  readonly activationToken: string | null;
+}
+
+/** What a click opened. `none` means nothing, because the session is already being opened. */
+export type OpenResult = 'tmux' | 'terminal' | 'command' | 'url' | 'page' | 'none';
+
+/** One way to open the target of a click. */
+export interface Opener {
+  readonly name: 'page' | 'session';
+  /**
+   * @throws Fault `exec-failed` when nothing could be opened, `settings` when the settings ask for something that is not allowed
+   */
+  open(click: Click): Promise<OpenResult>;
+}
+
+/** Hands a URL to the desktop. @throws Fault `exec-failed` */
+export type OpenUrl = (url: string, activationToken: string | null) => Promise<void>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { choosePlan, type OpenerSetting } from './plan.ts';
+import { choosePlan, type OpenerSetting } from './placeholders.ts';
 import type { ProcessLiveness } from './process-liveness.node.ts';
 import type { Session } from './session.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, realRandom } from '../../core/ports/index.ts';
-import { createOpenFault } from './launch.node.ts';
+import { createOpenFault } from './url-opener.node.ts';
 
 /** The lifetime of a one-time link. */
 const LIFETIME_MS = 60_000;

@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { describe, test } from 'node:test';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
-import type { Click } from './opener.ts';
-import type { OpenerSetting } from './plan.ts';
+import type { Click } from './page-opener.ts';
+import type { OpenerSetting } from './placeholders.ts';
 import type { Session } from './session.ts';
 import { createSessionOpener, type SessionOpenerNeeds } from './session-opener.node.ts';
 

@@ -3,14 +3,21 @@ import { Fault, type PersonaId } from '../../core/model/index.ts';
 import { type Clock, type Log, resolveProgram } from '../../core/ports/index.ts';
 import { findOwnHome } from '../../core/state/index.ts';
 import { type ProgramEnv, programOnPath } from '../programs.node.ts';
-import { createOpenFault, isFolder, launch, toActivationEnv } from './launch.node.ts';
-import type { Click, Opener, OpenResult, OpenUrl } from './opener.ts';
-import { fillArgv, fillUrl, type PlaceholderValues } from './placeholders.ts';
-import { choosePlan, type OpenerSetting, type OpeningPlan, type OpeningStep } from './plan.ts';
+import type { Click, Opener, OpenResult, OpenUrl } from './page-opener.ts';
+import {
+  choosePlan,
+  fillArgv,
+  fillUrl,
+  type OpenerSetting,
+  type OpeningPlan,
+  type OpeningStep,
+  type PlaceholderValues,
+} from './placeholders.ts';
 import { checkLiveness } from './process-liveness.node.ts';
 import type { Session } from './session.ts';
 import { buildAppleTerminalArgs, buildTerminalArgs, buildWindowsTerminalArgs, TERMINALS } from './terminals.ts';
 import { buildAttachCommand, showPane } from './tmux.node.ts';
+import { createOpenFault, isFolder, launch, toActivationEnv } from './url-opener.node.ts';
 
 export interface SessionOpenerNeeds {
   readonly setting: OpenerSetting;

@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
 import type { PaneState } from '../../core/hooks/index.ts';
 import type { Fault } from '../../core/model/index.ts';
 import { type ProgramEnv, programOnPath } from '../programs.node.ts';
-import { isInFront } from './foreground.node.ts';
-import { createOpenFault } from './launch.node.ts';
 import type { Pane } from './session.ts';
+import { createOpenFault } from './url-opener.node.ts';
 
 const ANSWERS_WITHIN_MS = 2000;
 /** The folders of Homebrew, which are not on the PATH of a login session. */
@@ -39,7 +39,7 @@ export async function buildAttachCommand(
 }
 
 /** Where the cursor must still be when something is typed into a pane. */
-export type CursorPosition = PaneState['cursor'];
+type CursorPosition = PaneState['cursor'];
 
 /**
  * Reads what the pane shows now, all from the same moment.
@@ -190,4 +190,32 @@ function openTmux({ socket, serverPid, pane }: Pane, env: ProgramEnv, platform: 
       return clients[0]?.name ?? null;
     },
   };
+}
+
+const WITHIN_MS = 2000;
+
+/** Returns whether this process is in the terminal's foreground group, and so reads what is typed there. False when not known. */
+function isInFront(pid: number, tty: string, platform: NodeJS.Platform): boolean {
+  try {
+    return platform === 'linux' ? isInLinuxFront(pid, tty) : isInListedFront(pid, tty);
+  } catch {
+    return false; // it ended, or the system does not report it
+  }
+}
+
+function isInLinuxFront(pid: number, tty: string): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // proc_pid_stat(5), after the name in parentheses: state, ppid, pgrp, session, tty_nr, tpgid.
+  const [, , group, , device, front] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return group !== undefined && group === front && Number(device) === statSync(tty).rdev;
+}
+
+function isInListedFront(pid: number, tty: string): boolean {
+  const listing = execFileSync('/bin/ps', ['-o', 'pgid=,tpgid=,tty=', '-p', `${pid}`], {
+    encoding: 'utf8',
+    timeout: WITHIN_MS,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [group, front, name] = listing.trim().split(/\s+/);
+  return group !== undefined && group === front && `/dev/${name}` === tty;
 }

@@ -26,9 +26,7 @@ import {
 } from '../../core/link/index.ts';
 import { Fault, toFault } from '../../core/model/index.ts';
 import { ensurePrivateDir, findOwnDirs, toStem } from '../../core/state/index.ts';
-import { attachProject } from '../daemon/daemon-attach.ts';
-import { type DaemonBinding, readDaemonBinding } from '../daemon/daemon-binding.ts';
-import type { DaemonPlan } from '../daemon/daemon-plan.ts';
+import { attachProject, type DaemonBinding, type DaemonPlan, readDaemonBinding } from '../daemon/daemon-binding.ts';
 import { openSurface, type Surface } from '../daemon/daemon-surface.ts';
 import { createWakePath } from '../daemon/daemon-wake.ts';
 import type { Machine } from '../host/machine.ts';

@@ -1,15 +1,11 @@
 import { win32 } from 'node:path';
+import { askDaemon, type DaemonName, type DaemonPlaces, PREFIX, toJoinedName } from '../../core/link/index.ts';
 import { Fault } from '../../core/model/index.ts';
-import {
-  createDaemonTaskKind,
-  type DaemonUnit,
-  formatDaemonLaunchAgent,
-  formatDaemonSystemdUnit,
-  formatDaemonTaskName,
-  formatDaemonUnitName,
-} from './daemon-units.ts';
-import { enableLinger } from './linger.ts';
-import { checkTaskEnvironment, formatLogonTask } from './logon-task.ts';
+import type { Clock } from '../../core/ports/index.ts';
+import { formatOwnerLine, requireSingleLine, type ServiceProgram } from './autostart-entry.ts';
+import type { DaemonHandle } from './daemon-holder.node.ts';
+import { enableLinger } from './headless-service.ts';
+import { checkTaskEnvironment, formatLogonTask, type TaskKind } from './logon-task.ts';
 import { findMissingStart } from './start-paths.ts';
 import {
   createLaunchdAgent,
@@ -18,10 +14,20 @@ import {
   type SupervisedNeeds,
   type SupervisedUnit,
 } from './supervised-unit.ts';
-import { putUnit, readUnit, removeUnit } from './unit-file.ts';
+import {
+  formatEnvironmentLines,
+  formatEnvironmentVariables,
+  formatProgramArguments,
+  formatPropertyList,
+  putUnit,
+  quoteArgument,
+  quoteSystemdWord,
+  readUnit,
+  removeUnit,
+} from './unit-file.ts';
 
 /** The state of the unit of a daemon. */
-export type DaemonUnitStatus =
+type DaemonUnitStatus =
   | { readonly is: 'absent' }
   /**
    * `gone` is what it starts and does not exist any more. `isOld` means that it is not what `install` would write, for example
@@ -49,7 +55,7 @@ export interface DaemonService {
   print(): Promise<{ readonly path: string; readonly text: string }>;
 }
 
-export type DaemonServiceNeeds = Omit<SupervisedNeeds, 'program'>;
+type DaemonServiceNeeds = Omit<SupervisedNeeds, 'program'>;
 
 /** @param directory the directory of the daemon's configuration */
 export function createDaemonService(rest: DaemonServiceNeeds, daemon: DaemonUnit, directory: string): DaemonService {
@@ -114,4 +120,163 @@ function refuseSudo({ env, uid }: SupervisedNeeds): void {
   if (uid !== 0 || !env.SUDO_USER) return;
   const why = `a persona daemon belongs to a user, never to the system: run it as ${env.SUDO_USER}, without sudo`;
   throw new Fault('usage', why, { is: 'machine', key: 'daemon' });
+}
+
+/** A persona daemon in the form in which the launcher of the platform starts it (persona daemon, contract 7). */
+export interface DaemonUnit extends DaemonName {
+  readonly program: ServiceProgram;
+  readonly project: string;
+}
+
+/** Formats the label for launchd. With `.service` it is the name of the unit of systemd. */
+export const formatDaemonUnitName = (daemon: DaemonName): string => `${PREFIX}-${toJoinedName(daemon)}`;
+
+/** Formats the name of a task, with its folder. */
+export const formatDaemonTaskName = (daemon: DaemonName): string => `\\Hivebar\\${formatDaemonUnitName(daemon)}`;
+
+const formatRemovedBy = (daemon: DaemonName): string =>
+  `\`hivebar daemon uninstall ${toJoinedName(daemon)}\` removes it.`;
+
+const formatOwnerComment = (unit: DaemonUnit): string => `${formatOwnerLine(unit.program)} ${formatRemovedBy(unit)}`;
+
+/**
+ * Formats a unit of the user's systemd. It restarts after every exit except a clean stop and 78, a configuration error that would
+ * repeat. `RestartSteps=` needs systemd 254, so the growing waits are the program's own.
+ */
+export function formatDaemonSystemdUnit(unit: DaemonUnit): string {
+  const { program, tenant, identity } = unit;
+  return `${[
+    `# ${formatOwnerComment(unit)}`,
+    '[Unit]',
+    `Description=Persona daemon of ${identity} at ${tenant}, by Hivebar`,
+    'StartLimitIntervalSec=300',
+    'StartLimitBurst=10',
+    '',
+    '[Service]',
+    'Type=simple',
+    `ExecStart=${[quoteSystemdWord(program.node), ...[program.entry, ...listRunWords(unit)].map(quoteArgument)].join(' ')}`,
+    ...formatEnvironmentLines(program),
+    'Restart=on-failure',
+    'RestartSec=2',
+    'RestartPreventExitStatus=78',
+    'KillMode=mixed',
+    'TimeoutStopSec=5',
+    `RuntimeDirectory=${PREFIX}/${toJoinedName(unit)}`,
+    'RuntimeDirectoryMode=0700',
+    'UMask=0077',
+    `SyslogIdentifier=${formatDaemonUnitName(unit)}`,
+    'NoNewPrivileges=yes',
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+  ]
+    .map(requireSingleLine)
+    .join('\n')}\n`;
+}
+
+/**
+ * Formats a LaunchAgent (launchd.plist(5)). launchd restarts by success and failure only, so `--stays-down` turns 78 into a
+ * success. `Umask` is 0077 in decimal. From the file's documentation; not verified on a machine.
+ */
+export function formatDaemonLaunchAgent(unit: DaemonUnit): string {
+  const { program } = unit;
+  return formatPropertyList(formatOwnerComment(unit), [
+    `  <key>Label</key><string>${formatDaemonUnitName(unit)}</string>`,
+    ...formatProgramArguments([program.node, program.entry, ...listRunWords(unit), STAYS_DOWN]),
+    ...formatEnvironmentVariables(program.environment),
+    '  <key>RunAtLoad</key><true/>',
+    '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
+    '  <key>ThrottleInterval</key><integer>10</integer>',
+    '  <key>ExitTimeOut</key><integer>5</integer>',
+    '  <key>ProcessType</key><string>Background</string>',
+    '  <key>Umask</key><integer>63</integer>',
+    '  <key>LimitLoadToSessionType</key>',
+    '  <array>',
+    '    <string>Aqua</string>',
+    '    <string>Background</string>',
+    '  </array>',
+  ]);
+}
+
+/**
+ * Creates a task of the Task Scheduler, the default on Windows. It starts 10 s after the logon, so that its upstream is there,
+ * and again a minute after a failure, which is the shortest time that the scheduler allows. It starts node itself, because the
+ * scheduler needs its exit code. From the schema's documentation; not verified on a machine.
+ */
+export function createDaemonTaskKind(unit: DaemonUnit): TaskKind {
+  return {
+    words: [...listRunWords(unit), STAYS_DOWN],
+    removedBy: formatRemovedBy(unit),
+    restarts: 999,
+    starts: 'node',
+    delay: 'PT10S',
+    startWhenAvailable: true,
+    encoding: 'UTF-16',
+  };
+}
+
+const STAYS_DOWN = '--stays-down';
+
+/** These arguments identify the configuration and must agree with it. Everything else is read from it. */
+function listRunWords({ tenant, identity, project }: DaemonUnit): readonly string[] {
+  return ['daemon', 'run', '--tenant', tenant, '--identity', identity, '--project', project];
+}
+
+/** How the daemon ended. `stayed` means that it did not end. */
+export type DaemonEnd = 'was-gone' | 'asked' | 'terminated' | 'killed' | 'stayed';
+
+/** The time that a daemon has for each step (persona daemon, contract 5). */
+const PATIENCE = { askedMs: 5000, terminatedMs: 2000, killedMs: 2000 } as const;
+
+/** A little less than its time, so that a daemon that needs all of it still ends by itself. */
+const DEADLINE_MS = 4500;
+const CHECK_EVERY_MS = 20;
+const ASK_AGAIN_MS = 100;
+
+/**
+ * Ends a daemon: asks it, terminates it, kills it. Each step comes when the one before did not work in time.
+ * @param reason what the daemon says to its upstream: `wrap`, `archive`, `destroy` or another reason
+ */
+export async function endDaemon(
+  places: Pick<DaemonPlaces, 'socket' | 'token'>,
+  reason: string,
+  daemon: DaemonHandle,
+  clock: Clock,
+): Promise<DaemonEnd> {
+  if (daemon.isGone()) return 'was-gone';
+  const over = new AbortController();
+  const asking = ask(places, reason, clock, over.signal);
+  try {
+    if (await isGoneWithin(PATIENCE.askedMs, daemon, clock)) return 'asked';
+  } finally {
+    over.abort();
+    await asking;
+  }
+  daemon.signal('SIGTERM');
+  if (await isGoneWithin(PATIENCE.terminatedMs, daemon, clock)) return 'terminated';
+  daemon.signal('SIGKILL');
+  return (await isGoneWithin(PATIENCE.killedMs, daemon, clock)) ? 'killed' : 'stayed';
+}
+
+/** Asks again while the daemon is just starting, and so has no socket yet. */
+async function ask(
+  places: Pick<DaemonPlaces, 'socket' | 'token'>,
+  reason: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const request = { verb: 'shutdown', reason, deadlineMs: DEADLINE_MS } as const;
+  while (!signal.aborted) {
+    const { is } = await askDaemon(places, request, { timeoutMs: PATIENCE.askedMs, signal });
+    if (is === 'answered') return;
+    await clock.sleep(ASK_AGAIN_MS, signal);
+  }
+}
+
+async function isGoneWithin(ms: number, daemon: DaemonHandle, clock: Clock): Promise<boolean> {
+  const never = new AbortController().signal;
+  for (const until = clock.monotonic() + ms; ; await clock.sleep(CHECK_EVERY_MS, never)) {
+    if (daemon.isGone()) return true;
+    if (clock.monotonic() >= until) return false;
+  }
 }

@@ -12,9 +12,8 @@ import {
   formatDaemonSystemdUnit,
   formatDaemonTaskName,
   formatDaemonUnitName,
-} from './daemon-units.ts';
-import { formatLogonTask } from './logon-task.ts';
-import { decodeText, encodeText } from './xml.ts';
+} from './daemon-service.ts';
+import { decodeText, encodeText, formatLogonTask } from './logon-task.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-daemon-units-'));
 after(() => rmSync(folder, { recursive: true }));

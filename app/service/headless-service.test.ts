@@ -18,11 +18,16 @@ import { after, describe, test } from 'node:test';
 import { realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
 import { skipUnless } from '../../test/kit/desktop/index.ts';
-import { createHeadlessService, type HeadlessNeeds } from './headless-service.ts';
-import { formatHeadlessLaunchAgent, formatHeadlessSystemdUnit, listHeadlessTaskWords } from './headless-units.ts';
+import type { ServiceProgram } from './autostart-entry.ts';
+import {
+  createHeadlessService,
+  formatHeadlessLaunchAgent,
+  formatHeadlessSystemdUnit,
+  type HeadlessNeeds,
+  listHeadlessTaskWords,
+} from './headless-service.ts';
 import { createLoginStart } from './login-start.ts';
 import { formatLogonTask, TRAY_TASK } from './logon-task.ts';
-import type { ServiceProgram } from './service-program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-headless-'));
 after(() => rmSync(folder, { recursive: true }));

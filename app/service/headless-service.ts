@@ -1,29 +1,28 @@
 import { posix, win32 } from 'node:path';
 import { ensurePrivateDir } from '../../core/state/index.ts';
-import { isTaskDeleted } from './delete-task.ts';
-import {
-  formatHeadlessLaunchAgent,
-  formatHeadlessStart,
-  formatHeadlessSystemdUnit,
-  HEADLESS_LABEL,
-  HEADLESS_LOG,
-  HEADLESS_REMOVED_BY,
-  HEADLESS_TASK,
-  HEADLESS_UNIT,
-  type HeadlessRun,
-  listHeadlessTaskWords,
-} from './headless-units.ts';
-import { isLingering } from './linger.ts';
-import { formatLogonTask, TRAY_TASK } from './logon-task.ts';
-import type { ServiceProgram } from './service-program.ts';
+import { formatOwnerLine, requireSingleLine, type ServiceProgram } from './autostart-entry.ts';
+import { escapeXml, formatLogonTask, formatTaskWords, TRAY_TASK } from './logon-task.ts';
 import { findMissingStart } from './start-paths.ts';
 import {
   createLaunchdAgent,
   createScheduledTask,
   createSystemdService,
+  isTaskDeleted,
   type SupervisedNeeds,
 } from './supervised-unit.ts';
-import { putUnit, readUnit, removeUnit, type Unit, type UnitNeeds } from './unit-file.ts';
+import {
+  formatProgramArguments,
+  formatPropertyList,
+  putUnit,
+  quoteArgument,
+  quoteSystemdWord,
+  readUnit,
+  removeUnit,
+  runOrThrow,
+  runToEnd,
+  type Unit,
+  type UnitNeeds,
+} from './unit-file.ts';
 
 export type HeadlessNeeds = SupervisedNeeds;
 
@@ -121,4 +120,119 @@ function createUnit(needs: HeadlessNeeds, headless: HeadlessRun): Unit {
     default:
       return createSystemdService(needs, HEADLESS_UNIT, text);
   }
+}
+
+/**
+ * Returns whether the user lingers. Otherwise a user's units stop with the last logout (loginctl(1); Kijito contract, trap 69).
+ * Null when that is not known, or does not apply here.
+ */
+async function isLingering(needs: SupervisedNeeds): Promise<boolean | null> {
+  if (!hasLinger(needs)) return null;
+  // Only stderr of a program is captured.
+  const ended = await runToEnd(needs, ['sh', '-c', `exec loginctl show-user ${needs.uid} --property=Linger >&2`]);
+  if (ended.is !== 'exited') return null;
+  if (/^Linger=yes$/m.test(ended.stderr)) return true;
+  return /^Linger=no$|not logged in or lingering/m.test(ended.stderr) ? false : null;
+}
+
+/** The command without a user name is for the user's own account, which needs no password (persona daemon, contract 7). */
+const ENABLE_LINGER: readonly string[] = ['loginctl', 'enable-linger'];
+
+/**
+ * Makes the units of this user start with the machine and continue after a logout. Does nothing where that does not apply.
+ * @throws Fault `exec-failed`, naming the command
+ */
+export async function enableLinger(needs: SupervisedNeeds): Promise<void> {
+  if (!hasLinger(needs)) return;
+  try {
+    await runOrThrow(needs, ENABLE_LINGER);
+  } catch (error) {
+    if ((await isLingering(needs)) !== true) throw error; // refused, but not needed if somebody else has switched it on
+  }
+}
+
+const hasLinger = ({ os, uid }: SupervisedNeeds): boolean => os !== 'darwin' && os !== 'win32' && uid !== null;
+
+/** The name by which the service is known (Kijito contract i). */
+export const HEADLESS_LABEL = 'com.kijito.inbox-monitor';
+export const HEADLESS_UNIT = 'kijito-inbox-monitor.service';
+const HEADLESS_TASK = '\\Hivebar\\Kijito inbox monitor';
+const HEADLESS_REMOVED_BY = '`hivebar service uninstall --headless` removes it.';
+/** The log file where there is no journal, beside the positions. The program limits its size. */
+export const HEADLESS_LOG = 'watch.err';
+
+/** The headless watch as a service: the program and its arguments. */
+interface HeadlessRun {
+  readonly program: ServiceProgram;
+  /** All flags of `hivebar watch`. Every path in them is absolute, and none of them is a secret. */
+  readonly flags: readonly string[];
+  /** The directory of its positions, event files and log. */
+  readonly directory: string;
+}
+
+/**
+ * Formats a unit of the user's systemd. It restarts after every exit except a clean stop, 2 (command line, lock) and 4 (nobody
+ * reads), which would repeat. A missing network-online.target does no harm (systemd.unit(5)).
+ */
+export function formatHeadlessSystemdUnit({ program, flags }: HeadlessRun): string {
+  const words = [program.entry, 'service', 'run', '--headless', '--', ...flags].map(quoteArgument);
+  return `${[
+    `# ${formatOwnerLine(program)} ${HEADLESS_REMOVED_BY}`,
+    '[Unit]',
+    'Description=Kijito inbox monitor: every inbox into its event file, by Hivebar',
+    'Wants=network-online.target',
+    'After=network-online.target',
+    '',
+    '[Service]',
+    `ExecStart=${[quoteSystemdWord(program.node), ...words].join(' ')}`,
+    'Restart=on-failure',
+    'RestartSec=15',
+    'RestartPreventExitStatus=2 4',
+    'UMask=0077',
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+  ]
+    .map(requireSingleLine)
+    .join('\n')}\n`;
+}
+
+/**
+ * Formats a LaunchAgent. launchd restarts by success and failure only, so `--stays-down` turns 2 and 4 into a success. `Umask` is
+ * 0077 in decimal. launchd lets an output file grow without limit, so the program writes the log. What node itself prints when it
+ * dies goes to the same file. From the file's documentation; not verified on a machine.
+ */
+export function formatHeadlessLaunchAgent(headless: HeadlessRun, logPath: string): string {
+  const { program, flags } = headless;
+  return formatPropertyList(`${formatOwnerLine(program)} ${HEADLESS_REMOVED_BY}`, [
+    `  <key>Label</key><string>${HEADLESS_LABEL}</string>`,
+    ...formatProgramArguments([program.node, program.entry, ...listRunWords(logPath), ...flags]),
+    '  <key>RunAtLoad</key><true/>',
+    '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
+    '  <key>ThrottleInterval</key><integer>10</integer>',
+    '  <key>Umask</key><integer>63</integer>',
+    `  <key>StandardErrorPath</key><string>${escapeXml(logPath)}</string>`,
+    '  <key>ProcessType</key><string>Background</string>',
+  ]);
+}
+
+/** Lists the arguments for a task of the Task Scheduler. The scheduler saves no output, so the program writes the log. */
+export function listHeadlessTaskWords({ flags }: HeadlessRun, logPath: string): readonly string[] {
+  return [...listRunWords(logPath), ...flags];
+}
+
+/** For a supervisor that only knows success and failure, and has no journal. */
+function listRunWords(logPath: string): readonly string[] {
+  return ['service', 'run', '--headless', '--stays-down', '--log', logPath, '--'];
+}
+
+/**
+ * Returns the text that every unit of this program contains, whatever its flags are. A unit of another node or another copy does
+ * not contain it.
+ */
+function formatHeadlessStart(os: NodeJS.Platform, { node, entry }: ServiceProgram): string {
+  if (os === 'win32') return escapeXml(formatTaskWords([node, entry, 'service', 'run']));
+  if (os !== 'darwin') return `ExecStart=${quoteSystemdWord(node)} ${quoteArgument(entry)} `;
+  const words = [node, entry, 'service', 'run', '--headless', '--stays-down', '--log'];
+  return words.map((word) => `    <string>${escapeXml(word)}</string>\n`).join('');
 }

@@ -15,8 +15,8 @@ import { after, describe, test } from 'node:test';
 import { realFiles, realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
 import { createHeadlessService } from './headless-service.ts';
-import { formatLaunchAgent } from './launch-agent.ts';
 import { createLoginStart, type LoginNeeds } from './login-start.ts';
+import { formatLaunchAgent } from './unit-file.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hivebar-login-'));
 after(() => rmSync(root, { recursive: true }));

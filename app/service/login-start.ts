@@ -1,19 +1,22 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { formatAutostartEntry, formatExecLine, isEnabledEntry } from './autostart-entry.ts';
-import { deleteTask, isTaskDeleted } from './delete-task.ts';
 import { findHeadlessUnit } from './headless-service.ts';
-import { formatLaunchAgent, LAUNCH_AGENT, OLDER_LAUNCH_AGENT } from './launch-agent.ts';
 import { checkTaskEnvironment, formatLogonTask, LOGON_TASK } from './logon-task.ts';
 import { findMissingStart } from './start-paths.ts';
-import { formatSystemdUnit, type SystemdTarget } from './systemd-unit.ts';
+import { deleteTask, isTaskDeleted } from './supervised-unit.ts';
 import {
+  formatLaunchAgent,
+  formatSystemdUnit,
+  LAUNCH_AGENT,
+  OLDER_LAUNCH_AGENT,
   putUnit,
   readUnit,
   removeUnit,
   resolveConfigHome,
   runOrThrow,
   runToEnd,
+  type SystemdTarget,
   type Unit,
   type UnitFileState,
   type UnitNeeds,

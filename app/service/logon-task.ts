@@ -1,6 +1,5 @@
 import { Fault } from '../../core/model/index.ts';
-import { formatOwnerLine, REMOVED_BY, type ServiceProgram } from './service-program.ts';
-import { escapeXml, formatXmlComment } from './xml.ts';
+import { formatOwnerLine, REMOVED_BY, requireSingleLine, type ServiceProgram } from './autostart-entry.ts';
 
 export const LOGON_TASK = '\\Hivebar\\Start at login';
 
@@ -93,4 +92,29 @@ export function formatTaskWords(words: readonly string[]): string {
 /** Quotes as Windows programs parse their command line: backslashes before a quote, or at the end, are doubled. */
 function quoteWindowsWord(word: string): string {
   return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')}"`;
+}
+
+/** Escapes the text of an XML element to ASCII, so that no reader can mistake its encoding. */
+export function escapeXml(text: string): string {
+  return requireSingleLine(text)
+    .toWellFormed()
+    .replace(/[^\x20-\x7e]|[&<>"]/gu, (char) => `&#${char.codePointAt(0)};`);
+}
+
+/** Does the same for a comment, which must not contain two hyphens. */
+export function formatXmlComment(text: string): string {
+  return `<!-- ${escapeXml(text).replaceAll('--', '-&#45;')} -->`;
+}
+
+const UTF16 = '<?xml version="1.0" encoding="UTF-16"?>';
+
+/** Encodes a file as it declares itself: XML that says UTF-16 gets a byte order mark, everything else is UTF-8. */
+export function encodeText(text: string): Uint8Array {
+  return text.startsWith(UTF16) ? Buffer.from(`\ufeff${text}`, 'utf16le') : Buffer.from(text, 'utf8');
+}
+
+/** Decodes such a file, without its byte order mark. */
+export function decodeText(bytes: Uint8Array): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
 }

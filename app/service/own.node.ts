@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { DaemonName } from '../../core/link/index.ts';
 import type { Random, Spawn } from '../../core/ports/index.ts';
 import { type Disk, findOwnDirs, findOwnHome } from '../../core/state/index.ts';
+import type { ServiceProgram } from './autostart-entry.ts';
 import { createDaemonService, type DaemonService } from './daemon-service.ts';
 import { createHeadlessService, type HeadlessService } from './headless-service.ts';
 import { createLoginStart, type LoginStart } from './login-start.ts';
-import type { ServiceProgram } from './service-program.ts';
 
 /** The part of the machine that start at login needs. */
 export interface LoginMachine {

@@ -6,12 +6,11 @@ import { realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { formatAutostartEntry } from './autostart-entry.ts';
-import { formatDaemonLaunchAgent, formatDaemonSystemdUnit } from './daemon-units.ts';
-import { formatLaunchAgent } from './launch-agent.ts';
+import { formatDaemonLaunchAgent, formatDaemonSystemdUnit } from './daemon-service.ts';
 import { createLoginStart } from './login-start.ts';
 import { formatLogonTask } from './logon-task.ts';
 import { findMissingStart, parseStartPaths } from './start-paths.ts';
-import { formatSystemdUnit } from './systemd-unit.ts';
+import { formatLaunchAgent, formatSystemdUnit } from './unit-file.ts';
 
 const program = {
   node: `/opt/my "node" $1\\2 100%/bin/node`,

@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import { deleteTask, isTaskDeleted } from './delete-task.ts';
 import { resolveConfigHome, runOrThrow, runToEnd, type Unit, type UnitNeeds, unlink } from './unit-file.ts';
 
 export interface SupervisedNeeds extends UnitNeeds {
@@ -128,4 +127,19 @@ async function runBestEffort(
 async function isSuccessful(needs: UnitNeeds, command: readonly string[]): Promise<boolean | null> {
   const ended = await runToEnd(needs, command);
   return ended.is === 'exited' ? ended.code === 0 : null;
+}
+
+/** Does nothing for a task that somebody deleted by hand. @throws Fault `exec-failed` while the task exists */
+export async function deleteTask(needs: UnitNeeds, name: string): Promise<void> {
+  try {
+    await runOrThrow(needs, ['schtasks.exe', '/Delete', '/TN', name, '/F']);
+  } catch (error) {
+    if (!(await isTaskDeleted(needs, name))) throw error;
+  }
+}
+
+/** Returns whether the Task Scheduler has no such task. False when it cannot be asked. */
+export async function isTaskDeleted(needs: UnitNeeds, name: string): Promise<boolean> {
+  const queryEnd = await runToEnd(needs, ['schtasks.exe', '/Query', '/TN', name]);
+  return queryEnd.is === 'exited' && queryEnd.code !== 0;
 }

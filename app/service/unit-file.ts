@@ -9,8 +9,14 @@ import {
   toSystem32Path,
 } from '../../core/ports/index.ts';
 import { type Disk, getErrno, toIoFault, writeAtomically } from '../../core/state/index.ts';
-import { formatOwnerLine, OWNER_LINE_START, type ServiceProgram } from './service-program.ts';
-import { decodeText, encodeText } from './xml.ts';
+import {
+  formatOwnerLine,
+  OWNER_LINE_START,
+  REMOVED_BY,
+  requireSingleLine,
+  type ServiceProgram,
+} from './autostart-entry.ts';
+import { decodeText, encodeText, escapeXml, formatXmlComment } from './logon-task.ts';
 
 /** What a service needs of the machine. */
 export interface UnitNeeds {
@@ -138,4 +144,98 @@ export async function runToEnd(
     Object.entries(env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );
   return await spawn.run({ file, args, env: definedEnv, timeoutMs: COMMAND_MS }, new AbortController().signal);
+}
+
+/**
+ * The target that starts the unit: that of a desktop session, if the session reaches it, otherwise that of every login, for a
+ * machine without a desktop.
+ */
+export type SystemdTarget = 'graphical-session.target' | 'default.target';
+
+/**
+ * Formats a unit of the user's systemd (systemd.service(5)). It starts and stops with the session. It does not restart after the
+ * exit codes 2 and 3, a wrong command line and another Hivebar, which would repeat.
+ */
+export function formatSystemdUnit(program: ServiceProgram, target: SystemdTarget): string {
+  const session = target === 'graphical-session.target' ? [`After=${target}`, `PartOf=${target}`] : [];
+  return `${[
+    `# ${formatOwnerLine(program)} ${REMOVED_BY}`,
+    '[Unit]',
+    'Description=Hivebar, the inboxes of the agents on this machine',
+    ...session,
+    '',
+    '[Service]',
+    `ExecStart=${[quoteSystemdWord(program.node), ...[program.entry, 'run'].map(quoteArgument)].join(' ')}`,
+    ...formatEnvironmentLines(program),
+    'Restart=on-failure',
+    'RestartSec=5',
+    'RestartPreventExitStatus=2 3',
+    '',
+    '[Install]',
+    `WantedBy=${target}`,
+  ]
+    .map(requireSingleLine)
+    .join('\n')}\n`;
+}
+
+export function formatEnvironmentLines({ environment }: ServiceProgram): readonly string[] {
+  return Object.entries(environment).map(([name, value]) => `Environment=${quoteSystemdWord(`${name}=${value}`)}`);
+}
+
+/** Puts one word in double quotes. `%` would begin a specifier. */
+export function quoteSystemdWord(word: string): string {
+  return `"${word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%')}"`;
+}
+
+/** Quotes an argument of the program. Only there, `$` would begin a variable. */
+export function quoteArgument(word: string): string {
+  return quoteSystemdWord(word).replaceAll('$', '$$$$');
+}
+
+/** Formats a property list of one dictionary for launchd (launchd.plist(5)). */
+export function formatPropertyList(comment: string, entries: readonly string[]): string {
+  return `${[
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
+    formatXmlComment(comment),
+    '<plist version="1.0">',
+    '<dict>',
+    ...entries,
+    '</dict>',
+    '</plist>',
+  ].join('\n')}\n`;
+}
+
+export function formatProgramArguments(words: readonly string[]): readonly string[] {
+  const strings = words.map((word) => `    <string>${escapeXml(word)}</string>`);
+  return ['  <key>ProgramArguments</key>', '  <array>', ...strings, '  </array>'];
+}
+
+/** Returns no entry when there are no variables. */
+export function formatEnvironmentVariables(environment: Readonly<Record<string, string>>): readonly string[] {
+  const variables = Object.entries(environment).map(
+    ([name, value]) => `    <key>${escapeXml(name)}</key><string>${escapeXml(value)}</string>`,
+  );
+  return variables.length === 0 ? [] : ['  <key>EnvironmentVariables</key>', '  <dict>', ...variables, '  </dict>'];
+}
+
+export const LAUNCH_AGENT = 'hivebar';
+/** Its earlier name. A file of ours with that name is removed. */
+export const OLDER_LAUNCH_AGENT = 'local.hivebar';
+
+/**
+ * Formats a LaunchAgent of macOS (launchd.plist(5)). It runs in desktop sessions only, and is started again when it fails, at
+ * most once per minute. From the file's documentation; not verified on a machine.
+ */
+export function formatLaunchAgent(program: ServiceProgram): string {
+  return formatPropertyList(`${formatOwnerLine(program)} ${REMOVED_BY}`, [
+    `  <key>Label</key><string>${LAUNCH_AGENT}</string>`,
+    ...formatProgramArguments([program.node, program.entry, 'run']),
+    ...formatEnvironmentVariables(program.environment),
+    '  <key>RunAtLoad</key><true/>',
+    '  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>',
+    '  <key>ThrottleInterval</key><integer>60</integer>',
+    '  <key>LimitLoadToSessionType</key><string>Aqua</string>',
+    '  <key>ProcessType</key><string>Interactive</string>',
+  ]);
 }

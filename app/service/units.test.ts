@@ -5,11 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { skipUnless } from '../../test/kit/desktop/index.ts';
-import { formatAutostartEntry, isEnabledEntry } from './autostart-entry.ts';
-import { formatLaunchAgent } from './launch-agent.ts';
+import { formatAutostartEntry, isEnabledEntry, type ServiceProgram } from './autostart-entry.ts';
 import { formatLogonTask } from './logon-task.ts';
-import type { ServiceProgram } from './service-program.ts';
-import { formatSystemdUnit } from './systemd-unit.ts';
+import { formatLaunchAgent, formatSystemdUnit } from './unit-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-units-'));
 after(() => rmSync(folder, { recursive: true }));

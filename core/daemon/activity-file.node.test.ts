@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { scratch } from '../../test/kit/scratch.ts';
 import { until } from '../../test/kit/until.ts';
 import { realClock } from '../ports/index.ts';
-import { watchActivityFile } from './activity-file.node.ts';
+import { watchActivityFile } from './files.node.ts';
 
 test('given a file that is not there yet, its first write is heard, and each later one, also after it was removed', async () => {
   using state = scratch();

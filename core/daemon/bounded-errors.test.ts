@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ERROR_CLASSES, type ErrorClass } from '../link/index.ts';
 import { Fault } from '../model/index.ts';
-import { classifyError } from './errors.ts';
 import { createMachineState, step } from './machine.ts';
 import type { MachineState } from './machine-state.ts';
+import { classifyError } from './machine-stream.ts';
 import { formatMetrics, toDaemonStatus } from './status.ts';
 
 const FACTS = {

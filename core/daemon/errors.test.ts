@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ERROR_CLASSES } from '../link/index.ts';
 import { Fault } from '../model/index.ts';
-import { isErrorClass } from './errors.ts';
 import { classifyError } from './index.ts';
+import { isErrorClass } from './machine-stream.ts';
 
 const SCOPE = { is: 'machine', key: 'daemon' } as const;
 

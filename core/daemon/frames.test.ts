@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFrame, parsePending, parseRetryAfter } from './frames.ts';
+import { parseFrame, parsePending, parseRetryAfter } from './calls.ts';
 
 const heard = (frame: object) => parseFrame(7, JSON.stringify(frame));
 const WELCOME = {

@@ -1,7 +1,5 @@
-export { watchActivityFile } from './activity-file.node.ts';
-export type { UpstreamEndpoint } from './calls.ts';
-export { classifyError } from './errors.ts';
-export { toLabels, toLabelValue } from './labels.ts';
+export { parseUpstreamUrls, type UpstreamEndpoint } from './calls.ts';
+export { startMetricsFile, watchActivityFile } from './files.node.ts';
 export { type DaemonLog, openDaemonLog } from './log/index.ts';
 export { computeDueMono, createMachineState, dropIndex, step } from './machine.ts';
 export type {
@@ -14,11 +12,8 @@ export type {
   MachineState,
   Now,
 } from './machine-state.ts';
-export { LIMITS } from './machine-stream.ts';
-export { type DaemonMetricSample, formatExposition, METRICS } from './metrics.ts';
-export { startMetricsFile } from './metrics-file.node.ts';
+export { classifyError, LIMITS } from './machine-stream.ts';
 export { formatTurnBoundaryId, PACE } from './pacing.ts';
-export { askPending } from './peek.node.ts';
 export {
   choosePluginKind,
   createClaudeHook,
@@ -31,9 +26,17 @@ export {
   type Plugin,
   type WakePath,
 } from './plugins/index.ts';
-export { listPreparations, toVenvEnv } from './prepare.ts';
-export { createDaemon, type Daemon } from './run.ts';
-export { openSession } from './session.node.ts';
+export { createDaemon, type Daemon, listPreparations, toVenvEnv } from './run.ts';
+export { askPending, openSession } from './session.node.ts';
 export { createShimStarter, endOrphanedShim, NO_SHIM, type ShimView, startShim, writeShimPid } from './shim/index.ts';
-export { type DaemonFacts, formatMetrics, toDaemonStatus, toHeartbeat } from './status.ts';
-export { parseUpstreamUrls } from './upstream-url.ts';
+export {
+  type DaemonFacts,
+  type DaemonMetricSample,
+  formatExposition,
+  formatMetrics,
+  METRICS,
+  toDaemonStatus,
+  toHeartbeat,
+  toLabels,
+  toLabelValue,
+} from './status.ts';

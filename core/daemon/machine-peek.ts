@@ -1,8 +1,7 @@
 import type { Instant } from '../model/index.ts';
 import { computePeekRetryMs } from './backoff.ts';
-import { enter, fail, type MachineDraft, newId, put } from './machine-draft.ts';
 import type { DaemonInput, Index, OutstandingRing } from './machine-state.ts';
-import { endConnection, LIMITS } from './machine-stream.ts';
+import { endConnection, enter, fail, LIMITS, type MachineDraft, newId, put } from './machine-stream.ts';
 
 type PeekInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 

@@ -1,6 +1,15 @@
+import { ERROR_CLASSES, type ErrorClass, type Fsm, type Transition } from '../link/index.ts';
+import { Fault, type FaultCode, formatIso } from '../model/index.ts';
 import { CLOSE, computeLadderMs, decideAfterClose } from './backoff.ts';
-import { enter, fail, type MachineDraft, newId, put } from './machine-draft.ts';
-import type { DaemonInput, MachineState, StreamLink } from './machine-state.ts';
+import type {
+  DaemonEffect,
+  DaemonInput,
+  DaemonRules,
+  ErrorCounts,
+  MachineState,
+  Now,
+  StreamLink,
+} from './machine-state.ts';
 
 type StreamInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 
@@ -158,4 +167,93 @@ function resetLadder(draft: MachineDraft): void {
   const { link, attempts } = draft.state;
   if (attempts === 1 || link.is !== 'up' || link.reconciledMono === null) return;
   if (draft.now.mono >= link.reconciledMono + LIMITS.steadyMs) put(draft, { attempts: 1 });
+}
+
+/** How many transitions are kept for display. */
+const MOST_TRANSITIONS = 64;
+
+/** One step in progress. The parts of the machine write to it one after the other; nothing outside the machine sees it. */
+export interface MachineDraft {
+  state: MachineState;
+  readonly effects: DaemonEffect[];
+  readonly now: Now;
+  readonly rules: DaemonRules;
+}
+
+export function put(draft: MachineDraft, change: Partial<MachineState>): void {
+  draft.state = { ...draft.state, ...change };
+}
+
+export function newId(draft: MachineDraft): number {
+  put(draft, { lastId: draft.state.lastId + 1 });
+  return draft.state.lastId;
+}
+
+/** Moves to a state. Staying in the same state is no transition. */
+export function enter(draft: MachineDraft, to: Fsm, why: string): void {
+  const { fsm: from, transitions } = draft.state;
+  if (from === to) return;
+  const transition: Transition = { at: formatIso(draft.now.at), from, to, why };
+  put(draft, { fsm: to, transitions: [...transitions, transition].slice(-MOST_TRANSITIONS) });
+  draft.effects.push({ is: 'moved', transition });
+}
+
+/** Counts a failure. An unknown class, from a caller with wrong types, counts as `unclassified`. */
+export function fail(draft: MachineDraft, errorClass: ErrorClass, why: string): void {
+  const error = isErrorClass(errorClass) ? errorClass : 'unclassified';
+  const { errors } = draft.state;
+  const { count } = errors[error];
+  put(draft, { errors: { ...errors, [error]: { count: count + 1, at: draft.now.at } }, lastError: error });
+  draft.effects.push({ is: 'error', error, why });
+}
+
+const BY_FAULT: Partial<Record<FaultCode, ErrorClass>> = {
+  'daemon-config': 'config_invalid',
+  settings: 'config_invalid',
+  usage: 'config_invalid',
+  'daemon-socket': 'ipc_bind_failed',
+};
+
+/** The class for each failed system call. */
+const BY_CALL: Readonly<Record<string, ErrorClass>> = {
+  listen: 'ipc_bind_failed',
+  bind: 'ipc_bind_failed',
+  connect: 'ws_connect_failed',
+  getaddrinfo: 'ws_connect_failed',
+};
+
+const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$)/;
+
+/**
+ * Maps anything that was thrown to one of the ten classes (persona daemon, contract 6). The error's own text goes only to the
+ * log. A caller that knows what it was doing gives the class itself.
+ */
+export function classifyError(thrown: unknown): ErrorClass {
+  if (isErrorClass(thrown)) return thrown;
+  if (thrown instanceof Fault) return BY_FAULT[thrown.code] ?? 'unclassified';
+  const call = readText(thrown, 'syscall');
+  if (call !== null && Object.hasOwn(BY_CALL, call)) return BY_CALL[call] ?? 'unclassified';
+  return TLS.test(readText(thrown, 'code') ?? '') ? 'ws_connect_failed' : 'unclassified';
+}
+
+export function isErrorClass(value: unknown): value is ErrorClass {
+  return ERROR_CLASSES.some((known) => known === value);
+}
+
+/** Counts for all ten classes, starting at 0, so that a class without errors is shown as 0 and not left out. */
+export function createErrors(): ErrorCounts {
+  return Object.fromEntries(ERROR_CLASSES.map((errorClass) => [errorClass, { count: 0, at: null }])) as Record<
+    ErrorClass,
+    ErrorCounts[ErrorClass]
+  >;
+}
+
+function readText(value: unknown, key: string): string | null {
+  if (value === null || typeof value !== 'object') return null;
+  try {
+    const field = (value as Readonly<Record<string, unknown>>)[key];
+    return typeof field === 'string' ? field : null;
+  } catch {
+    return null; // a foreign getter threw, so there is nothing to read
+  }
 }

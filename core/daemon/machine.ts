@@ -1,14 +1,15 @@
-import { createErrors } from './errors.ts';
-import { fail, type MachineDraft, put } from './machine-draft.ts';
-import { heartbeatInTime, onHeartbeatFailed, onHeartbeatSent } from './machine-heartbeat.ts';
 import { isUnknown, onDrained, onPeeked, onPeekFailed, onPendingChanged, peekInTime, refresh } from './machine-peek.ts';
 import type { DaemonInput, DaemonOutput, DaemonRules, MachineState, Now } from './machine-state.ts';
 import {
+  createErrors,
+  fail,
   isCurrentConnection,
   LIMITS,
+  type MachineDraft,
   onClosed,
   onGarbled,
   onWelcome,
+  put,
   recordHeard,
   stopMachine,
   streamInTime,
@@ -165,4 +166,39 @@ function followUp(draft: MachineDraft, input: DaemonInput): void {
   heartbeatInTime(draft);
   // A hook notes a Stop before it asks the daemon. An agent whose hook asks is rung and need not be woken.
   if (input.is !== 'activity') wakeIdle(draft);
+}
+
+type HeartbeatInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
+
+/** A heartbeat that the stream did not take for this many intervals is a failure (persona daemon, contract 6). */
+const STUCK_INTERVALS = 2;
+
+/** Sends one heartbeat per interval, from the moment a connection is reconciled. While a heartbeat is stuck, no other is sent. */
+function heartbeatInTime(draft: MachineDraft): void {
+  const { link, heartbeat } = draft.state;
+  const { mono } = draft.now;
+  if (link.is !== 'up' || link.reconciledMono === null || mono < heartbeat.dueMono) return;
+  const dueMono = mono + link.heartbeatMs;
+  if (heartbeat.stuckMono === null) {
+    const seq = heartbeat.seq + 1;
+    put(draft, { heartbeat: { ...heartbeat, seq, dueMono, stuckMono: mono } });
+    draft.effects.push({ is: 'heartbeat', conn: link.conn, seq });
+    return;
+  }
+  const isStuck = mono - heartbeat.stuckMono >= STUCK_INTERVALS * link.heartbeatMs;
+  put(draft, { heartbeat: { ...heartbeat, dueMono, stuckMono: isStuck ? mono : heartbeat.stuckMono } });
+  if (isStuck) fail(draft, 'heartbeat_publish_failed', 'no progress in two intervals');
+}
+
+function onHeartbeatSent(draft: MachineDraft, { conn, seq }: HeartbeatInput<'heartbeat_sent'>): void {
+  const { link, heartbeat } = draft.state;
+  if (link.is !== 'up' || link.conn !== conn || heartbeat.seq !== seq) return;
+  put(draft, { heartbeat: { ...heartbeat, sentMono: draft.now.mono, stuckMono: null } });
+}
+
+function onHeartbeatFailed(draft: MachineDraft, { conn }: HeartbeatInput<'heartbeat_failed'>): void {
+  const { link, heartbeat } = draft.state;
+  if (link.is !== 'up' || link.conn !== conn) return;
+  put(draft, { heartbeat: { ...heartbeat, stuckMono: null } });
+  fail(draft, 'heartbeat_publish_failed', 'the stream did not take it');
 }

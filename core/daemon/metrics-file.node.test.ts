@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { until } from '../../test/kit/until.ts';
-import { startMetricsFile } from './metrics-file.node.ts';
+import { startMetricsFile } from './files.node.ts';
 
 function keeping(path: string, clock: FakeClock) {
   let n = 0;

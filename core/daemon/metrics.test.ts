@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
 import { ERROR_CLASSES, type ErrorClass } from '../link/index.ts';
 import { formatExposition, METRICS, toLabels, toLabelValue } from './index.ts';
-import type { PersonaLabels } from './labels.ts';
-import { collectSamples } from './metrics.ts';
+import { collectSamples, type PersonaLabels } from './status.ts';
 
 const PERSONA: PersonaLabels = {
   tenant_id: 'acme',

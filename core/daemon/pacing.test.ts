@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
-import { createDoorbell } from './doorbell.ts';
+import { createDoorbell } from './pacing.ts';
 
 const MINUTE = 60_000;
 

@@ -1,10 +1,8 @@
-import type { RingWhy, TurnBoundary } from '../link/index.ts';
-import type { Instant } from '../model/index.ts';
-import { createDoorbell } from './doorbell.ts';
-import { enter, fail, type MachineDraft, newId, put } from './machine-draft.ts';
+import type { Doorbell, RingWhy, TurnBoundary } from '../link/index.ts';
+import { formatIso, type Instant } from '../model/index.ts';
 import { isUnknown, refresh } from './machine-peek.ts';
 import type { AgentTurn, DaemonInput, MachineState } from './machine-state.ts';
-import { LIMITS } from './machine-stream.ts';
+import { enter, fail, LIMITS, type MachineDraft, newId, put } from './machine-stream.ts';
 
 type PacingInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;
 
@@ -24,7 +22,7 @@ export function formatTurnBoundaryId({ session, turn, kind }: TurnBoundary): str
 }
 
 /** Why nothing rings at this boundary; null: a doorbell may ring. */
-export function findObstacle(state: MachineState, turnBoundary: TurnBoundary, mono: number): RingWhy | null {
+function findObstacle(state: MachineState, turnBoundary: TurnBoundary, mono: number): RingWhy | null {
   const { stopping, fsm, index, outstanding, ring: inFlight } = state;
   if (stopping !== null) return 'stopping';
   if (fsm === 'DISCONNECTED') return 'disconnected';
@@ -184,4 +182,12 @@ function isSpent(
   return used.some(
     (spent) => spent.id === id && mono - spent.mono < PACE.boundaryMs && (since === null || spent.mono >= since),
   );
+}
+
+/**
+ * Creates all that a surface ever receives (persona daemon, contract 4). The time is the only input, so no word of a message can
+ * get into the doorbell.
+ */
+export function createDoorbell(at: Instant): Doorbell {
+  return { timestamp: formatIso(at), source: 'daemon', kind: 'pending_work_notice' };
 }

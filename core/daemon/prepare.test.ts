@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listPreparations, toVenvEnv } from './prepare.ts';
+import { listPreparations, toVenvEnv } from './run.ts';
 
 const commands = (...files: readonly string[]) =>
   listPreparations(files).map(({ program, args }) => [program, ...args].join(' '));

@@ -1,15 +1,14 @@
-import type { DaemonStatus, ErrorClass, Handlers } from '../link/index.ts';
-import type { Clock } from '../ports/index.ts';
-import { createUpstreamCalls, type UpstreamCalls, type UpstreamCallsNeeds } from './calls.ts';
-import type { DaemonFrame } from './frames.ts';
+import { posix, win32 } from 'node:path';
+import type { DaemonStatus, ErrorClass, Handlers, RingAnswer } from '../link/index.ts';
+import { type Clock, readVariable } from '../ports/index.ts';
+import { createUpstreamCalls, type DaemonFrame, type UpstreamCalls, type UpstreamCallsNeeds } from './calls.ts';
 import type { DaemonLog } from './log/index.ts';
 import { computeDueMono, createMachineState, step } from './machine.ts';
 import type { DaemonEffect, DaemonRules, Happening, MachineState, Now } from './machine-state.ts';
-import { createPendingAsks } from './pending-asks.ts';
 import type { HookDesk, Plugin } from './plugins/index.ts';
-import type { SurfaceStatus } from './surface-status.ts';
+import type { SurfaceStatus } from './status.ts';
 
-export interface DaemonNeeds extends Omit<UpstreamCallsNeeds, 'tell'> {
+interface DaemonNeeds extends Omit<UpstreamCallsNeeds, 'tell'> {
   readonly rules: DaemonRules;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
@@ -23,7 +22,7 @@ export interface DaemonNeeds extends Omit<UpstreamCallsNeeds, 'tell'> {
 }
 
 /** How the daemon ended, and within how many milliseconds the process must exit. */
-export interface DaemonEnding {
+interface DaemonEnding {
   readonly exit: 0 | 78;
   readonly reason: string;
   readonly leftMs: number;
@@ -208,4 +207,92 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
 
 function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Askers at a boundary that wait for an answer. */
+interface PendingAsks {
+  /** Registers an asker. @param isRead as in the handlers of the control socket */
+  open(isRead: Promise<boolean>): { readonly ask: number; readonly answered: Promise<RingAnswer> };
+  /** Answers an asker. Only the first answer counts. */
+  answer(ask: number, answer: RingAnswer): void;
+  /** Gives the doorbell to the asker; resolves to whether the asker read it. */
+  hand(ask: number): Promise<boolean>;
+}
+
+interface OpenAsk {
+  readonly isRead: Promise<boolean>;
+  readonly answer: (answer: RingAnswer) => void;
+}
+
+function createPendingAsks(): PendingAsks {
+  const open = new Map<number, OpenAsk>();
+  let last = 0;
+  const answer = (ask: number, answer: RingAnswer): OpenAsk | undefined => {
+    const openAsk = open.get(ask);
+    open.delete(ask);
+    openAsk?.answer(answer);
+    return openAsk;
+  };
+  return {
+    open(isRead) {
+      last += 1;
+      const { promise, resolve } = Promise.withResolvers<RingAnswer>();
+      open.set(last, { isRead, answer: resolve });
+      return { ask: last, answered: promise };
+    },
+    answer: (ask, ringAnswer) => void answer(ask, ringAnswer),
+    hand: async (ask) => (await answer(ask, { emitted: true, why: 'rung' })?.isRead) ?? false,
+  };
+}
+
+type PreparationEnv = Readonly<Record<string, string | undefined>>;
+
+/** A command that fetches the dependencies of a project; `program` is looked up on PATH. */
+interface Preparation {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** Which file means which command. In each family the first file that exists counts. */
+const FAMILIES: readonly (readonly (readonly [file: string, ...command: readonly [string, ...string[]]])[])[] = [
+  [
+    ['pnpm-lock.yaml', 'pnpm', 'install', '--frozen-lockfile'],
+    ['yarn.lock', 'yarn', 'install', '--frozen-lockfile'],
+    ['bun.lock', 'bun', 'install', '--frozen-lockfile'],
+    ['package-lock.json', 'npm', 'ci'],
+    ['package.json', 'npm', 'install'],
+  ],
+  [
+    ['uv.lock', 'uv', 'sync'],
+    ['poetry.lock', 'poetry', 'install'],
+    ['requirements.txt', 'pip', 'install', '--requirement', 'requirements.txt'],
+  ],
+  [['go.mod', 'go', 'mod', 'download']],
+  [['Cargo.toml', 'cargo', 'fetch']],
+];
+
+/** The commands that `--install-deps` runs for a project with these files (persona daemon, SPEC-021's flags). */
+export function listPreparations(files: readonly string[]): readonly Preparation[] {
+  const existing = new Set(files);
+  return FAMILIES.flatMap((family) => {
+    const match = family.find(([file]) => existing.has(file));
+    if (match === undefined) return [];
+    const [, program, ...args] = match;
+    return [{ program, args }];
+  });
+}
+
+/** The environment after activating the virtual environment `venv`, as its own `activate` changes it. */
+export function toVenvEnv(env: PreparationEnv, venv: string, platform: NodeJS.Platform): PreparationEnv {
+  const path = platform === 'win32' ? win32 : posix;
+  const bin = path.join(venv, platform === 'win32' ? 'Scripts' : 'bin');
+  const before = readVariable(env, 'PATH', platform);
+  // On Windows a copied environment may spell it `Path`; a second spelling would be a second value.
+  const replaced = new Set(['PYTHONHOME', 'PATH']);
+  const rest = Object.entries(env).filter(([name]) => !replaced.has(platform === 'win32' ? name.toUpperCase() : name));
+  return {
+    ...Object.fromEntries(rest),
+    VIRTUAL_ENV: venv,
+    PATH: [bin, ...(before ? [before] : [])].join(path.delimiter),
+  };
 }

@@ -1,5 +1,7 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
 import { WebSocket } from 'ws';
-import type { OpenSession } from './session.ts';
+import type { AskPending, OpenSession } from './calls.ts';
 
 /** A longer frame closes the stream (persona daemon, contract 2). */
 const MOST_BYTES = 64 * 1024;
@@ -70,3 +72,31 @@ export const openSession: OpenSession = ({ url, token, hello }, listener) => {
     },
   };
 };
+
+/** The answer has about 80 bytes. */
+const MOST_ANSWER_BYTES = 4096;
+
+/** `GET /v1/signals/pending`, on its own connection (persona daemon, contract 2). */
+export const askPending: AskPending = (url, token, signal) =>
+  new Promise((resolve, reject) => {
+    const { get } = url.startsWith('https:') ? https : http;
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+    const request = get(url, { headers, signal, agent: false }, (response) => {
+      const { statusCode } = response;
+      if (statusCode !== 200) {
+        response.destroy();
+        reject(new Error(`the peek was answered with HTTP ${statusCode}`));
+        return;
+      }
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => {
+        text += piece;
+        if (text.length > MOST_ANSWER_BYTES)
+          response.destroy(new Error(`the answer to the peek is over ${MOST_ANSWER_BYTES} bytes`));
+      });
+      response.on('end', () => resolve(text));
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+  });

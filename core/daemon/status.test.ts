@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Told } from '../../test/kit/daemon-machine.ts';
 import { type DaemonFacts, toDaemonStatus, toHeartbeat } from './index.ts';
-import { toTaxonomy } from './taxonomy.ts';
+import { toTaxonomy } from './status.ts';
 
 const FACTS: DaemonFacts = {
   pid: 4711,

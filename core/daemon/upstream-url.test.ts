@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseUpstreamUrls } from './upstream-url.ts';
+import { parseUpstreamUrls } from './calls.ts';
 
 test('given a base, the stream is a WebSocket and the peek a request to the same place', () => {
   assert.deepEqual(parseUpstreamUrls('https://hive.example/base/'), {

@@ -1,5 +1,5 @@
-import type { ChangeName, MailName, PersonaId } from '../model/index.ts';
-import type { EmissionTime } from './emission-time.ts';
+import { type ChangeName, type Extra, formatIso, type MailName, type PersonaId } from '../model/index.ts';
+import type { ClockReading } from '../ports/index.ts';
 
 /** `mail` wakes an agent and `liveness` must not. `diagnostic` is everything else, also any kind that a reader does not know. */
 export type WakeClass = 'mail' | 'liveness' | 'diagnostic';
@@ -184,4 +184,48 @@ export function toChangeEventId(persona: PersonaId | null, event: ChangeName, id
 /** The event id of any other event. `run` is 16 hex digits drawn once per process; `n` counts from 1 per watcher. */
 export function toOtherEventId(persona: PersonaId | null, event: EventName, run: string, n: number): string {
   return `${persona ?? '_'}:${event}:${run}-${n}`;
+}
+
+/** Keys that mean the same in every event, whether an event has them or not. */
+const COMMON: ReadonlySet<string> = new Set([
+  ...['event', 'source', 'ts', 'id', 'from', 'created', 'persona', 'self', 'origin', 'content'],
+  ...['event_id', 'wake_class', 'nonce', 'emitted'],
+]);
+
+/** Adds the keys that only the source knows to an event. Keys that every event may have are skipped. */
+export function addExtra<E extends Event>(event: E, extra: Extra): E {
+  const own = Object.entries(extra).filter(([key]) => !COMMON.has(key) && !Object.hasOwn(event, key));
+  return own.length === 0 ? event : { ...event, ...Object.fromEntries(own) };
+}
+
+/**
+ * When a sink took an event, by every clock that the machine has (Kijito contract b). A clock it does not have is absent, never
+ * faked.
+ */
+export interface EmissionTime {
+  /** In the format of `ts`. */
+  readonly wall: string;
+  /** Seconds with six decimals. This clock stands still while the machine sleeps. */
+  readonly monotonic?: number;
+  /** Seconds with six decimals. This clock runs on while the machine sleeps. */
+  readonly boottime?: number;
+  /** The platform's names of the clocks that were read; clocks that are absent here are not named. */
+  readonly src: { readonly monotonic?: string; readonly boottime?: string };
+  /** A reading of `boottime` that was behind `monotonic`, which is impossible. It stands here instead of in `boottime`. */
+  readonly clock_defect?: { readonly boottime: number; readonly src: string };
+}
+
+export function toEmissionTime({ wall, monotonic, boottime }: ClockReading): EmissionTime {
+  const isDefect = monotonic !== null && boottime !== null && boottime.seconds < monotonic.seconds;
+  const sound = isDefect ? null : boottime;
+  return {
+    wall: formatIso(wall),
+    ...(monotonic !== null && { monotonic: monotonic.seconds }),
+    ...(sound !== null && { boottime: sound.seconds }),
+    src: {
+      ...(monotonic !== null && { monotonic: monotonic.src }),
+      ...(sound !== null && { boottime: sound.src }),
+    },
+    ...(isDefect && { clock_defect: { boottime: boottime.seconds, src: boottime.src } }),
+  };
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ChangeEvent, MailEvent } from './event.ts';
-import { addExtra } from './extra.ts';
-import { formatEventLine, parseEventLine } from './line.ts';
-import { createStamper } from './stamp.ts';
+import { addExtra, type ChangeEvent, type MailEvent } from './event.ts';
+import { createStamper, formatEventLine, parseEventLine } from './line.ts';
 
 const MAIL: MailEvent = {
   event: 'new',

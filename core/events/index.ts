@@ -1,7 +1,8 @@
-export type { EmissionTime } from './emission-time.ts';
 export {
   type AlarmEvent,
+  addExtra,
   type ChangeEvent,
+  type EmissionTime,
   type Event,
   type EventName,
   type HiveAlarmEvent,
@@ -13,9 +14,6 @@ export {
   toWakeClass,
   type WakeClass,
 } from './event.ts';
-export { addExtra } from './extra.ts';
 export * from './follow/index.ts';
-export { formatEventJson, formatEventLine, parseEventLine } from './line.ts';
-export { computeNonce } from './nonce.ts';
-export { createStamper } from './stamp.ts';
+export { computeNonce, createStamper, formatEventJson, formatEventLine, parseEventLine } from './line.ts';
 export { readTail, repairTail } from './tail.ts';

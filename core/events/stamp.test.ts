@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClockReading } from '../ports/index.ts';
-import { toEmissionTime } from './emission-time.ts';
+import { toEmissionTime } from './event.ts';
 import { createStamper, type Event, formatEventLine, parseEventLine } from './index.ts';
 
 const WALL = Date.UTC(2026, 5, 20, 10);

@@ -1,7 +1,6 @@
 import { type Files, O } from '../ports/index.ts';
 import type { Event } from './event.ts';
-import { parseEventLine } from './line.ts';
-import { findClosing } from './torn-line.ts';
+import { findClosing, parseEventLine } from './line.ts';
 
 const NEWLINE = 0x0a;
 const CHUNK = 64 * 1024;

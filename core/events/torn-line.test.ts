@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { formatJson } from './line.ts';
-import { findClosing } from './torn-line.ts';
+import { findClosing, formatJson } from './line.ts';
 
 /** The line that a fragment becomes, read as strictly as anybody reads: whole characters of UTF-8, JSON, one line. */
 function closed(fragment: Uint8Array): Record<string, unknown> {

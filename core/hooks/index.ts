@@ -12,31 +12,33 @@ export {
   parseHookEvent,
   parseTurnNotification,
 } from './harness/index.ts';
-export { decideNudge, formatNudge, type Nudge, type NudgeFacts, type NudgeRecord } from './nudge.ts';
-export {
-  AT_REST,
-  advancePacing,
-  computeTurnHash,
-  isTurnStart,
-  type Pacing,
-  recordBlock,
-  recordContinue,
-  toPacing,
-} from './pacing.ts';
-export {
-  decideMove,
-  type GateSummary,
-  type HookMoment,
-  type HookMove,
-  LOOP,
-  MOST_CONTINUES,
-} from './turn-boundary.ts';
 export {
   decideEnter,
+  decideNudge,
   decideTyping,
+  formatNudge,
   type HarnessState,
+  type Nudge,
+  type NudgeFacts,
+  type NudgeRecord,
   type PaneState,
   readComposer,
   TYPED_WORDS,
   type TypingFacts,
-} from './typing.ts';
+} from './nudge.ts';
+export {
+  AT_REST,
+  advancePacing,
+  computeTurnHash,
+  decideMove,
+  type GateSummary,
+  type HookMoment,
+  type HookMove,
+  isTurnStart,
+  LOOP,
+  MOST_CONTINUES,
+  type Pacing,
+  recordBlock,
+  recordContinue,
+  toPacing,
+} from './turn-boundary.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { decideEnter, decideTyping, type PaneState, readComposer, TYPED_WORDS, type TypingFacts } from './typing.ts';
+import { decideEnter, decideTyping, type PaneState, readComposer, TYPED_WORDS, type TypingFacts } from './nudge.ts';
 
 const WIDTH = 100;
 const RULE = '─'.repeat(WIDTH);

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { newItem } from '../../test/kit/new-item.ts';
 import { realClock } from '../ports/index.ts';
 import { openDatabase } from '../state/index.ts';
-import { createUnreadCounter } from './by-priority.ts';
 import { MOST_COUNTED, type NewItem, openItems, type Priority } from './index.ts';
+import { createUnreadCounter } from './query.ts';
 
 const NOW = 1_750_000_000_000;
 const priority = fc.constantFrom<Priority[]>(0, 1, 2, 3, 4);

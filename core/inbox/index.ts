@@ -1,5 +1,4 @@
-export { createUnreadCounter } from './by-priority.ts';
-export { type Continuity, openContinuity, type TrackedMail } from './continuity.ts';
+export { type Continuity, DAMAGED_FROM, openContinuity, sealAll, type TrackedMail } from './continuity.ts';
 export {
   type Addressee,
   type AwaitedSession,
@@ -15,8 +14,11 @@ export {
   type OwnItem,
   type Priority,
   type PushResult,
+  parsePriority,
+  parseTtl,
+  parseType,
+  type TrimmedMessage,
 } from './item.ts';
-export { parsePriority, parseTtl, parseType } from './item-fields.ts';
 export { type ItemsOptions, openItems } from './items.ts';
 export type { UnreadLevel, UnreadLevels } from './levels.ts';
 export {
@@ -28,19 +30,20 @@ export {
   openLocalHive,
   type SendResult,
 } from './local-hive.ts';
-export { MAX_CONTENT, MAX_NAME, type NewMessage, parseNewMessage } from './mail.ts';
-export type { InboxAnswer, InboxRow } from './page.ts';
+export { MAX_CONTENT, MAX_NAME, type NewMessage, parseNewMessage } from './new-item.ts';
 export {
+  createUndeliveredCheck,
+  createUnreadCounter,
   DEFAULT_LIMIT,
+  type InboxAnswer,
   type InboxQuery,
+  type InboxRow,
   MAX_LIMIT,
   MAX_WAIT_MS,
+  MOST_COUNTED,
   type PendingQuery,
   parseInboxQuery,
   parsePendingQuery,
+  type UndeliveredLevel,
 } from './query.ts';
 export { openRemotePersonas, type RemotePersonas } from './remote-personas.ts';
-export { DAMAGED_FROM, sealAll } from './seals.ts';
-export { MOST_COUNTED } from './tally.ts';
-export type { TrimmedMessage } from './trimmed-message.ts';
-export { createUndeliveredCheck, type UndeliveredLevel } from './undelivered.ts';

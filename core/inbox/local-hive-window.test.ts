@@ -8,8 +8,8 @@ import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { exactly, formatIso } from '../model/index.ts';
 import { type Clock, silentLog } from '../ports/index.ts';
 import { type Database, openDatabase } from '../state/index.ts';
+import type { TrimmedMessage } from './item.ts';
 import { openLocalHive } from './local-hive.ts';
-import type { TrimmedMessage } from './trimmed-message.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-window-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));

@@ -10,20 +10,16 @@ import {
   runTransaction,
   toPendingDir,
 } from '../state/index.ts';
-import { createSweeper, openExpiry, type Reapable } from './expiry.ts';
-import type { Items } from './item.ts';
-import { openItems } from './items.ts';
+import { DAMAGED_FROM, formatDamaged, openSeals } from './continuity.ts';
+import type { Items, TrimmedMessage } from './item.ts';
+import { type HeadRow, prepareHiveStatements, type StoredRow, toHeadText } from './item-statements.ts';
+import { createSweeper, openExpiry, openItems, type Reapable } from './items.ts';
 import { openLevelTracker, type UnreadLevel, type UnreadLevels } from './levels.ts';
-import { type NewMessage, parseNewMessage } from './mail.ts';
-import { cutText, type InboxAnswer, type InboxRow, toRowPage } from './page.ts';
-import type { InboxQuery } from './query.ts';
+import { type NewMessage, parseNewMessage, parseSentItem } from './new-item.ts';
+import { cutText, type InboxAnswer, type InboxQuery, type InboxRow, toRowPage } from './query.ts';
 import { openRecentMessages } from './recent.ts';
 import { openRemotePersonas, type RemotePersonas } from './remote-personas.ts';
 import { INBOX_SCHEMA } from './schema.ts';
-import { DAMAGED_FROM, formatDamaged, openSeals } from './seals.ts';
-import { parseSentItem } from './sent-item.ts';
-import { type HeadRow, prepareHiveStatements, type StoredRow, toHeadText } from './statements.ts';
-import type { TrimmedMessage } from './trimmed-message.ts';
 
 export interface LocalHiveOptions {
   readonly db: Database;

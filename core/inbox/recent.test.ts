@@ -7,10 +7,10 @@ import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { exactly, formatIso } from '../model/index.ts';
 import { silentLog } from '../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../state/index.ts';
+import { toHeadText } from './item-statements.ts';
 import { type LocalHive, openLocalHive } from './local-hive.ts';
 import { openRecentMessages } from './recent.ts';
 import { INBOX_SCHEMA } from './schema.ts';
-import { toHeadText } from './statements.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-recent-'));
 after(() => fs.rmSync(home, { recursive: true, force: true }));

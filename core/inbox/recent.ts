@@ -1,6 +1,6 @@
 import type { Database } from '../state/index.ts';
-import { HEAD, type HeadRow } from './statements.ts';
-import type { TrimmedMessage } from './trimmed-message.ts';
+import type { TrimmedMessage } from './item.ts';
+import { HEAD, type HeadRow } from './item-statements.ts';
 
 /** The newest mail in memory. A watcher that is woken by new mail finds it here without a database query. */
 export interface RecentMessages {

@@ -1,10 +1,17 @@
 import { connect } from 'node:net';
 import { realClock, realFiles } from '../ports/index.ts';
 import { getErrno, readText } from '../state/index.ts';
-import { type Answers, type LinkRefusal, parseAnswerLine, parseRingAnswer, parseStatus } from './answers.ts';
 import { createLineCutter } from './lines.ts';
 import { type DaemonPlaces, LONGEST_SOCKET } from './places.ts';
-import { formatRequestLine, type LinkRequest } from './request.ts';
+import {
+  type Answers,
+  formatRequestLine,
+  type LinkRefusal,
+  type LinkRequest,
+  parseAnswerLine,
+  parseRingAnswer,
+  parseStatus,
+} from './protocol.ts';
 
 export type AskResult<V extends LinkRequest['verb']> =
   | { readonly is: 'answered'; readonly answer: Answers[V] }

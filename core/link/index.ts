@@ -1,16 +1,25 @@
-export type { Answers, LinkRefusal } from './answers.ts';
 export { type AskResult, askDaemon, isListening } from './client.node.ts';
-export { type DaemonConfig, formatDaemonConfig, LOCAL, parseDaemonConfig } from './config.ts';
 export {
+  type DaemonConfig,
   type DaemonInstallation,
+  formatDaemonConfig,
+  LOCAL,
   loadInstalledDaemons,
+  parseDaemonConfig,
   readDaemonConfig,
   readDaemonToken,
   writeDaemonConfig,
   writeDaemonToken,
-} from './config-file.ts';
-export type { Handlers } from './connection.node.ts';
-export { formatDoorbellLine, formatDrainCommand, formatInboxDrainCommand, formatWorkNotice } from './doorbell-line.ts';
+} from './config.ts';
+export {
+  formatDoorbellLine,
+  formatDrainCommand,
+  formatInboxDrainCommand,
+  formatWorkNotice,
+  readWake,
+  toWakeFile,
+  writeWake,
+} from './lines.ts';
 export { readMachineId } from './machine-id.node.ts';
 export { findOwnDaemonPlaces, readOwnSurroundings } from './places.node.ts';
 export {
@@ -26,12 +35,16 @@ export {
   toSlug,
 } from './places.ts';
 export {
+  type Answers,
   type DaemonStatus,
   type Doorbell,
   ERROR_CLASSES,
   type ErrorClass,
   type Fsm,
+  type LinkRefusal,
+  type LinkRequest,
   type LinkVerb,
+  MOST_DEADLINE_MS,
   type RingAnswer,
   type RingWhy,
   type Taxonomy,
@@ -41,6 +54,4 @@ export {
   type TurnBoundaryKind,
   VERBS,
 } from './protocol.ts';
-export { type LinkRequest, MOST_DEADLINE_MS } from './request.ts';
-export { type ControlSocket, openControlSocket } from './server.node.ts';
-export { readWake, toWakeFile, writeWake } from './wake-file.ts';
+export { type ControlSocket, type Handlers, openControlSocket } from './server.node.ts';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { scratch } from '../../test/kit/scratch.ts';
 import { realRandom, silentLog } from '../ports/index.ts';
 import { createRealDisk } from '../state/index.ts';
-import { readWake, toWakeFile, writeWake } from './wake-file.ts';
+import { readWake, toWakeFile, writeWake } from './lines.ts';
 
 describe('the address at which an agent is woken, in a file', { skip: process.platform === 'win32' }, () => {
   test('it is noted, replaced and taken back; private, a file a persona', () => {

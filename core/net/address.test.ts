@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type AddressClass, classifyAddress, parseAddressBytes } from './address.ts';
-import { toHost } from './policy.ts';
+import { type AddressClass, classifyAddress, parseAddressBytes, toHost } from './policy.ts';
 
 const CLASSES: readonly (readonly [AddressClass, readonly string[]])[] = [
   [

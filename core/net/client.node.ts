@@ -7,8 +7,7 @@ import type UndiciPool from 'undici/lib/dispatcher/pool.js';
 import { Fault, type Scope } from '../model/index.ts';
 import { startTimer } from '../ports/index.ts';
 import { type Credentials, createFixedCredentials, type Header } from './credentials.ts';
-import { HttpExchange, type HttpResponse } from './exchange.ts';
-import { formatUrl } from './format-url.ts';
+import { formatUrl, HttpExchange, type HttpResponse } from './exchange.ts';
 import {
   type AddressPolicy,
   type Admission,

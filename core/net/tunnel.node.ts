@@ -3,8 +3,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { Fault, type Scope } from '../model/index.ts';
 import { startTimer } from '../ports/index.ts';
-import { toNetworkFault } from './failure.ts';
-import { formatUrl } from './format-url.ts';
+import { formatUrl, toNetworkFault } from './exchange.ts';
 import type { HttpTarget } from './policy.ts';
 
 export interface TunnelOptions {

@@ -13,3 +13,25 @@ export interface Clock {
   /** Runs once after `ms` unless disposed first. Does not keep the process alive. */
   after(ms: number, run: () => void): Disposable;
 }
+
+/** One reading of one clock. */
+export interface Tick {
+  /** Seconds since a moment that the clock defines, with microseconds. */
+  readonly seconds: number;
+  /** The platform's name of the clock that was really read, e.g. `CLOCK_BOOTTIME`. */
+  readonly src: string;
+}
+
+/** All clocks of the machine, read directly after each other. Null: the machine has no such clock, or it cannot be read. */
+export interface ClockReading {
+  readonly wall: Instant;
+  /** Stops while the machine sleeps. */
+  readonly monotonic: Tick | null;
+  /** Continues while the machine sleeps. It is read last, so it is never behind `monotonic` on a machine with sound clocks. */
+  readonly boottime: Tick | null;
+}
+
+/** The clocks by their meaning, for times that others compare (Kijito contract b). Use `Clock` to measure a time. */
+export interface Clocks {
+  read(): ClockReading;
+}

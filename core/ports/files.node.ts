@@ -1,8 +1,14 @@
 import * as fs from 'node:fs';
 import { resolve } from 'node:path';
-import type { Files, OpenFlags, Stat } from './files.ts';
-import { makeDirectories } from './make-directories.ts';
-import { renamePatiently, renamePatientlyAsync, repeatWhileBusy } from './rename.ts';
+import {
+  type Files,
+  makeDirectories,
+  type OpenFlags,
+  renamePatiently,
+  renamePatientlyAsync,
+  repeatWhileBusy,
+  type Stat,
+} from './files.ts';
 
 const c = fs.constants;
 

@@ -1,16 +1,21 @@
 export { realClock, startTimer } from './clock.node.ts';
-export type { Clock } from './clock.ts';
-export { realClocks } from './clocks.node.ts';
-export type { ClockReading, Clocks, Tick } from './clocks.ts';
+export type { Clock, ClockReading, Clocks, Tick } from './clock.ts';
+export { findLoadedKoffi, loadKoffi, realClocks } from './clocks.node.ts';
 export { O, pause, realFiles, renameAsync, repeatPatiently } from './files.node.ts';
 export type { Files, OpenFlags, Stat } from './files.ts';
-export { findProgram, isProgram, resolveProgram } from './find-program.node.ts';
-export { findProgramWith, readVariable, type Variables } from './find-program.ts';
-export { killTree } from './kill-tree.node.ts';
-export { findLoadedKoffi, loadKoffi } from './koffi.node.ts';
 export { type Log, silentLog } from './log.ts';
+export {
+  type ChildCommand,
+  findProgramWith,
+  type Invocation,
+  type ProcessEnd,
+  readVariable,
+  runByCmd,
+  type Spawn,
+  toInvocation,
+  toSystem32Path,
+  type Variables,
+} from './programs.ts';
 export { plainRandom, realRandom } from './random.node.ts';
 export type { Random } from './random.ts';
-export { realSpawn } from './spawn.node.ts';
-export type { ChildCommand, ProcessEnd, Spawn } from './spawn.ts';
-export { type Invocation, runByCmd, toInvocation, toSystem32Path } from './windows-command.ts';
+export { findProgram, isProgram, killTree, realSpawn, resolveProgram } from './spawn.node.ts';

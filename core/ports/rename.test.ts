@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  RENAME_WITHIN_MS,
-  type RenameCalls,
-  renamePatiently,
-  renamePatientlyAsync,
-  repeatWhileBusy,
-} from './rename.ts';
+import { RENAME_WITHIN_MS, type RenameCalls, renamePatiently, renamePatientlyAsync, repeatWhileBusy } from './files.ts';
 
 /** A disk on which a reader holds the target until a moment. */
 function heldUntil(moment: number, code = 'EPERM'): RenameCalls & { readonly now: number; readonly tries: number } {

@@ -1,9 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { startTimer } from './clock.node.ts';
-import { resolveProgram } from './find-program.node.ts';
-import { killTree } from './kill-tree.node.ts';
-import type { ChildCommand, ProcessEnd, Spawn } from './spawn.ts';
-import { toInvocation } from './windows-command.ts';
+import {
+  type ChildCommand,
+  completeProgramPath,
+  findProgramWith,
+  killTreeWith,
+  type ProcessEnd,
+  type Spawn,
+  toInvocation,
+  type Variables,
+} from './programs.ts';
 
 const MAX_STDERR_CHARS = 2000;
 
@@ -68,4 +75,42 @@ function waitForEnd(child: ChildProcess, { input, timeoutMs }: ChildCommand, sig
       else resolve({ is: 'killed', signal: sig ?? 'unknown', stderr });
     });
   });
+}
+
+/** Ends a child of this process and everything that it started: see `killTreeWith`. */
+export function killTree(child: ChildProcess, signal: NodeJS.Signals): void {
+  const { platform, env } = process;
+  killTreeWith({ platform, env, signal: process.kill, run }, child, signal);
+}
+
+function run(file: string, args: readonly string[], ended: (isDone: boolean) => void): void {
+  const child = spawn(file, [...args], { stdio: 'ignore', windowsHide: true });
+  child.on('error', () => ended(false));
+  child.on('exit', (code) => ended(code === 0));
+}
+
+/** Returns the absolute path of the program `name` on this machine, or null: see `findProgramWith`. */
+export function findProgram(
+  name: string,
+  env: Variables,
+  platform: NodeJS.Platform,
+  beside: readonly string[] = [],
+): string | null {
+  return findProgramWith(isProgram, name, env, platform, beside);
+}
+
+/** Resolves a program that somebody named: a path stays, a name is looked up on PATH. Null: the name is not on PATH. */
+export function resolveProgram(program: string, env: Variables, platform: NodeJS.Platform): string | null {
+  if (!/[\\/]/.test(program)) return findProgram(program, env, platform);
+  return completeProgramPath(isProgram, program, env, platform);
+}
+
+export function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    // The Microsoft Store puts links on PATH that only the system can follow.
+    return process.platform === 'win32' ? !lstatSync(file).isDirectory() : statSync(file).isFile();
+  } catch {
+    return false; // missing, or not accessible: that is an answer, not a failure
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { computeNonce, type Event, type MailEvent } from '../events/index.ts';
-import { toExecEnv } from './exec-env.ts';
+import { toExecEnv } from './exec.ts';
 
 const common = {
   source: 'kijito-inbox',

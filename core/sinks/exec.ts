@@ -1,10 +1,7 @@
-import type { Event } from '../events/index.ts';
+import { computeNonce, type Event } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
 import { type ChildCommand, type Log, type ProcessEnd, runByCmd, type Spawn } from '../ports/index.ts';
-import { toExecEnv } from './exec-env.ts';
-import { createSerial } from './serial.ts';
-import { type Ack, EMPTY_TAIL, type Sink } from './sink.ts';
-import { createTroubleLog } from './trouble-log.ts';
+import { type Ack, EMPTY_TAIL, type LostEvents, type Sink } from './sink.ts';
 
 export interface ExecSinkOptions {
   /** The command of `--exec`. It goes to the shell unchanged. Event text reaches it only through the environment. */
@@ -98,4 +95,132 @@ function toExecFault(ended: ProcessEnd, command: string, event: Event, scope: Sc
 function formatLastLine(stderr: string): string {
   const line = (stderr.trim().split('\n').at(-1) ?? '').replace(/\p{Cc}/gu, ' ');
   return line === '' ? '' : ` (${line.slice(0, 200)})`;
+}
+
+/** Runs one task at a time, in the order of the calls. A task that throws does not stop the next. */
+export function createSerial(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const run = last.then(task);
+    last = run.catch(() => {}); // the caller of `run` gets the failure; here it only ends the wait
+    return run;
+  };
+}
+
+const PREFIX = 'KIJITOMON_';
+const TOKEN = 'KIJITOMON_TOKEN';
+
+/** Maps an event key to its variable, for keys that only some events have. */
+const SOMETIMES: Readonly<Record<string, string>> = {
+  persona: 'PERSONA',
+  id: 'ID',
+  from: 'FROM',
+  content: 'CONTENT',
+  created: 'CREATED',
+  cursor: 'CURSOR',
+  reason: 'REASON',
+  consecutive_failures: 'FAILURES',
+  seeded: 'SEEDED',
+  current_max: 'CURRENT_MAX',
+  capped_to: 'CAPPED_TO',
+  dropped: 'DROPPED',
+  stranded_inboxes: 'STRANDED',
+  dormant_inboxes: 'DORMANT',
+};
+
+const ALWAYS: Readonly<Record<string, string>> = {
+  event: 'EVENT',
+  source: 'SOURCE',
+  ts: 'TS',
+  event_id: 'EVENT_ID',
+};
+
+const NONCE = 'NONCE';
+
+const NAMES: Readonly<Record<string, string>> = { ...ALWAYS, ...SOMETIMES };
+const SET_HERE: ReadonlySet<string> = new Set([...Object.values(NAMES), NONCE].map((name) => PREFIX + name));
+
+// Linux refuses to start a command with a variable over 128 KiB, and a message must never block the watcher (trap 8).
+const MOST_BYTES = 100_000;
+
+/**
+ * Returns the environment of a command for one event (Kijito spec 6.2). It is the inherited environment without the
+ * token (D12), plus `KIJITOMON_EVENT`, `_SOURCE`, `_TS`, `_EVENT_ID`, `_NONCE`, `_PERSONA` and the variables that apply
+ * to the event. A variable that does not apply is unset, even when it was inherited. NUL is removed, a lone surrogate
+ * is replaced, and a huge value is cut.
+ */
+export function toExecEnv(
+  event: Event,
+  inherited: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(inherited)) {
+    const upper = name.toUpperCase(); // these names ignore case on Windows
+    if (value !== undefined && upper !== TOKEN && !SET_HERE.has(upper)) env[name] = value;
+  }
+  for (const [key, name] of Object.entries(NAMES)) {
+    const value = (event as unknown as Record<string, unknown>)[key];
+    if (value !== undefined && value !== null) env[PREFIX + name] = clean(String(value));
+  }
+  env[PREFIX + NONCE] = computeNonce(event.event_id);
+  return env;
+}
+
+function clean(value: string): string {
+  const text = value.replaceAll('\0', '').toWellFormed();
+  if (Buffer.byteLength(text) <= MOST_BYTES) return text;
+  // The cut is in bytes. The streaming decoder drops a character that the cut tears.
+  return new TextDecoder().decode(Buffer.from(text, 'utf8').subarray(0, MOST_BYTES), { stream: true });
+}
+
+/** Logs a lasting problem once when it begins or changes, and once when it is over (Kijito contract j, traps 9 and 45). */
+export interface TroubleLog {
+  /** Logs `line` unless the last problem had the same `cause`. Pass `cause` when the line differs each time. */
+  raise(line: string, cause?: string): void;
+  /** Logs `line` if there was a problem. */
+  clear(line: string): void;
+}
+
+export function createTroubleLog(log: Log): TroubleLog {
+  let lastCause: string | null = null;
+  return {
+    raise(line, cause = line) {
+      if (cause !== lastCause) log.warn(line);
+      lastCause = cause;
+    },
+    clear(line) {
+      if (lastCause !== null) log.info(line);
+      lastCause = null;
+    },
+  };
+}
+
+/**
+ * Wraps a sink so that it tries each event once, for at-most-once delivery (Kijito spec 6.2). An event that fails is
+ * lost, and the following events are still tried. Two things end a batch early: a stop of our own, and a reader that is
+ * gone.
+ */
+export function tryEachOnce<Saved>(sink: Sink<Saved>): Sink<Saved> {
+  async function takeAll(events: readonly Event[], saved: Saved, signal: AbortSignal): Promise<Ack> {
+    const indexes = new Set<number>();
+    let lost: { readonly lost?: LostEvents } = {};
+    for (let from = 0; ; ) {
+      const ack = await sink.take(from === 0 ? events : events.slice(from), saved, signal);
+      if (ack.is === 'all') return { is: 'all', ...lost };
+      const failed = from + ack.count;
+      if (signal.aborted || ack.fault.code === 'reader-gone')
+        return { is: 'stopped', count: failed, fault: ack.fault, ...lost };
+      indexes.add(failed);
+      lost = { lost: { indexes, fault: ack.fault } };
+      from = failed + 1;
+      if (from >= events.length) return { is: 'all', ...lost };
+    }
+  }
+
+  return {
+    savesState: sink.savesState,
+    open: () => sink.open(),
+    take: takeAll,
+    [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),
+  };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Call, type FakeFiles, fakeFiles, type Mishap, UID } from '../../test/kit/fake-files.ts';
 import { formatEventLine, type MailEvent, parseEventLine, toMailEventId } from '../events/index.ts';
-import { createRotatingFile, type RotatingFile } from './rotating-file.ts';
+import { createRotatingFile, type RotatingFile } from './file.ts';
 import type { Ack } from './sink.ts';
 
 const PATH = '/d/events.ada.ndjson';

@@ -3,9 +3,8 @@ import { createStamper, type Event } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
 import type { Clock, Clocks, Log } from '../ports/index.ts';
 import { getErrno, toIoFault } from '../state/index.ts';
-import { createSerial } from './serial.ts';
+import { createSerial, createTroubleLog } from './exec.ts';
 import { type Ack, EMPTY_TAIL, type Sink } from './sink.ts';
-import { createTroubleLog } from './trouble-log.ts';
 
 export interface StdoutSinkOptions {
   readonly clock: Clock;

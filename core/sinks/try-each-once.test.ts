@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Event } from '../events/index.ts';
 import { Fault, type FaultCode } from '../model/index.ts';
+import { tryEachOnce } from './exec.ts';
 import { EMPTY_TAIL, type Sink } from './sink.ts';
-import { tryEachOnce } from './try-each-once.ts';
 
 const never = new AbortController().signal;
 const events = [1, 2, 3, 4].map(

@@ -8,7 +8,7 @@ import { Fault } from '../model/index.ts';
 import { realRandom, silentLog } from '../ports/index.ts';
 import { createAtomically, sweepTemps, writeAtomically } from './atomic-write.ts';
 import { createRealDisk } from './disk.node.ts';
-import type { Disk } from './disk.ts';
+import type { Disk } from './safe-open.ts';
 
 const PATH = '/d/hive.json';
 const diskOf = (files: FakeFiles): Disk => ({ files, log: silentLog, uid: UID });

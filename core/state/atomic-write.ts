@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
+import type { Fault } from '../model/index.ts';
 import { O, type Random } from '../ports/index.ts';
-import type { Disk } from './disk.ts';
-import { getErrno, toIoFault } from './io-fault.ts';
-import { syncDirectory } from './private-dir.ts';
-import { PRIVATE_FILE, retryWithDirectories } from './safe-open.ts';
+import { createRefusal, getErrno, toIoFault } from './io-fault.ts';
+import { type Disk, formatOctal, PRIVATE_DIRECTORY, PRIVATE_FILE, retryWithDirectories } from './safe-open.ts';
 
 /**
  * Replaces a file so that a reader, a kill or a power cut sees the old text or the new, never a mix. The steps: temporary file in
@@ -126,5 +125,73 @@ function discard(disk: Disk, temp: string): void {
     disk.files.unlink(temp);
   } catch {
     // The caller reports the failure that led here; the next start removes this file.
+  }
+}
+
+/** Less room than this counts as a full disk: a commit, its log and a line of an event file need some pages. */
+const PROBE_BYTES = 256 * 1024;
+
+/**
+ * Tests whether one of our directories can be written to; null when it can, otherwise the reason. It writes a file and removes
+ * it, which also detects quotas and a disk that became read-only.
+ */
+export function probeSpace(disk: Disk, random: Random, directory: string): Fault | null {
+  const { files } = disk;
+  const path = join(directory, `.space-${random.hex(6)}.tmp`);
+  const bytes = new Uint8Array(PROBE_BYTES);
+  try {
+    const fd = files.open(path, O.WRONLY | O.CREAT | O.EXCL | O.NOFOLLOW, PRIVATE_FILE);
+    try {
+      for (let done = 0; done < bytes.length; ) done += files.write(fd, bytes.subarray(done));
+      return null;
+    } finally {
+      files.close(fd);
+      files.unlink(path);
+    }
+  } catch (error) {
+    return toIoFault(error, directory, 'unwritable');
+  }
+}
+
+/**
+ * Makes sure that a directory of Hivebar's own exists. Every level that this creates has mode 0700. The directory must be ours
+ * and no symlink, and its own mode is tightened to 0700, with a log line. All checks use the open descriptor. Existing parents
+ * stay as they are.
+ *
+ * @throws Fault `unwritable` or `no-space`, naming path and reason.
+ */
+export function ensurePrivateDir(disk: Disk, path: string): void {
+  const { files, log, uid } = disk;
+  try {
+    files.mkdirAll(path, PRIVATE_DIRECTORY);
+    if (O.DIRECTORY === 0) return; // the platform opens no directories; its user profile is private by itself
+    const fd = files.open(path, O.RDONLY | O.DIRECTORY | O.NOFOLLOW | O.NONBLOCK, 0);
+    try {
+      const stat = files.fstat(fd);
+      if (uid === null) return;
+      if (stat.uid !== uid)
+        throw createRefusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, 'unwritable');
+      if (stat.mode === PRIVATE_DIRECTORY) return;
+      files.fchmod(fd, PRIVATE_DIRECTORY);
+      log.warn(`${path} had mode ${formatOctal(stat.mode)}; it is ${formatOctal(PRIVATE_DIRECTORY)} now`, { path });
+    } finally {
+      files.close(fd);
+    }
+  } catch (error) {
+    throw toIoFault(error, path, 'unwritable');
+  }
+}
+
+/**
+ * Makes the names in a directory durable: a new, renamed or deleted file survives a power cut only after this (Kijito contract j,
+ * traps 5 and 6). Does nothing on a platform that cannot open directories.
+ */
+export function syncDirectory(disk: Disk, path: string): void {
+  if (O.DIRECTORY === 0) return;
+  const fd = disk.files.open(path, O.RDONLY | O.DIRECTORY | O.NONBLOCK, 0);
+  try {
+    disk.files.fsync(fd);
+  } finally {
+    disk.files.close(fd);
   }
 }

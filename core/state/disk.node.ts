@@ -1,5 +1,5 @@
 import { type Log, realFiles } from '../ports/index.ts';
-import type { Disk } from './disk.ts';
+import type { Disk } from './safe-open.ts';
 
 /** The disk of this machine, accessed as the user of this process. */
 export function createRealDisk(log: Log): Disk {

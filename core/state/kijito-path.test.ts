@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { computeEventsPaths, computeStatePaths } from './kijito-path.ts';
+import { computeEventsPaths, computeStatePaths } from './stem.ts';
 
 const one = (base: string, persona: string): string | undefined => computeStatePaths(base, [persona]).get(persona);
 

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { Fault } from '../model/index.ts';
-import { loadKoffi } from '../ports/index.ts';
-import type { Disk } from './disk.ts';
+import { loadKoffi, O, pause } from '../ports/index.ts';
 import { getErrno, toIoFault } from './io-fault.ts';
-import { openForAppend } from './safe-open.ts';
+import { type Disk, type OpenedFile, openForAppend, openToChange } from './safe-open.ts';
 
 /** A lock that is held until it is disposed or the process ends in any way, so nothing stale is ever left to clean up. */
 export interface Lock extends Disposable {
@@ -13,7 +12,7 @@ export interface Lock extends Disposable {
 }
 
 /** `by` is the descriptor that carries the lock: the given one, or another that the way had to open. */
-export type LockAnswer = { readonly is: 'got'; readonly by: number } | { readonly is: 'held' };
+type LockAnswer = { readonly is: 'got'; readonly by: number } | { readonly is: 'held' };
 
 /** Tries to lock an open file without waiting. @throws Error when the way itself does not work on this machine. */
 export type LockWay = (fd: number, path: string) => LockAnswer;
@@ -70,7 +69,7 @@ function createClose(disk: Disk, ...fds: readonly number[]): () => void {
   };
 }
 
-export function tryWays(ways: readonly LockWay[], fd: number, path: string): LockAnswer {
+function tryWays(ways: readonly LockWay[], fd: number, path: string): LockAnswer {
   const failures: string[] = [];
   for (const way of ways) {
     try {
@@ -82,7 +81,7 @@ export function tryWays(ways: readonly LockWay[], fd: number, path: string): Loc
   throw new Error(`no way to lock a file works here (${failures.join('; ')})`);
 }
 
-export function getPlatformWays(): readonly LockWay[] {
+function getPlatformWays(): readonly LockWay[] {
   switch (process.platform) {
     case 'linux':
       return [flockByKoffi, flockByUtilLinux];
@@ -157,4 +156,120 @@ function lockFileExByKoffi(fd: number): LockAnswer {
   const code = Number(lastError());
   if (code === ERROR_LOCK_VIOLATION) return { is: 'held' };
   throw new Error(`LockFileEx failed with error ${code}`);
+}
+
+/**
+ * Takes the flock of a lock file that another program created, without creating or changing anything. Returns null when its owner
+ * holds the lock now; otherwise the caller disposes the result. A lock file that is gone, is no plain file or is on a platform
+ * without flock counts as free.
+ *
+ * @param sidecar the lock file itself, `STATEFILE.lock`
+ * @throws Fault `unreadable`
+ */
+export function takeOthersLock({ files }: Disk, sidecar: string): Disposable | null {
+  const nobody: Disposable = { [Symbol.dispose]: () => {} };
+  if (process.platform === 'win32' || files.lstat(sidecar)?.kind !== 'file') return nobody;
+  let fd: number;
+  try {
+    fd = files.open(sidecar, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
+  } catch (error) {
+    if (getErrno(error) === 'ENOENT') return nobody;
+    throw toIoFault(error, sidecar, 'unreadable');
+  }
+  try {
+    if (tryFlock(fd)) return { [Symbol.dispose]: () => files.close(fd) };
+    files.close(fd);
+    return null;
+  } catch (error) {
+    files.close(fd);
+    throw toIoFault(error, sidecar, 'unreadable');
+  }
+}
+
+/** Whether the owner of this lock file holds it now. @throws Fault `unreadable` */
+export function isLocked(disk: Disk, sidecar: string): boolean {
+  using lock = takeOthersLock(disk, sidecar);
+  return lock === null;
+}
+
+function tryFlock(fd: number): boolean {
+  try {
+    return flockByKoffi(fd).is === 'got';
+  } catch {
+    return flockByUtilLinux(fd).is === 'got'; // koffi does not load here; this throws when flock(1) does not work either
+  }
+}
+
+/** A file that carries its own lock. Disposing it releases the lock and closes the descriptor. */
+export interface LockedFile extends Disposable {
+  /** Reads anywhere, and writes at the end. */
+  readonly fd: number;
+  readonly created: boolean;
+}
+
+export type LockResult =
+  | { readonly is: 'got'; readonly file: LockedFile }
+  /** Another process held the lock for the whole time. */
+  | { readonly is: 'held' }
+  | { readonly is: 'missing' };
+/** A caller that does not wait is in no queue of the kernel, so it must ask often to get the lock between busy writers. */
+const ASK_EVERY_MS = 1;
+
+/**
+ * Opens a private file and takes the exclusive flock(2) on the file itself, the lock that its Go, Rust and Python writers take
+ * (inbox and gates, seed "Cross-language flock"). Blocks this thread for `waitMs` milliseconds at most.
+ *
+ * A file that was unlinked or replaced between open and lock is opened again: nobody would find what is written to a file without
+ * a name.
+ *
+ * @param how `create` makes the file (0600) and its directories (0700); `existing` creates nothing
+ * @throws Fault `unwritable` or `no-space`; no descriptor is left open
+ */
+export function openLocked(
+  disk: Disk,
+  path: string,
+  how: 'create' | 'existing',
+  waitMs: number,
+  ways: readonly LockWay[] = getPlatformWays(),
+): LockResult {
+  const until = performance.now() + waitMs;
+  for (let attempt = 1; ; attempt += 1) {
+    const opened = how === 'create' ? openForAppend(disk, path) : openToChange(disk, path);
+    if (opened === null) return { is: 'missing' };
+    const { fd, created } = opened;
+    const open = new Set([fd]);
+    const close = (): void => {
+      for (const descriptor of [...open]) {
+        open.delete(descriptor); // first, because the descriptor is closed even when close fails
+        disk.files.close(descriptor);
+      }
+    };
+    try {
+      const answer = waitForLock(ways, fd, path, until);
+      if (answer.is === 'held') {
+        close();
+        return { is: 'held' };
+      }
+      open.add(answer.by);
+      if (hasTheName(disk, path, opened)) return { is: 'got', file: { fd, created, [Symbol.dispose]: close } };
+      if (attempt === ATTEMPTS) throw new Error('it keeps being replaced');
+      close();
+    } catch (error) {
+      close();
+      throw toIoFault(error, path, 'unwritable');
+    }
+  }
+}
+
+function hasTheName({ files }: Disk, path: string, { stat }: OpenedFile): boolean {
+  const named = files.lstat(path);
+  return named?.ino === stat.ino && named.dev === stat.dev;
+}
+
+function waitForLock(ways: readonly LockWay[], fd: number, path: string, until: number): LockAnswer {
+  for (;;) {
+    const answer = tryWays(ways, fd, path);
+    if (answer.is === 'got' || performance.now() >= until) return answer;
+    pause(ASK_EVERY_MS);
+  }
 }

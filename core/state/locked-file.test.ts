@@ -9,8 +9,7 @@ import { FLOCK_HOLDER, NO_FLOCK, NO_PYTHON } from '../../test/kit/flock-holder.t
 import { needs } from '../../test/kit/require.ts';
 import { silentLog } from '../ports/index.ts';
 import { createRealDisk } from './disk.node.ts';
-import { flockByKoffi, flockByUtilLinux, type LockWay } from './lock.node.ts';
-import { openLocked } from './locked-file.node.ts';
+import { flockByKoffi, flockByUtilLinux, type LockWay, openLocked } from './lock.node.ts';
 
 const disk = createRealDisk(silentLog);
 let dir: string;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fakeFiles, UID } from '../../test/kit/fake-files.ts';
 import { Fault } from '../model/index.ts';
 import { silentLog } from '../ports/index.ts';
-import { readPrivate } from './read-private.ts';
+import { readPrivate } from './safe-open.ts';
 
 function holding(text: string) {
   const files = fakeFiles();

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Fault } from '../model/index.ts';
 import { realFiles } from '../ports/index.ts';
-import type { Disk } from './disk.ts';
-import { ensurePrivateDir } from './private-dir.ts';
-import { openForAppend, openForRead } from './safe-open.ts';
+import { ensurePrivateDir } from './atomic-write.ts';
+import { type Disk, openForAppend, openForRead } from './safe-open.ts';
 
 const root = process.geteuid?.() === 0;
 let dir: string;

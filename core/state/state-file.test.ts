@@ -7,9 +7,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { Fault } from '../model/index.ts';
 import { realRandom, silentLog } from '../ports/index.ts';
 import { createRealDisk } from './disk.node.ts';
-import type { JsonValue } from './json-value.ts';
-import type { SavedPin } from './pin-keys.ts';
-import { openStateFile, type StateFile } from './state-file.ts';
+import { type JsonValue, openStateFile, type SavedPin, type StateFile } from './state-file.ts';
 
 const IDENTITY: JsonValue = ['http', '127.0.0.1', 7474, '/api/inbox', [['persona', 'ada']]];
 const GOOD = { identity: IDENTITY, cursor: 7, state: 'UP', consecutive_failures: 0 };

@@ -5,7 +5,7 @@ import { type Log, pause, realFiles, silentLog } from '../ports/index.ts';
 import { type Database, isDamage, isSchemaWhole, listenForDamage, openDatabase } from './database.node.ts';
 import { createRealDisk } from './disk.node.ts';
 import { type Lock, lockFile } from './lock.node.ts';
-import { readText } from './read-regular.ts';
+import { readText } from './safe-open.ts';
 import { flush, salvage, type TableSalvage } from './salvage.node.ts';
 
 /** What happened to the store and what was done. The report stays beside the store until a person moves it away. */

@@ -1,17 +1,36 @@
 import type { Fact } from '../board/index.ts';
-import { type Event, type HiveAlarmEvent, toOtherEventId } from '../events/index.ts';
-import type { Instant, Span } from '../model/index.ts';
+import {
+  addExtra,
+  type ChangeEvent,
+  type Event,
+  type HiveAlarmEvent,
+  type MailEvent,
+  toChangeEventId,
+  toMailEventId,
+  toOtherEventId,
+  toWakeClass,
+} from '../events/index.ts';
+import {
+  type ChangeName,
+  type Extra,
+  formatIso,
+  type Instant,
+  isSameName,
+  type KnownItem,
+  type MailName,
+  type Span,
+} from '../model/index.ts';
 import type { Checkpoint } from '../sources/index.ts';
-import { applyAck } from './apply-ack.ts';
-import { type BatchMessage, toCommonFields } from './mail-events.ts';
-import { type AlarmDetails, toAlarmEvent, toNoticeEvent } from './notice-events.ts';
-import type { SetMove } from './set-diff.ts';
+import { type AlarmDetails, toAlarmEvent, toNoticeEvent } from './inbox-alarms.ts';
+import { applyMoves, type SetMove } from './set-diff.ts';
 import {
   type Alarm,
   type Batch,
   getCursor,
   type Notice,
+  type NumberedKeys,
   type SavedState,
+  toCheckpoint,
   toSavedState,
   type WatcherRules,
   type WatcherState,
@@ -38,7 +57,7 @@ export function isBeatDue(state: WatcherState, at: Instant, rules: WatcherRules)
 }
 
 /** What a batch has to carry, before it is formatted as events. */
-export interface BatchDraft {
+interface BatchDraft {
   readonly mail: readonly BatchMessage[];
   readonly checkpoint: Checkpoint;
   readonly spans: readonly Span[] | null;
@@ -119,4 +138,131 @@ export function buildBatch(state: WatcherState, at: Instant, rules: WatcherRules
   if (events.length > 0)
     return { state: next, batch: events, saved: toSavedState(acknowledged), facts, save: saveFirst, more: hasMore };
   return { state: acknowledged, batch: [], saved: toSavedState(acknowledged), facts, save, more: hasMore };
+}
+
+/** Returns the state after the sink has acknowledged the first `count` events of the batch. */
+export function applyAck(state: WatcherState, batch: Batch, count: number): WatcherState {
+  const isEdgeDelivered = batch.edge !== null && count > 0;
+  const lead = batch.edge === null ? 0 : 1;
+  const noticesDelivered = Math.min(Math.max(count - lead, 0), batch.notices);
+  const blocked = batch.ids.slice(count).find((id) => id !== null);
+  const moves = batch.moves.slice(0, count).flatMap((move) => move ?? []);
+  const checkpoint = computeCheckpoint(state.checkpoint, batch, blocked ?? null, moves);
+  const cursor = checkpoint.is === 'at' ? checkpoint.id : 0;
+  const raised = new Set(batch.alarms.slice(0, count));
+  const isClosed = batch.closes && blocked === undefined;
+  return {
+    ...state,
+    ...(isClosed && isPinned(state) ? NO_PIN : {}),
+    ...(raised.has('gap') ? { gapAlerted: cursor } : {}),
+    ...(raised.has('evidence-lost') ? { lossDelivered: true } : {}),
+    checkpoint,
+    numbered: moves.length === 0 ? state.numbered : removeDelivered(state.numbered, moves),
+    held: state.held.length === 0 ? state.held : state.held.filter((id) => id > cursor),
+    hiddenDelivered: raised.has('unread-not-shown') ? true : state.hiddenDelivered,
+    releaseAt: state.releaseAt !== null && cursor >= state.releaseAt ? null : state.releaseAt,
+    deliveredEdge: isEdgeDelivered && batch.edge !== null ? batch.edge : state.deliveredEdge,
+    notices: noticesDelivered === 0 ? state.notices : state.notices.slice(noticesDelivered),
+    beatAt: batch.beats && count === batch.events.length ? batch.at : state.beatAt,
+    batch: null,
+  };
+}
+
+function computeCheckpoint(
+  checkpoint: Checkpoint,
+  batch: Batch,
+  blocked: number | null,
+  moves: readonly SetMove[],
+): Checkpoint {
+  if (checkpoint.is === 'known')
+    return moves.length === 0 ? checkpoint : { ...applyMoves(checkpoint, moves), is: 'known' };
+  return blocked === null ? batch.checkpoint : toCheckpointBelow(checkpoint, blocked, batch.spans);
+}
+
+/** Keeps the items that are not delivered yet, with the `seq` they have. */
+function removeDelivered({ next, keys }: NumberedKeys, moves: readonly SetMove[]): NumberedKeys {
+  const deliveredKeys = new Set(moves.map((move) => (move.is === 'put' ? move.known.key : move.key)));
+  return { next, keys: keys.filter(({ key }) => !deliveredKeys.has(key)) };
+}
+
+const NO_PIN = { gapAlerted: null, wasPinned: false, forgot: 0, lossDelivered: false } as const;
+
+function isPinned(state: WatcherState): boolean {
+  return state.gapAlerted !== null || state.wasPinned || state.forgot > 0 || state.lossDelivered;
+}
+
+/**
+ * Moves the checkpoint to just below `blocked`, the first message that is not delivered, and never backwards. `spans`
+ * are the id ranges that the poll result covered; null means all.
+ */
+export function toCheckpointBelow(checkpoint: Checkpoint, blocked: number, spans: readonly Span[] | null): Checkpoint {
+  const [id, done] = checkpoint.is === 'at' ? [checkpoint.id, checkpoint.done ?? []] : [0, []];
+  const known = spans ?? [{ from: id + 1, to: Number.MAX_SAFE_INTEGER }];
+  const deliveredSpans = known.flatMap(({ from, to }) =>
+    from < blocked ? [{ from, to: Math.min(to, blocked - 1) }] : [],
+  );
+  return toCheckpoint(id, [...done, ...deliveredSpans]).checkpoint;
+}
+
+/** The event of a message, and what to change in the checkpoint once the sink has acknowledged the event. */
+export interface BatchMessage {
+  readonly event: Event;
+  /** For a log: the id of the message. */
+  readonly id: number | null;
+  /** For a set: the change to the known items. */
+  readonly move: SetMove | null;
+}
+
+/** Returns the fields that every event has. */
+function toCommonFields(rules: WatcherRules, at: Instant, name: Event['event'], eventId: string) {
+  return {
+    source: rules.source,
+    ts: formatIso(at),
+    ...(rules.persona === null ? {} : { persona: rules.persona }),
+    event_id: eventId,
+    wake_class: toWakeClass(name),
+  };
+}
+
+/** The fields that both a message of a log and an item of a set with its `seq` have. */
+type MessageFields = Pick<MailEvent, 'id' | 'from' | 'created' | 'origin'> & { readonly content: string | null };
+
+export function toMailEvent(
+  { id, from, created, content, origin }: MessageFields,
+  rules: WatcherRules,
+  at: Instant,
+  name: MailName = 'new',
+  log = '',
+): MailEvent {
+  const event: { -readonly [K in keyof MailEvent]: MailEvent[K] } = {
+    event: name,
+    source: rules.source,
+    ts: formatIso(at),
+    event_id: toMailEventId(rules.persona, id, name, log),
+    wake_class: toWakeClass(name),
+    id,
+    from,
+    created,
+  };
+  if (rules.persona !== null) event.persona = rules.persona;
+  if (from !== null && rules.address !== '' && isSameName(from, rules.address)) event.self = true;
+  if (origin !== undefined) event.origin = origin;
+  if (content !== null) event.content = content;
+  return event;
+}
+
+/**
+ * The event id stays the same when the event is offered again. It differs when the item later changes to the same state
+ * again.
+ */
+export function toChangeEvent(
+  name: ChangeName,
+  seq: number,
+  { changes }: KnownItem,
+  extra: Extra,
+  rules: WatcherRules,
+  at: Instant,
+): ChangeEvent {
+  const head = toCommonFields(rules, at, name, toChangeEventId(rules.persona, name, seq, changes + 1));
+  return addExtra({ ...head, event: name, id: seq }, extra);
 }

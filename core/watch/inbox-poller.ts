@@ -1,12 +1,10 @@
 import type { Fact } from '../board/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { PendingCounts, Source, UnreadCounts } from '../sources/index.ts';
-import { type AdoptOptions, createAdoption } from './adoption.ts';
-import { getUnreadCount, hasChanges, isSameCounts, NOTHING_UNREAD } from './level.ts';
-import type { PendingListAnswer } from './pending-list.ts';
-import { type CountsChange, findPollReason } from './poll-reason.ts';
+import { type AdoptOptions, createAdoption } from './initial-state.ts';
+import { getUnreadCount, hasChanges, isSameCounts, NOTHING_UNREAD, type PendingListAnswer } from './pending-list.ts';
 import { createPollSlots } from './poll-slots.ts';
-import type { PollOutcome, Watcher } from './watcher.ts';
+import { type CountsChange, findPollReason, type PollOutcome, type Watcher } from './watcher.ts';
 
 export interface InboxPollerOptions {
   readonly source: Source;

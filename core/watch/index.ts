@@ -1,11 +1,11 @@
 export { createInitialState } from './initial-state.ts';
-export type { Interruption } from './interruption.ts';
 export {
   detectInterruptions,
   INTERRUPTION_RULES,
+  type Interruption,
   type InterruptionDetector,
   type InterruptionRules,
-} from './interruption-detector.ts';
+} from './interruption.ts';
 export { createScheduler, type Scheduler, type SchedulerOptions } from './scheduler.ts';
 export { step } from './step.ts';
 export { createWatcher, type PollOutcome, type Saver, type Watcher } from './watcher.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import { MINUTE, SECOND } from '../../test/kit/rounds-rig.ts';
-import type { Interruption } from './interruption.ts';
-import { detectInterruptions, type InterruptionDetector } from './interruption-detector.ts';
+import { detectInterruptions, type Interruption, type InterruptionDetector } from './interruption.ts';
 
 function watching(t: TestContext): { clock: FakeClock; wakefulness: InterruptionDetector; gaps: Interruption[] } {
   const clock = fakeClock();

@@ -1,7 +1,79 @@
 import type { Instant } from '../model/index.ts';
+import type { Clock } from '../ports/index.ts';
+
+export interface InterruptionRules {
+  /** Milliseconds between two readings of the clocks. */
+  readonly beatMs: number;
+  /**
+   * A beat that is later than this many milliseconds, or a wall clock that is off by more, counts as an interruption.
+   */
+  readonly tolerateMs: number;
+  /**
+   * Milliseconds after an interruption in which the network may still be waking up. Failures count, but make no outage.
+   */
+  readonly graceMs: number;
+}
+
+/** The values of the desktop contract, section 8. */
+export const INTERRUPTION_RULES: InterruptionRules = { beatMs: 5000, tolerateMs: 15_000, graceMs: 30_000 };
+
+/** Detects interruptions, that is, times in which nobody watched. Disposing stops its timer. */
+export interface InterruptionDetector extends Disposable {
+  /**
+   * Returns whether the grace time of an interruption is still running. It reads the clocks first: timers that were due
+   * during the interruption fire in any order, and their failures must not be handled before the interruption is known.
+   */
+  isSettling(): boolean;
+  /**
+   * Calls `listener` with each interruption, in the order of registration, before anything that is found out
+   * afterwards.
+   */
+  onInterruption(listener: (gap: Interruption) => void): Disposable;
+}
+
+/** Starts to compare the clocks with each other and with the time at which the beat was due. */
+export function detectInterruptions(clock: Clock, rules: InterruptionRules = INTERRUPTION_RULES): InterruptionDetector {
+  const listeners = new Set<(gap: Interruption) => void>();
+  const readClocks = (): ClockPair => ({ wall: clock.now(), monotonic: clock.monotonic() });
+  let last = readClocks();
+  /** Monotonic, so that setting the wall clock does not extend the grace time. */
+  let graceEndsAt = Number.NEGATIVE_INFINITY;
+  let timer: Disposable;
+
+  /** Returns true when there was an interruption. */
+  function checkClocks(now: ClockPair): boolean {
+    const ms = computeInterruptionMs(last, now, rules.beatMs, rules.tolerateMs);
+    if (ms === null) return false;
+    last = now; // set before the listeners run, because a listener may ask
+    graceEndsAt = now.monotonic + rules.graceMs;
+    const interruption: Interruption = { at: now.wall, ms, until: now.wall + rules.graceMs };
+    for (const listener of [...listeners]) listener(interruption);
+    return true;
+  }
+
+  function beat(): void {
+    timer = clock.after(rules.beatMs, beat);
+    const now = readClocks();
+    if (!checkClocks(now)) last = now;
+  }
+
+  timer = clock.after(rules.beatMs, beat);
+  return {
+    isSettling() {
+      const now = readClocks();
+      checkClocks(now);
+      return now.monotonic < graceEndsAt;
+    },
+    onInterruption(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    [Symbol.dispose]: () => timer[Symbol.dispose](),
+  };
+}
 
 /** Both clocks at one moment, in milliseconds. */
-export interface ClockPair {
+interface ClockPair {
   readonly wall: Instant;
   /** Stops on some systems while the machine sleeps. It continues while the process is stopped. */
   readonly monotonic: number;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CountsChange, computeRetryDelay, findPollReason, type Pace } from './poll-reason.ts';
+import { type CountsChange, computeRetryDelay, findPollReason, type Pace } from './watcher.ts';
 
 const QUIET: Pace = { armed: true, healthy: true, recent: false, retryAt: null, overdue: false };
 

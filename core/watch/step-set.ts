@@ -1,14 +1,13 @@
 import { addExtra } from '../events/index.ts';
 import type { Health, Instant, KnownSet } from '../model/index.ts';
 import type { PollResult, SetEvidence, SetItem } from '../sources/index.ts';
-import { decideSet, getKnownSet } from './arm-set.ts';
-import { buildBatch, EMPTY_DRAFT, type StepOutput } from './batch.ts';
-import { type BatchMessage, toChangeEvent, toMailEvent } from './mail-events.ts';
+import { type BatchMessage, buildBatch, EMPTY_DRAFT, type StepOutput, toChangeEvent, toMailEvent } from './batch.ts';
 import { adoptSet, applyMoves, computeDiff, type SetDiff, toKnownItem } from './set-diff.ts';
 import {
   BATCH_MESSAGES,
   getCursor,
   isSuppressed,
+  type Notice,
   type NumberedKey,
   type WatcherRules,
   type WatcherState,
@@ -87,4 +86,50 @@ function buildMessages(
     mail.push({ event: toChangeEvent(event, seq, from, extra, rules, at), id: null, move });
   }
   return { mail, minted: { next, keys }, more: appeared.length + changes.length > mail.length };
+}
+
+/** Returns the items that were delivered. The set is empty when everything in it is new. */
+function getKnownSet({ checkpoint, numbered: minted }: WatcherState, { epoch }: SetEvidence): KnownSet {
+  return checkpoint.is === 'known' ? checkpoint : { epoch, next: minted.next, keys: [] };
+}
+
+/**
+ * Decides the checkpoint of a set at its first healthy poll, with the branches of a log (Kijito spec 7.0). A baseline
+ * is saved but not delivered. Everything is new when the inbox was born during the run, is watched from its beginning,
+ * or has a position that cannot be read. Items beyond the replay cap are counted instead of delivered.
+ */
+function decideSet(
+  state: WatcherState,
+  { unread }: PollResult,
+  evidence: SetEvidence,
+  rules: WatcherRules,
+  isSilent: (item: SetItem) => boolean,
+): WatcherState {
+  const arm = (set: KnownSet, ...notices: Notice[]): WatcherState => {
+    const checkpoint = { ...set, is: 'known' } as const;
+    return { ...state, arming: 'armed', checkpoint, notices: [...state.notices, ...notices, { is: 'armed' }] };
+  };
+  if (state.arming === 'corrupt')
+    return arm({ ...getKnownSet(state, evidence), keys: [] }, { is: 'state_corrupt', at: 0, why: state.why });
+  if (state.checkpoint.is === 'unset') {
+    const set = adoptSet({ keys: [] }, evidence, state.numbered.next, isSilent);
+    const first = state.numbered.next;
+    const skipped = set.next - first;
+    const isToSay = rules.delivery === 'at-least-once' && skipped > 0 && !(unread.is === 'exact' && unread.n === 0);
+    if (!isToSay) return arm(set);
+    const range = [first, set.next - 1] as const;
+    const held = unread.is === 'exact' ? unread.n : null;
+    return arm(set, { is: 'baseline_skipped', at: set.next - 1, skipped, range, unread: held, why: state.why });
+  }
+  const set = getKnownSet(state, evidence);
+  if (state.arming === 'born' || set.epoch !== evidence.epoch) return arm(set);
+  const { known, appeared } = computeDiff(set, evidence, isSilent);
+  if (appeared.length <= rules.maxReplay) return arm(set);
+  const first = Math.max(known.next, state.numbered.next);
+  const skippedSet = applyMoves(
+    known,
+    appeared.map((item, i) => ({ is: 'put', known: toKnownItem(item, first + i) })),
+  );
+  const from = state.checkpoint;
+  return arm(skippedSet, { is: 'replay_capped', from, cappedTo: skippedSet.next - 1, dropped: appeared.length });
 }

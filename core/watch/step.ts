@@ -3,12 +3,10 @@ import type { HiveAlarmEvent } from '../events/index.ts';
 import type { Fault, Health, Instant } from '../model/index.ts';
 import type { Ack } from '../sinks/index.ts';
 import type { PollResult } from '../sources/index.ts';
-import { applyAck } from './apply-ack.ts';
-import { buildBatch, EMPTY_DRAFT, type StepOutput } from './batch.ts';
-import { stepLevel } from './step-level.ts';
+import { applyAck, buildBatch, EMPTY_DRAFT, type StepOutput } from './batch.ts';
 import { stepLog } from './step-log.ts';
 import { stepSet } from './step-set.ts';
-import { toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
+import { type Notice, toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
 
 /** The inputs of a watcher. Each carries its time. */
 export type StepInput = { readonly at: Instant } & (
@@ -89,4 +87,26 @@ function stepAck(state: WatcherState, at: Instant, ack: Ack, rules: WatcherRules
   if (deliveredEvents.length > 0) facts.push({ is: 'delivered', at, persona, events: deliveredEvents });
   if (ack.is === 'stopped') facts.push({ is: 'held', at, persona, fault: ack.fault });
   return { state: nextState, batch: [], saved: toSavedState(nextState), facts, save: batch.save, more: false };
+}
+
+/**
+ * Steps a poll result that has only counts. It delivers edges of health and `armed`. There is no mail, so no checkpoint
+ * either.
+ */
+function stepLevel(before: WatcherState, at: Instant, pollResult: PollResult, rules: WatcherRules): StepOutput {
+  const health: Health = before.health.is === 'up' ? before.health : { is: 'up', since: at };
+  const armed: readonly Notice[] = before.arming === 'armed' ? [] : [{ is: 'armed' }];
+  const notices = [...before.notices, ...armed];
+  const state: WatcherState = { ...before, arming: 'armed', checkpoint: { is: 'unset' }, notices, health, failures: 0 };
+  const edge = state.deliveredEdge === 'DOWN' ? 'UP' : null;
+  const out = buildBatch(state, at, rules, {
+    ...EMPTY_DRAFT,
+    checkpoint: state.checkpoint,
+    save: true,
+    edge,
+    notices,
+  });
+  const { unread, urgent, agentState } = pollResult;
+  const persona = rules.persona ?? '_';
+  return { ...out, facts: [{ is: 'polled', at, persona, health, unread, urgent, agentState, cursor: null }] };
 }

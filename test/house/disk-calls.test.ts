@@ -33,11 +33,11 @@ const SHORT_TIMERS: readonly string[] = [
   'app/cli/hook-now.node.ts',
   'app/cli/hook/stdin.node.ts',
   'app/host/poke-signal.node.ts',
-  'core/daemon/log/event-log.node.ts',
+  'core/daemon/log/outlets.node.ts',
   'core/daemon/log/outlets.node.ts',
   'core/events/follow/file-changes.node.ts',
   'core/inbox/gates/git.node.ts',
-  'core/inbox/relay/dial.node.ts',
+  'core/inbox/relay/link.node.ts',
   'core/ports/clock.node.ts',
 ];
 

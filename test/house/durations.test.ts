@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatWakeText } from '../../app/follow/wake-text.ts';
+import { formatWakeText } from '../../app/follow/program-output.ts';
 import { buildRecoveryNotification } from '../../app/notify/texts.ts';
 import { formatAge } from '../../app/tray/age.ts';
 import { formatAgo } from '../../ui-static/present.ts';
@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 
 /** Each prints a constant, or days of a clock that is wrong. */
 const NO_DURATIONS: readonly string[] = [
-  'app/daemon/daemon-attach.ts',
+  'app/daemon/daemon-binding.ts',
   'app/local/retention-service.ts',
   'test/kit/menu-samples.ts',
 ];

@@ -27,7 +27,7 @@ const OWN: readonly string[] = [
   'core/sinks/',
   'app/status/app.node.ts',
   'core/sources/brainclaw/cursor-store.ts',
-  'core/sources/kijito/read/answer.ts',
+  'core/sources/kijito/read/page.ts',
   'core/sources/kijito/read/json-parts.ts',
   'core/state/',
 ];

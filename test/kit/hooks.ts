@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { findNodeCandidates } from '../../app/hook/hook-entries.ts';
 import { createInstaller } from '../../app/hook/hook-installer.ts';
-import { findNodeCandidates } from '../../app/hook/node-candidates.ts';
 import { realRandom } from '../../core/ports/index.ts';
 import { programEntry } from './program.ts';
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Io } from '../../../core/command/index.ts';
 import { isSlug } from '../../../core/link/index.ts';
-import type { DaemonPlan } from '../../daemon/daemon-plan.ts';
+import type { DaemonPlan } from '../../daemon/daemon-binding.ts';
 import { createRealMachine } from '../../host/machine.node.ts';
 import { closeUninvitedInspector } from '../../host/poke-signal.node.ts';
 import { DAEMON_EXIT, runDaemon } from '../../program/daemon.ts';

@@ -11,7 +11,7 @@ import {
   writeAtomically,
 } from '../../../core/state/index.ts';
 import type { WatchPlan } from '../../config/watch/index.ts';
-import { createPathFinder } from '../../headless/watch-paths.ts';
+import { createPathFinder } from '../../headless/watch-sinks.ts';
 import { ABSENT, findPersona, type OldFile, type OldIdentity, readOldFile } from '../deployed/index.ts';
 import {
   type CurrentPosition,

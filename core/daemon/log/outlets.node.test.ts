@@ -7,13 +7,16 @@ import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { until } from '../../../test/kit/until.ts';
 import { loadKoffi } from '../../ports/index.ts';
-import { createRecord } from './daemon-log.ts';
-import { createEventCreateOutlet, openEventLogOutlet } from './event-log.node.ts';
-import { createFileOutlet } from './file-outlet.node.ts';
-import { readLogSurroundings } from './open-log.node.ts';
-import { createJournalOutlet, createProgramOutlet } from './outlets.node.ts';
+import { createRecord, type LogOutlet } from './daemon-log.ts';
+import {
+  createEventCreateOutlet,
+  createFileOutlet,
+  createJournalOutlet,
+  createProgramOutlet,
+  openEventLogOutlet,
+  readLogSurroundings,
+} from './outlets.node.ts';
 import { formatPrefixedLine, formatRecordLine, type LogRecord } from './record.ts';
-import type { LogOutlet } from './sink.ts';
 
 const OWNER = { tenant_id: 't', agent_identity: 'i', agent_surface: 's', machine_id: 'm', pid: 1, version: '0' };
 const record = (msg: string, level: LogRecord['level'] = 'info'): LogRecord =>
@@ -38,7 +41,7 @@ describe('outlets of a log', { skip: process.platform === 'win32' }, () => {
     const path = dir.write('err', '');
     const { dev, ino } = statSync(path, { bigint: true });
     const script = `
-      const { readLogSurroundings } = await import(${JSON.stringify(import.meta.resolve('./open-log.node.ts'))});
+      const { readLogSurroundings } = await import(${JSON.stringify(import.meta.resolve('./outlets.node.ts'))});
       process.stdout.write(JSON.stringify(readLogSurroundings(process.env).journalFd));`;
     const fd = openSync(path, 'a');
     const seen = (stream: string, stderr: number | 'ignore'): string =>

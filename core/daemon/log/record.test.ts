@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
-import { chooseSinkKind, type LogSurroundings, parseJournalStream } from './choose.ts';
-import { createDaemonLog, createRecord } from './daemon-log.ts';
-import { EVENT_LOG_CALLS, toEventCreateArguments, toReportedEvent } from './event-log.ts';
-import { formatPrefixedLine, formatRecordLine, type LogOwner, type LogRecord } from './record.ts';
-import { formatScrubbedError, scrubText } from './scrub.ts';
+import { createDaemonLog, createRecord, formatScrubbedError, scrubText } from './daemon-log.ts';
+import {
+  chooseSinkKind,
+  EVENT_LOG_CALLS,
+  formatPrefixedLine,
+  formatRecordLine,
+  type LogOwner,
+  type LogRecord,
+  type LogSurroundings,
+  parseJournalStream,
+  toEventCreateArguments,
+  toReportedEvent,
+} from './record.ts';
 
 const OWNER: LogOwner = {
   tenant_id: 'acme',

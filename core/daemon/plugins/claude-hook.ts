@@ -1,8 +1,5 @@
 import type { Clock } from '../../ports/index.ts';
-import { runWithin } from './deadline.ts';
-import type { HookDesk } from './hook-desk.ts';
-import { ACCEPTED_WITHIN_MS, type Plugin } from './plugin.ts';
-import type { WakePath } from './wake-path.ts';
+import { ACCEPTED_WITHIN_MS, type HookDesk, type Plugin, runWithin, type WakePath } from './plugin.ts';
 
 export interface ClaudeHookNeeds {
   readonly desk: HookDesk;

@@ -1,9 +1,7 @@
 import type { Clock } from '../../ports/index.ts';
 import type { Shim, ShimView } from '../shim/index.ts';
-import { type DetailClass, STATUS_WITHIN_MS, type SurfaceStatus } from '../surface-status.ts';
-import { runWithin } from './deadline.ts';
-import type { HookDesk } from './hook-desk.ts';
-import { ACCEPTED_WITHIN_MS, type Plugin } from './plugin.ts';
+import { type DetailClass, STATUS_WITHIN_MS, type SurfaceStatus } from '../status.ts';
+import { ACCEPTED_WITHIN_MS, type HookDesk, type Plugin, runWithin } from './plugin.ts';
 
 export interface CodexShimNeeds {
   readonly shim: Shim;

@@ -1,6 +1,5 @@
 import type { Clock } from '../../ports/index.ts';
-import { runWithin } from './deadline.ts';
-import { ACCEPTED_WITHIN_MS, type Plugin } from './plugin.ts';
+import { ACCEPTED_WITHIN_MS, type Plugin, runWithin } from './plugin.ts';
 
 /** Notifies the person at this machine that work waits. */
 export interface PersonNotifier {

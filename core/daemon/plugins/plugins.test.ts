@@ -11,10 +11,8 @@ import { choosePluginKind } from './choose.ts';
 import * as claude from './claude-hook.ts';
 import * as codex from './codex-shim.ts';
 import * as banner from './fallback.ts';
-import { createHookDesk } from './hook-desk.ts';
-import type { Plugin } from './plugin.ts';
+import { createHookDesk, type Plugin, type WakePath } from './plugin.ts';
 import { openWakePath } from './wake-path.node.ts';
-import type { WakePath } from './wake-path.ts';
 
 const DOORBELL: Doorbell = { timestamp: '2026-11-29T04:00:00.000Z', source: 'daemon', kind: 'pending_work_notice' };
 const METHODS = ['notifySurface', 'resumeSurface', 'status'];
@@ -69,8 +67,15 @@ describe('persona daemon check 1: one daemon, thin plugins', () => {
     assert.deepEqual(
       makers.filter((path) => !path.endsWith('.test.ts')).map((path) => path.replace(/^.*\//, '')),
       [
-        ...['choose.ts', 'claude-hook.ts', 'codex-shim.ts', 'deadline.ts', 'fallback.ts', 'hook-desk.ts', 'index.ts'],
-        ...['plugin.ts', 'wake-path.node.ts', 'wake-path.ts'],
+        ...[
+          'choose.ts',
+          'claude-hook.ts',
+          'codex-shim.ts',
+          'fallback.ts',
+          'index.ts',
+          'plugin.ts',
+          'wake-path.node.ts',
+        ],
       ],
     );
   });

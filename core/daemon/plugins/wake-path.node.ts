@@ -1,6 +1,5 @@
 import { request } from 'node:http';
-import { ACCEPTED_WITHIN_MS } from './plugin.ts';
-import type { WakePath } from './wake-path.ts';
+import { ACCEPTED_WITHIN_MS, type WakePath } from './plugin.ts';
 
 const MOST_CHARS = 2000;
 

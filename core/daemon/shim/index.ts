@@ -1,4 +1,2 @@
-export { endOrphanedShim, writeShimPid } from './orphaned-shim.node.ts';
-export { createShimStarter } from './process.node.ts';
-export type { ShimListener } from './process.ts';
-export { NO_SHIM, type Shim, type ShimView, startShim } from './supervisor.ts';
+export { createShimStarter, endOrphanedShim, writeShimPid } from './process.node.ts';
+export { NO_SHIM, type Shim, type ShimListener, type ShimView, startShim } from './supervisor.ts';

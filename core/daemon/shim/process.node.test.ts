@@ -5,7 +5,7 @@ import { isThere, shimNotes, standInShim } from '../../../test/kit/shim-record.t
 import { until } from '../../../test/kit/until.ts';
 import { realClock } from '../../ports/index.ts';
 import { createShimStarter } from './process.node.ts';
-import type { ShimProcess } from './process.ts';
+import type { ShimProcess } from './supervisor.ts';
 
 /** A stand-in shim as a process, what it said, and what it noted. */
 function started(dir: { at(...names: string[]): string; dir: string }, ...words: readonly string[]) {

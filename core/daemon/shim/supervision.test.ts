@@ -7,7 +7,7 @@ import {
   type Supervision,
   superviseShim,
   UNSUPERVISED,
-} from './supervision.ts';
+} from './supervisor.ts';
 
 /** A shim by a clock of its own: each input comes `after` so many milliseconds. */
 function supervised(chance = 0.5) {

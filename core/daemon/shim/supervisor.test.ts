@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
-import type { ShimListener, StartShim } from './process.ts';
-import { type ShimView, startShim } from './supervisor.ts';
+import { type ShimListener, type ShimView, type StartShim, startShim } from './supervisor.ts';
 
 interface Said {
   readonly id: number;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { realFiles } from '../../ports/index.ts';
+import type { EventLinePosition } from './event-files.ts';
 import { type EventFollower, openFollower } from './follower.ts';
-import type { EventLinePosition } from './start.ts';
 
 type Op =
   | { readonly do: 'append'; readonly lines: number; readonly pad: string }

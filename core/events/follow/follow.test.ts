@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type Files, realFiles } from '../../ports/index.ts';
-import { follow } from './follow.ts';
-import { type EventFollower, type FollowerOpening, openFollower } from './follower.ts';
-import { createRecentIds } from './recent-ids.ts';
-import type { EventLinePosition, FollowStartPoint } from './start.ts';
+import type { EventLinePosition, FollowStartPoint } from './event-files.ts';
+import { createRecentIds, type EventFollower, type FollowerOpening, follow, openFollower } from './follower.ts';
 
 let dir: string;
 let path: string;

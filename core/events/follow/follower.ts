@@ -2,11 +2,19 @@ import type { Files } from '../../ports/index.ts';
 import type { Event } from '../event.ts';
 import { parseEventLine } from '../line.ts';
 import { readRange } from '../tail.ts';
-import { findFileId, isSameFile, type OpenEventFile, openEventFiles } from './event-files.ts';
-import { findNextFiles } from './next-files.ts';
-import { createRecentIds } from './recent-ids.ts';
-import { type EventLinePosition, type FollowStartPoint, findOldestId, findStart } from './start.ts';
-import { readWholeLines } from './whole-lines.ts';
+import {
+  type EventLinePosition,
+  type FileId,
+  type FollowStartPoint,
+  findFileId,
+  findOldestId,
+  findStart,
+  isSameFile,
+  type OpenEventFile,
+  openEventFiles,
+  readWholeLines,
+} from './event-files.ts';
+import { watchFile } from './file-changes.node.ts';
 
 export interface FollowedLine {
   /** The line as it is in the file, without its newline. */
@@ -180,4 +188,76 @@ function isUnchanged(
 ): boolean {
   if (files.fstat(fd).size < offset) return false;
   return Buffer.compare(readSample(files, fd, offset), sample) === 0;
+}
+
+/**
+ * Yields everything that a follower finds in a file, now and later, until `signal` aborts. @throws like `next` of the follower
+ */
+export async function* follow(
+  follower: EventFollower,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<Exclude<FollowResult, { is: 'end' }>, void> {
+  let changed = false;
+  let wake: (() => void) | null = null;
+  const onChange = (): void => {
+    changed = true;
+    wake?.();
+  };
+  using _changes = watchFile(path, onChange);
+  signal.addEventListener('abort', onChange, { once: true });
+  while (!signal.aborted) {
+    changed = false;
+    const result = follower.next();
+    if (result.is !== 'end') yield result;
+    else if (!changed) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
+}
+
+interface NextFiles {
+  /** The files to read next, oldest first. */
+  readonly unread: readonly OpenEventFile[];
+  /** Files that nobody read may be gone. There may be a gap between the last file read and the first unread one. */
+  readonly mayLack: boolean;
+}
+
+/**
+ * Finds the files that come after those that were read. `read` holds some of these, the newest last. They must still be open,
+ * since only then does an equal number mean the same file. Every file that is listed before one of them was read as well.
+ */
+function findNextFiles(read: readonly FileId[], listed: readonly OpenEventFile[]): NextFiles {
+  const known = listed.findLastIndex(({ id }) => read.some((readId) => isSameFile(readId, id)));
+  const unread = listed.slice(known + 1);
+  // While a file that was read is listed, no newer file was rotated away. A live file alone means that somebody deleted the last
+  // one and it was created anew. An unread archive was rotated away after the last file read, and so may others before it.
+  const isAnyListed = read.length === 0 || known !== -1;
+  return { unread, mayLack: !isAnyListed && unread.some(({ is }) => is === 'archive') };
+}
+
+/** The newest event ids that were returned, in bounded number. */
+interface RecentIds {
+  has(id: string): boolean;
+  add(id: string): void;
+}
+
+/** How many ids are remembered at least, once there were as many. At the default size, five archives of mail have fewer lines. */
+const KNOWN = 1 << 17;
+
+/** Keeps two halves and forgets the older one as a whole. So no order is stored, and a look-up tests two sets at most. */
+export function createRecentIds(known: number = KNOWN): RecentIds {
+  let newer = new Set<string>();
+  let older: ReadonlySet<string> = new Set();
+  return {
+    has: (id) => newer.has(id) || older.has(id),
+    add(id) {
+      newer.add(id);
+      if (newer.size < known) return;
+      older = newer;
+      newer = new Set();
+    },
+  };
 }

@@ -1,9 +1,9 @@
-export { follow } from './follow.ts';
+export type { EventLinePosition, FollowStartPoint } from './event-files.ts';
 export {
   type EventFollower,
   type FollowedLine,
   type FollowerOpening,
   type FollowResult,
+  follow,
   openFollower,
 } from './follower.ts';
-export type { EventLinePosition, FollowStartPoint } from './start.ts';

@@ -1,8 +1,5 @@
-import type { HookEvent } from './event.ts';
-import type { Harness } from './harness.ts';
+import { type Harness, type HookEvent, type HookTurn, isAtLeast, parseHookTurn, type Version } from './harness.ts';
 import { formatRowReply, type HarnessRow, ROWS, toCarries } from './rows.ts';
-import { type HookTurn, parseHookTurn } from './turn.ts';
-import { isAtLeast, type Version } from './version.ts';
 
 /** Replies that only later versions of Claude Code accept. An older version refuses them as invalid output. */
 const LATER: readonly { readonly from: Version; readonly event: HookEvent; readonly row: HarnessRow }[] = [

@@ -1,6 +1,6 @@
-import type { Harness } from './harness.ts';
+import { type Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
+import { type Harness, type HookTurn, parseHookTurn } from './harness.ts';
 import { formatRowReply, ROWS, toCarries } from './rows.ts';
-import { parseHookTurn } from './turn.ts';
 
 /** Codex: a reply at Stop has no `hookSpecificOutput`. Text that is not JSON counts as a failure of the hook. */
 export function createCodex(): Harness {
@@ -10,4 +10,22 @@ export function createCodex(): Harness {
     carries: ({ event }) => toCarries(ROWS[event]),
     formatReply: ({ event }, answer) => formatRowReply(ROWS[event], event, answer),
   };
+}
+
+/** The only kind of notification that Codex sends: the agent has stopped and waits for its person. */
+const TURN_COMPLETE = 'agent-turn-complete';
+
+/**
+ * Parses the JSON object in kebab case that Codex appends to the program of its older setting `notify`
+ * (inbox and gates, contract 5). Codex sends it after the turn, so it reports a Stop that cannot be answered. Null: the kind says
+ * nothing about turns.
+ */
+export function parseTurnNotification(text: string): HookTurn | Fault | null {
+  // Text that is not an object gets the same fault as on stdin.
+  const whole = parseHookTurn('codex', text, 'Stop');
+  if (!('event' in whole)) return whole;
+  const input = parseJson(text, LARGE_JSON) as Readonly<Record<string, unknown>>;
+  if (input.type !== TURN_COMPLETE) return null;
+  const { cwd, 'thread-id': session_id, 'turn-id': turn_id, 'last-assistant-message': last_assistant_message } = input;
+  return parseHookTurn('codex', JSON.stringify({ cwd, session_id, turn_id, last_assistant_message }), 'Stop');
 }

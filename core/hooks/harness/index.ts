@@ -1,13 +1,19 @@
 import { createClaude } from './claude.ts';
 import { createCodex } from './codex.ts';
-import type { Harness } from './harness.ts';
-import { parseVersion } from './version.ts';
+import { type Harness, parseVersion } from './harness.ts';
 
-export { parseTurnNotification } from './codex-notify.ts';
-export { HOOK_EVENTS, type HookEvent, parseHookEvent } from './event.ts';
-export type { Carries, Harness, HookAnswer, HookReply } from './harness.ts';
-export type { HookTurn } from './turn.ts';
-export { findHarnessVersion } from './version.ts';
+export { parseTurnNotification } from './codex.ts';
+export {
+  type Carries,
+  findHarnessVersion,
+  type Harness,
+  HOOK_EVENTS,
+  type HookAnswer,
+  type HookEvent,
+  type HookReply,
+  type HookTurn,
+  parseHookEvent,
+} from './harness.ts';
 
 /** @param version the version as the harness prints it; null: unknown */
 const HARNESSES: Readonly<Record<string, (version: string | null) => Harness>> = {

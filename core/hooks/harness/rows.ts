@@ -1,5 +1,4 @@
-import type { HookEvent } from './event.ts';
-import type { Carries, HookAnswer, HookReply } from './harness.ts';
+import type { Carries, HookAnswer, HookEvent, HookReply } from './harness.ts';
 
 /** The replies that a harness accepts at one event. */
 export interface HarnessRow {

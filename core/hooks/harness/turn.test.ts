@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Fault } from '../../model/index.ts';
+import { isAtLeast, parseVersion } from './harness.ts';
 import { findHarness, type Harness, parseHookEvent } from './index.ts';
-import { isAtLeast, parseVersion } from './version.ts';
 
 const claude = findHarness('claude', null) as Harness;
 

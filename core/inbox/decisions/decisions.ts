@@ -2,12 +2,9 @@ import { type Instant, isSameName } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import { clearStamps, type Database, migrate, runTransaction, toPendingDir } from '../../state/index.ts';
 import type { Items } from '../item.ts';
-import { evaluateReply } from './answer.ts';
-import { createRefusal, LIMITS, parseDecisionName, parseDecisionText } from './check.ts';
-import type { Decision, DecisionReply, NewDecision, Outcome } from './decision.ts';
-import { toOutcomeItem } from './outcome-item.ts';
-import { openDecisionTable } from './rows.ts';
-import { DECISIONS_SCHEMA } from './schema.ts';
+import { type Decision, type DecisionReply, type NewDecision, type Outcome, toOutcomeItem } from './decision.ts';
+import { DECISIONS_SCHEMA, openDecisionTable } from './rows.ts';
+import { createRefusal, evaluateReply, LIMITS, parseDecisionName, parseDecisionText } from './validation.ts';
 
 /** What decisions do to the gates of a persona. Each call may be repeated after a crash, and must allow that. */
 export interface DecisionGates {

@@ -1,10 +1,11 @@
-export { LIMITS, PRESET, parseNewDecision, parseReply } from './check.ts';
 export {
   type Decision,
   type DecisionOption,
   type DecisionReply,
+  findOptionLabel,
   type NewDecision,
   type Outcome,
+  toDecisionJson,
   URGENCIES,
 } from './decision.ts';
 export {
@@ -14,7 +15,6 @@ export {
   type DecisionsOptions,
   openDecisions,
 } from './decisions.ts';
-export { toDecisionJson } from './json.ts';
-export { createOpenDecisionLookup } from './open-decisions.ts';
-export { findOptionLabel } from './outcome-item.ts';
+export { createOpenDecisionLookup } from './rows.ts';
+export { LIMITS, PRESET, parseNewDecision, parseReply } from './validation.ts';
 export { type DecisionWaitResult, waitForDecision } from './wait.ts';

@@ -1,5 +1,6 @@
 import type { Instant } from '../../model/index.ts';
-import type { Database } from '../../state/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import { type Database, migrate } from '../../state/index.ts';
 import type { Decision, DecisionOption, DecisionUrgency, Outcome } from './decision.ts';
 
 interface DecisionRow {
@@ -27,16 +28,16 @@ interface DecisionRow {
 }
 
 /** The fields of a new decision: it is open, and no other decision continues it. */
-export type DecisionFields = Omit<Decision, 'id' | 'outcome' | 'next'>;
+type DecisionFields = Omit<Decision, 'id' | 'outcome' | 'next'>;
 
-export interface Doubt {
+interface Doubt {
   readonly id: number;
   readonly persona: string;
   readonly at: Instant;
 }
 
 /** The rows of the decisions. No method opens a transaction. */
-export interface DecisionTable {
+interface DecisionTable {
   add(decision: DecisionFields): number;
   find(id: number): Decision | null;
   /** Newest first. */
@@ -189,4 +190,75 @@ function toOutcome({ state, choice, answer: text, by_: by, closed }: DecisionRow
 
 function toWholeMillis(at: Instant): number {
   return Math.floor(at);
+}
+
+/**
+ * The tables of the decisions. Instants in milliseconds, `options` a JSON array.
+ *
+ * `owed` is 1 from the transaction that closes a decision until its persona was notified. It marks the answers that a crash left
+ * unreported. `decision_gates` names the personas whose gate, a file, may differ from the decisions. A row is inserted before
+ * anything is changed, and the transaction that wrote the file deletes it. Each change has its own row, so that nobody removes
+ * the doubt of another change that is not written yet. `decision_waits` has one row per process that waits for an answer. A row
+ * is valid until it lapses, because a killed process leaves its row behind.
+ */
+export const DECISIONS_SCHEMA: readonly string[] = [
+  `
+  CREATE TABLE decisions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    persona TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    context TEXT,
+    options TEXT NOT NULL,
+    free_text INTEGER NOT NULL,
+    fallback TEXT,
+    urgency TEXT NOT NULL,
+    blocking INTEGER NOT NULL,
+    iteration INTEGER NOT NULL,
+    most_iterations INTEGER NOT NULL,
+    parent INTEGER,
+    guidance TEXT,
+    created INTEGER NOT NULL,
+    expires INTEGER,
+    state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'resolved', 'timed-out', 'cancelled')),
+    choice TEXT,
+    answer TEXT,
+    by_ TEXT,
+    closed INTEGER,
+    next INTEGER,
+    owed INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX decisions_open ON decisions (persona) WHERE state = 'open';
+  CREATE INDEX decisions_by_expiry ON decisions (expires) WHERE state = 'open';
+  CREATE INDEX decisions_owed ON decisions (id) WHERE owed = 1;
+  CREATE INDEX decisions_closed ON decisions (closed) WHERE closed IS NOT NULL;
+
+  CREATE TABLE decision_gates (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    persona TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT;
+  `,
+  `
+  CREATE TABLE decision_waits (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    persona TEXT NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT;
+  `,
+];
+
+/**
+ * Creates a read-only lookup of the unanswered decisions of a persona, oldest first, without those that have expired.
+ * @throws Fault `database`, now and at each call
+ */
+export function createOpenDecisionLookup(
+  db: Database,
+  clock: Pick<Clock, 'now'>,
+): (persona: string) => readonly { readonly id: number; readonly prompt: string }[] {
+  migrate(db, 'decisions', DECISIONS_SCHEMA);
+  const rows = db.prepare<{ id: number; prompt: string }>(
+    `SELECT id, prompt FROM decisions
+     WHERE state = 'open' AND persona = ?1 AND (expires IS NULL OR expires > ?2) ORDER BY id`,
+  );
+  return (persona) => rows.all(persona, Math.floor(clock.now()));
 }

@@ -1,4 +1,3 @@
-export { formatPendingCommand } from './commands.ts';
 export {
   type DrainLease,
   type DrainNeeds,
@@ -8,5 +7,13 @@ export {
   lend,
   type TakeOver,
 } from './drain.ts';
-export { toHarmless, toHarmlessName } from './harmless-text.ts';
-export { type DrainBlock, MAX_TEXT, MIN_TEXT, type RenderOptions, render } from './render.ts';
+export {
+  type DrainBlock,
+  formatPendingCommand,
+  MAX_TEXT,
+  MIN_TEXT,
+  type RenderOptions,
+  render,
+  toHarmless,
+  toHarmlessName,
+} from './render.ts';

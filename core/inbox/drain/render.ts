@@ -1,9 +1,6 @@
+import { formatDuration } from '../../format/index.ts';
 import type { Instant } from '../../model/index.ts';
 import type { Item } from '../item.ts';
-import { formatPendingCommand } from './commands.ts';
-import { formatIdsLine, shareRoom } from './critical.ts';
-import { toHarmlessName } from './harmless-text.ts';
-import { formatCutPiece, formatWholePiece } from './piece.ts';
 
 /** Characters (UTF-16 units) of a text that harnesses still pass on whole: contract 3.8 and 5. */
 export const MAX_TEXT = 9500;
@@ -89,4 +86,209 @@ function formatFrame(
     ...body,
     ...(pending === 0 ? [] : [`[${pendingText}: ${formatPendingCommand(persona)}]`]),
   ].join('\n');
+}
+
+/** How items of priority 0 share the available characters, including a line break after each piece. */
+interface RoomShare {
+  readonly pieces: readonly string[];
+  /** Items after the pieces, named only by their id, because there are too many. */
+  readonly ids: readonly number[];
+}
+
+/**
+ * Distributes the characters. Each item is at least named, as long as the ids fit. Short texts stay whole. Long texts share the
+ * rest equally, so that one long text does not hide the others.
+ */
+function shareRoom(items: readonly Item[], room: number, persona: string, now: Instant): RoomShare {
+  const sizes = items.map((item) => {
+    const whole = formatWholePiece(item, room, now);
+    const cut = formatCutPiece(item, 0, persona, now);
+    const most = whole === null ? Number.POSITIVE_INFINITY : whole.length + 1;
+    return { least: Math.min(cut.length + 1, most), most };
+  });
+  const level = findHighest(room, (at) => sum(sizes.map((size) => computePart(size, at))) <= room);
+  if (level !== null) {
+    const pieces = items.map((item, n) => {
+      const part = sizes[n] === undefined ? 0 : computePart(sizes[n], level);
+      return formatPiece(item, part - 1, persona, now);
+    });
+    return { pieces, ids: [] };
+  }
+  const namedFrom = (count: number): readonly number[] => items.slice(count).map(({ id }) => id);
+  const least = (count: number): number => sum(sizes.slice(0, count).map((size) => size.least));
+  const count =
+    findHighest(items.length, (n) => least(n) + formatIdsLine(namedFrom(n), persona).length + 1 <= room) ?? 0;
+  const named = namedFrom(count);
+  const fits =
+    findHighest(named.length, (n) => least(count) + formatIdsLine(named.slice(0, n), persona).length + 1 <= room) ?? 0;
+  const pieces = items.slice(0, count).map((item, n) => formatPiece(item, (sizes[n]?.least ?? 0) - 1, persona, now));
+  return { pieces, ids: named.slice(0, fits) };
+}
+
+function formatIdsLine(ids: readonly number[], persona: string): string {
+  return `[also of priority 0, by id: ${ids.join(' ')}: ${formatShowCommand(persona, 'ID')}]`;
+}
+
+interface Size {
+  readonly least: number;
+  readonly most: number;
+}
+
+function computePart({ least, most }: Size, level: number): number {
+  return Math.min(most, Math.max(least, level));
+}
+
+/** The largest whole number up to `most` for which `holds` is true; null if it is false even for 0. `holds` must be monotonic. */
+function findHighest(most: number, holds: (n: number) => boolean): number | null {
+  if (!holds(0)) return null;
+  let low = 0;
+  let high = most;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
+
+const MAX_SOURCE = 60;
+
+/**
+ * Formats an item between its tags: whole if that fits into `room` characters, else cut, with the command that shows all of it.
+ */
+function formatPiece(item: Item, room: number, persona: string, now: Instant): string {
+  return formatWholePiece(item, room, now) ?? formatCutPiece(item, room, persona, now);
+}
+
+/** Null if the whole item does not fit. */
+function formatWholePiece(item: Item, room: number, now: Instant): string | null {
+  const empty = formatTags(item, '', now).length;
+  const { text, sourceLength } = toHarmless(item.content, Math.max(0, room - empty));
+  return sourceLength < item.content.length || empty + text.length > room ? null : formatTags(item, text, now);
+}
+
+/** Formats as much of the text as fits, in whole code points; without room only what names the item. */
+function formatCutPiece(item: Item, room: number, persona: string, now: Instant): string {
+  const total = item.content.length;
+  const around = formatTags(item, `\n${formatCutMarker(item, total, persona)}`, now).length;
+  const { text, sourceLength } = toHarmless(item.content, Math.max(0, room - around));
+  const cut = formatCutMarker(item, total - sourceLength, persona);
+  return formatTags(item, text === '' ? cut : `${text}\n${cut}`, now);
+}
+
+function formatCutMarker({ id }: Item, missing: number, persona: string): string {
+  return `[cut here, ${missing} more characters: ${formatShowCommand(persona, id)}]`;
+}
+
+function formatTags(
+  { id, type, source, priority, created, isBroadcast, origin }: Item,
+  text: string,
+  now: Instant,
+): string {
+  const from = toHarmlessName(source, MAX_SOURCE);
+  const about = `id="${id}" type="${type}" source="${from}" priority="${priority}" age="${formatDuration(now - created)}"`;
+  // No sender can forge this, because names are quoted and cannot end the quotes.
+  const proof = origin === null ? '' : ` origin="${origin}"`;
+  return `<item ${about}${proof}${isBroadcast ? ' to="everyone"' : ''}>\n${text}\n</item>`;
+}
+
+/** Names that need no quotes in a command line that an agent copies. */
+const BARE = /^(?!-)[A-Za-z0-9._@:+,=-]{1,100}$/;
+// The expression is created at first use, because its Unicode classes take time to load.
+const isQuotable = (name: string): boolean => /^(?!-)[\p{L}\p{N} !#$%()*.;?@[\]^_`{|}~/:+,='-]{1,100}$/u.test(name);
+
+/** Formats `hivebar inbox show PERSONA ID`, ready to run in a shell. */
+function formatShowCommand(persona: string, id: number | 'ID'): string {
+  return `hivebar inbox show ${quoteWord(persona)} ${id}`;
+}
+
+export function formatPendingCommand(persona: string): string {
+  return `hivebar inbox list ${quoteWord(persona)} --pending`;
+}
+
+/**
+ * Quotes a name so that no shell acts on it. A name that cannot be quoted is replaced by a placeholder, which the agent fills in.
+ */
+function quoteWord(name: string): string {
+  if (BARE.test(name)) return name;
+  const quoted = `'${name.replaceAll("'", "'\\''")}'`;
+  return isQuotable(name) && quoted.length <= 120 ? quoted : 'PERSONA';
+}
+
+/**
+ * Text of others, escaped so that it cannot end the frame around it (inbox and gates, contract 3.11). The result has no `<`,
+ * nothing that a reader could take for `<`, nothing invisible, and nothing that reorders a line.
+ *
+ * `&lt;` and `&amp;` stand for `<` and `&`; `\u001b` for the character with that number. Line breaks and tabs stay.
+ */
+interface HarmlessText {
+  readonly text: string;
+  /** How many UTF-16 units of the original are covered: all of them, unless there was no room. */
+  readonly sourceLength: number;
+}
+
+/** Escapes as much of `raw` as fits into `room` UTF-16 units, in whole code points. */
+export function toHarmless(raw: string, room: number): HarmlessText {
+  let text = '';
+  let sourceLength = 0;
+  for (const char of raw) {
+    const next = spellCharacter(char, raw, sourceLength);
+    if (text.length + next.length > room) break;
+    text += next;
+    sourceLength += char.length;
+  }
+  return { text, sourceLength };
+}
+
+/** Escapes a name for use between the quotes of an attribute, at most `most` code points of it. */
+export function toHarmlessName(raw: string, most: number): string {
+  const head = [...raw.slice(0, most * 2 + 1)].slice(0, most).join('');
+  const { text } = toHarmless(head, Number.POSITIVE_INFINITY);
+  const inOne = text
+    .replaceAll('"', "'")
+    .replaceAll('>', '&gt;')
+    .replaceAll('\n', '\\u000a')
+    .replaceAll('\t', '\\u0009');
+  return head.length < raw.length ? `${inOne}...` : inOne;
+}
+
+/** Character references that a reader could decode into `<`. */
+const ENTITY = /&(?=#|lt|gt|amp|[a-z][a-z0-9]{1,30};)/iy;
+/** Characters that become `<` when a reader normalizes the text. */
+const SAME_LETTER = /[\ufe64\uff1c\u226e]/;
+/** Invisible characters that are allowed: they join or separate letters, and choose how an emoji is drawn. */
+const ALLOWED_HIDDEN: ReadonlySet<string> = new Set(['\n', '\t', '\u200c', '\u200d', '\ufe0e', '\ufe0f']);
+
+function spellCharacter(char: string, raw: string, at: number): string {
+  if (char === '<') return '&lt;';
+  if (char === '&') return startsAt(ENTITY, raw, at) ? '&amp;' : char;
+  if (char === '\r' && raw[at + 1] === '\n') return '';
+  if (!char.isWellFormed()) return '\ufffd';
+  if (char < '\u007f' && char >= ' ') return char;
+  const isWrong = SAME_LETTER.test(char) || (isHidden(char) && !ALLOWED_HIDDEN.has(char)) || looksLikeClosing(raw, at);
+  return isWrong ? spellByNumber(char) : char;
+}
+
+// The expressions are created at first use, because their Unicode classes cost a millisecond at the start of a hook.
+const isHidden = (char: string): boolean => /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u.test(char);
+
+/** Whether a character that looks like `<` is followed by one that looks like the slash of a closing tag. */
+function looksLikeClosing(text: string, at: number): boolean {
+  return startsAt(
+    /[\u02c2\u1438\u1daf\u2039\u226e\u22d6\u27e8\u276e\u2770\u2329\u29fc\u3008\u300a\ua4f4][\s\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]{0,40}[/\\\u2044\u2215\u2571\u29f5\u29f8\uff0f\uff3c]/uy,
+    text,
+    at,
+  );
+}
+
+function startsAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+function spellByNumber(char: string): string {
+  const code = (char.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
 }

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { PersonaId } from '../../model/index.ts';
+import { type Disk, getErrno, toIoFault } from '../../state/index.ts';
 import { DECISION, DECISION_WAITING } from './gate.ts';
 import type { Gates } from './gates.ts';
 
@@ -37,4 +39,17 @@ export function createGatesForDecisions(
       else gates.clear(persona, ({ id }) => id === DECISION_WAITING);
     },
   };
+}
+
+/**
+ * The stems of all personas that ever had a gate file. Reads one directory instead of one per persona. @throws Fault `unreadable`
+ */
+export function readGateOwners(disk: Disk, state: string): ReadonlySet<string> {
+  const directory = join(state, 'gates');
+  try {
+    return new Set(disk.files.readdir(directory));
+  } catch (error) {
+    if (getErrno(error) === 'ENOENT') return new Set();
+    throw toIoFault(error, directory, 'unreadable');
+  }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Instant } from '../../model/index.ts';
 import {
+  type AgentToolCall,
   type Asker,
   type CheckName,
   DECISION_WAITING,
@@ -10,9 +11,10 @@ import {
   holds,
   isConsumed,
   isFresh,
+  isGateCommand,
+  isMatchingCall,
   type Mode,
 } from './gate.ts';
-import { type AgentToolCall, isGateCommand, isMatchingCall } from './matcher.ts';
 
 /** The result of an automatic check. `failed`: it could not tell, which counts as `clear` and is reported. */
 export type CheckAnswer =
@@ -219,4 +221,41 @@ function computePrint({ hook, gateStates, also }: GateQuestion, judgements: read
 
 function formatGateResult({ gate_id, message, hint }: GateResult): string {
   return `${gate_id}: ${message}${hint === null ? '' : ` (${hint})`}`;
+}
+
+/** Where the session works, for the checks. */
+export interface Workplace {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Checks a folder with `git status`: `open` if there is anything to commit, `failed` if git fails. Never rejects. */
+export type GitCheck = (place: Workplace) => Promise<CheckAnswer>;
+
+/** The variable with the bead that the session was started for. */
+const HOOKED = 'GT_HOOK_BEAD';
+
+/** Runs these checks, each once (contract 4). A folder without git, or without a repository, counts as clean. */
+export async function runChecks(
+  names: ReadonlySet<CheckName>,
+  place: Workplace,
+  git: GitCheck,
+): Promise<ReadonlyMap<CheckName, CheckAnswer>> {
+  const answers = [...names].map(async (name) => [name, await runCheck(name, place, git)] as const);
+  return new Map(await Promise.all(answers));
+}
+
+async function runCheck(name: CheckName, place: Workplace, git: GitCheck): Promise<CheckAnswer> {
+  switch (name) {
+    case 'commit-push':
+      return await git(place);
+    case 'bead-update':
+    case 'mol-gate-pending': {
+      const bead = place.env[HOOKED] ?? '';
+      return bead === '' ? { is: 'clear' } : { is: 'open', detail: bead };
+    }
+    case 'decision-waiting':
+      return { is: 'failed', why: 'it is a mark and not looked at here' };
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CHECKS, checkGate, type Gate, type GateMark, HOOKS, MARK_PROVENANCES, MODES, MOST_NAME } from './gate.ts';
-import { formatGate, MOST_FILE_BYTES, parseGate } from './gate-text.ts';
+import { formatGate, MOST_FILE_BYTES, parseGate } from './gate-files.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }).filter((one) => one.trim() !== '');
 const session = fc.string({ unit: 'binary', minLength: 1, maxLength: MOST_NAME });

@@ -6,9 +6,8 @@ import { scratch } from '../../../test/kit/scratch.ts';
 import { realRandom, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
 import type { DecisionGates } from '../decisions/index.ts';
-import type { GitCheck } from './checks.ts';
 import { createGatesForDecisions } from './decision-gates.ts';
-import type { CheckAnswer } from './evaluate.ts';
+import type { CheckAnswer, GitCheck } from './evaluate.ts';
 import { openGates } from './gates.ts';
 import { NO_OPEN_DECISIONS } from './open-decisions.ts';
 

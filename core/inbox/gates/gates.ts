@@ -3,9 +3,18 @@ import type { Clock, Random } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { Items, OwnItem } from '../item.ts';
 import { isCheckedByHook } from './built-ins.ts';
-import { type GitCheck, runChecks, type Workplace } from './checks.ts';
-import { canLoop, evaluateGates, type GateEvaluation, type GateVerdict, letGoBlock } from './evaluate.ts';
 import {
+  canLoop,
+  evaluateGates,
+  type GateEvaluation,
+  type GateVerdict,
+  type GitCheck,
+  letGoBlock,
+  runChecks,
+  type Workplace,
+} from './evaluate.ts';
+import {
+  type AgentToolCall,
   type Asker,
   type CheckName,
   checkGate,
@@ -22,7 +31,6 @@ import {
   toSessionKey,
 } from './gate.ts';
 import { type AllGates, openGateFiles } from './gate-files.ts';
-import type { AgentToolCall } from './matcher.ts';
 import { applyOpenDecisions, type OpenDecisionLookup, type UnansweredDecision } from './open-decisions.ts';
 import { createTurnFile, type TurnFile } from './turn-file.ts';
 

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { delimiter, isAbsolute, parse } from 'node:path';
 import { findProgram, readVariable } from '../../ports/index.ts';
-import type { GitCheck, Workplace } from './checks.ts';
-import type { CheckAnswer } from './evaluate.ts';
+import type { CheckAnswer, GitCheck, Workplace } from './evaluate.ts';
 
 /** How much of the list of changes is read: enough to notice that it changed. */
 const MOST_BYTES = 1_048_576;

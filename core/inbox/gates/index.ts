@@ -1,8 +1,8 @@
 export { BUILT_INS, type GateTiming, isCheckedByHook, toGateTiming } from './built-ins.ts';
-export type { GitCheck, Workplace } from './checks.ts';
-export { createGatesForDecisions, type GatesForDecisions } from './decision-gates.ts';
-export type { CheckAnswer, GateResult, GateVerdict, LetGoReason } from './evaluate.ts';
+export { createGatesForDecisions, type GatesForDecisions, readGateOwners } from './decision-gates.ts';
+export type { CheckAnswer, GateResult, GateVerdict, GitCheck, LetGoReason, Workplace } from './evaluate.ts';
 export {
+  type AgentToolCall,
   type Asker,
   CHECKS,
   type CheckName,
@@ -17,7 +17,10 @@ export {
   HOOKS,
   type Hook,
   holds,
+  isGateCommand,
+  isMatchingCall,
   type MarkProvenance,
+  type Matcher,
   MODES,
   type Mode,
   needsForce,
@@ -32,6 +35,4 @@ export {
   openGates,
 } from './gates.ts';
 export { createGitCheck } from './git.node.ts';
-export { type AgentToolCall, isGateCommand, isMatchingCall, type Matcher } from './matcher.ts';
 export { NO_OPEN_DECISIONS, type OpenDecisionLookup, type UnansweredDecision } from './open-decisions.ts';
-export { readGateOwners } from './owners.ts';

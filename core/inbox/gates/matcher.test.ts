@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { check, gate, rig } from '../../../test/kit/gates-rig.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
-import { checkGate } from './gate.ts';
-import { type AgentToolCall, isGateCommand, isMatchingCall } from './matcher.ts';
+import { type AgentToolCall, checkGate, isGateCommand, isMatchingCall } from './gate.ts';
 
 const bash = (command: string): AgentToolCall => ({ name: 'Bash', command });
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeMachine, lines } from '../../../test/kit/queue-rig.ts';
-import { append } from './append.ts';
-import { parseEntry } from './entry.ts';
+import { append, parseEntry } from './entry.ts';
 
 const PATH = '/queue/s.jsonl';
 

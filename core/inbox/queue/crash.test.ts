@@ -3,10 +3,8 @@ import { describe, test } from 'node:test';
 import type { Mishaps } from '../../../test/kit/fake-files.ts';
 import { type FakeMachine, fakeMachine, fakeStore, lines } from '../../../test/kit/queue-rig.ts';
 import { O } from '../../ports/index.ts';
-import { append } from './append.ts';
-import { formatCopy } from './copy.ts';
-import { parseEntry } from './entry.ts';
-import { takeOver } from './take-over.ts';
+import { append, parseEntry } from './entry.ts';
+import { formatCopy, takeOver } from './take-over.ts';
 
 const PATH = '/d/s1.jsonl';
 const QUEUE = { path: PATH, persona: 'ada' };

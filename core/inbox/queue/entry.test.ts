@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { ITEM_TYPES } from '../item.ts';
-import { MAX_CONTENT } from '../mail.ts';
+import { MAX_CONTENT } from '../new-item.ts';
 import { formatEntryLine, parseEntry, type QueueEntry } from './entry.ts';
 
 const NOW = 1_700_000_000_000;

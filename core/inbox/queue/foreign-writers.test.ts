@@ -11,9 +11,7 @@ import { until } from '../../../test/kit/until.ts';
 import { pause, realClock, realFiles, realRandom, silentLog } from '../../ports/index.ts';
 import { createRealDisk, type Disk, openDatabase } from '../../state/index.ts';
 import { openItems } from '../index.ts';
-import { append } from './append.ts';
-import { parseEntry } from './entry.ts';
-import type { QueueMachine } from './machine.ts';
+import { append, parseEntry, type QueueMachine } from './entry.ts';
 import { takeOver } from './take-over.ts';
 
 const disk = createRealDisk(silentLog);

@@ -1,6 +1,18 @@
-export { append } from './append.ts';
-export { type EntryParseResult, formatEntryLine, parseEntry, type QueueEntry } from './entry.ts';
-export type { QueueMachine } from './machine.ts';
-export { findStrayQueues, listQueueDirectories, type QueueSession, toQueuePath } from './queue-files.ts';
+export {
+  append,
+  type EntryParseResult,
+  formatEntryLine,
+  parseEntry,
+  type QueueEntry,
+  type QueueMachine,
+} from './entry.ts';
+export {
+  findStrayQueues,
+  listQueueDirectories,
+  type QueueSession,
+  type TakeOverAllOptions,
+  type TakeOverAllResult,
+  takeOverAll,
+  toQueuePath,
+} from './queue-files.ts';
 export { type Insert, type PersonaQueue, type TakeOverResult, takeOver } from './take-over.ts';
-export { type TakeOverAllOptions, type TakeOverAllResult, takeOverAll } from './take-over-all.ts';

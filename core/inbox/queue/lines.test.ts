@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { lines } from '../../../test/kit/queue-rig.ts';
-import { formatCopy, parseCopy } from './copy.ts';
-import { endsTorn, formatMarker, parsePieces } from './lines.ts';
+import { endsTorn, formatMarker, parsePieces } from './entry.ts';
+import { formatCopy, parseCopy } from './take-over.ts';
 
 const NONCE = '0123456789abcdef0123456789abcdef';
 const found = (text: string | Uint8Array): readonly string[] =>

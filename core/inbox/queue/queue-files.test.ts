@@ -5,8 +5,14 @@ import { fakeStore, lines } from '../../../test/kit/queue-rig.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
-import { findStrayQueues, listQueueFiles, type QueueSession, toQueuePath } from './queue-files.ts';
-import { type TakeOverAllResult, takeOverAll } from './take-over-all.ts';
+import {
+  findStrayQueues,
+  listQueueFiles,
+  type QueueSession,
+  type TakeOverAllResult,
+  takeOverAll,
+  toQueuePath,
+} from './queue-files.ts';
 
 const disk = createRealDisk(silentLog);
 const machine = { disk, clock: realClock, random: realRandom };

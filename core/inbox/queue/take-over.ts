@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { toFault } from '../../model/index.ts';
 import { pause } from '../../ports/index.ts';
-import { type Disk, type LockedFile, openLocked, syncDirectory, toIoFault } from '../../state/index.ts';
+import {
+  createRefusal,
+  type Disk,
+  type LockedFile,
+  openForAppend,
+  openLocked,
+  syncDirectory,
+  toIoFault,
+} from '../../state/index.ts';
 import type { NewItem } from '../item.ts';
-import { type BadLine, putAside } from './bad-lines.ts';
-import { readFrom, writeAll } from './bytes.ts';
-import { formatCopy, parseCopy, type WholeCopy } from './copy.ts';
-import { endsLine, endsTorn, formatMarker, parsePieces } from './lines.ts';
-import type { QueueMachine } from './machine.ts';
+import { endsLine, endsTorn, formatMarker, parsePieces, type QueueMachine } from './entry.ts';
 
 export interface PersonaQueue {
   readonly path: string;
@@ -205,4 +210,121 @@ function insertLines(lines: readonly QueueLine[], insert: Insert): readonly BadL
   };
   run(lines);
   return refused;
+}
+
+/** The file of bad lines starts again when it would be larger than this. */
+const MOST_BYTES = 1024 * 1024;
+const MOST_CHARS = 64 * 1024;
+
+interface BadLine {
+  readonly line: string;
+  readonly why: string;
+}
+
+/**
+ * Appends bad lines to `FILE.bad` (0600), unchanged except that they are cut at 64 Ki characters. The file is bounded: it starts
+ * again at 1 MiB. A failure is only logged, because later lines must not wait for a bad one.
+ */
+function putAside(disk: Disk, queue: string, lines: readonly BadLine[]): void {
+  if (lines.length === 0) return;
+  const path = `${queue}.bad`;
+  const { log } = disk;
+  const first = lines[0]?.why ?? '';
+  log.warn(`${queue}: ${lines.length} bad lines, put aside in ${path}; the first: ${first}`, { path: queue });
+  try {
+    const { fd, stat } = openForAppend(disk, path);
+    try {
+      let size = stat.size;
+      for (const { line } of lines) {
+        const bytes = Buffer.from(`${line.slice(0, MOST_CHARS)}\n`);
+        if (size + bytes.length > MOST_BYTES) {
+          disk.files.ftruncate(fd, 0);
+          size = 0;
+        }
+        writeAll(disk, fd, bytes);
+        size += bytes.length;
+      }
+    } finally {
+      disk.files.close(fd);
+    }
+  } catch (error) {
+    log.warn(`${toIoFault(error, path, 'unwritable').message}; bad lines are lost`, { path: queue });
+  }
+}
+
+/** The limit of a queue or of its copy, because both are read as a whole. */
+const MOST_FILE_BYTES = 64 * 1024 * 1024;
+const AT_ONCE = 64 * 1024;
+
+/** Reads everything from an open file. @throws Fault `unreadable` if that is more than 64 MiB */
+function readFrom({ files }: Disk, fd: number, path: string): Uint8Array {
+  const { size } = files.fstat(fd);
+  if (size > MOST_FILE_BYTES) {
+    throw createRefusal(
+      path,
+      `has ${size} bytes, over ${MOST_FILE_BYTES}; nothing of it was taken, move it away`,
+      'unreadable',
+    );
+  }
+  const parts: Uint8Array[] = [];
+  for (let at = 0; ; ) {
+    const part = Buffer.alloc(Math.max(AT_ONCE, size - at));
+    const got = files.read(fd, part, at);
+    if (got === 0) return Buffer.concat(parts);
+    parts.push(part.subarray(0, got));
+    at += got;
+  }
+}
+
+/** @throws what `write` throws, or an error if it makes no progress */
+function writeAll({ files }: Disk, fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) {
+    const wrote = files.write(fd, bytes.subarray(done));
+    if (wrote === 0) throw new Error('the disk takes no more bytes');
+    done += wrote;
+  }
+}
+
+/**
+ * The copy of a queue's lines beside it, `FILE.draining`. Its first line names the copy and describes the rest, which is the
+ * unchanged bytes. A copy counts only if it is whole.
+ */
+type Copy =
+  | { readonly is: 'none' }
+  /** Its writer died before the copy was complete, so the queue still holds everything. */
+  | { readonly is: 'torn' }
+  | WholeCopy;
+
+interface WholeCopy {
+  readonly is: 'whole';
+  /** 32 hex digits, unique to this copy. */
+  readonly nonce: string;
+  readonly body: Uint8Array;
+}
+
+const BEGINS = '{"copy":"';
+const HEAD = /^\{"copy":"([0-9a-f]{32})","bytes":(\d{1,15}),"sha256":"([0-9a-f]{64})"\}$/;
+const LF = 0x0a;
+
+export function formatCopy(nonce: string, body: Uint8Array): Uint8Array {
+  const head = `${BEGINS}${nonce}","bytes":${body.length},"sha256":"${computeSha256(body)}"}\n`;
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+export function parseCopy(bytes: Uint8Array): Copy {
+  if (bytes.length === 0) return { is: 'none' };
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 256)).toString('latin1');
+  if (!start.startsWith(BEGINS.slice(0, start.length))) {
+    // Not our format: lines that somebody else put there. The hash of the content is the name, so that a repetition is
+    // recognised.
+    return { is: 'whole', nonce: computeSha256(bytes).slice(0, 32), body: bytes };
+  }
+  const end = bytes.indexOf(LF);
+  const [, nonce = '', length = '', sum = ''] = HEAD.exec(start.slice(0, Math.max(0, end))) ?? [];
+  const body = bytes.subarray(end + 1, end + 1 + Number(length));
+  return nonce !== '' && computeSha256(body) === sum ? { is: 'whole', nonce, body } : { is: 'torn' };
+}
+
+function computeSha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,9 +1,8 @@
 import { Fault, type FaultCode } from '../../model/index.ts';
 import type { Clock, Random } from '../../ports/index.ts';
-import type { Dialer } from './dial.node.ts';
-import { RELAY } from './faults.ts';
-import type { RelayLink, StreamDelivery } from './link.ts';
-import { isAtLeast, STREAM } from './names.ts';
+import type { Dialer } from './link.node.ts';
+import { RELAY, type RelayLink, type StreamDelivery } from './link.ts';
+import { isAtLeast, STREAM } from './wire.ts';
 
 /** The result of one step of a check. */
 export type RelayCheckStep =

@@ -9,9 +9,8 @@ import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import type { Fault } from '../../model/index.ts';
 import { parseNatsTarget } from '../../net/index.ts';
-import { createDialer, type Dialer } from './dial.node.ts';
-import { RELAY } from './faults.ts';
-import { openRelayLink } from './link.node.ts';
+import { createDialer, type Dialer, openRelayLink } from './link.node.ts';
+import { RELAY } from './link.ts';
 
 const dialer = (url: string, more: { resolve?: () => Promise<readonly string[]>; token?: string } = {}): Dialer =>
   createDialer({

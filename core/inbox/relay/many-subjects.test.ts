@@ -6,13 +6,11 @@ import { Fault } from '../../model/index.ts';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
 import { openDatabase } from '../../state/index.ts';
 import { openItems } from '../items.ts';
-import { openRelayCheckpoints } from './checkpoints.ts';
-import { RELAY } from './faults.ts';
-import type { RelayLink, StreamDelivery } from './link.ts';
-import type { Durable } from './names.ts';
+import { RELAY, type RelayLink, type StreamDelivery } from './link.ts';
 import { openOutgoingItems } from './outgoing.ts';
+import { openRelayCheckpoints } from './receive.ts';
 import { startRelay } from './relay.ts';
-import { formatWireMessage } from './wire.ts';
+import { type Durable, formatWireMessage } from './wire.ts';
 
 /** A server of 2.10 or newer, as far as a link shows it: the package of the tests is older. */
 function newerServer() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createDurables, decodeName, encodeName, parseAddressee, toMessageId, toSubject } from './names.ts';
+import { createDurables, decodeName, encodeName, parseAddressee, toMessageId, toSubject } from './wire.ts';
 
 const name = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),

@@ -1,7 +1,7 @@
 import { formatIso, type Instant, parseJson } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { RelayLink, StreamMessage } from './link.ts';
-import { MACHINES, toMachineSubject } from './names.ts';
+import { MACHINES, toMachineSubject } from './wire.ts';
 
 export interface ResidenceOptions {
   /** This machine's name in the stream. */

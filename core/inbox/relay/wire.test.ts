@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { ITEM_TYPES, type Priority } from '../item.ts';
-import type { KeyedItem } from './keyed-item.ts';
-import { toSubject } from './names.ts';
-import { formatWireMessage, parseInstant, parseWireItem } from './wire.ts';
+import { formatWireMessage, type KeyedItem, parseInstant, parseWireItem, toSubject } from './wire.ts';
 
 const instant = fc.integer({ min: 0, max: 4_000_000_000_000 });
 const text = fc.string({ unit: 'grapheme' });

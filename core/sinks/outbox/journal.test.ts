@@ -8,7 +8,7 @@ import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts'
 import { silentLog } from '../../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../../state/index.ts';
 import { type JournalEntry, type OutboxJournal, openJournal } from './journal.ts';
-import { OUTBOX_SCHEMA } from './schema.ts';
+import { OUTBOX_SCHEMA } from './rows.ts';
 
 const PATH = '/d/outbox.journal';
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-journal-'));

@@ -8,7 +8,7 @@ import { Fault, type PersonaId } from '../../model/index.ts';
 import { type Clocks, silentLog } from '../../ports/index.ts';
 import { type Database, migrate, openDatabase } from '../../state/index.ts';
 import { type Outbox, type OutboxOptions, type OutboxRow, openOutbox, openOutboxReader } from './index.ts';
-import { OUTBOX_SCHEMA } from './schema.ts';
+import { OUTBOX_SCHEMA } from './rows.ts';
 
 const going = new AbortController().signal;
 const JOURNAL = '/d/outbox.journal';

@@ -3,14 +3,12 @@ import { Fault, type KnownSet, type PersonaId, toFault } from '../../model/index
 import type { Clock, Clocks } from '../../ports/index.ts';
 import { type CommitSchedule, createGroupCommit, type Database, type Disk, migrate } from '../../state/index.ts';
 import { type Ack, EMPTY_TAIL, type Sink } from '../sink.ts';
-import { computeSavedSum } from './checksums.ts';
 import type { Rotation } from './event-file.ts';
 import { type JournalEntry, type JournalEvent, openJournal } from './journal.ts';
 import { findChange, openKnownTable, type StoredSet } from './known-table.ts';
 import { createPublisher } from './publisher.ts';
-import { type BehindPersona, reconcileEventFiles } from './reconcile.ts';
-import { type OutboxReader, type OutboxRow, openOutboxReader, openPublishedRows } from './rows.ts';
-import { OUTBOX_SCHEMA } from './schema.ts';
+import { type BehindPersona, computeSavedSum, reconcileEventFiles } from './reconcile.ts';
+import { OUTBOX_SCHEMA, type OutboxReader, type OutboxRow, openOutboxReader, openPublishedRows } from './rows.ts';
 import { createSyncer, type Retention } from './syncer.ts';
 
 export interface OutboxOptions {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { brainclaw, EXPECTED, type Store, seqOf, told, viewed } from '../../../../test/kit/brainclaw-store.ts';
 import { realFiles } from '../../../ports/index.ts';
-import { toBoardSummary } from './board.ts';
 import { readBases } from './checkpoint.ts';
-import { parseConfig, readConfig } from './config.ts';
-import { findRemarks } from './health.ts';
 import type { JournalReader, JournalView } from './journal.ts';
+import { parseConfig, readConfig } from './projects.ts';
+import { toBoardSummary } from './sheet.ts';
+import { findRemarks } from './sheet-rows.ts';
 
 const MANIFEST = '000000000358.manifest.json';
 const SNAPSHOT = '000000000358.snapshot.json';

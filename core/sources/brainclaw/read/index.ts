@@ -2,17 +2,23 @@ export {
   type Attention,
   type AttentionItem,
   type AttentionReason,
+  type BoardSection,
   countAttention,
   findAttentionItems,
   findAttentionReason,
+  findSections,
   getStatus,
 } from './attention.ts';
-export { type BoardSlot, type BoardSummary, type ProjectCounts, toBoardSummary } from './board.ts';
-export { type Base, type Bases, type RefusedBase, readBases, type SeedItem } from './checkpoint.ts';
-export { CLASSES, type EventClass, findEventClass, isKnownAction } from './classes.ts';
-export { parseConfig, readConfig, type StoreConfig } from './config.ts';
-export { type Cursor, parseCursor, toRecordIdentity } from './cursor.ts';
-export { findRemarks, type Remark } from './health.ts';
+export {
+  type Base,
+  type Bases,
+  type Cursor,
+  parseCursor,
+  type RefusedBase,
+  readBases,
+  type SeedItem,
+  toRecordIdentity,
+} from './checkpoint.ts';
 export {
   type Cases,
   type InspectionReport,
@@ -29,21 +35,30 @@ export {
   type ReplayReason,
   type SegmentView,
 } from './journal.ts';
-export type { Diagnosis, SkippedLine, Violation } from './ledger.ts';
-export { MOST_LINE } from './lines.ts';
-export type { AppliedRecord, JournalListener } from './listener.ts';
-export { type AgentInbox, type AgentMailReader, type BadFile, createAgentMailReader, MOST_MESSAGE } from './mail.ts';
-export { type AgentMessage, isActionable, isPending, type MessageRead, parseAgentMessage } from './message.ts';
-export { type Meta, type MetaRead, readMeta } from './meta.ts';
-export type {
-  ProjectSheet,
-  ProjectSheetAgent,
-  ProjectSheetRow,
-  ProjectSheetSection,
-  SheetCount,
-  SheetSectionId,
-} from './project-sheet.ts';
-export { type ActivityRecord, type Entity, MOST_ACTIVITY, type Projection, type RecordEffect } from './projection.ts';
+export type { AppliedRecord, Diagnosis, JournalListener, SkippedLine, Violation } from './ledger.ts';
+export {
+  type AgentInbox,
+  type AgentMailReader,
+  type AgentMessage,
+  type BadFile,
+  createAgentMailReader,
+  isActionable,
+  isPending,
+  type MessageRead,
+  MOST_MESSAGE,
+  parseAgentMessage,
+} from './mail.ts';
+export {
+  type ActivityRecord,
+  CLASSES,
+  type Entity,
+  type EventClass,
+  findEventClass,
+  isKnownAction,
+  MOST_ACTIVITY,
+  type Projection,
+  type RecordEffect,
+} from './projection.ts';
 export {
   assignIds,
   type FoundProject,
@@ -52,14 +67,46 @@ export {
   type Project,
   type ProjectPlaces,
   type ProjectSearchResult,
+  parseConfig,
+  readConfig,
   STORE,
+  type StoreConfig,
   toSafeId,
 } from './projects.ts';
 export type { ReadFiles } from './read-files.ts';
-export { type JournalRecord, type JsonFields, parseRecord, type RecordRead, type RecordRefusal } from './record.ts';
-export { FAR, type JournalReplay } from './replay.ts';
-export { type BoardSection, findSections } from './sections.ts';
-export { parseSeed, type Seed } from './seed.ts';
-export { type SheetSources, toProjectSheet } from './sheet.ts';
-export { type AgentSources, toInboxName, toSheetAgents } from './sheet-agents.ts';
-export { MOST_ROWS, type SheetPage } from './sheet-rows.ts';
+export {
+  type JournalRecord,
+  type JsonFields,
+  type Meta,
+  type MetaRead,
+  parseRecord,
+  type RecordRead,
+  type RecordRefusal,
+  readMeta,
+} from './record.ts';
+export { FAR, type JournalReplay, MOST_LINE } from './replay.ts';
+export {
+  type AgentSources,
+  type BoardSlot,
+  type BoardSummary,
+  type ProjectCounts,
+  parseSeed,
+  type Seed,
+  type SheetSources,
+  toBoardSummary,
+  toInboxName,
+  toProjectSheet,
+  toSheetAgents,
+} from './sheet.ts';
+export {
+  findRemarks,
+  MOST_ROWS,
+  type ProjectSheet,
+  type ProjectSheetAgent,
+  type ProjectSheetRow,
+  type ProjectSheetSection,
+  type Remark,
+  type SheetCount,
+  type SheetPage,
+  type SheetSectionId,
+} from './sheet-rows.ts';

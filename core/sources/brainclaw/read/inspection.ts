@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatJson } from '../../text.ts';
-import { findViolations, type Violation } from './ledger.ts';
-import type { AppliedRecord, JournalListener } from './listener.ts';
+import { type AppliedRecord, findViolations, type JournalListener, type Violation } from './ledger.ts';
 import type { JournalRecord } from './record.ts';
 
 /** The position of a record in the journal. */

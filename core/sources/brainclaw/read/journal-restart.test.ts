@@ -25,9 +25,9 @@ import {
   told,
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
-import { parseCursor } from './cursor.ts';
-import { findRemarks } from './health.ts';
+import { parseCursor } from './checkpoint.ts';
 import { createJournalReader, type JournalReader, type JournalView, type RefreshResult } from './journal.ts';
+import { findRemarks } from './sheet-rows.ts';
 
 const why = (seen: RefreshResult): string => (seen.is === 'replayed' ? seen.why : seen.is);
 

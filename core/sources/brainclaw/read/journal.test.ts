@@ -16,9 +16,9 @@ import {
   told,
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
-import { toBoardSummary } from './board.ts';
 import { createJournalReader, type JournalView, type RefreshResult } from './journal.ts';
-import { MOST_LINE } from './lines.ts';
+import { MOST_LINE } from './replay.ts';
+import { toBoardSummary } from './sheet.ts';
 
 const why = (seen: RefreshResult): string => (seen.is === 'replayed' ? seen.why : seen.is);
 const attention = ({ replay }: JournalView): number => toBoardSummary(replay.projection).attention_required.total;

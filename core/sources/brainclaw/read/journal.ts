@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { createRefusal, toIoFault } from '../../../state/index.ts';
-import type { Base, Bases, RefusedBase } from './checkpoint.ts';
-import { type Cursor, toRecordIdentity } from './cursor.ts';
-import { type ReadPosition, readLines } from './lines.ts';
-import type { AppliedRecord, JournalListener } from './listener.ts';
+import type { BoardSection } from './attention.ts';
+import { type Base, type Bases, type Cursor, type RefusedBase, toRecordIdentity } from './checkpoint.ts';
+import type { AppliedRecord, JournalListener } from './ledger.ts';
+import { readSegments, type SegmentFile, type Segments, toStamp } from './mail.ts';
 import { openFile, type ReadFiles, readBytes } from './read-files.ts';
 import { parseRecord } from './record.ts';
-import { type JournalReplay, startReplay } from './replay.ts';
-import type { BoardSection } from './sections.ts';
-import { readSegments, type SegmentFile, type Segments, toStamp } from './segments.ts';
+import { type JournalReplay, type ReadPosition, readLines, startReplay } from './replay.ts';
 
 export interface JournalReaderOptions {
   /** How far an earlier reader came; null when there was none, or it saved nothing. */

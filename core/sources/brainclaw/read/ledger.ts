@@ -1,7 +1,6 @@
 import type { Span } from '../../../model/index.ts';
-import { findEventClass, isKnownAction } from './classes.ts';
+import { findEventClass, isKnownAction, type Projection, type RecordEffect, shortenText } from './projection.ts';
 import type { JournalRecord, RecordRefusal } from './record.ts';
-import { shortenText } from './trim.ts';
 
 /** A line that is no record. */
 export interface SkippedLine {
@@ -38,7 +37,7 @@ export interface Diagnosis {
   readonly unknownActions: Readonly<Record<string, number>>;
 }
 
-export interface JournalLedger {
+interface JournalLedger {
   skip(segment: string, byte: number, why: RecordRefusal): void;
   /** Takes back the last skipped line, which was a record after all. */
   unskip(): void;
@@ -173,4 +172,27 @@ function sumCounts(counts: ReadonlyMap<unknown, number>): number {
   let sum = 0;
   for (const count of counts.values()) sum += count;
   return sum;
+}
+
+/** A record and its position. */
+export interface AppliedRecord {
+  readonly record: JournalRecord;
+  readonly segment: string;
+  /** The byte range of the line in the segment; `end` is the byte after its newline. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Receives every line of a journal, in replay order, while it is read. An exception that it throws ends the reading. */
+export interface JournalListener {
+  /**
+   * A replay begins with the first segment, so everything received before is void. It may begin again before any record is
+   * applied, when the checkpoint it began from turns out to belong to another journal.
+   * @param projection with the items of the checkpoint, and later as it is after each record
+   */
+  begin(projection: Projection): void;
+  /** A record was applied. A record that was skipped because of its seq may be applied later, with the record after it. */
+  applied(appliedRecord: AppliedRecord, effect: RecordEffect): void;
+  /** A line is no record. */
+  skipped(skippedLine: Omit<SkippedLine, 'adjudicated'>): void;
 }

@@ -17,8 +17,8 @@ import { findAttentionItems, findAttentionReason } from './attention.ts';
 import { readBases } from './checkpoint.ts';
 import { startInspection } from './inspection.ts';
 import type { JournalReader, JournalReaderOptions } from './journal.ts';
-import type { JournalListener } from './listener.ts';
-import { readMeta } from './meta.ts';
+import type { JournalListener } from './ledger.ts';
+import { readMeta } from './record.ts';
 
 /** What was heard, a word each. */
 function heard(

@@ -3,8 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSyn
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { brainclaw, EXPECTED, readOnlyFiles, type Store } from '../../../../test/kit/brainclaw-store.ts';
-import { type AgentMailReader, createAgentMailReader } from './mail.ts';
-import { parseAgentMessage } from './message.ts';
+import { type AgentMailReader, createAgentMailReader, parseAgentMessage } from './mail.ts';
 
 const whole = (text: string): string => text;
 const inboxes = (store: Store): string => join(store.root, 'coordination', 'inbox');

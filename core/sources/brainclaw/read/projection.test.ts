@@ -3,14 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { brainclaw, cursorOf, DATA, EXPECTED, viewed } from '../../../../test/kit/brainclaw-store.ts';
-import { countAttention, findAttentionItems } from './attention.ts';
-import { toBoardSummary } from './board.ts';
-import { findEventClass, isKnownAction } from './classes.ts';
-import { findRemarks } from './health.ts';
-import { createProjection, MOST_ACTIVITY } from './projection.ts';
+import { countAttention, findAttentionItems, findSections } from './attention.ts';
+import { createProjection, findEventClass, isKnownAction, MOST_ACTIVITY, trimPayload } from './projection.ts';
 import { type JournalRecord, type JsonFields, parseRecord } from './record.ts';
-import { findSections } from './sections.ts';
-import { trimPayload } from './trim.ts';
+import { toBoardSummary } from './sheet.ts';
+import { findRemarks } from './sheet-rows.ts';
 
 const record = (
   action: string,

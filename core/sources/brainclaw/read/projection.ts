@@ -1,6 +1,5 @@
-import { type EventClass, findEventClass } from './classes.ts';
+import manifest from './classes.json' with { type: 'json' };
 import type { JournalRecord, JsonFields } from './record.ts';
-import { shortenText, trimPayload } from './trim.ts';
 
 /** An item as the journal last recorded it. */
 export interface Entity {
@@ -117,4 +116,96 @@ export function createProjection(): Projection {
       return isAuthoritative;
     },
   };
+}
+
+/** What a record does to the board, according to its action (brainclaw contract 1; observer protocol 2). */
+export type EventClass = 'entity-state' | 'tombstone' | 'journal-meta' | 'observability' | 'registry-lifecycle';
+
+/** The manifest that every reader of the journal can share (observer protocol, open question O1). */
+export const CLASSES: Readonly<Record<EventClass, readonly string[]>> = manifest.classes;
+
+const BY_ACTION: ReadonlyMap<string, EventClass> = new Map(
+  Object.entries(CLASSES).flatMap(([name, actions]) => actions.map((action) => [action, name as EventClass] as const)),
+);
+
+/**
+ * Recognises actions of a later version by their beginning. The table is asked first, because three of its actions begin like
+ * that too.
+ */
+const LIFECYCLE = /^(assignment|run)_/;
+
+/**
+ * The class of an action; null for an unknown one, whose record counts as a new state if it carries one (brainclaw contract 4).
+ */
+export function findEventClass(action: string): EventClass | null {
+  return BY_ACTION.get(action) ?? (LIFECYCLE.test(action) ? 'registry-lifecycle' : null);
+}
+
+/** Whether the table has this action, whatever class an unknown one gets. */
+export const isKnownAction = (action: string): boolean => BY_ACTION.has(action);
+
+/** How many characters of a text are kept. */
+const MOST_TEXT = 4096;
+/** How many entries of a list are kept. */
+const MOST_ENTRIES = 100;
+/** How many characters of a text in a list are kept. */
+const MOST_IN_LIST = 512;
+
+/**
+ * A payload as the board keeps it. Long texts and lists are cut, and objects are dropped, except those in lists, which are cut in
+ * the same way (brainclaw contract 4). The result keeps nothing of the original line in memory.
+ */
+export function trimPayload(payload: JsonFields): JsonFields {
+  return isSmall(payload)
+    ? payload
+    : trimFields(payload, MOST_TEXT, (list) => list.slice(0, MOST_ENTRIES).flatMap(trimEntry));
+}
+
+/** Whether nothing would be cut or dropped. Most payloads are like that, and copying each would take a third of a replay. */
+function isSmall(payload: JsonFields): boolean {
+  for (const key in payload) {
+    const value = payload[key];
+    if (typeof value === 'string') {
+      if (value.length > MOST_TEXT) return false;
+    } else if (typeof value === 'object' && value !== null) {
+      if (key === '__proto__' || !Array.isArray(value) || value.length > MOST_ENTRIES || !value.every(isSmallEntry))
+        return false;
+    }
+  }
+  return true;
+}
+
+function isSmallEntry(value: unknown): boolean {
+  return typeof value === 'string' ? value.length <= MOST_IN_LIST : typeof value !== 'object' || value === null;
+}
+
+function trimEntry(value: unknown): unknown[] {
+  if (typeof value === 'string') return [shortenText(value, MOST_IN_LIST)];
+  if (typeof value !== 'object' || value === null) return [value];
+  return Array.isArray(value) ? [] : [trimFields(value as JsonFields, MOST_IN_LIST, () => null)];
+}
+
+function trimFields(fields: JsonFields, most: number, list: (entries: unknown[]) => unknown[] | null): JsonFields {
+  const trimmedFields: Record<string, unknown> = {};
+  for (const key of Object.keys(fields)) {
+    if (key === '__proto__') continue;
+    const value = fields[key];
+    if (typeof value === 'string') trimmedFields[key] = shortenText(value, most);
+    else if (typeof value !== 'object' || value === null) trimmedFields[key] = value;
+    else if (Array.isArray(value)) {
+      const entries = list(value);
+      if (entries !== null) trimmedFields[key] = entries;
+    }
+  }
+  return trimmedFields;
+}
+
+/**
+ * Cuts a text into a separate string: a slice would keep the whole long text in memory. A character that would be cut in two is
+ * left out.
+ */
+export function shortenText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const isHalf = (text.charCodeAt(most - 1) & 0xfc00) === 0xd800;
+  return Buffer.from(text.slice(0, isHalf ? most - 1 : most), 'utf8').toString('utf8');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CLASSES, findEventClass, isKnownAction } from './classes.ts';
+import { CLASSES, findEventClass, isKnownAction } from './projection.ts';
 import { parseRecord } from './record.ts';
 
 const line = (more: Readonly<Record<string, unknown>>): string =>

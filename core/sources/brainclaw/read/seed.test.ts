@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseSeed, type Seed } from './seed.ts';
+import { parseSeed, type Seed } from './sheet.ts';
 
 const PLANS = [['in_progress', 2]] as const;
 /** As `board_summary` answers, by the public source of brainclaw. */

@@ -14,10 +14,8 @@ import {
 } from '../../../../test/kit/brainclaw-store.ts';
 import { realFiles } from '../../../ports/index.ts';
 import { createAgentMailReader } from './mail.ts';
-import type { ProjectSheet, ProjectSheetRow, ProjectSheetSection } from './project-sheet.ts';
-import type { Seed } from './seed.ts';
-import { toProjectSheet } from './sheet.ts';
-import { MOST_ROWS } from './sheet-rows.ts';
+import { type Seed, toProjectSheet } from './sheet.ts';
+import { MOST_ROWS, type ProjectSheet, type ProjectSheetRow, type ProjectSheetSection } from './sheet-rows.ts';
 
 const mailOf = (store: Store) =>
   createAgentMailReader(realFiles, join(store.root, 'coordination', 'inbox'), (text) => text).read();

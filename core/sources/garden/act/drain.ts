@@ -21,7 +21,7 @@ import {
   toBoxPath,
   type UnreadMessage,
 } from '../read/index.ts';
-import { stampReceipt } from './receipts.ts';
+import { stampReceipt } from './markers.ts';
 import type { WriteContext } from './write-context.ts';
 
 export interface DrainedMessage {

@@ -4,19 +4,24 @@ import {
   formatUtc,
   type GardenPlaces,
   isPlausible,
+  mergeReceipt,
   NATIVE_BACKENDS,
   PROVENANCES,
   type ProcessReader,
   parseGardenId,
+  type Receipt,
   type ReceiverMarker,
+  type RecordV1,
+  readReceipt,
   requireText,
   requireWord,
   type SenderMarker,
+  type Times,
+  toReceiptPath,
   toReceiverPath,
   toSenderPath,
 } from '../read/index.ts';
-import { formatReceiverMarker, formatSenderMarker } from './formats.ts';
-import type { WriteContext } from './write-context.ts';
+import { formatReceipt, formatReceiverMarker, formatSenderMarker, type WriteContext } from './write-context.ts';
 
 interface MarkerInput {
   readonly gardenId: string;
@@ -93,4 +98,40 @@ async function createMarkerOwner(
   if (state?.is !== 'running') throw createGardenFault(`${refusing}no such process is known to run`, gardenId);
   const updatedAt = formatUtc(context.clock.now());
   return { gardenId, backend, nativeSessionId, ownerPid, ownerStartKey: state.startKey, updatedAt };
+}
+
+/**
+ * Writes one time of a receipt. Others write receipts as well and nobody locks, so nothing happens between the read and the write
+ * (garden contract 3, trap 6).
+ * @throws Fault `garden` when the file is no receipt; `unwritable` or `no-space`
+ */
+export function stampReceipt(
+  context: WriteContext,
+  places: GardenPlaces,
+  gardenId: string,
+  field: keyof Times,
+  time: string,
+): Receipt {
+  const receipt = { ...readReceipt(context.disk, places.mailbox, gardenId), [field]: time };
+  writeReceipt(context, places, receipt);
+  return receipt;
+}
+
+/**
+ * Copies the mail times of a v1 record into the receipt, where the receipt has none; writes nothing when there is nothing to
+ * copy. Call it before the record is rewritten: after a kill in between, both files exist (garden contract 3, trap 2).
+ */
+export function migrateReceipts(context: WriteContext, places: GardenPlaces, record: RecordV1): void {
+  const state = readReceipt(context.disk, places.mailbox, record.gardenId);
+  const merged = mergeReceipt(state, record);
+  if (formatReceipt(merged) !== formatReceipt(state)) writeReceipt(context, places, merged);
+}
+
+function writeReceipt(context: WriteContext, places: GardenPlaces, receipt: Receipt): void {
+  writeAtomically(
+    context.disk,
+    context.random,
+    toReceiptPath(places.mailbox, receipt.gardenId),
+    formatReceipt(receipt),
+  );
 }

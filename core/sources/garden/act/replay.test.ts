@@ -14,8 +14,7 @@ import {
 } from '../../../../test/kit/garden-store.ts';
 import { listRecords } from '../read/index.ts';
 import { drain } from './drain.ts';
-import { enqueue } from './enqueue.ts';
-import { type UpsertResult, upsert, type WritableSchema } from './upsert.ts';
+import { enqueue, type UpsertResult, upsert, type WritableSchema } from './enqueue.ts';
 
 const signal = new AbortController().signal;
 /** In what the reference left behind a message has its last name; its bytes are those it was sent with. */

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { garden, handAt } from '../../../../test/kit/garden-store.ts';
 import { computeGardenPlaces, listRecords } from '../read/index.ts';
-import { runLocked } from './store-lock.ts';
+import { runLocked } from './write-context.ts';
 
 const WORKER = fileURLToPath(import.meta.resolve('../../../../test/kit/garden-upserts.ts'));
 const { disk } = handAt();

@@ -6,8 +6,8 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
 import { KEYS_V3, listRecords, readReceipt, readRecord, toCitizenIdentity } from '../read/index.ts';
-import { formatLocalStamp } from './local-stamp.node.ts';
-import { type UpsertInput, upsert } from './upsert.ts';
+import { type UpsertInput, upsert } from './enqueue.ts';
+import { formatLocalStamp } from './local-system.node.ts';
 
 const NEW: UpsertInput = { backend: 'codex', nativeSessionId: 'fresh', cwd: '/c' };
 const record = (store: Garden, id: string): ReturnType<typeof toCitizenIdentity> =>
@@ -253,7 +253,7 @@ test('what is written is private, also where everything is open', () => {
 });
 
 test('a garden id begins with the time on the wall of the machine', () => {
-  const file = fileURLToPath(import.meta.resolve('./local-stamp.node.ts'));
+  const file = fileURLToPath(import.meta.resolve('./local-system.node.ts'));
   const script = `import(${JSON.stringify(file)}).then((m) => console.log(m.formatLocalStamp(Date.parse('2026-06-14T15:00:37.999Z'))))`;
   for (const [zone, stamp] of [
     ['Asia/Seoul', '20260615T000037'],

@@ -6,14 +6,19 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { EXPECTED, fillLiveMarkers, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
-import type { AgentLiveness } from './agent-liveness.ts';
+import {
+  type AgentLiveness,
+  judgeOwner,
+  parseProcStat,
+  parsePsOutput,
+  readReceiver,
+  readSenders,
+} from './agent-liveness.ts';
+import { readStoreLiveness } from './liveness-reader.ts';
 import { readBox } from './mailbox.ts';
-import { readReceiver, readSenders } from './markers.ts';
 import { readProcesses } from './processes.node.ts';
 import { probeListener } from './socket.node.ts';
-import { judgeOwner, parseProcStat, parsePsOutput } from './start-key.ts';
 import { listRecords } from './store.ts';
-import { readStoreLiveness } from './store-liveness.ts';
 
 const { disk } = handAt();
 

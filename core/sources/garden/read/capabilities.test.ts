@@ -4,8 +4,8 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { handAt } from '../../../../test/kit/garden-store.ts';
 import { scratch } from '../../../../test/kit/scratch.ts';
-import { CAPABILITIES } from './backends.ts';
 import { findDrift, parseCapabilities, readCapabilities } from './capabilities.ts';
+import { CAPABILITIES } from './record.ts';
 
 const { codex, ...WITHOUT_CODEX } = CAPABILITIES;
 const json = (backends: unknown, more: object = {}): string => JSON.stringify({ schemaVersion: 1, backends, ...more });

@@ -1,49 +1,16 @@
-export { type AgentLiveness, type AgentReason, judgeLiveness, type LivenessSigns } from './agent-liveness.ts';
 export {
-  BACKENDS,
-  type Backend,
-  CAPABILITIES,
-  type Capability,
-  NATIVE_BACKENDS,
-  type NativeBackend,
-  type WakeMode,
-} from './backends.ts';
-export { type BoxReader, type BoxReading, createBoxReader } from './boxes.ts';
-export {
-  type Capabilities,
-  type CapabilitiesRead,
-  findDrift,
-  parseCapabilities,
-  readCapabilities,
-} from './capabilities.ts';
-export { formatEnvelope, type GardenEnvelope, parseEnvelope, parseSender } from './envelope.ts';
-export { requireBoolean, requireText, requireTextOrNull, requireWord } from './fields.ts';
-export { formatUtc, isGardenId, parseGardenId } from './id.ts';
-export { createLivenessReader, type LivenessReader, type LivenessResult } from './liveness-reader.ts';
-export {
-  type Body,
-  type Box,
-  type BoxState,
-  EMPTY_MS,
-  findMessage,
-  findMessages,
-  findStrays,
-  type GardenMessage,
-  isAnnounced,
-  isLeftEmpty,
-  parseCreated,
-  peek,
-  readBox,
-  SIGNAL,
-  type Stage,
-  type Strays,
-  toBoxPath,
-  type UnreadMessage,
-} from './mailbox.ts';
-export {
+  type AgentLiveness,
+  type AgentReason,
   type ArmProvenance,
+  isPlausible,
+  judgeLiveness,
+  judgeOwner,
+  type LivenessSigns,
   type MarkerRead,
+  type OwnerState,
   PROVENANCES,
+  type ProcessReader,
+  type ProcessState,
   parseReceiverMarker,
   parseSenderMarker,
   type ReceiverMarker,
@@ -53,24 +20,87 @@ export {
   type SenderMarkers,
   toReceiverPath,
   toSenderPath,
-} from './markers.ts';
-export { computeGardenPlaces, type GardenPlaces, type GardenPlacesOptions } from './places.ts';
-export { readProcesses } from './processes.node.ts';
-export { mergeReceipt, parseReceipt, RECEIPT_KEYS, type Receipt, readReceipt, toReceiptPath } from './receipt.ts';
+} from './agent-liveness.ts';
 export {
+  type Capabilities,
+  type CapabilitiesRead,
+  findDrift,
+  formatEnvelope,
+  type GardenEnvelope,
+  parseCapabilities,
+  parseEnvelope,
+  parseSender,
+  readCapabilities,
+} from './capabilities.ts';
+export {
+  computeGardenPlaces,
+  createLivenessReader,
+  type GardenPlaces,
+  type GardenPlacesOptions,
+  type LivenessProbes,
+  type LivenessReader,
+  type LivenessResult,
+  readStoreLiveness,
+  type StoreLiveness,
+} from './liveness-reader.ts';
+export {
+  type Body,
+  type Box,
+  type BoxReader,
+  type BoxReading,
+  type BoxState,
+  createBoxReader,
+  EMPTY_MS,
+  findMessage,
+  findMessages,
+  findStrays,
+  type GardenMessage,
+  isAnnounced,
+  isLeftEmpty,
+  mergeReceipt,
+  parseCreated,
+  parseReceipt,
+  peek,
+  RECEIPT_KEYS,
+  type Receipt,
+  readBox,
+  readReceipt,
+  SIGNAL,
+  type Stage,
+  type Strays,
+  toBoxPath,
+  toReceiptPath,
+  type UnreadMessage,
+} from './mailbox.ts';
+export { readProcesses } from './processes.node.ts';
+export {
+  BACKENDS,
+  type Backend,
+  CAPABILITIES,
+  type Capability,
   type CitizenIdentity,
+  formatUtc,
   type IdentityV2,
   type IdentityV3,
+  isGardenId,
   KEYS_V2,
   KEYS_V3,
   type MetaRecord,
+  NATIVE_BACKENDS,
+  type NativeBackend,
+  parseGardenId,
   parseParent,
   parseRecord,
   type RecordSchema,
   type RecordV1,
+  requireBoolean,
+  requireText,
+  requireTextOrNull,
+  requireWord,
   SCHEMAS,
   type Times,
   toCitizenIdentity,
+  type WakeMode,
 } from './record.ts';
 export { createRecordReader, type RecordListing, type RecordReader } from './records.ts';
 export {
@@ -83,7 +113,6 @@ export {
   readStat,
 } from './small-file.ts';
 export { probeListener, type SocketListener } from './socket.node.ts';
-export { isPlausible, judgeOwner, type OwnerState, type ProcessReader, type ProcessState } from './start-key.ts';
 export {
   type Defect,
   EVERYTHING,
@@ -98,4 +127,3 @@ export {
   type Scan,
   SEED_COMPAT,
 } from './store.ts';
-export { type LivenessProbes, readStoreLiveness, type StoreLiveness } from './store-liveness.ts';

@@ -1,22 +1,22 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Clock } from '../../../ports/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { type AgentLiveness, judgeLiveness } from './agent-liveness.ts';
-import { NATIVE_BACKENDS } from './backends.ts';
 import {
+  type AgentLiveness,
+  judgeLiveness,
   type MarkerRead,
+  type ProcessReader,
   type ReceiverMarker,
   readReceiver,
   readSenders,
   type SenderMarker,
   type SenderMarkers,
   toReceiverPath,
-} from './markers.ts';
-import type { GardenPlaces } from './places.ts';
-import type { MetaRecord } from './record.ts';
-import { COARSE_MS, isSettled, toStamp } from './stamp.ts';
+} from './agent-liveness.ts';
+import { type MetaRecord, NATIVE_BACKENDS } from './record.ts';
+import { COARSE_MS, isSettled, toStamp } from './records.ts';
+import type { SocketListener } from './socket.node.ts';
 import type { Defect } from './store.ts';
-import type { LivenessProbes } from './store-liveness.ts';
 
 /** Reads whether the agents of a store are alive. Only markers that changed are read again. */
 export interface LivenessReader {
@@ -116,4 +116,100 @@ export function createLivenessReader(
     senderErrors: () => refreshSenders().read.errors,
     forget: (gardenId) => void receivers.delete(gardenId),
   };
+}
+
+/** How the machine is asked which agents are alive. */
+export interface LivenessProbes {
+  readonly readProcesses: ProcessReader;
+  readonly probeListener: (path: string, withinMs: number) => Promise<SocketListener>;
+}
+
+export interface StoreLiveness {
+  /** By garden id, one per record. */
+  readonly agents: ReadonlyMap<string, AgentLiveness>;
+  /** Marker files that are not valid. `filename` is relative to the directory of their kind. */
+  readonly errors: readonly Defect[];
+}
+
+const STORE_SOCKET_MS = 1000;
+
+/**
+ * Finds out which of these citizens are alive. Reads markers and asks processes and sockets; changes nothing.
+ * @param unread how many messages wait, by garden id
+ */
+export async function readStoreLiveness(
+  disk: Disk,
+  places: GardenPlaces,
+  probes: LivenessProbes,
+  records: readonly MetaRecord[],
+  unread: ReadonlyMap<string, number>,
+): Promise<StoreLiveness> {
+  const senders = readSenders(disk, places.senders);
+  const errors: Defect[] = [...senders.errors];
+  const named = records.map((record) => {
+    const receiver = readReceiver(disk, places.receivers, record.gardenId);
+    if (receiver.is === 'defect') errors.push({ filename: `${record.gardenId}.json`, message: receiver.why });
+    return { record, receiver, senders: senders.markers.filter(({ gardenId }) => gardenId === record.gardenId) };
+  });
+  const pids = named.flatMap(({ receiver, senders: own }) => [
+    ...(receiver.is === 'marker' ? [receiver.marker.ownerPid] : []),
+    ...own.map(({ ownerPid }) => ownerPid),
+  ]);
+  const processes = await probes.readProcesses(pids);
+  const agents = await Promise.all(
+    named.map(async ({ record, ...markers }) => {
+      const socket = join(places.sockets, `${record.gardenId}.sock`);
+      const listener = record.backend === 'pi' ? await probes.probeListener(socket, STORE_SOCKET_MS) : null;
+      const signs = { ...markers, processes, listener, unread: unread.get(record.gardenId) ?? 0 };
+      return [record.gardenId, judgeLiveness(record, signs)] as const;
+    }),
+  );
+  return { agents: new Map(agents), errors };
+}
+
+/** The directories of a garden store. All paths are absolute. */
+export interface GardenPlaces {
+  readonly sessions: string;
+  readonly mailbox: string;
+  readonly senders: string;
+  readonly receivers: string;
+  /** Only for pi: the control sockets `<gid>.sock`. */
+  readonly sockets: string;
+}
+
+export interface GardenPlacesOptions {
+  /** The agent directory, when a person named it. Then the environment does not move what lies below it. */
+  readonly store?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly cwd: string;
+}
+
+/** Both generations use the same variable names except for the prefix; the newer prefix wins. */
+const PREFIXES = ['ENTWURF', 'PI'] as const;
+
+/**
+ * The directories of a store. Each comes from its own override, otherwise it is below the agent directory, otherwise below
+ * `~/.pi/agent` (garden contract 1). An empty variable does not count; `~` and `~/...` mean the home directory.
+ */
+export function computeGardenPlaces({ store, env, home, cwd }: GardenPlacesOptions): GardenPlaces {
+  const toAbsolute = (path: string): string => resolve(cwd, expandHome(path, home));
+  const agent = toAbsolute(store || env.PI_CODING_AGENT_DIR || '~/.pi/agent');
+  const resolvePlace = (name: 'sessions' | 'mailbox' | 'senders' | 'receivers'): string => {
+    const own = PREFIXES.map((prefix) => env[`${prefix}_META_${name.toUpperCase()}_DIR`]).find(Boolean);
+    return own === undefined || store ? join(agent, `meta-${name}`) : toAbsolute(own);
+  };
+  return {
+    sessions: resolvePlace('sessions'),
+    mailbox: resolvePlace('mailbox'),
+    senders: resolvePlace('senders'),
+    receivers: resolvePlace('receivers'),
+    sockets: toAbsolute(env.ENTWURF_DIR || '~/.pi/entwurf-control'),
+  };
+}
+
+/** `~name` stays as it is, because it is the name of a file. */
+function expandHome(path: string, home: string): string {
+  if (path === '~') return home;
+  return path.startsWith('~/') ? join(home, path.slice('~/'.length)) : path;
 }

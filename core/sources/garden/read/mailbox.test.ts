@@ -5,9 +5,18 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
 import { needs } from '../../../../test/kit/require.ts';
-import { parseEnvelope, parseSender } from './envelope.ts';
-import { type Box, findMessages, findStrays, isAnnounced, parseCreated, peek, readBox } from './mailbox.ts';
-import { mergeReceipt, readReceipt } from './receipt.ts';
+import { parseEnvelope, parseSender } from './capabilities.ts';
+import {
+  type Box,
+  findMessages,
+  findStrays,
+  isAnnounced,
+  mergeReceipt,
+  parseCreated,
+  peek,
+  readBox,
+  readReceipt,
+} from './mailbox.ts';
 import { listRecords, readRecord } from './store.ts';
 
 const { disk } = handAt();

@@ -1,7 +1,18 @@
 import { join } from 'node:path';
-import type { Instant } from '../../../model/index.ts';
+import { Fault, type Instant } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { isGardenId, parseGardenId } from './id.ts';
+import { createGardenFault } from '../fault.ts';
+import {
+  describeValue,
+  isGardenId,
+  type MetaRecord,
+  parseFields,
+  parseGardenId,
+  requireOnlyKeys,
+  requireTextOrNull,
+  type Times,
+} from './record.ts';
+import { isSettled, toStamp } from './records.ts';
 import {
   findFileDefect,
   listNames,
@@ -12,6 +23,7 @@ import {
   readDirectoryDefect,
   readOwners,
   readSmall,
+  readStat,
   tryListNames,
   tryStat,
 } from './small-file.ts';
@@ -202,4 +214,147 @@ function readSignal(disk: Disk, directory: string, owners: Owners, errors: Defec
 
 function decodeWhole(bytes: Buffer, isCut: boolean): string {
   return new TextDecoder().decode(bytes, { stream: isCut });
+}
+
+/** A citizen's box, with its problems. */
+export interface BoxReading {
+  readonly box: BoxState;
+  /** `filename` is `<garden id>/<name>`. */
+  readonly errors: readonly Defect[];
+}
+
+/** Reads the boxes of a store. Only boxes that changed are read again. */
+export interface BoxReader {
+  /**
+   * Reads one box. While nothing changed, this costs a few stats and returns the same object.
+   * @param isSure false: also checks what the directory's stat does not show, the size of a body and the signal
+   * @throws Fault `unreadable` when the directory of all boxes cannot be read
+   */
+  read(gardenId: string, isSure: boolean): BoxReading;
+  forget(gardenId: string): void;
+}
+
+interface CachedBox extends BoxReading {
+  readonly stamp: string;
+  readonly isSettled: boolean;
+}
+
+const NO_BOX: BoxReading = { box: { is: 'none' }, errors: [] };
+
+export function createBoxReader(disk: Disk, mailbox: string, now: () => Instant): BoxReader {
+  const cache = new Map<string, CachedBox>();
+
+  function read(gardenId: string, at: Instant): BoxReading | CachedBox {
+    const statResult = tryStat(disk, toBoxPath(mailbox, gardenId));
+    if (statResult.is === 'absent') return NO_BOX;
+    const box = readBox(disk, mailbox, gardenId);
+    if (box.is === 'refused') listNames(disk, mailbox); // throws when the store is the cause, and not this box
+    const errors = box.is === 'box' ? [...box.errors, ...findReceiptErrors(gardenId)] : [];
+    if (box.is === 'refused') errors.push({ filename: '', message: box.why });
+    const reading = {
+      box,
+      errors: errors.map(({ filename, message }) => ({
+        filename: filename === '' ? gardenId : `${gardenId}/${filename}`,
+        message,
+      })),
+    };
+    if (statResult.is !== 'stat' || box.is !== 'box') return reading;
+    return { ...reading, stamp: toStamp(statResult.stat), isSettled: isSettled(statResult.stat, at) };
+  }
+
+  function findReceiptErrors(gardenId: string): readonly Defect[] {
+    try {
+      readReceipt(disk, mailbox, gardenId);
+      return [];
+    } catch (error) {
+      if (error instanceof Fault) return [{ filename: 'state.json', message: error.message }];
+      throw error;
+    }
+  }
+
+  return {
+    read(gardenId, isSure) {
+      const mailboxStat = readStat(disk, mailbox);
+      if (mailboxStat !== null && mailboxStat.kind !== 'directory') listNames(disk, mailbox); // a link to a directory is accepted
+      const known = cache.get(gardenId);
+      if (isSure && known?.isSettled === true) {
+        const statResult = tryStat(disk, toBoxPath(mailbox, gardenId));
+        if (statResult.is === 'stat' && toStamp(statResult.stat) === known.stamp) return known;
+      }
+      const reading = read(gardenId, now());
+      if ('stamp' in reading) cache.set(gardenId, reading);
+      else cache.delete(gardenId);
+      return reading;
+    },
+    forget: (gardenId) => void cache.delete(gardenId),
+  };
+}
+
+/** `state.json` of a mailbox: the last time of each stage of a message (garden contract 2). */
+export interface Receipt extends Times {
+  readonly schemaVersion: 1;
+  readonly gardenId: string;
+}
+
+export const RECEIPT_KEYS = ['schemaVersion', 'gardenId', 'lastEnqueuedAt', 'lastDeliveredAt', 'lastReadAt'] as const;
+const SUBJECT = 'mailbox receipt state';
+
+export const toReceiptPath = (mailbox: string, gardenId: string): string =>
+  join(mailbox, parseGardenId(gardenId), 'state.json');
+
+/** @throws Fault `garden` that says what is wrong with the text */
+export function parseReceipt(json: string): Receipt {
+  const fields = parseFields(json, SUBJECT);
+  if (fields.schemaVersion !== 1) {
+    throw createGardenFault(
+      `${SUBJECT} "schemaVersion" must be 1 (got ${describeValue(fields.schemaVersion)}).`,
+      SUBJECT,
+    );
+  }
+  requireOnlyKeys(fields, RECEIPT_KEYS, SUBJECT);
+  return {
+    schemaVersion: 1,
+    gardenId: parseGardenId(fields.gardenId),
+    lastEnqueuedAt: requireTextOrNull(fields.lastEnqueuedAt, 'lastEnqueuedAt'),
+    lastDeliveredAt: requireTextOrNull(fields.lastDeliveredAt, 'lastDeliveredAt'),
+    lastReadAt: requireTextOrNull(fields.lastReadAt, 'lastReadAt'),
+  };
+}
+
+/**
+ * The receipt of a citizen; all times are null when nothing was ever recorded.
+ * @throws Fault `garden` when the file exists and is no receipt, or another citizen's
+ */
+export function readReceipt(disk: Disk, mailbox: string, gardenId: string): Receipt {
+  const id = parseGardenId(gardenId);
+  const path = toReceiptPath(mailbox, id);
+  const owners = readOwners(disk, mailbox);
+  const closed = readDirectoryDefect(disk, toBoxPath(mailbox, id), owners);
+  if (closed !== null) throw createGardenFault(`${SUBJECT} ${path}: the box ${closed}`, id);
+  const file = readSmall(disk, path, MOST_JSON, owners);
+  if (file.is === 'absent') {
+    return { schemaVersion: 1, gardenId: id, lastEnqueuedAt: null, lastDeliveredAt: null, lastReadAt: null };
+  }
+  if (file.is === 'refused') throw createGardenFault(`${SUBJECT} ${path} ${file.why}`, id);
+  const receipt = parseReceipt(file.text);
+  if (receipt.gardenId === id) return receipt;
+  throw createGardenFault(
+    `${SUBJECT} body/path gardenId drift — body gardenId=${receipt.gardenId}, read from <mailbox>/${id}/state.json.`,
+    id,
+  );
+}
+
+/**
+ * What is known about a citizen's mail: each time from the receipt, otherwise from a record of the first generation, which holds
+ * the times until it is migrated (garden contract 3, trap 2).
+ */
+export function mergeReceipt(state: Receipt, record: MetaRecord): Receipt {
+  if (record.schemaVersion !== 1) return state;
+  const { delivery } = record;
+  return {
+    ...state,
+    lastEnqueuedAt: state.lastEnqueuedAt ?? delivery.lastEnqueuedAt,
+    lastDeliveredAt: state.lastDeliveredAt ?? delivery.lastDeliveredAt,
+    lastReadAt: state.lastReadAt ?? delivery.lastReadAt,
+  };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { computeGardenPlaces } from './places.ts';
+import { computeGardenPlaces } from './liveness-reader.ts';
 
 const at = (env: Record<string, string>, store?: string): ReturnType<typeof computeGardenPlaces> =>
   computeGardenPlaces({ env, store, home: '/h', cwd: '/c' });

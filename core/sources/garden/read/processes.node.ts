@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { isPlausible, type ProcessReader, type ProcessState, parseProcStat, parsePsOutput } from './start-key.ts';
+import { isPlausible, type ProcessReader, type ProcessState, parseProcStat, parsePsOutput } from './agent-liveness.ts';
 
 const PS_MS = 5000;
 

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { EXPECTED, EXPECTED_V3, garden } from '../../../../test/kit/garden-store.ts';
 import { Fault } from '../../../model/index.ts';
-import { CAPABILITIES } from './backends.ts';
-import { KEYS_V3, parseRecord, toCitizenIdentity } from './record.ts';
+import { CAPABILITIES, KEYS_V3, parseRecord, toCitizenIdentity } from './record.ts';
 
 const V1 = {
   ...{ schemaVersion: 1, gardenId: '20260614T101639-44fa0f', backend: 'claude-code', nativeSessionId: 'n' },

@@ -1,24 +1,5 @@
+import { formatIso, type Instant, parseJson } from '../../../model/index.ts';
 import { createGardenFault } from '../fault.ts';
-import {
-  BACKENDS,
-  type Backend,
-  CAPABILITIES,
-  NATIVE_BACKENDS,
-  type NativeBackend,
-  type WakeMode,
-} from './backends.ts';
-import {
-  describeValue,
-  type GardenFields,
-  parseFields,
-  requireBoolean,
-  requireObject,
-  requireOnlyKeys,
-  requireText,
-  requireTextOrNull,
-  requireWord,
-} from './fields.ts';
-import { isGardenId, parseGardenId } from './id.ts';
 
 export type RecordSchema = 1 | 2 | 3;
 export const SCHEMAS: readonly RecordSchema[] = [1, 2, 3];
@@ -192,4 +173,129 @@ function parseCommon(fields: GardenFields): CitizenFields {
 
 function formatAlternatives(schemas: readonly RecordSchema[]): string {
   return schemas.length < 2 ? schemas.join() : `${schemas.slice(0, -1).join(', ')} or ${schemas.at(-1)}`;
+}
+
+/** The harnesses that write meta-records of their own sessions. Only they have markers and v1 records. */
+export const NATIVE_BACKENDS = ['claude-code', 'antigravity', 'codex'] as const;
+export type NativeBackend = (typeof NATIVE_BACKENDS)[number];
+
+export const BACKENDS = [...NATIVE_BACKENDS, 'pi'] as const;
+export type Backend = (typeof BACKENDS)[number];
+
+/** How a message body reaches the model: it fetches the body when it is woken, or the body is injected into its turn. */
+export type WakeMode = 'self-fetch' | 'direct-inject';
+
+export interface Capability {
+  readonly wakeMode: WakeMode;
+  readonly deliveryLevel: string;
+  /** The harness's own name for a `nativeSessionId`. */
+  readonly nativeIdLabel: string;
+}
+
+/** The registry of capabilities, which is the same in both generations (garden contract 2). */
+export const CAPABILITIES: Readonly<Record<Backend, Capability>> = {
+  'claude-code': { wakeMode: 'self-fetch', deliveryLevel: 'D6', nativeIdLabel: 'sessionId' },
+  antigravity: { wakeMode: 'direct-inject', deliveryLevel: 'D6', nativeIdLabel: 'conversationId' },
+  codex: { wakeMode: 'direct-inject', deliveryLevel: 'D6', nativeIdLabel: 'threadId' },
+  pi: { wakeMode: 'direct-inject', deliveryLevel: 'D6', nativeIdLabel: 'sessionId' },
+};
+
+/** An object parsed from JSON, before its fields are checked. */
+export type GardenFields = Readonly<Record<string, unknown>>;
+
+/**
+ * Parses a JSON object.
+ * @param subject what the text should be, for messages: `meta-record`
+ * @throws Fault `garden` when it is no JSON or no object
+ */
+export function parseFields(json: string, subject: string): GardenFields {
+  let value: unknown;
+  try {
+    value = parseJson(json);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw createGardenFault(`${subject} is not valid JSON: ${why}`, subject, { cause: error });
+  }
+  return requireObject(value, `${subject} must be a JSON object`, subject);
+}
+
+export function requireObject(value: unknown, rule: string, subject: string): GardenFields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as GardenFields;
+  throw createGardenFault(`${rule} (got ${describeValue(value)}).`, subject);
+}
+
+/** Describes a value for messages: a text as it is, anything else by its type. */
+export function describeValue(value: unknown): string {
+  if (value === null) return 'null';
+  return typeof value === 'string' ? `string ${JSON.stringify(value)}` : typeof value;
+}
+
+export function requireText(value: unknown, field: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw createGardenFault(
+    `meta-record field "${field}" must be a non-empty string (got ${describeValue(value)}).`,
+    field,
+  );
+}
+
+export function requireTextOrNull(value: unknown, field: string): string | null {
+  if (value === null || (typeof value === 'string' && value !== '')) return value;
+  throw createGardenFault(
+    `meta-record field "${field}" must be a non-empty string or null (got ${describeValue(value)}).`,
+    field,
+  );
+}
+
+export function requireBoolean(value: unknown, field: string): boolean {
+  if (typeof value === 'boolean') return value;
+  throw createGardenFault(`meta-record field "${field}" must be a boolean (got ${describeValue(value)}).`, field);
+}
+
+/** Returns the value if it is one of these words. @throws Fault `garden` */
+export function requireWord<W extends string>(value: unknown, words: readonly W[], field: string): W {
+  const word = words.find((candidate) => candidate === value);
+  if (word !== undefined) return word;
+  throw createGardenFault(
+    `meta-record "${field}" must be one of ${words.join(' | ')} (got ${describeValue(value)}).`,
+    field,
+  );
+}
+
+/** Refuses keys that are not allowed: such a file is half migrated or belongs to another program. */
+export function requireOnlyKeys(fields: GardenFields, allowed: readonly string[], subject: string, hint = ''): void {
+  const stray = Object.keys(fields).filter((key) => !allowed.includes(key));
+  if (stray.length === 0) return;
+  const named = stray.map((key) => `"${key}"`).join(', ');
+  throw createGardenFault(
+    `${subject} carries unexpected key(s) ${named} (allowed: ${allowed.join(', ')}).${hint}`,
+    subject,
+  );
+}
+
+/** The local time of birth, then six lower-case hex digits (garden contract 1). */
+const GRAMMAR = /^\d{8}T\d{6}-[0-9a-f]{6}$/;
+
+/** Whether the text may become part of a path. This is the guard against path traversal. */
+export function isGardenId(text: string): boolean {
+  return GRAMMAR.test(text);
+}
+
+/**
+ * Returns the id unchanged.
+ * @throws Fault `garden` for anything else, before it can reach a path
+ */
+export function parseGardenId(value: unknown): string {
+  if (typeof value !== 'string' || value === '') {
+    const got = describeValue(value);
+    throw createGardenFault(`meta-record field "gardenId" must be a non-empty string (got ${got}).`, 'id');
+  }
+  if (!isGardenId(value)) {
+    throw createGardenFault(`meta-record "gardenId" must match YYYYMMDDTHHMMSS-[0-9a-f]{6} (got "${value}").`, 'id');
+  }
+  return value;
+}
+
+/** The UTC time format of records, receipts and signals: `2026-06-14T01:00:37.000Z`. */
+export function formatUtc(at: Instant): string {
+  return `${formatIso(Math.floor(at)).slice(0, 'YYYY-MM-DDTHH:MM:SS.mmm'.length)}Z`;
 }

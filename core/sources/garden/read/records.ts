@@ -1,10 +1,9 @@
 import { join } from 'node:path';
+import type { Instant } from '../../../model/index.ts';
 import type { Clock, Stat } from '../../../ports/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import type { MetaRecord } from './record.ts';
-import { SCHEMAS } from './record.ts';
+import { type MetaRecord, SCHEMAS } from './record.ts';
 import { listNames, readOwners, readStat } from './small-file.ts';
-import { COARSE_MS, isSettled, toStamp } from './stamp.ts';
 import { type Defect, isRecordName, type Listing, type NamedRecord, readRecordFile, toListing } from './store.ts';
 
 /** The records of a store as they were read last, also by garden id. */
@@ -132,4 +131,20 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
       return last;
     },
   };
+}
+
+/** Two equal stamps mean the same file or directory, without any change in between that the disk reports. */
+export function toStamp({ dev, ino, size, ctimeMs }: Stat): string {
+  return `${dev}:${ino}:${size}:${ctimeMs}`;
+}
+
+/** How coarse the disk's clock may be, and how far it may be behind ours. */
+export const COARSE_MS = 100;
+
+/**
+ * Whether an unchanged stamp proves that a directory has the same names as at `readAt`, just before it was read. It does not when
+ * the directory changed right then, because a later change could have the same time. Behind a symlink nothing is known.
+ */
+export function isSettled({ kind, ctimeMs }: Stat, readAt: Instant): boolean {
+  return kind === 'directory' && ctimeMs < readAt - COARSE_MS;
 }

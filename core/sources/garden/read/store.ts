@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import { createGardenFault } from '../fault.ts';
-import { requireText } from './fields.ts';
-import { parseGardenId } from './id.ts';
 import {
   type CitizenIdentity,
   type MetaRecord,
+  parseGardenId,
   parseRecord,
   type RecordSchema,
+  requireText,
   SCHEMAS,
   toCitizenIdentity,
 } from './record.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toMessage } from './message.ts';
+import { toMessage } from './walk.ts';
 
 const contentOf = (content: unknown, chars: number | null = 220) =>
   toMessage({ id: 1, fields: { content } }, chars).content;

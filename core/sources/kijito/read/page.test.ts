@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, Fault, UNKNOWN } from '../../../model/index.ts';
-import { parseAnswer } from './answer.ts';
-import { type HivePage, parsePage, parseRawMessages } from './page.ts';
+import { type HivePage, parseAnswer, parsePage, parseRawMessages } from './page.ts';
 
 const READING = { from: () => 'http://h/api/inbox', scope: { is: 'persona', key: 'ada' } } as const;
 function page(value: unknown, owner = 'Zoë', sendsWindows = false): HivePage {

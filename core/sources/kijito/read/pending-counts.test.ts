@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, UNKNOWN } from '../../../model/index.ts';
-import { parseAnswer } from './answer.ts';
 import { createListDefects, parseDirectory, parsePendingCounts } from './index.ts';
+import { parseAnswer } from './page.ts';
 
 const READING = { from: () => 'http://h/api', scope: { is: 'source', key: 'kijito' } } as const;
 const levels = (value: unknown) =>

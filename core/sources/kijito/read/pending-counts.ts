@@ -1,7 +1,7 @@
 import { type Count, exactly, type Instant, UNKNOWN } from '../../../model/index.ts';
-import type { PendingCounts, UnreadCounts } from '../../source.ts';
-import { type AnswerReading, createAnswerFault, describeKind, type HiveAnswer, isCount, isRecord } from './answer.ts';
-import { type DefectReporter, ignoreDefect } from './defects.ts';
+import type { Log } from '../../../ports/index.ts';
+import type { DirectoryMember, PendingCounts, UnreadCounts } from '../../source.ts';
+import { type AnswerReading, createAnswerFault, describeKind, type HiveAnswer, isCount, isRecord } from './page.ts';
 
 const UNKNOWN_COUNTS: UnreadCounts = { unread: UNKNOWN, urgent: UNKNOWN };
 
@@ -59,4 +59,85 @@ function parseUnreadCounts(
     unread: parseCount('unread', unread),
     urgent: urgent === undefined ? UNKNOWN : parseCount('unread_urgent', urgent),
   };
+}
+
+/**
+ * Parses one answer of `GET /api/personas`: the names in the server's spelling and order, with what it says about each. Names are
+ * case-sensitive, so `Ada` and `ada` are two; a repeated name counts once (Kijito contract a, trap 43).
+ * A field that is absent or of another type counts as not reported. `projects[].count` is never summed, since it leaves memories
+ * out. An entry without a name is a defect, and the others count.
+ * @throws Fault `shape` when no entry has a name: a directory without personas is no answer
+ */
+export function parseDirectory(
+  { result }: HiveAnswer,
+  reading: AnswerReading,
+  report: DefectReporter = ignoreDefect,
+): ReadonlyMap<string, DirectoryMember> {
+  const directory = new Map<string, DirectoryMember>();
+  let unreadable: string | null = null;
+  for (const [index, value] of result.entries()) {
+    const entry = isRecord(value) ? value : {};
+    const { persona } = entry;
+    if (typeof persona !== 'string' || persona === '') {
+      const detail = isRecord(value)
+        ? `its persona is ${describeKind(persona)}, not a name`
+        : `it is ${describeKind(value)}`;
+      report(index, detail);
+      unreadable ??= `the first of ${result.length} ${result.length === 1 ? 'entry' : 'entries'}: ${detail}`;
+      continue;
+    }
+    if (!directory.has(persona)) directory.set(persona, parseMember(entry));
+  }
+  if (directory.size === 0) {
+    throw createAnswerFault(reading, 'shape', `it lists no persona${unreadable === null ? '' : ` (${unreadable})`}`);
+  }
+  return directory;
+}
+
+function parseMember(entry: Readonly<Record<string, unknown>>): DirectoryMember {
+  const { memory_count: memories, mail_total: total, unread } = entry;
+  return {
+    memories: isCount(memories) ? memories : null,
+    retired: entry.retired === true || entry.reserved === true,
+    writeOnly: entry.write_only === true,
+    mail: isCount(total) && isCount(unread) ? { total, unread } : null,
+  };
+}
+
+/** Reports an entry of a list that cannot be read. The other entries count as usual. */
+type DefectReporter = (index: number, detail: string) => void;
+
+const ignoreDefect: DefectReporter = () => {};
+
+/** How many entries one log line names. */
+const MOST_NAMED = 3;
+
+/** Logs which entries of a list cannot be read: when they change, and when all can be read again. */
+interface ListDefects {
+  /** Reads one answer and logs what `read` reports, unless the answer before had the same defects. */
+  collect<T>(read: (report: DefectReporter) => T): T;
+}
+
+export function createListDefects(list: () => string, log: Log): ListDefects {
+  let before = '';
+  return {
+    collect(read) {
+      const defects: string[] = [];
+      try {
+        return read((index, detail) => void defects.push(`entry ${index}: ${detail}`));
+      } finally {
+        logDefects(defects);
+      }
+    },
+  };
+
+  function logDefects(defects: readonly string[]): void {
+    const named = defects.slice(0, MOST_NAMED).join('; ');
+    const now = defects.length > MOST_NAMED ? `${named}; and ${defects.length - MOST_NAMED} more` : named;
+    if (now !== before) {
+      if (now === '') log.info(`${list()}: every entry can be read again`);
+      else log.warn(`${list()}: ${now}. The other entries are used.`);
+    }
+    before = now;
+  }
 }

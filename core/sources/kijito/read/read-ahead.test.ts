@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askBelow, readAhead, type WalkRange } from './read-ahead.ts';
+import { askBelow, readAhead, type WalkRange } from './walk.ts';
 
 const GROUND: WalkRange = { after: 0, done: [] };
 const body = (text: string): Uint8Array => Buffer.from(text);
