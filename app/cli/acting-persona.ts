@@ -1,5 +1,4 @@
-import type { Io } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { type Database, findOwnDirs } from '../../core/state/index.ts';
 import { locateInbox } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';

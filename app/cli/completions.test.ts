@@ -4,9 +4,11 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { listFlags } from '../../core/command/index.ts';
 import { COMMANDS } from './commands.ts';
+import { toCommandWords } from './completion-scripts.ts';
 import { dispatch } from './dispatch.ts';
-import { parseCommandWords } from './help-completions.ts';
+import { formatHelp } from './help.ts';
 
 let home: string;
 const scripts = { bash: '', zsh: '', fish: '' };
@@ -64,7 +66,7 @@ describe('completion in bash', () => {
     assert.deepEqual(offered('st'), ['status']);
     assert.deepEqual(offered('status', '--w'), ['--watch']);
     assert.deepEqual(offered('inbox', 's'), ['show']);
-    assert.deepEqual(offered('run', '--tray-driver', ''), ['sni', 'systray2']);
+    assert.deepEqual(offered('run', '--tray-driver', ''), ['sni', 'systray2', 'none']);
     assert.deepEqual(offered('tail', '--since', ''), []);
   });
 
@@ -82,31 +84,73 @@ describe('completion in bash', () => {
   });
 });
 
-test('each shell knows every command and flag that the help does', () => {
-  for (const name of Object.keys(COMMANDS)) {
+test('each shell and the help of each command know every flag of every schema, and it has a text', async () => {
+  for (const [name, entry] of Object.entries(COMMANDS)) {
     assert.match(scripts.bash, new RegExp(`^ {6}${name}\\)`, 'm'));
     assert.match(scripts.zsh, new RegExp(`^ {6}'${name}:`, 'm'));
     assert.match(scripts.fish, new RegExp(`__fish_use_subcommand -a ${name} -d '`));
-  }
-  for (const flag of ['cursor', 'token-file', 'no-notifications', 'events-file-template']) {
-    assert.ok(scripts.bash.includes(`--${flag}`) && scripts.zsh.includes(`--${flag}`));
-    assert.ok(scripts.fish.includes(`-l ${flag}`));
+    const { command } = await entry.load();
+    assert.equal(command.schema.name, name);
+    const help = formatHelp(entry, command);
+    for (const [flag, { help: text }] of Object.entries(listFlags(command.schema))) {
+      const label = `${name} --${flag}`;
+      assert.match(text, /^\S.*[^.]$/, label);
+      assert.match(help, new RegExp(`^ +--${flag}( |$)`, 'm'), label);
+      assert.match(scripts.bash, new RegExp(`^ {6}${name}\\).*--${flag}[ ']`, 'm'), label);
+      assert.match(scripts.zsh, new RegExp(`^ {4}${name}\\).* --${flag}[; ]`, 'm'), label);
+      assert.match(scripts.fish, new RegExp(`seen_subcommand_from ${name}' -l ${flag}( |$)`, 'm'), label);
+    }
   }
 });
 
-test('what may follow a command is read from its usage and its help', () => {
-  const words = parseCommandWords('sing', 'sing', {
-    usage: 'sing loud|soft PERSONA [SONG...] [--key C|minor] [--from FILE | --to PERSONA] [--all]',
-    about: ['  --tempo N   so fast', 'and --not-a-flag in a sentence'],
+test('a flag is of one kind, whichever verb takes it', async () => {
+  for (const entry of Object.values(COMMANDS)) {
+    const { schema } = (await entry.load()).command;
+    if (schema.isVerbFirst || schema.isVerbOptional) continue; // each verb is parsed on its own
+    const known = listFlags(schema);
+    for (const { flags = {} } of Object.values(schema.verbs ?? {}))
+      for (const [name, flag] of Object.entries(flags)) {
+        const isSwitch = flag.type === 'boolean';
+        assert.equal(isSwitch, known[name]?.type === 'boolean', `${schema.name} --${name}`);
+        assert.equal(flag.short, known[name]?.short, `${schema.name} --${name}`);
+      }
+  }
+});
+
+test('what may follow a command is what its schema says', () => {
+  const {
+    verbs,
+    flags,
+    arguments: others,
+  } = toCommandWords('sing', {
+    schema: {
+      name: 'sing',
+      about: [],
+      flags: { all: { type: 'boolean', help: 'everything' } },
+      verbs: {
+        loud: { help: 'loudly', positionals: { persona: { value: 'PERSONA', completes: 'persona' } } },
+        'soft high': {
+          help: 'softly',
+          flags: {
+            tempo: { type: 'number', help: 'so fast' },
+            key: { type: 'choice', choices: ['major', 'minor'], help: 'the key' },
+            from: { type: 'string', value: 'FILE', completes: 'file', help: 'the song' },
+            to: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'who listens' },
+          },
+        },
+      },
+      examples: [],
+    },
+    run: async () => 0,
   });
-  assert.deepEqual(words.verbs, ['loud', 'soft']);
-  assert.deepEqual(words.arguments, { is: 'persona' });
-  assert.deepEqual(words.flags, [
+  assert.deepEqual(verbs, ['loud', 'soft']);
+  assert.deepEqual(others, { is: 'persona' });
+  assert.deepEqual(flags, [
     { name: '--help', value: null },
+    { name: '--all', value: null },
     { name: '--tempo', value: { is: 'text' } },
-    { name: '--key', value: { is: 'words', words: ['minor'] } },
+    { name: '--key', value: { is: 'words', words: ['major', 'minor'] } },
     { name: '--from', value: { is: 'file' } },
     { name: '--to', value: { is: 'persona' } },
-    { name: '--all', value: null },
   ]);
 });

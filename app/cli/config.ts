@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
 import {
@@ -16,40 +14,58 @@ import { createStderrLog } from './stderr-log.ts';
 
 const NEXT_START = 'it holds from the next start of hivebar on';
 
-export const command: TextCommand = {
-  usage: 'config path|show|validate|set KEY VALUE|unset KEY [--json]',
-  about: [
-    '  path           where the settings are',
-    '  show           every setting as it holds at the next start, and which are defaults; --json: as JSON',
-    '  validate       every mistake with its line and column; exit 1 when there is one',
-    '  set KEY VALUE  writes one setting, when it fits; VALUE is JSON, or a word as it is',
-    '  unset KEY      takes one out, so that its default holds',
-    '',
-    'A file with a mistake in it is never written to.',
-  ],
-  examples: [
-    { run: 'hivebar config set port 7500', does: 'one number' },
-    { run: 'hivebar config set quietHours \'{"from": "22:00", "to": "07:00"}\'', does: 'one object' },
-    { run: 'hivebar config validate', does: 'see what is wrong with the file' },
-  ],
-  async run(args, io) {
-    const { verb, key, value, json } = parseArguments(args);
+const takesWord = (value: string, missing: string) => ({ value, missing, mayBeEmpty: true }) as const;
+
+export const command = defineCommand(
+  {
+    name: 'config',
+    about: ['A file with a mistake in it is never written to.'],
+    verbs: {
+      path: { help: 'where the settings are' },
+      show: {
+        help: 'every setting as it holds at the next start, and which are defaults',
+        flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
+      },
+      validate: { help: 'every mistake with its line and column; exit 1 when there is one' },
+      set: {
+        help: 'write one setting, when it fits; VALUE is JSON, or a word as it is',
+        positionals: {
+          key: takesWord('KEY', 'config set: needs KEY VALUE'),
+          value: takesWord('VALUE', 'config set: needs KEY VALUE'),
+        },
+      },
+      unset: {
+        help: 'take one out, so that its default holds',
+        positionals: { key: takesWord('KEY', 'config unset: needs KEY') },
+      },
+    },
+    examples: [
+      { run: 'hivebar config set port 7500', does: 'one number' },
+      { run: 'hivebar config set quietHours \'{"from": "22:00", "to": "07:00"}\'', does: 'one object' },
+      { run: 'hivebar config validate', does: 'see what is wrong with the file' },
+    ],
+    messages: {
+      foreign: () => '--json is for config show',
+      excess: (excess, _all, verb) => `config ${verb}: too much (${excess.join(' ')})`,
+    },
+  },
+  async (values, io) => {
     const { config } = findOwnDirs({ ...io.env });
-    switch (verb) {
+    switch (values.verb) {
       case 'path':
         io.out(`${getSettingsPath(config)}\n`);
         return 0;
       case 'show':
-        return show(io, config, json);
+        return show(io, config, values.json);
       case 'validate':
         return validate(io, config);
       case 'set':
-        return change(io, config, key, parseValue(value));
+        return change(io, config, values.key, parseValue(values.value));
       case 'unset':
-        return change(io, config, key, undefined);
+        return change(io, config, values.key, undefined);
     }
   },
-};
+);
 
 function show(io: Io, config: string, json: boolean): number {
   const { settings, explicitSettings } = openSettings(config);
@@ -103,27 +119,5 @@ function parseValue(text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     return text; // the schema decides whether a text fits
-  }
-}
-
-function parseArguments(args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { json: { type: 'boolean', default: false } },
-      allowPositionals: true,
-    });
-    const [verb, key = '', value = '', ...rest] = positionals;
-    const takes = { path: 1, show: 1, validate: 1, set: 3, unset: 2 } as const;
-    if (verb === undefined || !Object.hasOwn(takes, verb)) throw new Error('say path, show, validate, set or unset');
-    const known = verb as keyof typeof takes;
-    if (positionals.length < takes[known])
-      throw new Error(`config ${verb}: needs ${known === 'set' ? 'KEY VALUE' : 'KEY'}`);
-    if (positionals.length > takes[known])
-      throw new Error(`config ${verb}: too much (${[...positionals.slice(takes[known], 3), ...rest].join(' ')})`);
-    if (values.json && verb !== 'show') throw new Error('--json is for config show');
-    return { verb: known, key, value, json: values.json };
-  } catch (error) {
-    throw toUsageFault(error);
   }
 }

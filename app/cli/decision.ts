@@ -1,4 +1,11 @@
-import type { Io, TextCommand } from '../../core/command/index.ts';
+import {
+  type CommandSchema,
+  defineCommand,
+  type Io,
+  type ParsedValues,
+  parseDuration,
+  toUsageFault,
+} from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   type Decision,
@@ -11,7 +18,6 @@ import {
 } from '../../core/inbox/decisions/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { resolveActingPersona } from './acting-persona.ts';
-import { type DecisionArgs, parseDecisionArgs, parseMillis, parseOption, parseWholeNumber } from './decision-args.ts';
 import { formatDecision, formatDecisionLine, formatOutcome } from './decision-text.ts';
 import { type DecisionAccess, runWithDecisions } from './open-decisions.ts';
 import { findOwnPersona } from './persona-lookup.ts';
@@ -26,38 +32,99 @@ const CANCELLED = 6;
 /** The answering name when neither `--by` nor the environment gives one. */
 const OPERATOR = 'operator';
 
-const LIST_LIMIT = 50;
+const takesId = (verb: string) =>
+  ({ id: { value: 'ID', parse: parseId, missing: `decision ${verb}: which one? Give its number` } }) as const;
 
-export const command: TextCommand = {
-  usage: 'decision create|list|show|respond|wait|cancel [ID] [flags] [PROMPT...]',
+const BY = {
+  by: {
+    type: 'string',
+    value: 'NAME',
+    completes: 'persona',
+    help: 'who answers (default: HIVEBAR_PERSONA, else operator)',
+  },
+} as const;
+
+const SCHEMA = {
+  name: 'decision',
   about: [
     'A question that an agent asks of a person. Its answer lands in the inbox of who asked, also with hivebar closed.',
-    '',
-    'create PROMPT    asks; without PROMPT it is read from stdin',
-    '  --as PERSONA          who asks (default: HIVEBAR_PERSONA, else whose session is kept for this folder)',
-    '  --option ID=LABEL     an answer to choose, any number of times; ID:SHORT=LABEL has a short text for a button',
-    '  --free-text           text is an answer too',
-    '  --default ID          what holds when nobody answers in time',
-    '  --timeout SPAN        how long an answer is waited for: 90s, 30m, 2h, 1d (default) or never',
-    '  --context TEXT        what one has to know to answer',
-    '  --urgency low|normal|high',
-    '  --max-iterations N    how often it may be asked, guidance and all (default: 3)',
-    '  --refines ID          another proposal in place of that open one',
-    '  --wait                and waits, as wait does',
-    'list             the newest, with --as PERSONA only its own',
-    '  --open                only those without an answer',
-    '  --limit N             so many (default: 50)',
-    'show ID          one in full',
-    'respond ID       answers',
-    '  --select ID           the option, with or without text',
-    '  --text TEXT           alone it is guidance, and the decision is asked again',
-    '  --accept-guidance     text alone closes the decision',
-    '  --by NAME             who answers (default: HIVEBAR_PERSONA, else operator); of cancel too',
-    'wait ID          blocks until it is closed, and prints the answer; at most so long with --limit SPAN',
-    'cancel ID        takes it back',
-    '  --reason TEXT         why',
-    '  --json                of all of them',
-    '',
+  ],
+  flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
+  verbs: {
+    create: {
+      help: 'ask; without PROMPT it is read from stdin',
+      positionals: { words: { value: 'PROMPT', optional: true, many: true } },
+      flags: {
+        as: {
+          type: 'string',
+          value: 'PERSONA',
+          completes: 'persona',
+          help: 'who asks (default: HIVEBAR_PERSONA, else whose session is kept for this folder)',
+        },
+        option: {
+          type: 'string',
+          value: 'ID=LABEL',
+          multiple: true,
+          parse: parseOption,
+          help: 'an answer to choose; ID:SHORT=LABEL has a short text for a button',
+        },
+        'free-text': { type: 'boolean', help: 'text is an answer too' },
+        default: { type: 'string', value: 'ID', help: 'what holds when nobody answers in time' },
+        timeout: {
+          type: 'duration',
+          value: 'SPAN',
+          parse: parseTimeout,
+          completes: ['never'],
+          help: 'how long an answer is waited for: 90s, 30m, 2h, 1d (default) or never',
+        },
+        context: { type: 'string', help: 'what one has to know to answer' },
+        urgency: {
+          type: 'string',
+          value: 'low|normal|high',
+          completes: ['low', 'normal', 'high'],
+          help: 'how soon an answer is needed',
+        },
+        'max-iterations': {
+          type: 'number',
+          parse: parseCount,
+          help: 'how often it may be asked, guidance and all (default: 3)',
+        },
+        refines: { type: 'number', value: 'ID', parse: parseCount, help: 'another proposal in place of that open one' },
+        wait: { type: 'boolean', help: 'wait for the answer, as wait does' },
+        limit: { type: 'duration', help: 'with --wait: wait no longer than this' },
+      },
+    },
+    list: {
+      help: 'the newest decisions',
+      flags: {
+        as: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'only what this persona asked' },
+        open: { type: 'boolean', help: 'only those without an answer' },
+        limit: { type: 'number', default: '50', parse: parseCount, help: 'at most so many' },
+      },
+    },
+    show: { help: 'one in full', positionals: takesId('show') },
+    respond: {
+      help: 'answer a decision',
+      positionals: takesId('respond'),
+      flags: {
+        select: { type: 'string', value: 'ID', help: 'the option, with or without text' },
+        text: { type: 'string', help: 'alone it is guidance, and the decision is asked again' },
+        'accept-guidance': { type: 'boolean', help: 'text alone closes the decision' },
+        ...BY,
+      },
+    },
+    wait: {
+      help: 'block until it is closed, and print the answer',
+      positionals: takesId('wait'),
+      flags: { limit: { type: 'duration', help: 'wait no longer than this' } },
+    },
+    cancel: {
+      help: 'take it back',
+      positionals: takesId('cancel'),
+      flags: { ...BY, reason: { type: 'string', help: 'why' } },
+    },
+  },
+  notes: [
     'wait ends with 0: answered, 3: still open, 4: guidance, and open again, 5: not answered in time,',
     '6: cancelled.',
   ],
@@ -69,49 +136,59 @@ export const command: TextCommand = {
     { run: 'hivebar decision list --open', does: 'what waits for an answer' },
     { run: 'hivebar decision respond 3 --select y --text "but watch the logs"', does: 'answers' },
   ],
-  async run(args, io) {
-    const options = parseDecisionArgs(args);
-    switch (options.verb) {
-      case 'create':
-        return create(options, io);
-      case 'list':
-        return list(options, io);
-      case 'show':
-        return show(options, io);
-      case 'respond':
-        return respond(options, io);
-      case 'wait':
-        return runWithDecisions(io, (access) => wait(access, options.id, options, io));
-      case 'cancel':
-        return cancel(options, io);
-    }
+  messages: {
+    excess: (excess, _all, verb) =>
+      verb === 'list'
+        ? `decision list: ${excess.join(' ')} is too much`
+        : `decision ${verb}: one at a time, not also ${excess.join(' ')}`,
   },
-};
+} as const satisfies CommandSchema;
 
-async function create(options: DecisionArgs, io: Io): Promise<number> {
+type DecisionValues<V extends ParsedValues<typeof SCHEMA>['verb']> = Extract<
+  ParsedValues<typeof SCHEMA>,
+  { readonly verb: V }
+>;
+
+export const command = defineCommand(SCHEMA, async (values, io) => {
+  switch (values.verb) {
+    case 'create':
+      return create(values, io);
+    case 'list':
+      return list(values, io);
+    case 'show':
+      return show(values, io);
+    case 'respond':
+      return respond(values, io);
+    case 'wait':
+      return runWithDecisions(io, (access) => wait(access, values.id, values.limit, values.json, io));
+    case 'cancel':
+      return cancel(values, io);
+  }
+});
+
+async function create(options: DecisionValues<'create'>, io: Io): Promise<number> {
   const { words, timeout, refines } = options;
+  if (options.limit !== undefined && !options.wait) throw toUsageFault(new Error('--limit is for --wait'));
   const prompt = words.length > 0 ? words.join(' ') : (await io.input()).trimEnd();
-  const rounds = options['max-iterations'];
   const fields = {
     prompt,
     context: options.context,
-    options: (options.option ?? []).map(parseOption),
+    options: options.option,
     freeText: options['free-text'],
     fallback: options.default,
     urgency: options.urgency,
     blocking: options.wait,
-    mostIterations: rounds === undefined ? undefined : parseWholeNumber('--max-iterations', rounds),
-    forMs: timeout === undefined ? undefined : timeout === 'never' ? null : parseMillis('--timeout', timeout),
-    refines: refines === undefined ? undefined : parseWholeNumber('--refines', refines),
+    mostIterations: options['max-iterations'],
+    forMs: timeout,
+    refines,
   };
-  parseLimit(options); // fails before the decision is created
   return runWithDecisions(io, async (access) => {
     const persona = resolveActingPersona(io, access.db, options.as);
     const decision = access.decisions.create(parseNewDecision({ ...fields, persona }));
     if (options.wait) {
       io.err(`decision ${decision.id} asked by ${displayName(persona)}; waiting for the answer\n`);
       // a person can only answer a decision that is shown
-      const [code] = await Promise.all([wait(access, decision.id, options, io), access.tell()]);
+      const [code] = await Promise.all([wait(access, decision.id, options.limit, options.json, io), access.tell()]);
       return code;
     }
     if (options.json) printJson(io, toDecisionJson(decision));
@@ -123,9 +200,8 @@ async function create(options: DecisionArgs, io: Io): Promise<number> {
   });
 }
 
-function list(options: DecisionArgs, io: Io): Promise<number> {
-  const { as: persona = null, open: onlyOpen = false } = options;
-  const limit = options.limit === undefined ? LIST_LIMIT : parseWholeNumber('--limit', options.limit);
+function list(options: DecisionValues<'list'>, io: Io): Promise<number> {
+  const { as: persona = null, open: onlyOpen, limit } = options;
   return runWithDecisions(io, ({ decisions }) => {
     const matching = decisions.list({ persona, onlyOpen, limit });
     if (options.json) printJson(io, matching.map(toDecisionJson));
@@ -135,7 +211,7 @@ function list(options: DecisionArgs, io: Io): Promise<number> {
   });
 }
 
-function show({ id, json: asJson }: DecisionArgs, io: Io): Promise<number> {
+function show({ id, json: asJson }: DecisionValues<'show'>, io: Io): Promise<number> {
   return runWithDecisions(io, ({ decisions }) => {
     const decision = decisions.get(id);
     if (decision === null) return reportMissing(id, io);
@@ -150,7 +226,7 @@ function show({ id, json: asJson }: DecisionArgs, io: Io): Promise<number> {
   });
 }
 
-async function respond(options: DecisionArgs, io: Io): Promise<number> {
+async function respond(options: DecisionValues<'respond'>, io: Io): Promise<number> {
   const { id, select, text } = options;
   if (select === undefined && (text === undefined || text.trim() === '')) {
     io.err(
@@ -159,21 +235,21 @@ async function respond(options: DecisionArgs, io: Io): Promise<number> {
     return 1;
   }
   const reply = parseReply({ select, text, acceptGuidance: options['accept-guidance'], by: findAnswerer(options, io) });
-  return runWithDecisions(io, ({ decisions }) => reportResult(decisions.respond(id, reply), options, io));
+  return runWithDecisions(io, ({ decisions }) => reportResult(decisions.respond(id, reply), id, options.json, io));
 }
 
-function cancel(options: DecisionArgs, io: Io): Promise<number> {
+function cancel(options: DecisionValues<'cancel'>, io: Io): Promise<number> {
   const { id, reason = null } = options;
   return runWithDecisions(io, ({ decisions }) =>
-    reportResult(decisions.cancel(id, findAnswerer(options, io), reason), options, io),
+    reportResult(decisions.cancel(id, findAnswerer(options, io), reason), id, options.json, io),
   );
 }
 
-function findAnswerer({ by }: DecisionArgs, io: Io): string {
+function findAnswerer({ by }: { readonly by: string | undefined }, io: Io): string {
   return by ?? findOwnPersona(io) ?? OPERATOR;
 }
 
-function reportResult(answer: DecisionResult, { id, json: asJson }: DecisionArgs, io: Io): number {
+function reportResult(answer: DecisionResult, id: number, asJson: boolean, io: Io): number {
   switch (answer.is) {
     case 'none':
       return reportMissing(id, io);
@@ -188,12 +264,22 @@ function reportResult(answer: DecisionResult, { id, json: asJson }: DecisionArgs
   }
 }
 
-async function wait({ decisions }: DecisionAccess, id: number, options: DecisionArgs, io: Io): Promise<number> {
-  const limitMs = parseLimit(options);
-  const waited = await waitForDecision(id, { decisions, clock: realClock, limitMs, signal: createStopSignal() });
+async function wait(
+  { decisions }: DecisionAccess,
+  id: number,
+  limitMs: number | undefined,
+  asJson: boolean,
+  io: Io,
+): Promise<number> {
+  const waited = await waitForDecision(id, {
+    decisions,
+    clock: realClock,
+    limitMs: limitMs ?? null,
+    signal: createStopSignal(),
+  });
   if (waited.is === 'none') return reportMissing(id, io);
   const { decision } = waited;
-  if (options.json) printJson(io, toDecisionJson(decision));
+  if (asJson) printJson(io, toDecisionJson(decision));
   else if (decision.outcome.is !== 'open') io.out(formatLines(formatOutcome(decision)));
   if (waited.is === 'limit' || waited.is === 'stopped')
     io.err(`decision ${id} is still open: go on with hivebar decision wait ${id}\n`);
@@ -214,8 +300,28 @@ function toExitCode(waited: DecisionWaitResult['is'], { outcome, next }: Decisio
   }
 }
 
-function parseLimit({ limit }: DecisionArgs): number | null {
-  return limit === undefined ? null : parseMillis('--limit', limit);
+function parseId(text: string): number {
+  return parseCount(text, 'decision');
+}
+
+/** @throws Error which names the flag and the value */
+function parseCount(text: string, label: string): number {
+  const n = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(n) && n >= 1) return n;
+  throw new Error(`${label} ${text} is not a whole number above 0`);
+}
+
+/** Null: for ever. */
+function parseTimeout(text: string, flag: string): number | null {
+  return text === 'never' ? null : parseDuration(text, flag);
+}
+
+/** Parses `ID=LABEL` or `ID:SHORT=LABEL`. @throws Error which names the value */
+function parseOption(text: string): { readonly id: string; readonly short: string | null; readonly label: string } {
+  const [, id, short = null, label] = /^([^=:]*)(?::([^=]*))?=([\s\S]*)$/.exec(text) ?? [];
+  if (id === undefined || label === undefined)
+    throw new Error(`--option ${text}: say ID=LABEL, or ID:SHORT=LABEL with a short text for a button`);
+  return { id, short, label };
 }
 
 function reportMissing(id: number, io: Io): number {

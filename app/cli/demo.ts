@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-import type { TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand } from '../../core/command/index.ts';
 import { parseNewDecision } from '../../core/inbox/decisions/index.ts';
 import { runWithDecisions } from './open-decisions.ts';
 import { runWithHive } from './open-local-hive.ts';
@@ -39,14 +37,16 @@ const QUESTION = parseNewDecision({
   fallback: 'both',
 });
 
-export const command: TextCommand = {
-  usage: 'demo',
-  about: [
-    'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more. ada also asks for a decision, unless she waits for one.',
-  ],
-  examples: [{ run: 'hivebar demo', does: 'see badges, notifications, event files and a decision at work' }],
-  async run(args, io) {
-    requireNoArguments(args);
+export const command = defineCommand(
+  {
+    name: 'demo',
+    about: [
+      'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more.',
+      'ada also asks for a decision, unless she waits for one.',
+    ],
+    examples: [{ run: 'hivebar demo', does: 'see badges, notifications, event files and a decision at work' }],
+  },
+  async (_values, io) => {
     await runWithHive(io, 'hivebar demo', null, true, (hive) => {
       for (const mail of MAIL) hive.sendNow(mail);
       hive.markRead(QUIET, 'all');
@@ -61,12 +61,4 @@ export const command: TextCommand = {
     );
     return 0;
   },
-};
-
-function requireNoArguments(args: readonly string[]): void {
-  try {
-    parseArgs({ args: [...args], options: {} });
-  } catch (error) {
-    throw toUsageFault(error);
-  }
-}
+);

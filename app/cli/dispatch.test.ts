@@ -138,12 +138,9 @@ describe('the table of commands', () => {
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
     test(`${name} loads, and its usage begins with its name`, async () => {
       const { command } = await load();
-      const { usage, examples } =
-        'schema' in command
-          ? { usage: formatUsage(command.schema)[0] ?? '', examples: command.schema.examples }
-          : command;
-      assert.match(usage, new RegExp(`^(${name}\\b|\\[${name}\\] )`)); // in brackets: the default
-      assert.ok(examples.length > 0);
+      const { schema } = command;
+      for (const usage of formatUsage(schema)) assert.match(usage, new RegExp(`^(${name}\\b|\\[${name}\\] )`)); // in brackets: the default
+      assert.ok(schema.examples.length > 0);
       assert.match(summary, /^[a-z].*[^.]$/);
     });
   }

@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-import type { TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
 import {
   createContext,
@@ -12,22 +10,21 @@ import {
   toExitCode,
 } from './doctor/index.ts';
 
-export const command: TextCommand = {
-  usage: 'doctor [--json]',
-  about: [
-    'Looks at everything an icon, a banner and mail depend on, and says the next step. It changes nothing, works with',
-    'Hivebar running or not, and takes some seconds at most.',
-    '',
-    '  --json   the same for a script (docs/contract/command-line.md)',
-    '',
-    'Exit code 0: nothing fails, there may be warnings; 1: something fails.',
-  ],
-  examples: [
-    { run: 'hivebar doctor', does: 'why is there no icon, no banner, no mail?' },
-    { run: "hivebar doctor --json | jq '.checks[] | select(.next)'", does: 'only what asks for a next step' },
-  ],
-  async run(args, io) {
-    const { json } = parseFlags(args);
+export const command = defineCommand(
+  {
+    name: 'doctor',
+    about: [
+      'Looks at everything an icon, a banner and mail depend on, and says the next step. It changes nothing, works with',
+      'Hivebar running or not, and takes some seconds at most.',
+    ],
+    flags: { json: { type: 'boolean', help: 'the same for a script (docs/contract/command-line.md)' } },
+    notes: ['Exit code 0: nothing fails, there may be warnings; 1: something fails.'],
+    examples: [
+      { run: 'hivebar doctor', does: 'why is there no icon, no banner, no mail?' },
+      { run: "hivebar doctor --json | jq '.checks[] | select(.next)'", does: 'only what asks for a next step' },
+    ],
+  },
+  async ({ json }, io) => {
     const context = createContext(io);
     try {
       const results = await examine(listChecks(context), context);
@@ -38,13 +35,4 @@ export const command: TextCommand = {
       await context[Symbol.asyncDispose]();
     }
   },
-};
-
-function parseFlags(args: readonly string[]): { readonly json: boolean } {
-  try {
-    const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } });
-    return values;
-  } catch (error) {
-    throw toUsageFault(error);
-  }
-}
+);

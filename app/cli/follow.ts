@@ -1,5 +1,11 @@
 import { join, resolve } from 'node:path';
-import type { Io, TextCommand } from '../../core/command/index.ts';
+import {
+  type CommandSchema,
+  defineCommand,
+  type Io,
+  type ParsedValues,
+  toUsageFault,
+} from '../../core/command/index.ts';
 import { type EventFollower, openFollower } from '../../core/events/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
@@ -25,7 +31,6 @@ import {
   openFifo,
 } from '../follow/index.ts';
 import { listEventFilePersonas } from './event-file-personas.node.ts';
-import { type FollowArgs, parseFollowArgs } from './follow-args.ts';
 import { announce } from './follow-session.ts';
 import { createLineOutput } from './line-output.node.ts';
 import { findNearest } from './nearest.ts';
@@ -41,30 +46,94 @@ const EXIT_NOTHING = 5;
 const STDOUT = 1;
 const READER_CHECK_MS = 2000;
 
-export const command: TextCommand = {
-  usage: 'follow PERSONA --harness claude|codex|fifo|exec [flags] [-- COMMAND...]',
+type FollowHarness = 'claude' | 'codex' | 'fifo' | 'exec';
+
+interface FollowArgs {
+  readonly persona: string;
+  readonly harness: FollowHarness;
+  /** The name under which the position is stored. */
+  readonly consumer: string;
+  readonly from: 'oldest' | 'now';
+  readonly once: boolean;
+  /** How long to wait for the first event; null: forever. */
+  readonly timeoutMs: number | null;
+  readonly limit: number;
+  readonly json: boolean;
+  readonly diagnostics: boolean;
+  readonly session: boolean;
+  readonly killAfterMs: number;
+  readonly fifo: string | null;
+  readonly command: readonly string[];
+}
+
+const HARNESSES = ['claude', 'codex', 'fifo', 'exec'] as const;
+/** In seconds. A command for one event ends soon; a turn of an agent may take long. */
+const KILL_AFTER_S = { exec: 60, turn: 3600 };
+
+const SCHEMA = {
+  name: 'follow',
   about: [
     'Wakes an agent for its events: each at least once and in order, over restarts, kills and the time between two turns.',
     'Mail wakes (not the own), and so does what is neither mail nor a sign of life. How far it has come is kept for each',
     'persona and consumer, and moves on only when events went over. It reads files only, so hivebar need not run.',
     '',
-    '  --harness claude        prints lines, for the Monitor tool or a background command of Claude Code',
-    '  --harness codex         prints one batch and ends, for a command that Codex waits for',
-    '  --harness claude|codex -- COMMAND   runs it with a batch as the prompt on its stdin; exit 0: it has it',
-    '  --harness fifo          writes lines into a named pipe, one to a reader who is there',
-    '  --harness exec -- COMMAND   runs it for each event: KIJITOMON_* as watch --exec, HIVEBAR_TEXT, the line on stdin',
-    '',
-    '  --as NAME          the consumer, for a second one of the same kind (default: the name of the harness)',
-    '  --from oldest|now  where a consumer begins that is new (default: with the oldest event that is kept)',
-    '  --once             one batch, then the end',
-    '  --timeout S        with --once: waits no longer; 0 does not wait',
-    '  --limit N          events of a batch (default 20)',
-    '  --json             the lines of the event file instead of text',
-    '  --no-diagnostics   only mail wakes',
-    '  --no-session       does not announce the session (done by claude while it prints, unless --once)',
-    '  --fifo PATH        the pipe (default: below the state directory, said on stderr)',
-    '  --kill-after S     a command is killed then, and tried again (default: exec 60, else 3600)',
-    '',
+    '--harness claude prints lines, for the Monitor tool or a background command of Claude Code; codex prints one batch and',
+    'ends, for a command that Codex waits for. With -- COMMAND both run it with a batch as the prompt on its stdin; exit 0: it',
+    'has it. fifo writes lines into a named pipe, one to a reader who is there. exec runs COMMAND for each event: KIJITOMON_*',
+    'as watch --exec, HIVEBAR_TEXT, the line on stdin.',
+  ],
+  positionals: {
+    persona: { value: 'PERSONA', completes: 'persona', missing: 'whose events? Give the name of a persona' },
+  },
+  rest: { value: 'COMMAND...', help: 'the command that gets the events, item by item' },
+  flags: {
+    harness: {
+      type: 'string',
+      value: 'claude|codex|fifo|exec',
+      completes: HARNESSES,
+      parse: parseHarness,
+      help: 'how the agent is woken',
+    },
+    as: {
+      type: 'string',
+      value: 'NAME',
+      help: 'the consumer, for a second one of the same kind (default: the name of the harness)',
+    },
+    from: {
+      type: 'string',
+      value: 'oldest|now',
+      completes: ['oldest', 'now'],
+      parse: parseFrom,
+      help: 'where a consumer begins that is new (default: with the oldest event that is kept)',
+    },
+    once: { type: 'boolean', help: 'one batch, then the end' },
+    timeout: {
+      type: 'number',
+      value: 'S',
+      parse: parseSeconds(0),
+      help: 'with --once: wait no longer than S seconds; 0 does not wait',
+    },
+    limit: { type: 'number', default: '20', parse: parseLimit, help: 'events of a batch' },
+    json: { type: 'boolean', help: 'the lines of the event file instead of text' },
+    'no-diagnostics': { type: 'boolean', help: 'only mail wakes' },
+    'no-session': {
+      type: 'boolean',
+      help: 'do not announce the session (done by claude while it prints, unless --once)',
+    },
+    fifo: {
+      type: 'string',
+      value: 'PATH',
+      completes: 'file',
+      help: 'the pipe (default: below the state directory, said on stderr)',
+    },
+    'kill-after': {
+      type: 'number',
+      value: 'S',
+      parse: parseSeconds(1),
+      help: 'kill a command after S seconds, and try again (default: exec 60, else 3600)',
+    },
+  },
+  notes: [
     'Exit codes: 0 stopped, or --once with events; 1 failed; 2 wrong usage; 4 nobody reads what is printed; 5 --once',
     'without events.',
   ],
@@ -74,58 +143,60 @@ export const command: TextCommand = {
     { run: 'hivebar follow ada --harness codex -- codex exec resume SESSION -', does: 'a turn for each batch' },
     { run: 'hivebar follow ada --harness exec -- ./on-mail', does: 'a command for each event' },
   ],
-  async run(args, io) {
-    const options = parseFollowArgs(args);
-    const { persona, consumer, once, timeoutMs } = options;
-    const stop = createStopSignal();
-    const log = createStderrLog(io, 'hivebar follow');
-    const disk = createRealDisk(log);
-    const { state } = findOwnDirs({ ...io.env });
-    const folder = join(state, 'follow', toStem(persona));
-    const position = join(folder, `${toStem(consumer)}.json`);
-    ensurePrivateDir(disk, folder);
-    using _lock = lockPosition(disk, position, options);
-    sweepTemps(disk, position);
-    const cursor = openCursor(disk, position, persona, 'hivebar follow');
-    const path = join(state, 'events', `events.${toStem(persona)}.ndjson`);
-    const { opened, lostAfter } = begin(path, cursor, options.from);
-    using follower = opened.follower;
-    if (opened.isEmpty) log.info(formatNoEvents(persona, listEventFilePersonas(state)));
+  messages: { excess: (excess) => `${excess.join(' ')} is too much; a command comes after --` },
+} as const satisfies CommandSchema;
 
-    const over = new AbortController();
-    using timers = new DisposableStack();
-    if (timeoutMs !== null) timers.use(realClock.after(timeoutMs, () => over.abort()));
-    const prints = options.command.length === 0 && options.harness !== 'fifo';
-    const hand = createHand(options, folder, io, log);
-    if (options.session && prints && !once) timers.use(announce(persona, state, io.env, log));
-    let isRead = true;
-    if (prints) {
-      timers.use(
-        watchReader(() => {
-          isRead = false;
-          over.abort();
-        }),
-      );
-    }
-    const end = await followInbox(
-      {
-        ...{ persona, follower, path, output: hand, lostAfter, log },
-        rules: { diagnostics: options.diagnostics },
-        once: once ? options.limit : null,
-        clock: realClock,
-        save: cursor.save,
-      },
-      stop,
-      over.signal,
+export const command = defineCommand(SCHEMA, async (values, io) => {
+  const options = toFollowArgs(values);
+  const { persona, consumer, once, timeoutMs } = options;
+  const stop = createStopSignal();
+  const log = createStderrLog(io, 'hivebar follow');
+  const disk = createRealDisk(log);
+  const { state } = findOwnDirs({ ...io.env });
+  const folder = join(state, 'follow', toStem(persona));
+  const position = join(folder, `${toStem(consumer)}.json`);
+  ensurePrivateDir(disk, folder);
+  using _lock = lockPosition(disk, position, options);
+  sweepTemps(disk, position);
+  const cursor = openCursor(disk, position, persona, 'hivebar follow');
+  const path = join(state, 'events', `events.${toStem(persona)}.ndjson`);
+  const { opened, lostAfter } = begin(path, cursor, options.from);
+  using follower = opened.follower;
+  if (opened.isEmpty) log.info(formatNoEvents(persona, listEventFilePersonas(state)));
+
+  const over = new AbortController();
+  using timers = new DisposableStack();
+  if (timeoutMs !== null) timers.use(realClock.after(timeoutMs, () => over.abort()));
+  const prints = options.command.length === 0 && options.harness !== 'fifo';
+  const hand = createHand(options, folder, io, log);
+  if (options.session && prints && !once) timers.use(announce(persona, state, io.env, log));
+  let isRead = true;
+  if (prints) {
+    timers.use(
+      watchReader(() => {
+        isRead = false;
+        over.abort();
+      }),
     );
-    if (end === 'nobody' || (end === 'ended' && !isRead)) {
-      log.warn('nobody reads what is printed: what was not written comes the next time');
-      return EXIT_NOBODY;
-    }
-    if (end === 'failed') return 1;
-    return end === 'ended' && once ? EXIT_NOTHING : 0;
-  },
-};
+  }
+  const end = await followInbox(
+    {
+      ...{ persona, follower, path, output: hand, lostAfter, log },
+      rules: { diagnostics: options.diagnostics },
+      once: once ? options.limit : null,
+      clock: realClock,
+      save: cursor.save,
+    },
+    stop,
+    over.signal,
+  );
+  if (end === 'nobody' || (end === 'ended' && !isRead)) {
+    log.warn('nobody reads what is printed: what was not written comes the next time');
+    return EXIT_NOBODY;
+  }
+  if (end === 'failed') return 1;
+  return end === 'ended' && once ? EXIT_NOTHING : 0;
+});
 
 /** @throws Fault `lock-held` with the next step */
 function lockPosition(disk: Disk, position: string, { persona, consumer }: FollowArgs): Disposable {
@@ -204,4 +275,72 @@ function watchReader(onGone: () => void): Disposable {
 function formatNoEvents(persona: string, knownPersonas: readonly string[]): string {
   const close = findNearest(persona, knownPersonas);
   return `${persona} has no events yet${close === null ? '' : `: did you mean ${close}?`}`;
+}
+
+/** @throws Fault `usage` which names the flag and the value */
+function toFollowArgs(values: ParsedValues<typeof SCHEMA>): FollowArgs {
+  try {
+    return checkFlags(values);
+  } catch (error) {
+    throw toUsageFault(error);
+  }
+}
+
+function checkFlags(values: ParsedValues<typeof SCHEMA>): FollowArgs {
+  const { persona, harness, json, rest, timeout, fifo } = values;
+  const command = rest ?? [];
+  if (harness === undefined) throw new Error(`--harness: say which, ${HARNESSES.join(', ')}`);
+  if (rest !== null && command.length === 0) throw new Error('-- : which command? Nothing comes after it');
+  if (command[0] === '') throw new Error('-- : the name of the command is empty');
+  if (harness === 'exec' && command.length === 0) throw new Error('--harness exec: which command? Give it after --');
+  if (harness === 'fifo' && command.length > 0) throw new Error('--harness fifo takes no command');
+  if (harness !== 'fifo' && fifo !== undefined) throw new Error('--fifo is for --harness fifo');
+  if (harness === 'exec' && json) throw new Error('--json: a command has the line on its stdin anyway');
+  if (command.length === 0 && values['kill-after'] !== undefined) throw new Error('--kill-after: there is no command');
+  for (const name of ['as', 'fifo'] as const) if (values[name] === '') throw new Error(`--${name}: is empty`);
+  // A line does not wake Codex; only the end of a command that it waits for does.
+  const once = values.once || (harness === 'codex' && command.length === 0);
+  if (timeout !== undefined && !once) throw new Error('--timeout goes with --once');
+  return {
+    persona,
+    harness,
+    consumer: values.as ?? harness,
+    from: values.from ?? 'oldest',
+    once,
+    timeoutMs: timeout === undefined ? null : 1000 * timeout,
+    limit: values.limit,
+    json,
+    diagnostics: !values['no-diagnostics'],
+    session: !values['no-session'],
+    killAfterMs: 1000 * (values['kill-after'] ?? KILL_AFTER_S[harness === 'exec' ? 'exec' : 'turn']),
+    fifo: fifo ?? null,
+    command,
+  };
+}
+
+function parseHarness(text: string): FollowHarness {
+  const harness = HARNESSES.find((name) => name === text);
+  if (harness === undefined) throw new Error(`--harness ${text}: it is one of ${HARNESSES.join(', ')}`);
+  return harness;
+}
+
+function parseFrom(text: string): 'oldest' | 'now' {
+  if (text !== 'oldest' && text !== 'now') throw new Error(`--from ${text}: say oldest or now`);
+  return text;
+}
+
+function parseSeconds(least: number): (text: string, flag: string) => number {
+  return (text, flag) => parseNumber(flag, text, least, 1e6);
+}
+
+function parseLimit(text: string, flag: string): number {
+  const value = parseNumber(flag, text, 1, 1000);
+  if (Number.isInteger(value)) return value;
+  throw new Error(`${flag} ${text}: must be a whole number`);
+}
+
+function parseNumber(flag: string, text: string, least: number, most: number): number {
+  const value = /^\d{1,7}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new Error(`${flag} ${text}: must be a number from ${least} to ${most}`);
 }

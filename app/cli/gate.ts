@@ -1,50 +1,121 @@
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import {
+  type CommandSchema,
+  defineCommand,
+  type Io,
+  type ParsedValues,
+  toUsageFault,
+} from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import {
   BUILT_INS,
+  CHECKS,
+  DECISION,
+  findHook,
   findTerminal,
   type Gate,
   type GateState,
   type GateVerdict,
+  HOOKS,
+  type Hook,
+  MODES,
   needsForce,
 } from '../../core/inbox/gates/index.ts';
 import type { GateCaller } from './caller-identity.ts';
-import { type GateArgs, parseGateArgs, toGate } from './gate-args.ts';
 import { showGateStatuses, showGates, showVerdict } from './gate-show.ts';
 import { type GateAccess, runWithGates } from './open-gates.ts';
 import { getSurroundings } from './session-surroundings.node.ts';
 
-export const command: TextCommand = {
-  usage: 'gate register|remove|mark|clear|list|status|check|session-check|session-list [ID] [flags]',
+const hookFlag = (help: string) =>
+  ({ type: 'string', value: HOOKS.join('|'), completes: HOOKS, parse: parseHook, help }) as const;
+const takesGate = (verb: string) =>
+  ({ id: { value: 'ID', missing: `gate ${verb}: which gate?`, mayBeEmpty: true } }) as const;
+const JSON_FLAG = { type: 'boolean', help: 'print JSON for a script' } as const;
+const OF_ONE_HOOK = hookFlag('only the gates of this hook');
+
+const SCHEMA = {
+  name: 'gate',
   about: [
     'Conditions that an agent meets before its session stops, uses a tool or compacts. A strict gate blocks, a soft one warns.',
-    '',
-    'check           exit 0: allowed; 1: blocked, with the reason. Without a persona and a session it allows',
-    '  --hook Stop|PreToolUse|UserPromptSubmit|PreCompact',
-    '  --soft               every gate counts as soft',
-    '  --stop-hook-active   as the harness says: it does not block again where nothing changed',
-    '  --tool NAME, --command TEXT   at PreToolUse: the call that is meant (default: any)',
-    '  --api-error          the harness cannot go on: it does not block',
-    'register ID     the persona has this gate from now on; a built-in gate of that name is replaced',
-    '  --hook Stop|PreToolUse|UserPromptSubmit|PreCompact',
-    '  --mode strict|soft',
-    '  --description TEXT   what is wanted',
-    '  --hint TEXT          what to do about it',
-    '  --ttl SECONDS        how long a mark holds, also as 30m, 1h, 2d (default: until it is cleared)',
-    '  --tool NAMES         at PreToolUse: for these tools only, as Bash, "Edit|Write" or "mcp__*"',
-    '  --command TEXT       at PreToolUse: only where the command holds this, as "git push" or "rm * /"',
-    '  --check NAME         commit-push, bead-update or mol-gate-pending: satisfied when that is',
-    'remove ID       the persona has this gate no longer; a built-in one is again as everybody has it',
-    'mark ID         it is satisfied; --force as the operator, which the strict decision gate asks for',
-    'clear [ID]      it is not satisfied any more; without ID all gates, or those of --hook',
-    'list, status    the gates; how they stand. --hook for those of one hook, --json for a script',
-    '',
-    '  --persona PERSONA    whose gates (default: HIVEBAR_PERSONA, else whose session works in this folder)',
-    '  --session ID         for which session (default: HIVEBAR_SESSION, else the one in this folder)',
-    '',
-    'session-check and session-list are older names of check and list.',
   ],
+  flags: {
+    persona: {
+      type: 'string',
+      value: 'PERSONA',
+      completes: 'persona',
+      parse: parseNonEmpty,
+      help: 'whose gates (default: HIVEBAR_PERSONA, else whose session works in this folder)',
+    },
+    session: {
+      type: 'string',
+      value: 'ID',
+      parse: parseNonEmpty,
+      help: 'for which session (default: HIVEBAR_SESSION, else the one in this folder)',
+    },
+  },
+  verbs: {
+    register: {
+      help: 'the persona has this gate from now on; a built-in gate of that name is replaced',
+      positionals: takesGate('register'),
+      flags: {
+        hook: hookFlag('when it is checked'),
+        mode: { type: 'string', value: 'strict|soft', completes: MODES, help: 'whether it blocks or warns' },
+        description: { type: 'string', help: 'what is wanted' },
+        hint: { type: 'string', help: 'what to do about it' },
+        ttl: {
+          type: 'string',
+          value: 'SECONDS',
+          help: 'how long a mark holds, also as 30m, 1h, 2d (default: until it is cleared)',
+        },
+        tool: {
+          type: 'string',
+          value: 'NAMES',
+          help: 'at PreToolUse: for these tools only, as Bash, "Edit|Write" or "mcp__*"',
+        },
+        command: {
+          type: 'string',
+          help: 'at PreToolUse: only where the command holds this, as "git push" or "rm * /"',
+        },
+        check: {
+          type: 'string',
+          value: 'NAME',
+          completes: CHECKS,
+          help: 'commit-push, bead-update or mol-gate-pending: satisfied when that is',
+        },
+      },
+    },
+    remove: {
+      help: 'the persona has this gate no longer; a built-in one is again as everybody has it',
+      positionals: takesGate('remove'),
+    },
+    mark: {
+      help: 'it is satisfied',
+      positionals: takesGate('mark'),
+      flags: { force: { type: 'boolean', help: 'as the operator, which the strict decision gate asks for' } },
+    },
+    clear: {
+      help: 'it is not satisfied any more; without ID all gates, or those of --hook',
+      positionals: { id: { value: 'ID', optional: true } },
+      flags: { hook: OF_ONE_HOOK },
+    },
+    list: { help: 'the gates', aliases: ['session-list'], flags: { hook: OF_ONE_HOOK, json: JSON_FLAG } },
+    status: { help: 'how the gates stand', flags: { hook: OF_ONE_HOOK, json: JSON_FLAG } },
+    check: {
+      help: 'exit 0: allowed; 1: blocked, with the reason. Without a persona and a session it allows',
+      aliases: ['session-check'],
+      flags: {
+        hook: hookFlag('which moment of the session'),
+        tool: { type: 'string', value: 'NAME', help: 'at PreToolUse: the tool that is meant (default: any)' },
+        command: { type: 'string', help: 'at PreToolUse: the command that is meant (default: any)' },
+        soft: { type: 'boolean', help: 'every gate counts as soft' },
+        'stop-hook-active': {
+          type: 'boolean',
+          help: 'as the harness says: it does not block again where nothing changed',
+        },
+        'api-error': { type: 'boolean', help: 'the harness cannot go on: it does not block' },
+        json: JSON_FLAG,
+      },
+    },
+  },
   examples: [
     { run: 'hivebar gate check --hook Stop --json', does: 'may this session stop?' },
     {
@@ -58,50 +129,58 @@ export const command: TextCommand = {
     { run: 'hivebar gate mark tests', does: 'they ran' },
     { run: 'hivebar gate mark decision --persona ada --force', does: 'the operator lets ada stop once' },
   ],
-  async run(args, io) {
-    const options = parseGateArgs(args);
-    const { verb } = options;
-    if (verb === 'check') return await check(options, io);
-    return await runWithGates(io, async (access) => {
-      const { persona: flag, session } = options.flags;
-      const caller = access.findCaller({ persona: flag, session, cwd: getSurroundings().cwd });
-      switch (verb) {
-        case 'register':
-          return register(options, access, caller, io);
-        case 'remove':
-          return remove(options, access, caller, io);
-        case 'mark':
-          return mark(options, access, caller, io);
-        case 'clear':
-          return clear(options, access, caller, io);
-        case 'list':
-          return list(options, access, caller, io);
-        case 'status':
-          return await showGateStatus(options, access, caller, io);
-      }
-    });
-  },
-};
+} as const satisfies CommandSchema;
+
+type GateVerb = ParsedValues<typeof SCHEMA>['verb'];
+type GateValues<V extends GateVerb = GateVerb> = Extract<ParsedValues<typeof SCHEMA>, { readonly verb: V }>;
+
+export const command = defineCommand(SCHEMA, async (values, io) => {
+  if (values.verb === 'check') return await check(values, io);
+  return await runWithGates(io, async (access) => {
+    const { persona, session } = values;
+    const caller = access.findCaller({ persona, session, cwd: getSurroundings().cwd });
+    switch (values.verb) {
+      case 'register':
+        return register(values, access, caller, io);
+      case 'remove':
+        return remove(values, access, caller, io);
+      case 'mark':
+        return mark(values, access, caller, io);
+      case 'clear':
+        return clear(values, access, caller, io);
+      case 'list':
+        return list(values, access, caller, io);
+      case 'status':
+        return await showGateStatus(values, access, caller, io);
+    }
+  });
+});
 
 const ALLOW: GateVerdict = { decision: 'allow', reason: '', results: [], warnings: [], letGo: null, undecided: null };
 const EXIT_BLOCK = 1;
 
 /** Checks the gates. When the check itself fails, the answer is `allow`, with a message on stderr. */
-async function check(options: GateArgs, io: Io): Promise<number> {
+async function check(values: GateValues<'check'>, io: Io): Promise<number> {
+  if (values.hook === undefined) throw toUsageFault(new Error(`gate check: say --hook ${HOOKS.join('|')}`));
   let verdict = ALLOW;
   try {
-    verdict = await runWithGates(io, (access) => checkGates(options, access, io));
+    verdict = await runWithGates(io, (access) => checkGates(values, access, io));
   } catch (error) {
     io.err(`hivebar gate: not checked: ${displayName(error instanceof Error ? error.message : String(error))}\n`);
   }
-  showVerdict(io, verdict, options.flags.json === true);
+  showVerdict(io, verdict, values.json);
   return verdict.decision === 'block' ? EXIT_BLOCK : 0;
 }
 
-async function checkGates({ hook, flags }: GateArgs, { gates, findCaller }: GateAccess, io: Io): Promise<GateVerdict> {
+async function checkGates(
+  values: GateValues<'check'>,
+  { gates, findCaller }: GateAccess,
+  io: Io,
+): Promise<GateVerdict> {
+  const { hook, tool, command: toolCommand = null } = values;
   const { cwd } = getSurroundings();
-  const { persona, session } = findCaller({ persona: flags.persona, session: flags.session, cwd });
-  if (hook === null || persona === null || session === null) {
+  const { persona, session } = findCaller({ persona: values.persona, session: values.session, cwd });
+  if (hook === undefined || persona === null || session === null) {
     io.err(`hivebar gate: not checked: no ${persona === null ? 'persona' : 'session'} is known here\n`);
     return ALLOW;
   }
@@ -112,44 +191,44 @@ async function checkGates({ hook, flags }: GateArgs, { gates, findCaller }: Gate
     hook,
     cwd,
     env: io.env,
-    stopHookActive: flags['stop-hook-active'] === true,
-    apiError: flags['api-error'] === true,
-    soft: flags.soft === true,
+    stopHookActive: values['stop-hook-active'],
+    apiError: values['api-error'],
+    soft: values.soft,
     also: '',
-    call: flags.tool === undefined ? null : { name: flags.tool, command: flags.command ?? null },
+    call: tool === undefined ? null : { name: tool, command: toolCommand },
     by: 'command',
   });
 }
 
-function register(options: GateArgs, { gates }: GateAccess, caller: GateCaller, io: Io): number {
-  const gate = toGate(options);
+function register(values: GateValues<'register'>, { gates }: GateAccess, caller: GateCaller, io: Io): number {
+  const gate = toGate(values);
   const persona = requirePersona(caller, 'register');
   gates.register(persona, gate);
   io.out(`${displayName(persona)}: ${gate.id} is a ${gate.mode} gate of ${gate.hook}\n`);
   return 0;
 }
 
-function mark({ id, flags }: GateArgs, { gates }: GateAccess, caller: GateCaller, io: Io): number {
+function mark({ id, force }: GateValues<'mark'>, { gates }: GateAccess, caller: GateCaller, io: Io): number {
   const persona = requirePersona(caller, 'mark');
-  const gateState = gates.find(persona, id ?? '');
+  const gateState = gates.find(persona, id);
   if (gateState === null) return reportMissingGate(persona, id, io);
   const { gate } = gateState;
-  if (needsForce(gate) && flags.force !== true) {
+  if (needsForce(gate) && !force) {
     io.err(
       `hivebar gate: ${gate.id} is satisfied by an answered decision: hivebar decision create; the operator has --force\n`,
     );
     return 1;
   }
-  const by = flags.force === true ? 'operator' : 'cli';
+  const by = force ? 'operator' : 'cli';
   gates.mark(persona, gate.id, { by, session: caller.session, terminal: findTerminal(io.env), tells: true });
   const ttl = gate.ttlSeconds === null ? '' : `, for ${gate.ttlSeconds} s`;
   io.out(`${displayName(persona)}: ${gate.id} is satisfied${ttl}\n`);
   return 0;
 }
 
-function remove({ id }: GateArgs, { gates }: GateAccess, caller: GateCaller, io: Io): number {
+function remove({ id }: GateValues<'remove'>, { gates }: GateAccess, caller: GateCaller, io: Io): number {
   const persona = requirePersona(caller, 'remove');
-  if (gates.remove(persona, id ?? '')) {
+  if (gates.remove(persona, id)) {
     const isBuiltIn = BUILT_INS.some((gate) => gate.id === id);
     io.out(`${displayName(persona)}: ${id} is ${isBuiltIn ? 'built in again' : 'removed'}\n`);
     return 0;
@@ -159,24 +238,25 @@ function remove({ id }: GateArgs, { gates }: GateAccess, caller: GateCaller, io:
   return 1;
 }
 
-function clear({ id, hook }: GateArgs, { gates }: GateAccess, caller: GateCaller, io: Io): number {
+function clear({ id, hook }: GateValues<'clear'>, { gates }: GateAccess, caller: GateCaller, io: Io): number {
   const persona = requirePersona(caller, 'clear');
-  if (id !== null && gates.find(persona, id) === null) return reportMissingGate(persona, id, io);
-  const isMeant = (gate: Gate): boolean => (id === null || gate.id === id) && (hook === null || gate.hook === hook);
+  if (id !== undefined && gates.find(persona, id) === null) return reportMissingGate(persona, id, io);
+  const isMeant = (gate: Gate): boolean =>
+    (id === undefined || gate.id === id) && (hook === undefined || gate.hook === hook);
   const cleared = gates.clear(persona, isMeant);
   io.out(`${displayName(persona)}: ${cleared.length === 0 ? 'nothing was marked' : `${cleared.join(', ')} cleared`}\n`);
   return 0;
 }
 
-function list({ hook, flags }: GateArgs, { gates }: GateAccess, { persona }: GateCaller, io: Io): number {
+function list({ hook, json }: GateValues<'list'>, { gates }: GateAccess, { persona }: GateCaller, io: Io): number {
   const listBuiltIn = (): readonly GateState[] => BUILT_INS.map((gate) => ({ gate, mark: null, isBuiltIn: true }));
   const gateStates = persona === null ? listBuiltIn() : reportOddGates(gates.list(persona), io);
-  showGates(io, filterByHook(gateStates, hook), flags.json === true);
+  showGates(io, filterByHook(gateStates, hook), json);
   return 0;
 }
 
 async function showGateStatus(
-  { hook, flags }: GateArgs,
+  { hook, json }: GateValues<'status'>,
   { gates }: GateAccess,
   caller: GateCaller,
   io: Io,
@@ -185,12 +265,12 @@ async function showGateStatus(
   reportOddGates(gates.list(persona), io);
   const asker = { session: caller.session ?? '', terminal: findTerminal(io.env) };
   const gateStatuses = await gates.status({ persona, ...asker, cwd: getSurroundings().cwd, env: io.env });
-  showGateStatuses(io, filterByHook(gateStatuses, hook), flags.json === true);
+  showGateStatuses(io, filterByHook(gateStatuses, hook), json);
   return 0;
 }
 
-function filterByHook<T extends GateState>(gateStates: readonly T[], hook: GateArgs['hook']): readonly T[] {
-  return hook === null ? gateStates : gateStates.filter(({ gate }) => gate.hook === hook);
+function filterByHook<T extends GateState>(gateStates: readonly T[], hook: Hook | undefined): readonly T[] {
+  return hook === undefined ? gateStates : gateStates.filter(({ gate }) => gate.hook === hook);
 }
 
 function reportOddGates(
@@ -206,7 +286,49 @@ function requirePersona({ persona }: GateCaller, verb: string): string {
   return persona;
 }
 
-function reportMissingGate(persona: string, id: string | null, io: Io): number {
-  io.err(`hivebar gate: ${displayName(persona)} has no gate ${displayName(id ?? '')}: see hivebar gate list\n`);
+function reportMissingGate(persona: string, id: string, io: Io): number {
+  io.err(`hivebar gate: ${displayName(persona)} has no gate ${displayName(id)}: see hivebar gate list\n`);
   return 1;
+}
+
+/** Builds the gate that `register` describes. @throws Fault `usage` */
+function toGate({ id, hook, ...flags }: GateValues<'register'>): Gate {
+  try {
+    // For the gate `decision`, flags that are left out default to those of the built-in gate.
+    const own = id === DECISION ? BUILT_INS.find((gate) => gate.id === id) : undefined;
+    const { mode, description, hint = own?.hint, ttl, check = own?.check ?? undefined, tool, command } = flags;
+    if (hook === undefined) throw new Error(`gate register: say --hook ${HOOKS.join('|')}`);
+    if (description === undefined) throw new Error('gate register: say with --description what is wanted');
+    const knownMode = MODES.find((candidate) => candidate === mode);
+    if (knownMode === undefined) throw new Error(`--mode ${mode ?? ''}: say strict or soft`);
+    const knownCheck = check === undefined ? null : CHECKS.find((candidate) => candidate === check);
+    if (knownCheck === undefined) throw new Error(`--check ${check}: say ${CHECKS.join(', ')}`);
+    const ttlSeconds = ttl === undefined ? (own?.ttlSeconds ?? null) : parseSeconds(ttl);
+    const matcher =
+      tool === undefined && command === undefined ? null : { tool: tool ?? null, command: command ?? null };
+    const gate = { id, hook, mode: knownMode, description, hint: hint || null, check: knownCheck };
+    return { ...gate, matcher, ttlSeconds };
+  } catch (error) {
+    throw toUsageFault(error);
+  }
+}
+
+function parseNonEmpty(text: string, flag: string): string {
+  if (text === '') throw new Error(`${flag} is empty`);
+  return text;
+}
+
+function parseHook(text: string): Hook {
+  const hook = findHook(text);
+  if (hook === null) throw new Error(`--hook ${text}: say ${HOOKS.join(', ')}`);
+  return hook;
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
+
+function parseSeconds(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
+  const seconds = count === '' ? 0 : Number(count) * (UNITS[unit] ?? 0);
+  if (seconds < 1) throw new Error(`--ttl ${text}: say how many seconds, or 30m, 1h, 2d`);
+  return seconds;
 }

@@ -1,11 +1,9 @@
 import {
   type Command,
   type CommandEntry,
-  type CommandSchema,
   formatUsage,
   type HelpSection,
   listHelpSections,
-  type TextCommand,
 } from '../../core/command/index.ts';
 
 /** Formats the text of `hivebar --help`. */
@@ -32,12 +30,15 @@ const NEEDS = {
 } as const;
 
 /** Formats the text of `hivebar NAME --help`. */
-export function formatHelp({ summary, needs }: CommandEntry, command: Command | TextCommand): string {
+export function formatHelp({ summary, needs }: CommandEntry, { schema }: Command): string {
   const need = NEEDS[needs];
-  const { usage, body, examples } = 'schema' in command ? formatSchema(command.schema) : formatText(command);
+  const { about, notes = [], examples } = schema;
+  const sections = listHelpSections(schema).flatMap(formatSection);
+  const blocks = [about, sections, notes].filter((lines) => lines.length > 0);
+  const body = blocks.flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
   const width = Math.max(0, ...examples.map(({ run }) => run.length));
   return `${[
-    ...usage.map((line, i) => `${i === 0 ? 'Usage:' : '      '} hivebar ${line}`),
+    ...formatUsage(schema).map((line, i) => `${i === 0 ? 'Usage:' : '      '} hivebar ${line}`),
     '',
     `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`,
     ...(body.length === 0 ? [] : ['', ...body]),
@@ -45,18 +46,6 @@ export function formatHelp({ summary, needs }: CommandEntry, command: Command | 
     ...(examples.length === 0 ? [] : ['', 'Examples:']),
     ...examples.map(({ run, does }) => `  ${run.padEnd(width)}  ${does}`),
   ].join('\n')}\n`;
-}
-
-function formatText({ usage, about, examples }: TextCommand) {
-  return { usage: [usage], body: about, examples };
-}
-
-function formatSchema(schema: CommandSchema) {
-  const { about, notes = [], examples } = schema;
-  const sections = listHelpSections(schema).flatMap(formatSection);
-  const blocks = [about, sections, notes].filter((lines) => lines.length > 0);
-  const body = blocks.flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
-  return { usage: formatUsage(schema), body, examples };
 }
 
 /** Columns of the help text. */

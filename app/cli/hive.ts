@@ -1,7 +1,5 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand, type Io } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { readCredential } from '../../core/net/index.ts';
@@ -12,40 +10,85 @@ import { checkAddress, openSettings, type Settings } from '../config/tray/index.
 import { findNearest } from './nearest.ts';
 import { createStderrLog } from './stderr-log.ts';
 
+interface HiveAddArgs {
+  readonly url: string;
+  readonly name: string | null;
+  readonly tokenFile: string | null;
+  readonly proxy: string | null;
+}
+
 const NEXT_START = 'from the next start of hivebar on';
 
-export const command: TextCommand = {
-  usage: 'hive add URL [--name NAME] [--token-file FILE] [--proxy URL] | list [--json] | remove NAME|URL',
-  about: [
-    'The hives that hivebar watches beside the primary one. NAME is the prefix of their personas: ada of the hive team is',
-    'team-ada, in status, files and commands. Without --name it is the first part of the host name.',
-    '',
-    '  --token-file FILE   the token the hive asks for; read again when the hive refuses it',
-    '  --proxy URL         go through this proxy, as http://127.0.0.1:3128; variables of the environment are not read',
-    '  --json              list as JSON',
-  ],
-  examples: [
-    { run: 'hivebar hive add https://team.example.org', does: 'watch a hive, as team' },
-    { run: 'hivebar hive add http://10.0.0.5:7474 --name office', does: 'one on the local network' },
-    {
-      run: 'hivebar hive add https://api.kijito.ai --name hosted --token-file ~/.kijito-token',
-      does: 'the hosted one',
+export const command = defineCommand(
+  {
+    name: 'hive',
+    about: [
+      'The hives that hivebar watches beside the primary one. NAME is the prefix of their personas: ada of the hive team is',
+      'team-ada, in status, files and commands. Without --name it is the first part of the host name.',
+    ],
+    verbs: {
+      add: {
+        help: 'watch the hive at URL',
+        positionals: { target: { value: 'URL', missing: 'hive add: needs the URL of a hive' } },
+        flags: {
+          name: { type: 'string', value: 'NAME', help: 'the prefix of its personas' },
+          'token-file': {
+            type: 'string',
+            value: 'FILE',
+            completes: 'file',
+            help: 'the token the hive asks for; read again when the hive refuses it',
+          },
+          proxy: {
+            type: 'string',
+            value: 'URL',
+            help: 'go through this proxy, as http://127.0.0.1:3128; variables of the environment are not read',
+          },
+        },
+      },
+      list: {
+        help: 'the hives that are watched',
+        flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
+      },
+      remove: {
+        help: 'no longer watch it; its event files stay',
+        positionals: { target: { value: 'NAME|URL', missing: 'hive remove: needs the name or the URL of a hive' } },
+      },
     },
-    { run: 'hivebar hive remove office', does: 'no longer watch it; its event files stay' },
-  ],
-  async run(args, io) {
-    const options = parseArguments(args);
+    examples: [
+      { run: 'hivebar hive add https://team.example.org', does: 'watch a hive, as team' },
+      { run: 'hivebar hive add http://10.0.0.5:7474 --name office', does: 'one on the local network' },
+      {
+        run: 'hivebar hive add https://api.kijito.ai --name hosted --token-file ~/.kijito-token',
+        does: 'the hosted one',
+      },
+      { run: 'hivebar hive remove office', does: 'no longer watch it; its event files stay' },
+    ],
+    messages: {
+      foreign: (_verb, flag) =>
+        flag === 'json' ? '--json is for hive list' : '--name, --token-file and --proxy are for hive add',
+      excess: (excess, all, verb) =>
+        verb === 'list' && all.length === 1
+          ? `hive list: too much (${all[0]})`
+          : `too much: ${(verb === 'list' ? all.slice(1) : excess).join(' ')}`,
+    },
+  },
+  async (options, io) => {
     const { config } = findOwnDirs({ ...io.env });
     switch (options.verb) {
       case 'list':
         return list(io, openSettings(config).settings, options.json);
       case 'add':
-        return add(io, config, options);
+        return add(io, config, {
+          url: options.target,
+          name: options.name ?? null,
+          tokenFile: options['token-file'] ?? null,
+          proxy: options.proxy ?? null,
+        });
       case 'remove':
         return remove(io, config, options.target);
     }
   },
-};
+);
 
 function list(io: Io, { primary, hives }: Settings, json: boolean): number {
   if (json) {
@@ -133,53 +176,4 @@ function chooseName({ name, url }: HiveAddArgs): string {
 function isSameUrl(a: string, b: string): boolean {
   const [first, other] = [a, b].map((text) => URL.parse(text)?.href.replace(/\/+$/, ''));
   return first !== undefined && first === other;
-}
-
-interface HiveAddArgs {
-  readonly verb: 'add';
-  readonly url: string;
-  readonly name: string | null;
-  readonly tokenFile: string | null;
-  readonly proxy: string | null;
-}
-
-type HiveArgs =
-  | HiveAddArgs
-  | { readonly verb: 'list'; readonly json: boolean }
-  | { readonly verb: 'remove'; readonly target: string };
-
-function parseArguments(args: readonly string[]): HiveArgs {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: {
-        name: { type: 'string' },
-        'token-file': { type: 'string' },
-        proxy: { type: 'string' },
-        json: { type: 'boolean', default: false },
-      },
-      allowPositionals: true,
-    });
-    const [verb, target, ...rest] = positionals;
-    const { name, 'token-file': tokenFile, proxy, json } = values;
-    if (rest.length > 0) throw new Error(`too much: ${rest.join(' ')}`);
-    if (verb !== 'add' && (name !== undefined || tokenFile !== undefined || proxy !== undefined))
-      throw new Error('--name, --token-file and --proxy are for hive add');
-    if (verb !== 'list' && json) throw new Error('--json is for hive list');
-    switch (verb) {
-      case 'add':
-        if (target === undefined) throw new Error('hive add: needs the URL of a hive');
-        return { verb, url: target, name: name ?? null, tokenFile: tokenFile ?? null, proxy: proxy ?? null };
-      case 'list':
-        if (target !== undefined) throw new Error(`hive list: too much (${target})`);
-        return { verb, json };
-      case 'remove':
-        if (target === undefined) throw new Error('hive remove: needs the name or the URL of a hive');
-        return { verb, target };
-      default:
-        throw new Error('say add, list or remove');
-    }
-  } catch (error) {
-    throw toUsageFault(error);
-  }
 }

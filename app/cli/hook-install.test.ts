@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { scratch } from '../../test/kit/scratch.ts';
-import { runHookInstall } from './hook-install.ts';
+import { command } from './hook.ts';
 
 function rig() {
   const home = scratch();
@@ -23,7 +23,7 @@ function rig() {
       err: () => {},
       input: () => Promise.resolve(''),
     };
-    const code = await runHookInstall(args, io);
+    const code = await command.run(args, io, {});
     return [code, said];
   };
   return { home, env, run, [Symbol.dispose]: () => home[Symbol.dispose]() };
@@ -55,8 +55,6 @@ test('given Codex, it is said that it has to trust them', async () => {
 test('given wrong words, usage names them', async () => {
   using r = rig();
   const wrong: readonly (readonly [string[], RegExp])[] = [
-    [[], /install, uninstall, status/],
-    [['instal'], /install, uninstall, status/],
     [['install', 'x'], /x is too much/],
     [['install', '--harness', 'vim'], /vim/],
     [['install', '--persona', ''], /--persona/],

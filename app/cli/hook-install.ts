@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-import type { Io } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   BACKUP,
@@ -14,39 +12,43 @@ import {
   type HookScope,
   RECIPES,
 } from '../hook/index.ts';
+import type { HookInstallValues } from './hook-schema.ts';
 
 /** Exit code: our hooks are not installed, or not as this program would install them. */
 const EXIT_NOT_INSTALLED = 1;
 
-/** The words of `hivebar hook` that manage the settings of harnesses. */
-export const HOOK_INSTALL_VERBS = ['install', 'uninstall', 'status'] as const;
-
-export const HOOK_INSTALL_ABOUT: readonly string[] = [
-  'install    puts the hooks into the settings of the agent programs that are used here, beside those of others',
-  'uninstall  takes them out again, and nothing else',
-  'status     says whether they are there, right, and run: exit 0, else 1; --json for a script',
-  '  --harness claude|codex   only this one (default: each that has a settings folder)',
-  '  --persona PERSONA        whom the sessions are (default: the variable HIVEBAR_PERSONA of each session)',
-  "  --project                this folder's own settings (.claude/settings.local.json, .codex/hooks.json)",
-];
-
 /**
  * Runs `hivebar hook install|uninstall|status`.
- * @param args the word and its arguments
  * @returns the exit code
  * @throws Fault `usage`, or `settings`, `unreadable`, `unwritable` for settings that are left unchanged
  */
-export async function runHookInstall(args: readonly string[], io: Io): Promise<number> {
-  const { verb, harness, persona, scope, json } = parseArguments(args);
+export async function runHookInstall(values: HookInstallValues, io: Io): Promise<number> {
+  const harness = parseHarness(values.harness);
+  const scope: HookScope = values.project ? 'project' : 'user';
   const installer = createHookInstaller(io.env);
-  switch (verb) {
-    case 'install':
+  switch (values.verb) {
+    case 'install': {
+      const persona = parsePersona(values.persona);
       return install(installer, selectHarnesses(installer, harness, scope), scope, persona, io);
+    }
     case 'uninstall':
       return uninstall(installer, harness === null ? HARNESSES : [harness], scope, io);
     case 'status':
-      return await showHookStatus(installer, harness === null ? HARNESSES : [harness], scope, json, io);
+      return await showHookStatus(installer, harness === null ? HARNESSES : [harness], scope, values.json, io);
   }
+}
+
+function parseHarness(text: string | undefined): HarnessName | null {
+  if (text === undefined) return null;
+  const harness = HARNESSES.find((name) => name === text);
+  if (harness === undefined) throw toUsageFault(new Error(`--harness ${text} is none of ${HARNESSES.join(', ')}`));
+  return harness;
+}
+
+function parsePersona(text: string | undefined): string | null {
+  if (text !== undefined && (text.trim() === '' || /\p{Cc}/u.test(text)))
+    throw toUsageFault(new Error('--persona is empty or holds control characters'));
+  return text ?? null;
 }
 
 /** Selects the named harness, else each harness that is used here. */
@@ -122,34 +124,4 @@ function formatResult(result: HookCheck): string {
   const trouble = findHookTrouble(result);
   if (trouble !== null) words.push(`(${displayName(trouble)})`);
   return words.join('  ');
-}
-
-function parseArguments(args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: {
-        harness: { type: 'string' },
-        persona: { type: 'string' },
-        project: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-      },
-      allowPositionals: true,
-    });
-    const [word, ...rest] = positionals;
-    const verb = HOOK_INSTALL_VERBS.find((name) => name === word);
-    if (verb === undefined) throw new Error(`say ${HOOK_INSTALL_VERBS.join(', ')}`);
-    if (rest.length > 0) throw new Error(`hook ${verb}: ${rest.join(' ')} is too much`);
-    const harness = HARNESSES.find((name) => name === values.harness) ?? null;
-    if (values.harness !== undefined && harness === null)
-      throw new Error(`--harness ${values.harness} is none of ${HARNESSES.join(', ')}`);
-    if (values.persona !== undefined && verb !== 'install') throw new Error(`hook ${verb} takes no --persona`);
-    if (values.persona !== undefined && (values.persona.trim() === '' || /\p{Cc}/u.test(values.persona)))
-      throw new Error('--persona is empty or holds control characters');
-    if (values.json && verb !== 'status') throw new Error(`hook ${verb} takes no --json`);
-    const scope: HookScope = values.project ? 'project' : 'user';
-    return { verb, harness, persona: values.persona ?? null, scope, json: values.json } as const;
-  } catch (error) {
-    throw toUsageFault(error);
-  }
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Io } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
 import { type DrainLease, type DrainText, drain, lend, MAX_TEXT } from '../../core/inbox/drain/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
@@ -8,8 +7,8 @@ import { realClock } from '../../core/ports/index.ts';
 import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
 import { handOverEnded } from '../hook/index.ts';
 import { openSessionStore } from '../open/index.ts';
-import type { InboxArgs } from './inbox-args.ts';
 import { toItemWire } from './inbox-list.ts';
+import type { InboxValues } from './inbox-schema.ts';
 import { createLineOutput } from './line-output.node.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
 import { findOwnPersona, findPersonaOfSession } from './persona-lookup.ts';
@@ -30,16 +29,14 @@ const TRAY_WAIT_MS = 100;
  * prints nothing when there is nothing pending, or no persona is known.
  * @throws Fault; the caller exits with 0 all the same
  */
-export async function runDrain({ words, flags }: InboxArgs, io: Io): Promise<void> {
+export async function runDrain(values: InboxValues<'drain'>, io: Io): Promise<void> {
   const until = realClock.monotonic() + WRITE_UNTIL_MS;
-  const [name, ...rest] = words;
-  if (rest.length > 0) throw toUsageFault(new Error(`inbox drain: ${rest.join(' ')} is too much`));
   const log = createStderrLog(io, 'hivebar inbox drain');
-  const session = flags.session === undefined || flags.session === '' ? null : flags.session;
+  const session = values.session || null;
   const { state, config } = findOwnDirs({ ...io.env });
   using db = openStore(join(state, DATABASE), { log });
   setBusyTimeout(db, LEASE_WAIT_MS);
-  const persona = name ?? (session === null ? findOwnPersona(io) : findPersonaOfSession(db, session, config));
+  const persona = values.persona ?? (session === null ? findOwnPersona(io) : findPersonaOfSession(db, session, config));
   if (persona === null || persona === '') {
     if (session !== null) log.warn(`nobody is known to work in session ${session}: see hivebar session list`);
     return;
@@ -48,7 +45,7 @@ export async function runDrain({ words, flags }: InboxArgs, io: Io): Promise<voi
   handOverEnded({ items, sessions: () => openSessionStore(db), config, now: realClock.now(), isGone: () => false });
   const needs = { items, takeOver: createTakeOver(db, { state, config }, items, log), clock: realClock, log };
   const request = { persona, session, upTo: 4, room: MAX_TEXT } as const;
-  const output = flags.json === true ? toJsonOutput(lend(needs, request)) : toTextOutput(drain(needs, request));
+  const output = values.json ? toJsonOutput(lend(needs, request)) : toTextOutput(drain(needs, request));
   if (output === null) return;
   const failure = await writeOutput(output.text, until);
   setBusyTimeout(db, COMMIT_WAIT_MS);

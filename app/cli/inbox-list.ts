@@ -1,16 +1,15 @@
-import type { Io } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayLine, displayName } from '../../core/format/index.ts';
 import type { Item, ItemFilter } from '../../core/inbox/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import type { InboxFlags } from './inbox-args.ts';
+import type { InboxValues } from './inbox-schema.ts';
 import { runWithItems } from './open-items.ts';
 
 const TEXT_CHARS = 100;
 
 /** Which items the flags ask for; null: the list of messages instead. @throws Fault `usage` */
-export function parseListFilter({ all: includesAll, pending, delivered }: InboxFlags): ItemFilter | null {
+export function parseListFilter({ all: includesAll, pending, delivered }: InboxValues<'list'>): ItemFilter | null {
   const filters = [includesAll && 'all', pending && 'pending', delivered && 'delivered'].filter(
     (value) => typeof value === 'string',
   );

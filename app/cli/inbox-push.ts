@@ -1,5 +1,4 @@
-import type { Io } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   type Addressee,
@@ -14,7 +13,7 @@ import { realClock } from '../../core/ports/index.ts';
 import { type Database, findOwnDirs } from '../../core/state/index.ts';
 import { handOverEnded, toNamedSessions } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
-import type { InboxArgs, InboxFlags } from './inbox-args.ts';
+import type { InboxValues } from './inbox-schema.ts';
 import { runWithItems } from './open-items.ts';
 import { findOwnPersona, findPersonaOfSession } from './persona-lookup.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
@@ -22,8 +21,10 @@ import { findRunnerLife } from './session-surroundings.node.ts';
 /** Exit code with `--json` when the item was already there. */
 const WAS_THERE = 3;
 
+type PushFlags = Omit<InboxValues<'push'>, 'words'>;
+
 /** Stores one item, and prints its id. */
-export async function push({ words, flags }: InboxArgs, io: Io): Promise<number> {
+export async function push({ words, ...flags }: InboxValues<'push'>, io: Io): Promise<number> {
   const target = parseTarget(flags);
   const item = toNewItem(flags, io);
   const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
@@ -50,7 +51,7 @@ export async function push({ words, flags }: InboxArgs, io: Io): Promise<number>
       `hivebar inbox: nobody announced session ${displayName(item.session ?? '')}: the item waits for it, and goes to any session of ${whose} after a day\n`,
     );
   }
-  if (flags.json === true) {
+  if (flags.json) {
     const { id, dedupKey, isNew } = pushed;
     const result = { id, persona: to.is === 'persona' ? to.name : null, session: item.session, dedupKey, new: isNew };
     io.out(`${displayJson(JSON.stringify(result))}\n`);
@@ -93,11 +94,11 @@ function formatAnswer({ id, isNew, dedupKey }: PushResult, to: Addressee, sessio
 /** A target that is only a session needs a look-up of its persona. */
 type PushTarget = Addressee | { readonly is: 'session'; readonly id: string };
 
-function parseTarget({ to, bead, session, broadcast }: InboxFlags): PushTarget {
+function parseTarget({ to, bead, session, broadcast }: PushFlags): PushTarget {
   const names = [to, bead].filter((name) => name !== undefined);
   const [name] = names;
   if (names.length > 1) throw toUsageFault(new Error('give only one of --to and --bead'));
-  if (broadcast === true) {
+  if (broadcast) {
     if (name !== undefined || session !== undefined)
       throw toUsageFault(new Error('--broadcast is for all: leave the others out'));
     return { is: 'everyone' };
@@ -116,7 +117,7 @@ function findAddressee(target: PushTarget, db: Database, config: string): Addres
   return name === null ? null : { is: 'persona', name };
 }
 
-function toNewItem(flags: InboxFlags, io: Io): Omit<NewItem, 'to' | 'content'> {
+function toNewItem(flags: PushFlags, io: Io): Omit<NewItem, 'to' | 'content'> {
   const created = Math.floor(realClock.now());
   return {
     type: parseType('--type', flags.type ?? 'agent'),

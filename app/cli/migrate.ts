@@ -1,7 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
@@ -15,27 +13,36 @@ import { parseServiceFlags } from './service-flags.ts';
 import { getHostOs } from './service-host.node.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: TextCommand = {
-  usage: 'migrate [--headless] [--dry-run] [--from DIR] [-- WATCH-FLAGS]',
-  about: [
-    'Takes over the positions of the Kijito inbox monitor that was deployed before, so that no mail is told twice and none',
-    'is lost. Looks in ~/.cache/kijito-inbox-monitor, ~/.local/state/kijito-inbox-monitor and, on a Mac, Application Support.',
-    'The monitor must be stopped, and Hivebar not run. Its files are neither changed nor deleted; a newer position here stays.',
-    '',
-    '  --headless   into the files of `hivebar service install --headless`, with the same flags behind `--`',
-    '  --dry-run    say what would be done, and do nothing',
-    '  --from DIR   look there instead; may be repeated',
-    '',
-    'Exit code 0: all is taken over, or was before; 1: refused or failed, and nothing is taken over; 2: a bad command line;',
-    '3: some files were left, each is named with the reason.',
-  ],
-  examples: [
-    { run: 'hivebar migrate --dry-run', does: 'what is there, and what would become of it' },
-    { run: 'hivebar migrate', does: 'into the tray program, which is closed' },
-    { run: 'hivebar migrate --headless -- --hive http://127.0.0.1:7474', does: 'into the headless service' },
-  ],
-  async run(args, io) {
-    const options = parseArguments(args);
+export const command = defineCommand(
+  {
+    name: 'migrate',
+    about: [
+      'Takes over the positions of the Kijito inbox monitor that was deployed before, so that no mail is told twice and none',
+      'is lost. Looks in ~/.cache/kijito-inbox-monitor, ~/.local/state/kijito-inbox-monitor and, on a Mac, Application Support.',
+      'The monitor must be stopped, and Hivebar not run. Its files are neither changed nor deleted; a newer position here stays.',
+    ],
+    flags: {
+      headless: {
+        type: 'boolean',
+        help: 'into the files of `hivebar service install --headless`, with the same flags behind `--`',
+      },
+      'dry-run': { type: 'boolean', help: 'say what would be done, and do nothing' },
+      from: { type: 'string', value: 'DIR', completes: 'file', multiple: true, help: 'look there instead' },
+    },
+    rest: { value: 'WATCH-FLAGS', help: 'with --headless: flags of `hivebar watch`' },
+    notes: [
+      'Exit code 0: all is taken over, or was before; 1: refused or failed, and nothing is taken over; 2: a bad command line;',
+      '3: some files were left, each is named with the reason.',
+    ],
+    examples: [
+      { run: 'hivebar migrate --dry-run', does: 'what is there, and what would become of it' },
+      { run: 'hivebar migrate', does: 'into the tray program, which is closed' },
+      { run: 'hivebar migrate --headless -- --hive http://127.0.0.1:7474', does: 'into the headless service' },
+    ],
+  },
+  async ({ headless, 'dry-run': dryRun, from, rest }, io) => {
+    if (rest !== null && !headless) throw toUsageFault(new Error('--: flags of hivebar watch belong to --headless'));
+    const options: MigrateArgs = { headless, dryRun, from, flags: rest ?? [] };
     const disk = createRealDisk(createStderrLog(io, 'hivebar migrate'));
     const places =
       options.from.length > 0 ? options.from.map((dir) => resolve(dir)) : listDefaultDirectories(options, disk, io);
@@ -70,7 +77,7 @@ export const command: TextCommand = {
       return 1;
     }
   },
-};
+);
 
 /** Says what to stop so that a lock becomes free. */
 function formatStopStep(lock: string, disk: Disk, io: Io): string {
@@ -90,25 +97,6 @@ interface MigrateArgs {
   readonly dryRun: boolean;
   readonly from: readonly string[];
   readonly flags: readonly string[];
-}
-
-function parseArguments(args: readonly string[]): MigrateArgs {
-  const end = args.indexOf('--');
-  const [own, flags] = end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
-  try {
-    const { values } = parseArgs({
-      args: [...own],
-      options: {
-        headless: { type: 'boolean', default: false },
-        'dry-run': { type: 'boolean', default: false },
-        from: { type: 'string', multiple: true, default: [] },
-      },
-    });
-    if (end !== -1 && !values.headless) throw new Error('--: flags of hivebar watch belong to --headless');
-    return { headless: values.headless, dryRun: values['dry-run'], from: values.from, flags };
-  } catch (error) {
-    throw toUsageFault(error);
-  }
 }
 
 /** A migration into the tray program also includes the positions of its own headless service. */

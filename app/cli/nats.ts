@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { checkRelay, createDialer, openRelayLink, RELAY } from '../../core/inbox/relay/index.ts';
 import { parseNatsTarget, readCredential } from '../../core/net/index.ts';
@@ -9,23 +7,32 @@ import { findOwnDirs } from '../../core/state/index.ts';
 import { openSettings } from '../config/tray/index.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: TextCommand = {
-  usage: 'nats check [URL] [--token-file FILE]',
-  about: [
-    'Proves, step by step, that the local hive can be relayed by a NATS server with JetStream: address, connection, token,',
-    'stream, and a message there and back again. Without URL the server of the setting nats. Nothing of it is left but the',
-    'stream INBOX_EVENTS, which the relay needs.',
-    '',
-    '  --token-file FILE   the token of the server',
-    '',
-    'Ends with 0 when all of it works, with 1 at the first step that does not, and says what to do.',
-  ],
-  examples: [
-    { run: 'hivebar nats check', does: 'the server of the settings' },
-    { run: 'hivebar nats check nats://127.0.0.1:4222 --token-file ~/.nats-token', does: 'one before it is set' },
-  ],
-  async run(args, io) {
-    const { url, tokenFile } = chooseServer(args, io);
+export const command = defineCommand(
+  {
+    name: 'nats',
+    about: [
+      'Proves, step by step, that the local hive can be relayed by a NATS server with JetStream: address, connection, token,',
+      'stream, and a message there and back again. Nothing of it is left but the stream INBOX_EVENTS, which the relay needs.',
+    ],
+    verbs: {
+      check: {
+        help: 'check the server at URL, or that of the setting nats',
+        positionals: { url: { value: 'URL', optional: true } },
+        flags: { 'token-file': { type: 'string', value: 'FILE', completes: 'file', help: 'the token of the server' } },
+      },
+    },
+    notes: ['Ends with 0 when all of it works, with 1 at the first step that does not, and says what to do.'],
+    examples: [
+      { run: 'hivebar nats check', does: 'the server of the settings' },
+      { run: 'hivebar nats check nats://127.0.0.1:4222 --token-file ~/.nats-token', does: 'one before it is set' },
+    ],
+    messages: {
+      verb: () => 'say nats check',
+      excess: (excess) => `nats check: too much: ${excess.join(' ')}`,
+    },
+  },
+  async (values, io) => {
+    const { url, tokenFile } = chooseServer(values.url ?? null, values['token-file'] ?? null, io);
     const server = parseNatsTarget(url, RELAY);
     const secret = loadToken(tokenFile, io);
     const dialer = createDialer({ server, token: () => secret });
@@ -38,15 +45,14 @@ export const command: TextCommand = {
     }
     return failed ? 1 : 0;
   },
-};
+);
 
 interface NatsServer {
   readonly url: string;
   readonly tokenFile: string | null;
 }
 
-function chooseServer(args: readonly string[], io: Io): NatsServer {
-  const { url, tokenFile } = parseArguments(args);
+function chooseServer(url: string | null, tokenFile: string | null, io: Io): NatsServer {
   if (url !== null && tokenFile !== null) return { url, tokenFile };
   const { nats } = openSettings(findOwnDirs({ ...io.env }).config).settings;
   const isOurs = nats !== undefined && (url === null || url === nats.url);
@@ -64,20 +70,4 @@ function loadToken(tokenFile: string | null, io: Io): string | null {
     createStderrLog(io, 'hivebar nats'),
   );
   return header?.value ?? null;
-}
-
-function parseArguments(args: readonly string[]): { readonly url: string | null; readonly tokenFile: string | null } {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { 'token-file': { type: 'string' } },
-      allowPositionals: true,
-    });
-    const [verb, url, ...rest] = positionals;
-    if (verb !== 'check') throw new Error('say nats check');
-    if (rest.length > 0) throw new Error(`nats check: too much: ${rest.join(' ')}`);
-    return { url: url ?? null, tokenFile: values['token-file'] ?? null };
-  } catch (error) {
-    throw toUsageFault(error);
-  }
 }

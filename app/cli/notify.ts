@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-import type { TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { unwrapResponse } from './outcome.ts';
 import { askTray } from './tray-request.node.ts';
@@ -13,15 +11,19 @@ interface BannerTestResult {
   readonly silent?: 'paused' | 'quiet-hours' | null;
 }
 
-export const command: TextCommand = {
-  usage: 'notify test',
-  about: [
-    'Shows a banner to try it out, whatever is paused or quiet, and says what the desktop answered.',
-    'Whether a banner was seen cannot be known: a desktop that does not disturb keeps it to itself.',
-  ],
-  examples: [{ run: 'hivebar notify test', does: 'show a banner to try it out' }],
-  async run(args, io) {
-    requireTest(args);
+export const command = defineCommand(
+  {
+    name: 'notify',
+    about: ['Whether a banner was seen cannot be known: a desktop that does not disturb keeps it to itself.'],
+    verbs: {
+      test: {
+        help: 'show a banner to try it out, whatever is paused or quiet, and say what the desktop answered',
+      },
+    },
+    examples: [{ run: 'hivebar notify test', does: 'show a banner to try it out' }],
+    messages: { verb: formatNotTest, excess: (excess) => formatNotTest(['test', ...excess]) },
+  },
+  async (_values, io) => {
     const response = await askTray({ method: 'POST', path: '/api/v1/actions/notify-test', body: '{}' }, io.env);
     const body = unwrapResponse(response, io);
     if (body === null) return 1;
@@ -38,17 +40,8 @@ export const command: TextCommand = {
     if (result.silent === 'quiet-hours') io.out('it is a quiet hour: other banners wait for its end\n');
     return 0;
   },
-};
+);
 
-function requireTest(args: readonly string[]): void {
-  try {
-    const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
-    if (positionals.length !== 1 || positionals[0] !== 'test') {
-      throw new Error(
-        `say what to do: hivebar notify test${positionals.length === 0 ? '' : `; not ${positionals.join(' ')}`}`,
-      );
-    }
-  } catch (error) {
-    throw toUsageFault(error);
-  }
+function formatNotTest(words: readonly string[]): string {
+  return `say what to do: hivebar notify test${words.length === 0 ? '' : `; not ${words.join(' ')}`}`;
 }

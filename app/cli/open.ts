@@ -1,28 +1,35 @@
-import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { act } from './act.ts';
 import { askTray } from './tray-request.node.ts';
 
-export const command: TextCommand = {
-  usage: 'open [PERSONA] [--page | --print]',
-  about: [
-    "Opens the persona's session as a click on its notification does; where there is none, its page. Without PERSONA the",
-    'status page. Where nothing can be opened, the address is printed.',
-    '',
-    '  --page    the page in any case',
-    '  --print   prints the address of the page, which is good once and for a minute, and opens nothing',
-  ],
-  examples: [
-    { run: 'hivebar open', does: 'the status page' },
-    { run: 'hivebar open ada', does: "ada's session" },
-    { run: 'hivebar open ada --page', does: "ada's page" },
-    { run: 'hivebar open --print', does: 'an address for a browser of your choice' },
-  ],
-  async run(args, io) {
-    const { persona, page, print } = parseArguments(args);
-    const target = persona === null ? {} : { persona };
+export const command = defineCommand(
+  {
+    name: 'open',
+    about: [
+      "Opens the persona's session as a click on its notification does; where there is none, its page. Without PERSONA the",
+      'status page. Where nothing can be opened, the address is printed.',
+    ],
+    positionals: { persona: { value: 'PERSONA', optional: true, completes: 'persona' } },
+    flags: {
+      page: { type: 'boolean', help: 'the page in any case' },
+      print: {
+        type: 'boolean',
+        help: 'print the address of the page, which is good once and for a minute, and open nothing',
+      },
+    },
+    examples: [
+      { run: 'hivebar open', does: 'the status page' },
+      { run: 'hivebar open ada', does: "ada's session" },
+      { run: 'hivebar open ada --page', does: "ada's page" },
+      { run: 'hivebar open --print', does: 'an address for a browser of your choice' },
+    ],
+    messages: { excess: (_excess, all) => `one persona at a time, or none; not ${all.join(' ')}` },
+  },
+  async ({ persona, page, print }, io) => {
+    if (page && print)
+      throw toUsageFault(new Error('either --page or --print: --print prints the address of the page'));
+    const target = persona === undefined ? {} : { persona };
     if (print) {
       const link = await act(io, 'link', target);
       if (link === null) return 1;
@@ -38,12 +45,12 @@ export const command: TextCommand = {
     io.out(`${formatOpened(persona, opened, page)}\n`);
     return 0;
   },
-};
+);
 
 /** Formats what was opened, from the answer of the running program. */
-function formatOpened(persona: string | null, answer: string, wantsPage: boolean): string {
+function formatOpened(persona: string | undefined, answer: string, wantsPage: boolean): string {
   const { result } = JSON.parse(answer) as { readonly result: { readonly opened: string } };
-  if (persona === null) return 'opened the status page';
+  if (persona === undefined) return 'opened the status page';
   const name = displayName(persona);
   if (result.opened === 'page')
     return wantsPage ? `opened the page of ${name}` : `${name} has no session: opened its page`;
@@ -66,26 +73,4 @@ async function fetchLink(params: object, { env }: Io): Promise<string | null> {
 function parseUrl(answer: string): string {
   const { result } = JSON.parse(answer) as { readonly result: { readonly url: string } };
   return displayName(result.url);
-}
-
-interface OpenArgs {
-  readonly persona: string | null;
-  readonly page: boolean;
-  readonly print: boolean;
-}
-
-function parseArguments(args: readonly string[]): OpenArgs {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { page: { type: 'boolean', default: false }, print: { type: 'boolean', default: false } },
-      allowPositionals: true,
-    });
-    if (positionals.length > 1) throw new Error(`one persona at a time, or none; not ${positionals.join(' ')}`);
-    if (values.page && values.print)
-      throw new Error('either --page or --print: --print prints the address of the page');
-    return { persona: positionals[0] ?? null, ...values };
-  } catch (error) {
-    throw toUsageFault(error);
-  }
 }

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { type Io, type TextCommand, toUsageFault } from '../../core/command/index.ts';
+import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import { findOwnDirs } from '../../core/state/index.ts';
 import { createRealMachine, limitHeap } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
@@ -10,28 +9,41 @@ import { askTray } from './tray-request.node.ts';
 /** Another hivebar is already running. */
 const EXIT_ALREADY_RUNNING = 3;
 
-export const command: TextCommand = {
-  usage: '[run] [--port N] [--open] [--no-tray] [--tray-driver sni|systray2|none] [--no-notifications]',
-  about: [
-    'Watches every inbox, shows the tray icon and notifications, serves the status page, and writes an event file per persona.',
-    '',
-    '  --port N                   port of the status page (default 7475, or HIVEBAR_PORT; 0: any)',
-    '  --open                     open the status page; also when hivebar runs already',
-    '  --no-tray                  no tray icon',
-    '  --tray-driver sni|systray2 how the icon is shown (default: by the desktop)',
-    '  --no-notifications         no notifications',
-    '',
-    'HIVEBAR_HOME moves everything it keeps: state, run files, settings.',
-  ],
-  examples: [
-    { run: 'hivebar', does: 'run it' },
-    {
-      run: 'HIVEBAR_HOME=/tmp/try hivebar --port 0',
-      does: 'a second one, for a try, that touches nothing of the first',
+export const command = defineCommand(
+  {
+    name: 'run',
+    isDefault: true,
+    about: [
+      'Watches every inbox, shows the tray icon and notifications, serves the status page, and writes an event file per persona.',
+    ],
+    flags: {
+      port: {
+        type: 'string',
+        value: 'N',
+        help: 'port of the status page (default 7475, or HIVEBAR_PORT; 0: any)',
+        parse: parsePort,
+      },
+      open: { type: 'boolean', help: 'open the status page; also when hivebar runs already' },
+      'no-tray': { type: 'boolean', help: 'no tray icon' },
+      'tray-driver': {
+        type: 'choice',
+        choices: ['sni', 'systray2', 'none'],
+        help: 'how the icon is shown, or not at all (default: by the desktop)',
+      },
+      'no-notifications': { type: 'boolean', help: 'no notifications' },
     },
-  ],
-  async run(args, io) {
-    const { plan, open } = parsePlan(args, io);
+    notes: ['HIVEBAR_HOME moves everything it keeps: state, run files, settings.'],
+    examples: [
+      { run: 'hivebar', does: 'run it' },
+      {
+        run: 'HIVEBAR_HOME=/tmp/try hivebar --port 0',
+        does: 'a second one, for a try, that touches nothing of the first',
+      },
+    ],
+  },
+  async (flags, io) => {
+    const plan = toPlan(flags, io);
+    const { open } = plan;
     const log = createRunLog();
     limitHeap({ storms: true });
     const machine = createRealMachine(log);
@@ -49,29 +61,28 @@ export const command: TextCommand = {
     io.err(`hivebar is running already${instance}: stop it first, or give another HIVEBAR_HOME\n`);
     return EXIT_ALREADY_RUNNING;
   },
-};
+);
 
-function parsePlan(args: readonly string[], io: Io): { plan: TrayPlan; open: boolean } {
+interface RunFlags {
+  readonly port: number | null | undefined;
+  readonly open: boolean;
+  readonly 'no-tray': boolean;
+  readonly 'tray-driver': 'sni' | 'systray2' | 'none' | undefined;
+  readonly 'no-notifications': boolean;
+}
+
+/** @throws Fault `usage` */
+function toPlan(flags: RunFlags, io: Io): TrayPlan {
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        port: { type: 'string' },
-        open: { type: 'boolean', default: false },
-        'no-tray': { type: 'boolean', default: false },
-        'tray-driver': { type: 'string' },
-        'no-notifications': { type: 'boolean', default: false },
-      },
-    });
-    const driver = values['tray-driver'];
-    if (driver !== undefined && driver !== 'sni' && driver !== 'systray2' && driver !== 'none')
-      throw new Error(`--tray-driver ${driver}: must be sni, systray2 or none`);
-    if (driver !== undefined && driver !== 'none' && values['no-tray'])
+    const { port, open, 'no-tray': noTray, 'tray-driver': driver, 'no-notifications': quiet } = flags;
+    if (driver !== undefined && driver !== 'none' && noTray)
       throw new Error('--tray-driver and --no-tray: give one of them');
-    const port =
-      values.port === undefined ? parsePort(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : parsePort(values.port, '--port');
-    const tray = values['no-tray'] ? 'none' : (driver ?? null);
-    return { plan: { port, tray, notifications: !values['no-notifications'], open: values.open }, open: values.open };
+    return {
+      port: port === undefined ? parsePort(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : port,
+      tray: noTray ? 'none' : (driver ?? null),
+      notifications: !quiet,
+      open,
+    };
   } catch (error) {
     throw toUsageFault(error);
   }

@@ -1,5 +1,4 @@
-import type { Io } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { type FaultCode, toFault } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';

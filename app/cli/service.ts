@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
 import { createRealDisk, type Disk } from '../../core/state/index.ts';
@@ -18,89 +16,92 @@ import { findHeldLock, planPurge, purge } from './service-purge.ts';
 import { checkTokenFile } from './service-token.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: TextCommand = {
-  usage: 'service install|uninstall|status|print [--headless] [--purge] [-- WATCH-FLAGS]',
-  about: [
-    '  install     start Hivebar at every login from the next one on, with the paths of this node and this program',
-    '  uninstall   no longer',
-    '  status      what is there; exit 1 when it starts something that is not there any more',
-    '  print       what install would write, on stdout, and where, on stderr; nothing is written',
-    '',
-    '  --headless  the same for `hivebar watch` without a desktop: every inbox into a file per persona, started now and at',
-    '              every login, again after 10 to 15 s when it dies. The flags of `hivebar watch` may follow a `--`.',
-    '              One of the two services at a time: two would tell everything twice.',
-    '  --purge     with uninstall: remove what belongs to the service alone too, having said what. Never events, never mail',
-    '',
-    "Linux: a unit of the user's systemd, or an XDG autostart file where the desktop does not start with systemd.",
-    'macOS: a LaunchAgent. Windows: a task of the Task Scheduler. A tray program that runs now goes on as it is.',
-    '',
-    'Exit code 0: done; 1: refused or failed, with the next step; 2: a bad command line.',
-  ],
-  examples: [
-    { run: 'hivebar service install', does: 'start at login; again after node or Hivebar moved' },
-    { run: 'hivebar service status', does: 'whether it does, and by which file' },
-    {
-      run: 'hivebar service install --headless -- --token-file ~/.kijito-token',
-      does: 'a producer of event files only',
+export const command = defineCommand(
+  {
+    name: 'service',
+    about: [
+      "Linux: a unit of the user's systemd, or an XDG autostart file where the desktop does not start with systemd.",
+      'macOS: a LaunchAgent. Windows: a task of the Task Scheduler. A tray program that runs now goes on as it is.',
+    ],
+    flags: {
+      headless: {
+        type: 'boolean',
+        help: 'the same for `hivebar watch` without a desktop: every inbox into a file per persona, started now and at every login, again after 10 to 15 s when it dies. One of the two services at a time: two would tell everything twice',
+      },
     },
-    { run: 'hivebar service print --headless', does: 'its unit, to look at or for another supervisor' },
-  ],
-  async run(args, io) {
-    const options = parseArguments(args);
-    if (options.word === 'run') {
+    rest: { value: 'WATCH-FLAGS', help: 'flags of `hivebar watch`, for install --headless and print --headless' },
+    verbs: {
+      install: {
+        help: 'start Hivebar at every login from the next one on, with the paths of this node and this program',
+      },
+      uninstall: {
+        help: 'start it no longer',
+        flags: {
+          purge: {
+            type: 'boolean',
+            help: 'remove what belongs to the service alone too, having said what. Never events, never mail',
+          },
+        },
+      },
+      status: { help: 'what is there; exit 1 when it starts something that is not there any more' },
+      print: { help: 'what install would write, on stdout, and where, on stderr; nothing is written' },
+      run: {
+        help: 'what the unit of --headless starts, and nobody else',
+        internal: true,
+        flags: {
+          'stays-down': {
+            type: 'boolean',
+            help: 'end with 0 where a new start would not help, for launchers that know only success and failure',
+          },
+          log: { type: 'string', value: 'FILE', completes: 'file', help: 'write messages into this file' },
+        },
+      },
+    },
+    notes: ['Exit code 0: done; 1: refused or failed, with the next step; 2: a bad command line.'],
+    examples: [
+      { run: 'hivebar service install', does: 'start at login; again after node or Hivebar moved' },
+      { run: 'hivebar service status', does: 'whether it does, and by which file' },
+      {
+        run: 'hivebar service install --headless -- --token-file ~/.kijito-token',
+        does: 'a producer of event files only',
+      },
+      { run: 'hivebar service print --headless', does: 'its unit, to look at or for another supervisor' },
+    ],
+    messages: {
+      verb: (words) =>
+        words.length === 0
+          ? 'say install, uninstall, status or print'
+          : `${words.join(' ')}: must be install, uninstall, status or print`,
+      excess: (_excess, all, verb) => `${[verb, ...all].join(' ')}: must be install, uninstall, status or print`,
+      foreign: (_verb, flag) =>
+        flag === 'purge'
+          ? '--purge: only uninstall removes anything'
+          : '--stays-down, --log: only for what the unit starts',
+    },
+  },
+  async (values, io) => {
+    const { verb: word, headless, rest } = values;
+    if (word === 'run' && !headless) throw toUsageFault(new Error('run: is what the unit of --headless starts'));
+    if (rest !== null && (!headless || word === 'uninstall' || word === 'status'))
+      throw toUsageFault(new Error('--: flags of hivebar watch belong to install --headless and print --headless'));
+    const flags = rest ?? [];
+    if (word === 'run') {
       const { runService } = await import('./service-run.ts');
       const { createLoggingIo: loggingTo } = await import('./service-log.node.ts');
-      return await runService(options.flags, options.staysDown, options.log === null ? io : loggingTo(options.log, io));
+      const logIo = values.log === undefined ? io : loggingTo(values.log, io);
+      return await runService(flags, values['stays-down'], logIo);
     }
     const disk = createRealDisk(createStderrLog(io, 'service'));
-    return options.headless ? await manageHeadless(options, disk, io) : await manageTray(options, disk, io);
+    const options = { word, purge: word === 'uninstall' && values.purge, flags };
+    return headless ? await manageHeadless(options, disk, io) : await manageTray(options, disk, io);
   },
-};
-
-type Word = 'install' | 'uninstall' | 'status' | 'print';
+);
 
 interface ServiceArgs {
-  /** `run` is what the headless unit starts. It is for nobody else, and no help shows it. */
-  readonly word: Word | 'run';
-  readonly headless: boolean;
+  readonly word: 'install' | 'uninstall' | 'status' | 'print';
   readonly purge: boolean;
+  /** Flags of `hivebar watch`. */
   readonly flags: readonly string[];
-  readonly staysDown: boolean;
-  readonly log: string | null;
-}
-
-const WORDS: readonly string[] = ['install', 'uninstall', 'status', 'print', 'run'];
-
-function parseArguments(args: readonly string[]): ServiceArgs {
-  const end = args.indexOf('--');
-  const [own, flags] = end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...own],
-      allowPositionals: true,
-      options: {
-        headless: { type: 'boolean', default: false },
-        purge: { type: 'boolean', default: false },
-        'stays-down': { type: 'boolean', default: false },
-        log: { type: 'string' },
-      },
-    });
-    const [word = '', ...rest] = positionals;
-    if (word === '') throw new Error('say install, uninstall, status or print');
-    if (!WORDS.includes(word) || rest.length > 0)
-      throw new Error(`${positionals.join(' ')}: must be install, uninstall, status or print`);
-    const isRun = word === 'run';
-    if (values.purge && word !== 'uninstall') throw new Error('--purge: only uninstall removes anything');
-    if (isRun && !values.headless) throw new Error('run: is what the unit of --headless starts');
-    if (!isRun && (values['stays-down'] || values.log !== undefined))
-      throw new Error('--stays-down, --log: only for what the unit starts');
-    if (end !== -1 && (!values.headless || word === 'uninstall' || word === 'status'))
-      throw new Error('--: flags of hivebar watch belong to install --headless and print --headless');
-    const { headless, purge: purges, 'stays-down': staysDown, log = null } = values;
-    return { word: word as ServiceArgs['word'], headless, purge: purges, flags, staysDown, log };
-  } catch (error) {
-    throw toUsageFault(error);
-  }
 }
 
 async function manageTray({ word, purge: purges }: ServiceArgs, disk: Disk, io: Io): Promise<number> {

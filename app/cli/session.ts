@@ -1,7 +1,11 @@
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import {
+  type CommandSchema,
+  defineCommand,
+  type Io,
+  type ParsedValues,
+  toUsageFault,
+} from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { toWakeFile, writeWake } from '../../core/link/index.ts';
@@ -23,21 +27,56 @@ import { DATABASE } from './open-local-hive.ts';
 import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: TextCommand = {
-  usage: 'session set|end|list [PERSONA] [flags] [-- RESUME COMMAND...]',
+const WHOSE = { value: 'PERSONA', completes: 'persona' } as const;
+const takesPersona = (verb: string) =>
+  ({ persona: { ...WHOSE, missing: `session ${verb}: whose? Give the id of a persona` } }) as const;
+
+const SCHEMA = {
+  name: 'session',
   about: [
     'Says who works where, so that a click on a persona opens its session. The last 10 sessions of a persona are kept.',
-    '',
-    'set PERSONA   this session is now the newest; what is not given comes from where the command runs',
-    '  --id ID           the name by which the agent program knows the session (default: CODEX_THREAD_ID)',
-    '  --cwd DIR         where it works (default: the current folder)',
-    '  --tmux-pane %N    its pane on the tmux server named in TMUX (default: TMUX_PANE)',
-    '  --pid PID         the process that is the session (default: the one that runs this command)',
-    '  --wake URL        where this persona is woken when it is idle and something comes: http on this machine; "" for no more',
-    '  -- COMMAND...     what takes the session up again in a new terminal, item by item',
-    'end PERSONA   the session with --id is over, else the newest; it can still be resumed',
-    'list          all that are kept, or those of PERSONA, newest first; --json for a script',
   ],
+  verbs: {
+    set: {
+      help: 'this session is now the newest; what is not given comes from where the command runs',
+      positionals: takesPersona('set'),
+      rest: { value: 'COMMAND...', help: 'what takes the session up again in a new terminal, item by item' },
+      flags: {
+        id: {
+          type: 'string',
+          value: 'ID',
+          help: 'the name by which the agent program knows the session (default: CODEX_THREAD_ID)',
+        },
+        cwd: { type: 'string', value: 'DIR', completes: 'file', help: 'where it works (default: the current folder)' },
+        'tmux-pane': {
+          type: 'string',
+          value: '%N',
+          help: 'its pane on the tmux server named in TMUX (default: TMUX_PANE)',
+        },
+        pid: {
+          type: 'string',
+          value: 'PID',
+          parse: parsePid,
+          help: 'the process that is the session (default: the one that runs this command)',
+        },
+        wake: {
+          type: 'string',
+          value: 'URL',
+          help: 'where this persona is woken when it is idle and something comes: http on this machine; "" for no more',
+        },
+      },
+    },
+    end: {
+      help: 'the session with --id is over, else the newest; it can still be resumed',
+      positionals: takesPersona('end'),
+      flags: { id: { type: 'string', value: 'ID', help: 'which session (default: the newest)' } },
+    },
+    list: {
+      help: 'all that are kept, or those of PERSONA, newest first',
+      positionals: { persona: { ...WHOSE, optional: true } },
+      flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
+    },
+  },
   examples: [
     { run: 'hivebar session set ada', does: 'ada works here: in this folder, this pane, this shell' },
     {
@@ -46,25 +85,29 @@ export const command: TextCommand = {
     },
     { run: 'hivebar session end ada --id 7f3c', does: 'it is over' },
   ],
-  async run(args, io) {
-    const options = parseArguments(args);
-    switch (options.verb) {
-      case 'set':
-        return set(options, io);
-      case 'end':
-        return end(options, io);
-      case 'list':
-        return list(options, io);
-    }
+  messages: {
+    excess: (excess, _all, verb) => `session ${verb}: ${excess.join(' ')} is too much; what resumes comes after --`,
   },
-};
+} as const satisfies CommandSchema;
 
-type SessionArgs = ReturnType<typeof parseArguments>;
+type SessionVerb = ParsedValues<typeof SCHEMA>['verb'];
+type SessionValues<V extends SessionVerb> = Extract<ParsedValues<typeof SCHEMA>, { readonly verb: V }>;
 
-function set(options: SessionArgs, io: Io): number {
-  const persona = requirePersona(options);
+export const command = defineCommand(SCHEMA, (values, io) => {
+  switch (values.verb) {
+    case 'set':
+      return set(values, io);
+    case 'end':
+      return end(values, io);
+    case 'list':
+      return list(values, io);
+  }
+});
+
+function set(options: SessionValues<'set'>, io: Io): number {
+  const { persona, rest } = options;
   const { cwd, parent, platform } = getSurroundings();
-  const pid = options.pid === undefined ? parent : parsePid(options.pid);
+  const pid = options.pid ?? parent;
   const startKey = readStartKey(pid, platform);
   if (startKey === null && findRunnerLife({ pid, startKey }) === 'gone')
     throw toUsageFault(new Error(`--pid ${pid}: there is no such process`));
@@ -79,7 +122,7 @@ function set(options: SessionArgs, io: Io): number {
     pane: parsePane(options['tmux-pane'], io.env),
     runner: { pid, startKey, lock },
     harness: lock === null || codex === null ? null : { name: 'codex', home: codex },
-    resume: options.resume.length === 0 ? null : options.resume,
+    resume: rest === null || rest.length === 0 ? null : rest,
   };
   runWithSessions(io, (sessions, db) => {
     if (options.wake !== undefined) setWake(db, persona, options.wake === '' ? null : options.wake, io);
@@ -99,8 +142,8 @@ function setWake(db: Database, persona: string, url: string | null, io: Io): voi
   writeWake(disk, realRandom, toWakeFile(findOwnDirs({ ...io.env }).run, persona), wakes.find(persona));
 }
 
-function end(options: SessionArgs, io: Io): number {
-  const persona = requirePersona(options);
+function end(options: SessionValues<'end'>, io: Io): number {
+  const { persona } = options;
   const { config } = findOwnDirs({ ...io.env });
   const ended = runWithSessions(io, (sessions, db) => {
     const over = sessions.end(persona, options.id ?? null, realClock.now());
@@ -118,7 +161,7 @@ function end(options: SessionArgs, io: Io): number {
   return 0;
 }
 
-function list({ persona, json }: SessionArgs, io: Io): number {
+function list({ persona, json }: SessionValues<'list'>, io: Io): number {
   const stored = runWithSessions(io, (sessions) =>
     persona === undefined ? sessions.listAll() : sessions.list(persona),
   );
@@ -179,45 +222,7 @@ function parsePane(paneFlag: string | undefined, { TMUX, TMUX_PANE }: Io['env'])
   throw toUsageFault(new Error(`--tmux-pane ${paneFlag}: the variable TMUX does not say which tmux`));
 }
 
-function requirePersona({ verb, persona }: SessionArgs): string {
-  if (persona === undefined || persona === '')
-    throw toUsageFault(new Error(`session ${verb}: whose? Give the id of a persona`));
-  return persona;
-}
-
 function parsePid(text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text);
-  throw toUsageFault(new Error(`--pid ${text} is not the number of a process`));
-}
-
-function parseArguments(args: readonly string[]) {
-  // The command that resumes may contain anything, including flags that look like ours.
-  const dashes = args.indexOf('--');
-  const ours = dashes === -1 ? args : args.slice(0, dashes);
-  const resume = dashes === -1 ? [] : args.slice(dashes + 1);
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...ours],
-      options: {
-        id: { type: 'string' },
-        cwd: { type: 'string' },
-        'tmux-pane': { type: 'string' },
-        pid: { type: 'string' },
-        wake: { type: 'string' },
-        json: { type: 'boolean', default: false },
-      },
-      allowPositionals: true,
-    });
-    const [verb, persona, ...rest] = positionals;
-    if (verb !== 'set' && verb !== 'end' && verb !== 'list') throw new Error('say set, end or list');
-    if (rest.length > 0) throw new Error(`session ${verb}: ${rest.join(' ')} is too much; what resumes comes after --`);
-    const { json, ...flags } = values;
-    const foreign = Object.keys(flags).filter((flag) => verb === 'list' || (verb === 'end' && flag !== 'id'));
-    if (json && verb !== 'list') foreign.push('json');
-    if (foreign.length > 0) throw new Error(`session ${verb} takes no --${foreign[0]}`);
-    if (resume.length > 0 && verb !== 'set') throw new Error(`session ${verb} takes no command`);
-    return { ...values, verb, persona, resume } as const;
-  } catch (error) {
-    throw toUsageFault(error);
-  }
+  throw new Error(`--pid ${text} is not the number of a process`);
 }

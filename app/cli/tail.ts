@@ -1,7 +1,5 @@
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { Io, TextCommand } from '../../core/command/index.ts';
-import { toUsageFault } from '../../core/command/index.ts';
+import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import {
   type EventFollower,
   type FollowResult,
@@ -15,6 +13,7 @@ import { createRealDisk, findOwnDirs, toStem } from '../../core/state/index.ts';
 import { listEventFilePersonas } from './event-file-personas.node.ts';
 import { createLineOutput } from './line-output.node.ts';
 import { findNearest } from './nearest.ts';
+import { formatExcessPersonas } from './persona-action.ts';
 import { createStderrLog } from './stderr-log.ts';
 import { createStopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
@@ -23,29 +22,47 @@ import { isTerminal } from './terminal.node.ts';
 /** The event at the position is no longer stored, so events after it may be missing. */
 const EXIT_GAP = 3;
 
-export const command: TextCommand = {
-  usage: 'tail PERSONA [--follow] [--lines N | --since EVENT_ID | --cursor FILE]',
-  about: [
-    "Prints a persona's events as they stand in its event file and the archives, a JSON line each: every event once and in",
-    'order, also over rotations and restarts. It reads files only, so hivebar need not run.',
-    '',
-    '  --follow          wait for more, until it is stopped',
-    '  --lines N         begin with the last N events (default 10)',
-    '  --since EVENT_ID  begin after that event',
-    '  --cursor FILE     keep the position in FILE, and go on from there the next time; at first with the oldest event.',
-    '                    It moves on when the lines are written out, so a kill repeats some and loses none',
-    '',
-    'Exit codes: 0 done, stopped, or nobody reads any more; 1 failed, or there are no events yet; 2 wrong usage;',
-    '3 the position is no longer kept, so that events may be missing: nothing was printed.',
-  ],
-  examples: [
-    { run: 'hivebar tail ada', does: 'the last ten events' },
-    { run: 'hivebar tail ada --follow --lines 0', does: 'what comes from now on' },
-    { run: 'hivebar tail ada --cursor ada.cursor', does: 'everything since the last time' },
-    { run: 'hivebar tail ada --since ada:new:12', does: 'everything after one event' },
-  ],
-  async run(args, io) {
-    const { persona, follows, from, cursorFile } = parseArguments(args);
+export const command = defineCommand(
+  {
+    name: 'tail',
+    about: [
+      "Prints a persona's events as they stand in its event file and the archives, a JSON line each: every event once and in",
+      'order, also over rotations and restarts. It reads files only, so hivebar need not run.',
+    ],
+    positionals: {
+      persona: { value: 'PERSONA', completes: 'persona', missing: 'whose events? Give the name of a persona' },
+    },
+    flags: {
+      follow: { type: 'boolean', short: 'f', help: 'wait for more, until it is stopped' },
+      lines: {
+        type: 'string',
+        value: 'N',
+        short: 'n',
+        parse: parseLines,
+        help: 'begin with the last N events (default: 10)',
+      },
+      since: { type: 'string', value: 'EVENT_ID', help: 'begin after that event' },
+      cursor: {
+        type: 'string',
+        value: 'FILE',
+        completes: 'file',
+        help: 'keep the position in FILE, and go on from there the next time; at first with the oldest event. It moves on when the lines are written out, so a kill repeats some and loses none',
+      },
+    },
+    notes: [
+      'Exit codes: 0 done, stopped, or nobody reads any more; 1 failed, or there are no events yet; 2 wrong usage;',
+      '3 the position is no longer kept, so that events may be missing: nothing was printed.',
+    ],
+    examples: [
+      { run: 'hivebar tail ada', does: 'the last ten events' },
+      { run: 'hivebar tail ada --follow --lines 0', does: 'what comes from now on' },
+      { run: 'hivebar tail ada --cursor ada.cursor', does: 'everything since the last time' },
+      { run: 'hivebar tail ada --since ada:new:12', does: 'everything after one event' },
+    ],
+    messages: { excess: formatExcessPersonas },
+  },
+  async ({ persona, follow: follows, ...start }, io) => {
+    const { from, cursorFile } = toStart(start);
     const { state } = findOwnDirs({ ...io.env });
     const path = join(state, 'events', `events.${toStem(persona)}.ndjson`);
     const disk = createRealDisk(createStderrLog(io, 'hivebar tail'));
@@ -65,7 +82,7 @@ export const command: TextCommand = {
     await printEvents(io, follower, follows ? path : null, cursor);
     return 0;
   },
-};
+);
 
 /** Prints events to the end of the file. With a path it continues until it is stopped or nobody reads. */
 async function printEvents(
@@ -118,37 +135,27 @@ function formatNoEvents(persona: string, path: string, knownPersonas: readonly s
   return `${displayName(persona)} has no events yet (${path})${hint}`;
 }
 
-function parseArguments(args: readonly string[]): {
-  readonly persona: string;
-  readonly follows: boolean;
+interface StartFlags {
+  readonly lines: number | undefined;
+  readonly since: string | undefined;
+  readonly cursor: string | undefined;
+}
+
+/** @throws Fault `usage` */
+function toStart({ lines, since, cursor }: StartFlags): {
   readonly from: FollowStartPoint;
   readonly cursorFile: string | null;
 } {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: {
-        follow: { type: 'boolean', short: 'f', default: false },
-        lines: { type: 'string', short: 'n' },
-        since: { type: 'string' },
-        cursor: { type: 'string' },
-      },
-      allowPositionals: true,
-    });
-    const { follow: follows, lines, since, cursor } = values;
-    const [persona, ...rest] = positionals;
-    if (persona === undefined || persona === '') throw new Error('whose events? Give the name of a persona');
-    if (rest.length > 0) throw new Error(`one persona at a time, not also ${rest.join(' ')}`);
-    const startFlags = Object.entries({ lines, since, cursor }).filter(([, value]) => value !== undefined);
-    if (startFlags.length > 1)
-      throw new Error(`give only one of ${startFlags.map(([name]) => `--${name}`).join(' and ')}`);
-    if (lines !== undefined && !/^\d{1,9}$/.test(lines)) throw new Error(`--lines ${lines}: must be a whole number`);
-    if (since === '' || cursor === '') throw new Error(`--${since === '' ? 'since' : 'cursor'}: is empty`);
-    if (cursor !== undefined) return { persona, follows, from: { is: 'oldest' }, cursorFile: cursor };
-    if (since !== undefined)
-      return { persona, follows, from: { is: 'after', eventId: since, place: null }, cursorFile: null };
-    return { persona, follows, from: { is: 'last', events: Number(lines ?? 10) }, cursorFile: null };
-  } catch (error) {
-    throw toUsageFault(error);
-  }
+  const given = Object.entries({ lines, since, cursor }).filter(([, value]) => value !== undefined);
+  if (given.length > 1)
+    throw toUsageFault(new Error(`give only one of ${given.map(([name]) => `--${name}`).join(' and ')}`));
+  if (since === '' || cursor === '') throw toUsageFault(new Error(`--${since === '' ? 'since' : 'cursor'}: is empty`));
+  if (cursor !== undefined) return { from: { is: 'oldest' }, cursorFile: cursor };
+  if (since !== undefined) return { from: { is: 'after', eventId: since, place: null }, cursorFile: null };
+  return { from: { is: 'last', events: lines ?? 10 }, cursorFile: null };
+}
+
+function parseLines(text: string, flag: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new Error(`${flag} ${text}: must be a whole number`);
 }

@@ -1,25 +1,28 @@
-import { type TextCommand, toUsageFault } from '../../core/command/index.ts';
+import { type Command, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
-import { formatWatchHelp, parseWatch } from '../config/watch/index.ts';
+import { parseWatch, WATCH_FLAGS } from '../config/watch/index.ts';
 import { ACTIVITY_EXIT, askActivity } from '../headless/watch-alarms.ts';
 import { createRealMachine } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { runWatch } from '../program/watch.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-export const command: TextCommand = {
-  usage: 'watch [FLAGS]',
-  about: formatWatchHelp(),
-  examples: [
-    { run: 'hivebar watch --persona ada', does: 'events of one inbox on stdout' },
-    {
-      run: 'hivebar watch --state-file ~/.local/state/kijito/hive.json --events-file-template events.{persona}.ndjson',
-      does: 'every inbox, a file each, across restarts',
-    },
-    { run: 'hivebar watch --self-test --persona ada', does: 'one real fetch, then exit' },
-  ],
+export const command: Command = {
+  schema: {
+    name: 'watch',
+    about: [],
+    flags: WATCH_FLAGS,
+    examples: [
+      { run: 'hivebar watch --persona ada', does: 'events of one inbox on stdout' },
+      {
+        run: 'hivebar watch --state-file ~/.local/state/kijito/hive.json --events-file-template events.{persona}.ndjson',
+        does: 'every inbox, a file each, across restarts',
+      },
+      { run: 'hivebar watch --self-test --persona ada', does: 'one real fetch, then exit' },
+    ],
+  },
   async run(args, io) {
     const parsed = parseWatch(args);
     if (parsed.is === 'usage') throw toUsageFault(new Error(parsed.message));

@@ -24,22 +24,13 @@ export interface Command {
   run(args: readonly string[], io: Io, commands: CommandTable): Promise<number>;
 }
 
-/** A command whose help is written by hand, and which parses its arguments itself. */
-export interface TextCommand extends Pick<Command, 'run'> {
-  /** The command line without the program's name: `status [--json]`. */
-  readonly usage: string;
-  /** The help text below the usage, one line per entry. */
-  readonly about: readonly string[];
-  readonly examples: CommandSchema['examples'];
-}
-
 export interface CommandEntry {
   readonly summary: string;
   /**
    * `bare`: nothing. `store`: the database, which the command opens itself. `tray`: the running tray process, over its socket.
    */
   readonly needs: 'bare' | 'store' | 'tray';
-  load(): Promise<{ readonly command: Command | TextCommand }>;
+  load(): Promise<{ readonly command: Command }>;
 }
 
 /** Commands by name, in the order of the help text. */

@@ -4,7 +4,6 @@ export {
   type CommandTable,
   defineCommand,
   type Io,
-  type TextCommand,
 } from './command.ts';
 export { joinWithOr, listFlags, parseCommandLine, parseDuration, toUsageFault } from './parse.ts';
 export type {
@@ -15,6 +14,7 @@ export type {
   ParsedValues,
   PositionalSchema,
   PositionalSchemas,
+  ValueFlagSchema,
   VerbSchema,
 } from './schema.ts';
 export { formatFlag, formatFlagHelp, formatUsage, type HelpSection, listHelpSections } from './usage.ts';

@@ -52,7 +52,8 @@ export function listFlags(schema: CommandSchema): FlagSchemas {
 
 function parseValues(schema: CommandSchema, args: readonly string[]): Readonly<Record<string, unknown>> {
   const { own, rest } = splitRest(schema, args);
-  const flags = listFlags(schema);
+  if (schema.isVerbFirst) chooseVerb(schema, own.slice(0, 1)); // no other flag is known before the verb is
+  const flags = listKnownFlags(schema, own[0] ?? '');
   const { values, positionals } = parseArgs({
     args: [...own],
     options: Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, toOption(flag)])),
@@ -65,12 +66,21 @@ function parseValues(schema: CommandSchema, args: readonly string[]): Readonly<R
   const foreign = Object.keys(values).find((name) => !Object.hasOwn(taken, name));
   if (foreign !== undefined) throw new Error(formatForeign(schema, chosen.typed, foreign));
   const prefix = chosen.name === null ? schema.name : `${schema.name} ${chosen.typed}`;
+  const takesRest = findRest(schema, verb) !== undefined;
+  if (rest !== null && rest.length > 0 && !takesRest) throw new Error(`${prefix} takes no command`);
   return {
     ...(schema.verbs === undefined ? {} : { verb: chosen.name }),
     ...parseFlags(taken, values, prefix),
     ...parsePositionals(verb ?? schema, schema, chosen, prefix),
-    ...(findRest(schema, verb) === undefined ? {} : { rest }),
+    ...(takesRest ? { rest } : {}),
   };
+}
+
+/** Lists the flags that a command line with this first word may hold, before its verb is known. */
+function listKnownFlags(schema: CommandSchema, first: string): FlagSchemas {
+  const { verbs = {}, isVerbFirst, isVerbOptional } = schema;
+  if (!isVerbFirst && !isVerbOptional) return listFlags(schema);
+  return listTaken(schema, Object.hasOwn(verbs, first) ? verbs[first] : undefined);
 }
 
 function splitRest(
@@ -182,13 +192,14 @@ function parsePositionals(
 ): Readonly<Record<string, unknown>> {
   const rest = [...words];
   const values: Record<string, unknown> = {};
-  for (const [name, { value, many, optional, missing, choices }] of Object.entries(positionals)) {
+  for (const [name, { value, many, optional, missing, mayBeEmpty, choices, parse }] of Object.entries(positionals)) {
     const taken = many ? rest.splice(0) : rest.splice(0, 1);
-    const isMissing = taken.length === 0 || (missing !== undefined && taken[0] === '');
+    const isMissing = taken.length === 0 || (missing !== undefined && !mayBeEmpty && taken[0] === '');
     if (isMissing && !optional) throw new Error(missing ?? `${prefix}: say ${value}`);
     const wrong = choices === undefined ? undefined : taken.find((word) => !choices.includes(word));
     if (wrong !== undefined) throw new Error(`${prefix} ${wrong}: must be ${joinWithOr(choices ?? [])}`);
-    values[name] = many ? taken : taken[0];
+    const parsed = parse === undefined ? taken : taken.map((word) => parse(word));
+    values[name] = many ? parsed : parsed[0];
   }
   if (rest.length > 0)
     throw new Error(schema.messages?.excess?.(rest, words, typed) ?? `${prefix}: ${rest.join(' ')} is too much`);

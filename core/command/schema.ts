@@ -57,8 +57,11 @@ export interface PositionalSchema {
   readonly many?: true;
   readonly choices?: readonly string[];
   readonly completes?: Completion;
-  /** The message when it is missing or empty. */
+  /** The message when it is missing, or empty and `mayBeEmpty` is not said. */
   readonly missing?: string;
+  readonly mayBeEmpty?: true;
+  /** @throws Error whose message names the value */
+  readonly parse?: (text: string) => unknown;
 }
 
 export type PositionalSchemas = Readonly<Record<string, PositionalSchema>>;
@@ -107,7 +110,9 @@ export interface CommandSchema extends Grammar {
   readonly examples: readonly { readonly run: string; readonly does: string }[];
   /** Sub-commands by name, in the order of the help text. `flags` then belong to every verb. A name may have two words. */
   readonly verbs?: Readonly<Record<string, VerbSchema>>;
-  /** The command also works without a verb, with `flags` and `positionals`; these then do not belong to the verbs. */
+  /** The verb is the first argument, and each verb knows its own flags only. */
+  readonly isVerbFirst?: true;
+  /** As `isVerbFirst`, and the command works without a verb too, with `flags`; these do not belong to the verbs. */
   readonly isVerbOptional?: true;
   /** It runs when no command is named. */
   readonly isDefault?: true;
@@ -134,13 +139,17 @@ type ParsedFlag<F> = F extends { readonly type: 'boolean' }
 
 type FlagValues<S> = S extends { readonly flags: infer F } ? { readonly [K in keyof F]: ParsedFlag<F[K]> } : unknown;
 
+type ParsedWord<P> = P extends { readonly parse: (...args: never) => infer T }
+  ? T
+  : P extends { readonly choices: readonly (infer C)[] }
+    ? C
+    : string;
+
 type PositionalValue<P> = P extends { readonly many: true }
-  ? readonly string[]
+  ? readonly ParsedWord<P>[]
   : P extends { readonly optional: true }
-    ? string | undefined
-    : P extends { readonly choices: readonly (infer C)[] }
-      ? C
-      : string;
+    ? ParsedWord<P> | undefined
+    : ParsedWord<P>;
 
 type PositionalValues<S> = S extends { readonly positionals: infer P }
   ? { readonly [K in keyof P]: PositionalValue<P[K]> }

@@ -1,1 +1,2 @@
+export { BRAINCLAW_SCHEMA } from './args.ts';
 export { runBrainclaw } from './run.ts';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import type { Io } from '../../../core/command/index.ts';
-import { toUsageFault } from '../../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
 import { createStopSignal } from '../stop-signal.node.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { toUsageFault } from '../../../core/command/index.ts';
 import { type DaemonConfig, type DaemonName, isSlug } from '../../../core/link/index.ts';
 import type { DaemonContext } from './daemon-context.ts';
+import { parseDaemonArgs } from './schema.ts';
 
 /** An installed daemon that a command selected. */
 export interface ChosenDaemon extends DaemonName {
@@ -17,24 +17,17 @@ export interface DaemonChoice {
   readonly keepsFiles: boolean;
 }
 
-const OPTIONS = {
-  tenant: { type: 'string' },
-  identity: { type: 'string' },
-  persona: { type: 'string' },
-  project: { type: 'string' },
-  json: { type: 'boolean', default: false },
-  keep: { type: 'boolean', default: false },
-} as const;
+/** The verbs that act on several daemons. */
+export type RetireVerb = 'uninstall' | 'wrap' | 'archive' | 'destroy';
 
 /**
  * Selects installed daemons by exactly one of `T-I ...`, `--tenant T --identity I`, `--persona NAME` (all of that persona) or
  * `--project P` (all of that project).
  * @throws Fault `usage`, also when nothing matches
  */
-export function chooseDaemons(verb: string, args: readonly string[], { installed }: DaemonContext): DaemonChoice {
+export function chooseDaemons(verb: RetireVerb, args: readonly string[], { installed }: DaemonContext): DaemonChoice {
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    const { tenant, identity, persona, project, json, keep: keepsFiles } = values;
+    const { names, tenant, identity, persona, project, json, keep: keepsFiles } = parseDaemonArgs(verb, args);
     if (keepsFiles && verb !== 'uninstall') throw new Error(`--keep: only uninstall removes what could be kept`);
     const candidates = installed.flatMap((entry): readonly ChosenDaemon[] => {
       if (entry.is === 'good') return [{ ...toDaemonName(entry.config), name: entry.name, config: entry.config }];
@@ -42,16 +35,16 @@ export function chooseDaemons(verb: string, args: readonly string[], { installed
       return parts === null ? [] : [{ ...parts, name: entry.name, config: null }];
     });
     const pair = tenant !== undefined || identity !== undefined;
-    const ways = [positionals.length > 0, pair, persona !== undefined, project !== undefined].filter(Boolean);
+    const ways = [names.length > 0, pair, persona !== undefined, project !== undefined].filter(Boolean);
     if (ways.length !== 1)
       throw new Error(`daemon ${verb}: say T-I, or --tenant and --identity, or --persona, or --project`);
     if (pair && (tenant === undefined || identity === undefined)) throw new Error('say both --tenant and --identity');
-    for (const name of positionals)
+    for (const name of names)
       if (!candidates.some((candidate) => candidate.name === name))
         throw new Error(`${name}: no daemon of that name is installed`);
     const folder = project === undefined ? null : resolve(project);
     const daemons = candidates.filter(({ name, config, ...daemonName }) => {
-      if (positionals.length > 0) return positionals.includes(name);
+      if (names.length > 0) return names.includes(name);
       if (pair) return daemonName.tenant === tenant && daemonName.identity === identity;
       if (config === null) return false;
       return folder === null ? [config.address, config.identity].includes(persona ?? '') : config.project === folder;

@@ -1,6 +1,4 @@
-import { parseArgs } from 'node:util';
-import type { Io } from '../../../core/command/index.ts';
-import { toUsageFault } from '../../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import {
   type DaemonName,
   type DaemonPlaces,
@@ -13,51 +11,39 @@ import {
 import { Fault } from '../../../core/model/index.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
 import { createStderrLog } from '../stderr-log.ts';
+import type { DaemonValues, DaemonVerb } from './schema.ts';
 
-export interface ResolvedDaemon<Flags> {
+export interface ResolvedDaemon {
   readonly daemon: DaemonName;
   readonly places: DaemonPlaces;
-  readonly flags: Flags;
 }
 
-type FlagValue = string | boolean | undefined;
-type Options = Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>;
-
-const WHICH = { tenant: { type: 'string' }, identity: { type: 'string' }, json: { type: 'boolean' } } as const;
+/** What the command line of a verb for one daemon says about it. */
+type DaemonSelection = Pick<DaemonValues<'status'>, 'name' | 'tenant' | 'identity'> & { readonly verb: DaemonVerb };
 
 /**
  * Resolves the daemon of a command line: `T-I` or `--tenant T --identity I`, else the only one that is installed. A joined name
  * must be an installed daemon; any other daemon is named with both flags.
  *
- * @param verb for messages
- * @param extraOptions further flags of the verb
  * @throws Fault `usage`; `daemon-config` when the configuration of an installed daemon cannot be read
  */
-export function resolveDaemon(
-  verb: string,
-  args: readonly string[],
-  extraOptions: Options,
-  io: Io,
-): ResolvedDaemon<Readonly<Record<string, FlagValue>>> {
+export function resolveDaemon({ verb, name, tenant, identity }: DaemonSelection, io: Io): ResolvedDaemon {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { ...extraOptions, ...WHICH },
-      allowPositionals: true,
-    });
-    const [joined, ...rest] = positionals;
-    if (rest.length > 0) throw new Error(`daemon ${verb}: ${rest.join(' ')} is too much`);
-    const daemon = parseName(joined, values.tenant, values.identity) ?? findInstalled(verb, joined, io);
-    return { daemon, places: findOwnDaemonPlaces(daemon, io.env), flags: values };
+    const daemon = parseName(name, tenant, identity) ?? findInstalled(verb, name, io);
+    return { daemon, places: findOwnDaemonPlaces(daemon, io.env) };
   } catch (error) {
     throw error instanceof Fault ? error : toUsageFault(error);
   }
 }
 
-function parseName(joined: string | undefined, tenant: FlagValue, identity: FlagValue): DaemonName | null {
+function parseName(
+  joined: string | undefined,
+  tenant: string | undefined,
+  identity: string | undefined,
+): DaemonName | null {
   if (tenant === undefined && identity === undefined) return null;
   if (joined !== undefined) throw new Error(`say ${joined}, or --tenant and --identity`);
-  if (typeof tenant !== 'string' || typeof identity !== 'string') throw new Error('say both --tenant and --identity');
+  if (tenant === undefined || identity === undefined) throw new Error('say both --tenant and --identity');
   for (const slug of [tenant, identity])
     if (!isSlug(slug)) throw new Error(`${slug || 'an empty text'} is no slug: 1 to 32 letters a-z, digits and dashes`);
   return { tenant, identity };

@@ -1,5 +1,4 @@
-import type { Io } from '../../../core/command/index.ts';
-import { toUsageFault } from '../../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import { parseUpstreamUrls } from '../../../core/daemon/index.ts';
 import { displayJson } from '../../../core/format/index.ts';
 import { MAX_TEXT, render } from '../../../core/inbox/drain/index.ts';
@@ -12,6 +11,7 @@ import { readLocalBase } from '../../daemon/daemon-binding.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
 import { postJson } from './post-json.node.ts';
+import { parseDaemonArgs } from './schema.ts';
 
 const MOST = 20;
 /** The most items that one drain takes (persona daemon, contract 2). */
@@ -26,7 +26,8 @@ const FRAME = 1000;
  * @throws Fault `usage`, `daemon-config`, and the faults of the upstream and the connection
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { places, flags } = resolveDaemon('drain', args, { max: { type: 'string' } }, io);
+  const flags = parseDaemonArgs('drain', args);
+  const { places } = resolveDaemon(flags, io);
   const max = flags.max === undefined ? MOST : Number(flags.max);
   if (!(Number.isInteger(max) && max >= 1 && max <= MOST_OF_ALL))
     throw toUsageFault(new Error(`--max ${flags.max}: say a number from 1 to ${MOST_OF_ALL}`));
@@ -38,7 +39,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const answer = await postJson({ post: url, after: pending }, token, { max });
   const drained = parseDrained(answer.status === 200 ? answer.body : null, address, isOurs);
   if (drained === null) throw toRefusalFault(url, answer.status, answer.body);
-  if (flags.json === true) io.out(`${displayJson(JSON.stringify(drained.json))}\n`);
+  if (flags.json) io.out(`${displayJson(JSON.stringify(drained.json))}\n`);
   else io.out(formatDrained(places.name, address, drained));
   return 0;
 }

@@ -1,8 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { toUsageFault } from '../../../core/command/index.ts';
 import { parseUpstreamUrls } from '../../../core/daemon/index.ts';
 import { type DaemonConfig, isSlug, LOCAL, toSlug } from '../../../core/link/index.ts';
+import { parseDaemonArgs } from './schema.ts';
 
 /** The flags of an installation. Values that are left out stay as installed, or are the default. */
 export interface InstallArgs {
@@ -22,31 +22,9 @@ const SURFACES = ['claude-code', 'codex', 'fallback'];
 
 /** @throws Fault `usage` */
 export function parseInstallArgs(args: readonly string[]): InstallArgs {
-  const end = args.indexOf('--');
-  const [own, shim] = end === -1 ? [args, null] : [args.slice(0, end), args.slice(end + 1)];
   try {
-    const { values } = parseArgs({
-      args: [...own],
-      allowNegative: true,
-      options: {
-        tenant: { type: 'string' },
-        identity: { type: 'string' },
-        project: { type: 'string' },
-        persona: { type: 'string' },
-        surface: { type: 'string' },
-        upstream: { type: 'string' },
-        'token-file': { type: 'string' },
-        'act-token-file': { type: 'string' },
-        autonomy: { type: 'string' },
-        'install-deps': { type: 'boolean' },
-        'activate-venv': { type: 'boolean' },
-        'wake-idle': { type: 'boolean' },
-        by: { type: 'string' },
-        system: { type: 'boolean' },
-        print: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-      },
-    });
+    const values = parseDaemonArgs('install', args);
+    const { rest: shim } = values;
     if (values.system !== undefined)
       throw new Error('--system: a persona daemon belongs to a user, never to the system; leave it out');
     const requestedName = {

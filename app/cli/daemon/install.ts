@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import type { Io } from '../../../core/command/index.ts';
-import { toUsageFault } from '../../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import { displayJson, displayName } from '../../../core/format/index.ts';
 import {
   type DaemonConfig,

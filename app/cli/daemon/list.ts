@@ -1,28 +1,19 @@
-import { parseArgs } from 'node:util';
 import type { Io } from '../../../core/command/index.ts';
-import { toUsageFault } from '../../../core/command/index.ts';
 import { displayJson, displayName, formatDuration } from '../../../core/format/index.ts';
 import { createContext } from './daemon-context.ts';
 import { type DaemonRow, loadDaemonRows } from './rows.ts';
+import { parseDaemonArgs } from './schema.ts';
 
 const HEAD = ['NAME', 'OWNER', 'STATE', 'MACHINE', 'PENDING', 'DRAINED', 'LAST ERROR', 'UNIT', 'PROJECT'];
 
 /** `daemon list`: shows every daemon that is installed here, and its state. @throws Fault `usage` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const json = parseJsonFlag(args);
+  const { json } = parseDaemonArgs('list', args);
   const rows = await loadDaemonRows(createContext(io));
   if (json) io.out(`${displayJson(JSON.stringify(rows.map(toRowWire)))}\n`);
   else if (rows.length === 0) io.out('no daemon is installed: see hivebar daemon install\n');
   else for (const line of formatRows(rows)) io.out(`${displayName(line)}\n`);
   return 0;
-}
-
-function parseJsonFlag(args: readonly string[]): boolean {
-  try {
-    return parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } }).values.json;
-  } catch (error) {
-    throw toUsageFault(error);
-  }
 }
 
 function formatRows(rows: readonly DaemonRow[]): readonly string[] {

@@ -2,6 +2,7 @@ import type { Io } from '../../../core/command/index.ts';
 import type { RingWhy } from '../../../core/link/index.ts';
 import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
+import { parseDaemonArgs } from './schema.ts';
 
 const WORDS: Readonly<Record<RingWhy, string>> = {
   rung: 'rung',
@@ -18,8 +19,9 @@ const WORDS: Readonly<Record<RingWhy, string>> = {
 
 /** `daemon notify`: asks for a doorbell at the next turn boundary. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { places, flags } = resolveDaemon('notify', args, {}, io);
+  const flags = parseDaemonArgs('notify', args);
+  const { places } = resolveDaemon(flags, io);
   const { emitted, why } = await requestAnswer(places, { verb: 'notify_surface', boundary: null });
-  io.out(flags.json === true ? `${JSON.stringify({ emitted, why })}\n` : `${places.name}: ${WORDS[why]}\n`);
+  io.out(flags.json ? `${JSON.stringify({ emitted, why })}\n` : `${places.name}: ${WORDS[why]}\n`);
   return 0;
 }

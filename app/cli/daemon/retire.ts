@@ -5,7 +5,7 @@ import { type DaemonPlaces, writeDaemonConfig } from '../../../core/link/index.t
 import { Fault, toFault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { createDaemonHandle, type DaemonEnd, endDaemon } from '../../service/index.ts';
-import { type ChosenDaemon, chooseDaemons } from './daemon-choice.ts';
+import { type ChosenDaemon, chooseDaemons, type RetireVerb } from './daemon-choice.ts';
 import { createContext, type DaemonContext } from './daemon-context.ts';
 import { removeDaemonFiles } from './remove.node.ts';
 
@@ -28,7 +28,7 @@ interface RetireResult {
  * @returns 1 when a daemon could not be ended or removed; stderr says which
  */
 export async function retire(
-  verb: string,
+  verb: RetireVerb,
   args: readonly string[],
   io: Io,
   toPlan: (keepsFiles: boolean) => RetirePlan,

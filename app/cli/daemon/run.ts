@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { Io } from '../../../core/command/index.ts';
 import { isSlug } from '../../../core/link/index.ts';
 import type { DaemonPlan } from '../../daemon/daemon-binding.ts';
@@ -7,6 +6,7 @@ import { closeUninvitedInspector } from '../../host/poke-signal.node.ts';
 import { DAEMON_EXIT, runDaemon } from '../../program/daemon.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { exitBy, onCrash } from './exit.node.ts';
+import { parseDaemonArgs } from './schema.ts';
 
 /** `hivebar daemon run`: runs the daemon in this process. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
@@ -26,19 +26,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 function parsePlan(args: readonly string[]): DaemonPlan | Error {
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        tenant: { type: 'string' },
-        identity: { type: 'string' },
-        project: { type: 'string' },
-        surface: { type: 'string' },
-        autonomy: { type: 'string' },
-        'install-deps': { type: 'boolean', default: false },
-        'activate-venv': { type: 'boolean', default: false },
-        'stays-down': { type: 'boolean', default: false },
-      },
-    });
+    const values = parseDaemonArgs('run', args);
     return {
       tenant: parseSlug('tenant', values.tenant),
       identity: parseSlug('identity', values.identity),

@@ -1,5 +1,4 @@
-import type { Io } from '../../../core/command/index.ts';
-import { toUsageFault } from '../../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import { formatDoorbellLine, readDaemonConfig } from '../../../core/link/index.ts';
 import { Fault, parseJson } from '../../../core/model/index.ts';
 import { realSpawn, type Spawn } from '../../../core/ports/index.ts';
@@ -7,6 +6,7 @@ import { createRealDisk } from '../../../core/state/index.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { createStopSignal } from '../stop-signal.node.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
+import { parseDaemonArgs } from './schema.ts';
 import { readStdinLines } from './stdin-lines.node.ts';
 
 /** The limit of one turn of an agent. A turn that takes longer than a day hangs. */
@@ -19,11 +19,10 @@ const TURN_MS = 24 * 60 * 60_000;
  * @throws Fault `usage` or `daemon-config`
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const dashes = args.indexOf('--');
-  const command = dashes === -1 ? [] : args.slice(dashes + 1);
-  const [file, ...rest] = command;
+  const values = parseDaemonArgs('shim', args);
+  const [file, ...rest] = values.rest ?? [];
   if (!file) throw toUsageFault(new Error('daemon shim: say behind -- which command wakes the agent'));
-  const { places } = resolveDaemon('shim', args.slice(0, dashes), {}, io);
+  const { places } = resolveDaemon(values, io);
   const config = readDaemonConfig(createRealDisk(createStderrLog(io, 'hivebar daemon shim')), places);
   if (config === null) {
     throw new Fault('daemon-config', `${places.config} is not there`, { is: 'machine', key: `daemon:${places.name}` });

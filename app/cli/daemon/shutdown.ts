@@ -1,5 +1,4 @@
-import type { Io } from '../../../core/command/index.ts';
-import { toUsageFault } from '../../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import { type DaemonPlaces, MOST_DEADLINE_MS } from '../../../core/link/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
@@ -7,6 +6,7 @@ import { createRealDisk, isLocked } from '../../../core/state/index.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
+import { parseDaemonArgs } from './schema.ts';
 
 const CHECK_EVERY_MS = 20;
 /** Time after the daemon's own deadline for closing files and exiting. */
@@ -18,19 +18,19 @@ const REASON = 'asked by a person';
  * @throws Fault `usage`, `daemon-gone`, or `daemon-refused` when it still runs after its deadline
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const extraOptions = { reason: { type: 'string' }, deadline: { type: 'string' } } as const;
-  const { places, flags } = resolveDaemon('shutdown', args, extraOptions, io);
+  const flags = parseDaemonArgs('shutdown', args);
+  const { places } = resolveDaemon(flags, io);
   const deadlineMs = parseDeadline(flags.deadline);
-  const reason = typeof flags.reason === 'string' ? flags.reason : REASON;
+  const reason = flags.reason ?? REASON;
   await requestAnswer(places, { verb: 'shutdown', reason, deadlineMs });
   await waitForEnd(places, deadlineMs, io);
-  io.out(flags.json === true ? '{"ok":true}\n' : `${places.name}: ended\n`);
+  io.out(flags.json ? '{"ok":true}\n' : `${places.name}: ended\n`);
   return 0;
 }
 
-function parseDeadline(text: unknown): number {
+function parseDeadline(text: string | undefined): number {
   if (text === undefined) return MOST_DEADLINE_MS;
-  const ms = typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  const ms = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (ms <= MOST_DEADLINE_MS) return ms;
   throw toUsageFault(new Error(`--deadline ${text}: say how many milliseconds, at most ${MOST_DEADLINE_MS}`));
 }

@@ -3,15 +3,17 @@ import { displayJson, displayName, formatDuration } from '../../../core/format/i
 import type { DaemonStatus } from '../../../core/link/index.ts';
 import { requestAnswer } from './daemon-answer.ts';
 import { resolveDaemon } from './daemon-lookup.ts';
+import { parseDaemonArgs } from './schema.ts';
 
 /** How many of the 64 stored transitions are shown. */
 const MOST_TRANSITIONS = 5;
 
 /** `daemon status`: shows what a daemon reports about itself. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { places, flags } = resolveDaemon('status', args, {}, io);
+  const flags = parseDaemonArgs('status', args);
+  const { places } = resolveDaemon(flags, io);
   const status = await requestAnswer(places, { verb: 'status' });
-  if (flags.json === true) io.out(`${displayJson(JSON.stringify(status))}\n`);
+  if (flags.json) io.out(`${displayJson(JSON.stringify(status))}\n`);
   else for (const line of formatStatusLines(places.name, status)) io.out(`${displayName(line)}\n`);
   return 0;
 }

@@ -1,1 +1,2 @@
+export { GARDEN_SCHEMA } from './args.ts';
 export { runGarden } from './run.ts';

@@ -141,7 +141,7 @@ function toUpsertInput(flags: GardenFlags): UpsertInput {
     model: toClearable(flags.model, flags['no-model']),
     transcriptPath: toClearable(flags.transcript, flags['no-transcript']),
     parentGardenId: toClearable(flags.parent, flags['no-parent']),
-    isEntwurf: flags['no-entwurf'] ? false : flags.entwurf,
+    isEntwurf: flags['no-entwurf'] ? false : flags.entwurf || undefined,
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type Harness,
   parseHookEvent,
 } from '../../../core/hooks/index.ts';
+import { HOOK_FLAGS } from '../hook-schema.ts';
 
 export interface HookArgs {
   readonly harness: Harness;
@@ -21,8 +22,9 @@ export interface HookArgs {
 /** The value of `--event` when a word after all flags says what happened. */
 const NOTIFY = 'notify';
 
-const FLAGS = ['--harness', '--event', '--persona', '--deliver', '--on-stop', '--harness-version'] as const;
-type HookFlag = (typeof FLAGS)[number];
+type HookFlag = `--${keyof typeof HOOK_FLAGS}`;
+
+const FLAGS = Object.keys(HOOK_FLAGS).map((name) => `--${name}` as HookFlag);
 
 /** @throws Error which names the flag and the value */
 export function parseHookArgs(args: readonly string[], env: Io['env']): HookArgs {

@@ -1,14 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
+import type { FlagSchema, ValueFlagSchema } from '../../../core/command/index.ts';
 import { type AlarmFlags, parseActivityFlags, parseHiveAlarms, parseSilencedAlerts } from './alarm-flags.ts';
 import type { WatchPlan } from './plan.ts';
 import { parseTextFlag, UsageError } from './usage-error.ts';
+import { DEFAULT_HIVE, WATCH_FLAGS } from './watch-flags.ts';
 
 export type WatchParseResult =
   | { readonly is: 'plan'; readonly plan: WatchPlan; readonly warnings: readonly string[] }
   /** The command ends with exit code 2. */
   | { readonly is: 'usage'; readonly message: string };
-
-export const DEFAULT_HIVE = 'http://127.0.0.1:7474';
 
 /** Parses the flags of `hivebar watch`. */
 export function parseWatch(args: readonly string[]): WatchParseResult {
@@ -21,12 +21,6 @@ export function parseWatch(args: readonly string[]): WatchParseResult {
     if (!(error instanceof CommanderError)) throw error;
     return { is: 'usage', message: error.message.replace(/^error: /, '').replaceAll('\n', ' ') };
   }
-}
-
-/** Describes each flag, one line per entry. */
-export function formatWatchHelp(): readonly string[] {
-  const text = createWatchCommand().helpInformation();
-  return text.slice(text.indexOf('Options:')).trimEnd().split('\n');
 }
 
 interface WatchFlags extends AlarmFlags {
@@ -62,119 +56,38 @@ interface WatchFlags extends AlarmFlags {
 }
 
 function createWatchCommand(): Command {
-  const list = (value: string, before: string[]): string[] => [...before, value];
-  return new Command('watch')
+  const command = new Command('watch')
     .allowExcessArguments(false)
     .helpOption(false)
-    .option('--persona <name>', 'watch this persona only; may be repeated', list, [])
-    .option('--personas <a,b>', 'watch these personas only')
-    .option('--all-personas', 'watch every persona of the hive (the default)')
-    .option('--hive <base>', `the hive's base address (default ${DEFAULT_HIVE})`)
-    .option('--url <url>', 'watch this one inbox address instead; guarded, see --allow-loopback and --allow-private')
-    .option('--allow-loopback', 'let --url be an address of this machine')
-    .option('--allow-private', 'let --url be an address of a private network')
-    .addOption(createNumberOption('--poll-seconds <seconds>', 'time between polls', 60, { least: 1, whole: false }))
-    .addOption(createNumberOption('--alert-after <n>', 'consecutive failures that make an outage', 3, { least: 1 }))
-    .addOption(
-      new Option('--emit <mode>', 'where events go')
-        .choices(['stdout-jsonl', 'exec-per-event'])
-        .default('stdout-jsonl'),
-    )
-    .option('--exec <command>', 'the command run per event, with the event in KIJITOMON_* variables')
-    .addOption(
-      createNumberOption('--content-chars <n>', 'cut content after this many code points (default 220)', undefined, {
-        least: 0,
-      }),
-    )
-    .option('--no-content', 'leave content out of events')
-    .addOption(
-      createNumberOption('--seed-at <id>', 'start after this message, whatever the state file says', undefined, {
-        least: 0,
-      }),
-    )
-    .addOption(
-      createNumberOption('--max-replay <n>', 'on a restart, replay at most this many messages', 50, { least: 0 }),
-    )
-    .option('--state-file <path>', 'keep the position here; one file per persona is derived from it')
-    .addOption(
-      createNumberOption('--heartbeat <seconds>', 'emit a heartbeat this often', undefined, { least: 1, whole: false }),
-    )
-    .option('--events-file <path>', 'append events to this file, rotated by us, instead of stdout')
-    .option('--events-file-template <path>', 'one file per persona; must contain {persona}')
-    .addOption(
-      createNumberOption('--max-bytes <n>', 'rotate an events file at this size; 0 or less: never', 5_000_000, {}),
-    )
-    .addOption(createNumberOption('--keep-logs <n>', 'rotated files to keep', 5, { least: 1 }))
-    .option('--suppress-author <name>', 'no event for mail from this author; may be repeated', list, [])
-    .addOption(
-      createNumberOption('--rediscover-every <seconds>', 'rescan the directory this often', 600, {
-        least: 1,
-        whole: false,
-      }),
-    )
-    .option('--auth-header <name>', 'send the token raw in this header instead of "Authorization: Bearer"')
-    .option('--token-file <path>', 'read the token here (default: the variable KIJITOMON_TOKEN)')
-    .option('--no-fast-path', 'fetch every inbox on every poll')
-    .addOption(
-      createNumberOption('--resync-every <n>', 'fetch every inbox at least after this many skipped polls', 10, {
-        least: 1,
-      }),
-    )
-    .addOption(
-      new Option('--delivery <mode>', 'what happens to an event that could not be handed over: skipped, or held')
-        .choices(['at-most-once', 'at-least-once'])
-        .default('at-most-once'),
-    )
-    .addOption(
-      createNumberOption(
-        '--wait <seconds>',
-        'hold the pending list open this long; default 50 at least once, else 0',
-        undefined,
-        {
-          least: 0,
-          whole: false,
-        },
-      ),
-    )
-    .option('--no-gap-alerts', 'no alert where mail may be missing')
-    .option('--no-evidence-alerts', 'no alert when it is forgotten what was delivered above a gap')
-    .option('--no-unread-alerts', 'no alert for unread mail that the hive does not show')
-    .option('--no-stranded-alerts', 'no alert for unread mail that nobody reads')
-    .option('--no-urgent-alerts', 'no alert for urgent mail that nobody answers')
-    .option(
-      '--activity-file <path>',
-      'publish there what was seen of each persona; with --check-activity: ask that file',
-    )
-    .option(
-      '--check-activity <name>',
-      'instead of watching: exit 0 active since --since-id, 1 silent, 2 not observable',
-    )
-    .addOption(
-      createNumberOption('--since-id <id>', 'the message after which activity counts', undefined, { least: 0 }),
-    )
-    .addOption(createNumberOption('--waits <n>', 'how often you have waited, for the words', undefined, { least: 0 }))
-    .option('--self-test', 'one real fetch and one synthetic event per persona, then exit 0 or 1')
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
+  for (const [name, flag] of Object.entries<FlagSchema>(WATCH_FLAGS)) command.addOption(toOption(name, flag));
+  return command;
 }
 
-function createNumberOption(
-  flags: string,
-  description: string,
-  value: number | undefined,
-  rule: { least?: number; whole?: boolean },
-): Option {
-  const name = flags.split(' ')[0];
-  const option = new Option(flags, description).argParser((text: string) => {
-    const pattern = rule.whole === false ? /^[+-]?\d+(\.\d+)?$/ : /^[+-]?\d+$/;
-    const n = pattern.test(text.trim()) ? Number(text) : Number.NaN;
-    if (!Number.isFinite(n) || (rule.whole !== false && !Number.isSafeInteger(n)))
-      throw new UsageError(`${name} ${text}: must be a${rule.whole === false ? '' : ' whole'} number`);
-    if (rule.least !== undefined && n < rule.least)
-      throw new UsageError(`${name} ${text}: must be at least ${rule.least}`);
-    return n;
-  });
-  return value === undefined ? option : option.default(value);
+/** The parser of the flags is commander, as its error messages are those of the monitor (Kijito spec 11). */
+function toOption(name: string, flag: FlagSchema): Option {
+  const option = new Option(
+    flag.type === 'boolean' ? `--${name}` : `--${name} <${flag.value?.toLowerCase() ?? 'mode'}>`,
+  );
+  if (flag.type === 'boolean') return option;
+  if (flag.multiple) {
+    const list = (value: string, before: string[]): string[] => [...before, value];
+    return option.argParser(list).default([]);
+  }
+  if (flag.choices !== undefined) option.choices([...flag.choices]);
+  if (flag.type === 'number') option.argParser((text: string) => parseNumber(`--${name}`, text, flag));
+  if (flag.default === undefined) return option;
+  return option.default(flag.type === 'number' ? Number(flag.default) : flag.default);
+}
+
+function parseNumber(name: string, text: string, { least, whole }: Pick<ValueFlagSchema, 'least' | 'whole'>): number {
+  const pattern = whole === false ? /^[+-]?\d+(\.\d+)?$/ : /^[+-]?\d+$/;
+  const n = pattern.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(n) || (whole !== false && !Number.isSafeInteger(n)))
+    throw new UsageError(`${name} ${text}: must be a${whole === false ? '' : ' whole'} number`);
+  if (least !== undefined && n < least) throw new UsageError(`${name} ${text}: must be at least ${least}`);
+  return n;
 }
 
 function toWatchPlan(flags: WatchFlags): WatchParseResult {

@@ -1,0 +1,112 @@
+import type { CommandSchema, ParsedValues } from '../../core/command/index.ts';
+
+const LIMIT = { type: 'string', value: 'N', parse: parseWholeNumber, help: 'at most so many (default: 20)' } as const;
+const PERSONA = { value: 'PERSONA', completes: 'persona' } as const;
+const IDS = { value: 'ID', optional: true, many: true, parse: parseWholeNumber } as const;
+
+const takesPersona = (verb: string) =>
+  ({ ...PERSONA, missing: `inbox ${verb}: whose inbox? Give the name of a persona` }) as const;
+
+export const INBOX_SCHEMA = {
+  name: 'inbox',
+  about: [],
+  flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
+  verbs: {
+    list: {
+      help: 'the newest messages, unread ones with a *; marks nothing',
+      positionals: { persona: { ...PERSONA, optional: true } },
+      flags: {
+        limit: LIMIT,
+        pending: { type: 'boolean', help: 'instead: the items that no session was shown yet and nobody read' },
+        delivered: { type: 'boolean', help: 'instead: the items that a session was shown' },
+        all: { type: 'boolean', help: 'instead: all items, with what became of each' },
+      },
+    },
+    show: {
+      help: 'one or more in full (without ID: the newest); marks nothing',
+      positionals: { persona: takesPersona('show'), ids: IDS },
+      flags: { limit: LIMIT },
+    },
+    read: {
+      help: 'show messages and mark them as read: those, or all that are unread',
+      positionals: { persona: takesPersona('read'), ids: IDS },
+      flags: { limit: LIMIT },
+    },
+    push: {
+      help: 'an item for an agent, shown between its turns; without TEXT from stdin',
+      positionals: { words: { value: 'TEXT', optional: true, many: true } },
+      flags: {
+        to: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'who gets it' },
+        bead: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'the same as --to' },
+        session: {
+          type: 'string',
+          value: 'ID',
+          help: 'only that session of the persona; without --to: of the one that announced it',
+        },
+        broadcast: { type: 'boolean', help: 'all of them, each until it was shown it itself' },
+        type: {
+          type: 'string',
+          value: 'TYPE',
+          completes: ['decision', 'alert', 'event', 'agent', 'mail', 'gate', 'system'],
+          help: 'decision, alert, event, agent (the default), mail, gate or system',
+        },
+        source: { type: 'string', value: 'NAME', help: 'who says it (default: HIVEBAR_PERSONA, else cli)' },
+        priority: {
+          type: 'string',
+          value: '0|1|2|3|4',
+          completes: ['0', '1', '2', '3', '4'],
+          help: '0 is never put off, 2 is the default',
+        },
+        ttl: { type: 'string', value: 'SPAN', help: 'not shown any more after so long: 30s, 10m, 2h, 1d' },
+        'dedup-key': {
+          type: 'string',
+          value: 'KEY',
+          help: 'pushed again to the same persona with the same key it is stored once, unless the first one expired unseen; --json says which ("new"), and ends with 3 when it was there already',
+        },
+      },
+    },
+    drain: {
+      help: 'print what is pending for an agent and mark what was written as delivered; ends with 0 always',
+      positionals: { persona: { ...PERSONA, optional: true } },
+      flags: {
+        session: {
+          type: 'string',
+          value: 'ID',
+          help: 'also what is for that session only; without PERSONA: of the one that announced it',
+        },
+        reconcile: { type: 'boolean', help: 'accepted and changes nothing: every drain is one of the database' },
+      },
+    },
+  },
+  notes: ['Without PERSONA list and drain take HIVEBAR_PERSONA.'],
+  examples: [
+    { run: 'hivebar inbox list ada', does: "ada's newest messages, a line each" },
+    { run: 'hivebar inbox show ada 12', does: 'one message in full' },
+    { run: 'hivebar inbox read ada', does: 'all unread mail, which is read from then on' },
+    {
+      run: 'hivebar inbox push --to ada --type alert --source ci --priority 0 "main is red"',
+      does: 'comes before all else',
+    },
+    { run: 'hivebar inbox drain --session 7f3c', does: 'what a hook gives to the agent' },
+  ],
+  messages: {
+    excess: (excess, _all, verb) =>
+      verb === 'list'
+        ? `inbox list: takes no ids (${excess.join(' ')})`
+        : `inbox ${verb}: ${excess.join(' ')} is too much`,
+  },
+} as const satisfies CommandSchema;
+
+type AnyInboxValues = ParsedValues<typeof INBOX_SCHEMA>;
+
+/** What a command line of this verb says. */
+export type InboxValues<V extends AnyInboxValues['verb'] = AnyInboxValues['verb']> = Extract<
+  AnyInboxValues,
+  { readonly verb: V }
+>;
+
+function parseWholeNumber(text: string): number {
+  const n = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(n) && n > 0) return n;
+  throw new Error(`${text} is not a whole number above 0`);
+}
