@@ -86,21 +86,23 @@ export function toCard(persona: PersonaWire, now: number, isAsking = false): Car
 }
 
 /** Describes the agent that reads an inbox, or the state of a persona daemon. */
-function describeReader({ agent, agentReason, daemon, unread }: PersonaWire, now: number): Slots {
+function describeReader({ agent, agentReason, agentText, daemon, unread }: PersonaWire, now: number): Slots {
   if (daemon === null) {
     const emptySlots = { daemon: null, drain: null, error: null };
-    if (agentReason === 'no-drain') return { agent: 'No agent reads this mailbox', ...emptySlots };
+    if (agentText !== null) return { agent: capitalize(agentText), ...emptySlots };
     const words = agentReason === 'drain-stalled' ? 'Agent fetches no mail' : `Agent ${agent}`;
     return { agent: agent === 'gone' || agent === 'stalled' ? words : null, ...emptySlots };
   }
   const why = agentReason?.replaceAll('-', ' ') ?? null;
   return {
-    agent: why === null ? null : `${why.charAt(0).toUpperCase()}${why.slice(1)}`,
+    agent: why === null ? null : capitalize(why),
     daemon: `${daemon.fsm}, ${daemon.taxonomy}`,
     drain: unread === 0 ? null : `Nothing fetched for ${formatDuration(now - Date.parse(daemon.drainedAt))}`,
     error: daemon.lastErrorClass === null ? null : `Last error ${daemon.lastErrorClass}`,
   };
 }
+
+const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 function computeLook({ state, reason, asOf, agent }: PersonaWire): Card['look'] {
   switch (state) {

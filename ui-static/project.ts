@@ -1,5 +1,5 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
+import type { ProjectWire } from '../app/status/wire-projects.ts';
 import { drawAgents } from './agents.ts';
 import { arrange } from './arrange.ts';
 import { cloneTemplate, fillSlots, getPart, setAttribute, showLook, showMarks } from './dom.ts';

@@ -1,5 +1,5 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
-import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
+import type { ProjectWire } from '../app/status/wire-projects.ts';
 import { toFragment } from './present.ts';
 import { type ProjectBoard, startProject } from './project.ts';
 import { ask, hasToken, TokenNeededError } from './token.ts';

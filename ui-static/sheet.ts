@@ -1,4 +1,4 @@
-import type { ProjectWire } from '../app/status/wire-brainclaw.ts';
+import type { ProjectWire } from '../app/status/wire-projects.ts';
 import { displayText } from '../core/format/index.ts';
 import { formatAgo, truncate } from './present.ts';
 

@@ -17,6 +17,7 @@ function persona(over: Partial<StatusWire['personas'][number]>): StatusWire['per
     since: NOW,
     agent: 'live',
     agentReason: null,
+    agentText: null,
     unread: 3,
     unreadIs: 'exact',
     urgent: 0,
@@ -156,7 +157,9 @@ test('E1 given a hive that is not up, it is in the head and has a line of its ow
 
 test('D6 a citizen whose mail nobody will ever fetch says so in its row, whatever its agent does', () => {
   for (const agent of ['live', 'unknown'] as const) {
-    const table = formatStatusTable(status([persona({ agent, agentReason: 'no-drain' })], 3));
-    assert.match(table, /^UP .*3 .* ada: nobody will ever fetch this mail \(no-drain\)$/m);
+    const table = formatStatusTable(
+      status([persona({ agent, agentReason: 'no-drain', agentText: 'no agent reads this mailbox' })], 3),
+    );
+    assert.match(table, /^UP .*3 .* ada: no agent reads this mailbox \(no-drain\)$/m);
   }
 });

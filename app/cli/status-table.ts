@@ -50,13 +50,11 @@ function formatHive({ source, address, state, reason }: StatusWire['hives'][numb
   return `hive ${displayName(source)}${where} is ${state}${why === null ? '' : `: ${displayName(why)}`}`;
 }
 
-/** The agent reads no mailbox, so its mail waits forever. */
-const NOBODY_FETCHES = 'nobody will ever fetch this mail (no-drain)';
-
-function formatName({ id, label, reason, agent, agentReason, daemon }: StatusPersona): string {
+function formatName({ id, label, reason, agent, agentReason, agentText, daemon }: StatusPersona): string {
   const name = label === id ? displayName(id) : `${displayName(label)} (${displayName(id)})`;
   const ofDaemon = daemon !== null && agent !== 'live' ? agentReason : null;
-  const note = reason ?? (agent === 'stalled' ? agentReason : agentReason === 'no-drain' ? NOBODY_FETCHES : ofDaemon);
+  const text = agentText == null ? null : `${agentText} (${agentReason})`; // an older tray process does not send it
+  const note = reason ?? (agent === 'stalled' ? agentReason : (text ?? ofDaemon));
   return note === null ? name : `${name}: ${displayName(note)}`;
 }
 

@@ -70,8 +70,8 @@ export interface Sources extends AsyncDisposable {
   /** The sessions of a persona that announced none. @throws Fault `exec-failed` */
   findSessions(persona: PersonaOnBoard): readonly NativeSession[];
   metrics(): readonly SourceMetric[];
-  /** Lists the projects of all sources. */
-  projects(): readonly WatchedProject[];
+  /** Lists the projects of a source. */
+  projects(source: SourceName): readonly WatchedProject[];
   /** @throws Fault `usage` when the source is switched off, or what the source throws */
   act(source: SourceName, action: string, params: unknown, signal: AbortSignal): Promise<unknown>;
 }
@@ -98,7 +98,7 @@ export async function openSources(options: SourcesOptions, machine: Machine): Pr
     },
     findSessions: (persona) => all.flatMap((source) => source.findSessions?.(persona) ?? []),
     metrics: () => all.flatMap((source) => source.metrics?.() ?? []),
-    projects: () => all.flatMap((source) => source.projects?.() ?? []),
+    projects: (name) => opened.get(name)?.projects?.() ?? [],
     async act(name, action, params, signal) {
       const source = opened.get(name);
       if (source?.act === undefined)

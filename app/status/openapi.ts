@@ -1,3 +1,4 @@
+import { PROJECT_SOURCES, type SourceName } from '../../core/sources/derived.ts';
 import type { ActionTable } from './action-routes.ts';
 import * as answers from './answer-schemas.ts';
 import { HOURS, LIMIT } from './history-query.ts';
@@ -11,8 +12,8 @@ import {
   TOKEN_BODY,
 } from './queries.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';
-import { ProjectsWire, ProjectWire } from './wire-brainclaw.ts';
 import { DecisionWire } from './wire-decision.ts';
+import { ProjectsWire, ProjectWire } from './wire-projects.ts';
 import { AcceptedWire, DrainWire, PendingWire, RegistrationsWire, StaleWire } from './wire-signals.ts';
 
 interface ObjectSchema {
@@ -242,30 +243,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     token: 'always',
     answer: json(RegistrationsWire),
   },
-  'GET /api/brainclaw': {
-    id: 'projects',
-    summary: 'The numbers of every project that is watched',
-    tag: 'status',
-    token: 'if told to',
-    answer: json(ProjectsWire),
-    has304: true,
-  },
-  'GET /api/brainclaw/:id': {
-    id: 'project',
-    summary: 'The sheet of one project; its rows and its folder only with the token',
-    tag: 'status',
-    token: 'if told to',
-    path: { id: 'The id of a project, percent-encoded.' },
-    query: {
-      properties: {
-        section: { type: 'string', description: 'This section alone.' },
-        from: { type: 'integer', minimum: 0, default: 0, description: 'Its rows before this one are left out.' },
-      },
-    },
-    answer: json(ProjectWire),
-    has304: true,
-    refusals: { 400: BAD_QUERY, 404: 'no such project is watched' },
-  },
+  ...Object.assign({}, ...PROJECT_SOURCES.map(toProjectOperations)),
   'GET /api/inbox': {
     id: 'inbox',
     summary: 'Messages of the local hive. Marks them as read unless `mark_read=false`',
@@ -324,6 +302,36 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     refusals: { 400: BAD_BODY, 413: 'the message is too large', 507: 'the disk is full' },
   },
 };
+
+/** The routes of the projects of a source. */
+function toProjectOperations(source: SourceName): Readonly<Record<string, Operation>> {
+  return {
+    [`GET /api/${source}`]: {
+      id: 'projects',
+      summary: 'The numbers of every project that is watched',
+      tag: 'status',
+      token: 'if told to',
+      answer: json(ProjectsWire),
+      has304: true,
+    },
+    [`GET /api/${source}/:id`]: {
+      id: 'project',
+      summary: 'The sheet of one project; its rows and its folder only with the token',
+      tag: 'status',
+      token: 'if told to',
+      path: { id: 'The id of a project, percent-encoded.' },
+      query: {
+        properties: {
+          section: { type: 'string', description: 'This section alone.' },
+          from: { type: 'integer', minimum: 0, default: 0, description: 'Its rows before this one are left out.' },
+        },
+      },
+      answer: json(ProjectWire),
+      has304: true,
+      refusals: { 400: BAD_QUERY, 404: 'no such project is watched' },
+    },
+  };
+}
 
 /** The actions, whose params are the schemas that check them. */
 function actionOperations(actions: ActionTable): readonly (readonly [string, Operation])[] {

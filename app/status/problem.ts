@@ -1,4 +1,4 @@
-import { FAULTS, Fault, type FaultCode, JsonRefusal } from '../../core/model/index.ts';
+import { FAULTS, Fault, JsonRefusal } from '../../core/model/index.ts';
 
 /** A refusal in the form `{"error": {code, message, next}}`, which all refusals have. */
 export interface Problem {
@@ -20,19 +20,6 @@ export class HttpRefusal extends Error {
   }
 }
 
-const STATUS: Partial<Record<FaultCode, number>> = {
-  usage: 400,
-  'not-found': 404,
-  'too-large': 413,
-  'no-space': 507,
-  unwritable: 507,
-  database: 503,
-  'actions-off': 409,
-  'brainclaw-missing': 501,
-  'brainclaw-gone': 502,
-  'brainclaw-refused': 409,
-};
-
 /** Fastify's code for a body over its limit. */
 const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
 
@@ -48,11 +35,12 @@ export function toProblem(error: unknown, bodyLimit?: number): Problem {
     return { status: 413, code: 'too-large', message, next: `send at most ${bodyLimit} bytes` };
   }
   if (error instanceof Fault) {
+    const entry: { readonly next: string; readonly http?: number } = FAULTS[error.code];
     return {
-      status: STATUS[error.code] ?? 500,
+      status: entry.http ?? 500,
       code: error.code,
       message: error.message,
-      next: error.code === 'usage' ? 'mend the request and send it again' : FAULTS[error.code].next,
+      next: error.code === 'usage' ? 'mend the request and send it again' : entry.next,
     };
   }
   if (

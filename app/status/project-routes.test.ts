@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import { EXPECTED } from '../../test/kit/brainclaw-store.ts';
 import { type LabProject, labProject } from '../../test/kit/lab-project.ts';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
-import { ProjectsWire, ProjectWire } from './wire-brainclaw.ts';
+import { ProjectsWire, ProjectWire } from './wire-projects.ts';
 
 const OWNER = { Authorization: `Bearer ${TOKEN}` };
 let projects: readonly LabProject[];

@@ -1,25 +1,30 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { PROJECT_SOURCES, type SourceName } from '../../core/sources/derived.ts';
 import type { WatchedProject } from '../../core/sources/module.ts';
 import { REVALIDATE } from './api-routes.ts';
 import { matchesEtag } from './current.ts';
 import { HttpRefusal } from './problem.ts';
-import type { ProjectsWire, ProjectWire } from './wire-brainclaw.ts';
+import type { ProjectsWire, ProjectWire } from './wire-projects.ts';
 
-/** Lists the watched projects, sorted by id. */
-export type ProjectsApi = () => readonly WatchedProject[];
+/** Lists the watched projects of a source, sorted by id. */
+export type ProjectsApi = (source: SourceName) => readonly WatchedProject[];
 
 /** Serves the sheets of projects: the numbers for everybody, the text for readers with the token (Decision 4). */
 export function registerProjectRoutes(app: FastifyInstance, projects: ProjectsApi): void {
-  app.get('/api/brainclaw', async (request, reply) =>
+  for (const source of PROJECT_SOURCES) registerSourceRoutes(app, `/api/${source}`, () => projects(source));
+}
+
+function registerSourceRoutes(app: FastifyInstance, path: string, projects: () => readonly WatchedProject[]): void {
+  app.get(path, async (request, reply) =>
     answerWithEtag(request, reply, { projects: projects().map(toProjectNumbers) }),
   );
-  app.get<{ Params: { id: string }; Querystring: PageQuery }>('/api/brainclaw/:id', async (request, reply) => {
+  app.get<{ Params: { id: string }; Querystring: PageQuery }>(`${path}/:id`, async (request, reply) => {
     const { id } = request.params;
     const watchedProject = projects().find((project) => project.id === id);
     if (watchedProject === undefined) {
       const message = `no project ${JSON.stringify(id.slice(0, 200))} is watched`;
-      throw new HttpRefusal(404, 'no-project', message, 'see /api/brainclaw for those that are');
+      throw new HttpRefusal(404, 'no-project', message, `see ${path} for those that are`);
     }
     const page = parsePage(request.query);
     const project =

@@ -60,6 +60,7 @@ test('a persona has exactly the keys of the specification, in its order', () => 
     since: '2026-06-20T09:59:59.000000+00:00',
     agent: 'unknown',
     agentReason: 'not-reported',
+    agentText: null,
     unread: 3,
     unreadIs: 'exact',
     urgent: 0,

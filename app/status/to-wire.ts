@@ -7,6 +7,7 @@ import {
   type Until,
 } from '../../core/board/index.ts';
 import { type Count, formatIso, type Instant, toHealthLabel } from '../../core/model/index.ts';
+import { findReasonText } from '../../core/sources/derived.ts';
 import type { HiveWire, PersonaWire, StatusWire } from './wire.ts';
 
 /** What the wire form needs and the snapshot does not have. */
@@ -73,6 +74,7 @@ function toPersonaWire(view: PersonaView, now: Instant): PersonaWire {
     since: toIsoOrNull(view.since),
     agent: view.agentState.is,
     agentReason: view.agentState.why ?? null,
+    agentText: findReasonText(view.agentState.why ?? null),
     unread: toNumberOrNull(view.unread),
     unreadIs: view.unread.is,
     urgent: toNumberOrNull(view.urgent),

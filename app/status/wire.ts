@@ -82,6 +82,7 @@ export const PersonaWire = Type.Object(
       description: 'What the inbox says of its reader. It changes no state.',
     }),
     agentReason: Nullable(Type.String({ description: 'Null when live.' })),
+    agentText: Nullable(Type.String({ description: 'The reason in words; null where it says enough by itself.' })),
     unread: Nullable(Whole('Null when unknown.')),
     unreadIs: UnreadIs,
     urgent: Nullable(Whole('Unread and urgent; a lower bound where the source cannot tell. Null when unknown.')),
@@ -126,10 +127,10 @@ export const HiveWire = Type.Object(
 
 export const StatusProjectWire = Type.Object(
   {
-    id: Type.String({ description: 'What stands in `/api/brainclaw/ID`.' }),
+    id: Type.String({ description: 'What stands in the address of its sheet.' }),
     board: Type.String({ description: 'Id of the persona that stands for its board.' }),
     source: Type.String({ description: 'Of its personas.' }),
-    rev: Type.String({ description: 'Differs when what `/api/brainclaw/ID` answers differs.' }),
+    rev: Type.String({ description: 'Differs when its sheet differs.' }),
   },
   closed,
 );

@@ -1,6 +1,6 @@
 /**
  * The table of everything that can go wrong. Code, docs and exit codes derive from it. `next` is the step a person
- * should take; `exit` is the exit code of a command for which the fault is fatal.
+ * should take; `http` is the status of a request that it refuses, 500 when absent.
  */
 export const FAULTS = {
   refused: { next: 'check that the server is running at that address' },
@@ -9,12 +9,12 @@ export const FAULTS = {
   tls: { next: 'check the certificate of the server, the host name, and the clock of this machine' },
   broken: { next: 'the connection ended in the middle of the answer: look at the log of the server' },
   status: { next: 'look at the log of the server' },
-  'not-found': { next: 'check the address; the inbox may be switched off on the server' },
+  'not-found': { next: 'check the address; the inbox may be switched off on the server', http: 404 },
   unauthorized: { next: 'give a valid token with --token-file or KIJITOMON_TOKEN' },
   redirect: { next: 'use the address the server redirects to; redirects are never followed' },
   'not-json': { next: 'check that the address is that of a hive' },
   shape: { next: 'check that the address is that of a hive' },
-  'too-large': { next: 'the answer is over 16 MiB; have the server send a smaller window' },
+  'too-large': { next: 'the answer is over 16 MiB; have the server send a smaller window', http: 413 },
   blocked: { next: 'use a public address, or allow the class with --allow-loopback or --allow-private' },
   'bad-url': { next: 'give an http or https address without a user name in it' },
   'bad-nats-url': { next: 'write it like nats://127.0.0.1:4222, without a user name in it' },
@@ -23,24 +23,30 @@ export const FAULTS = {
   'hook-settings': { next: 'make that folder one that this user may write, then run hivebar hook install again' },
   'hook-gone': { next: 'run hivebar hook install, or start Hivebar, with the Node of now' },
   settings: { next: 'correct the file, or move it away to have the defaults' },
-  unwritable: { next: 'check the owner and mode of the directory' },
-  'no-space': { next: 'free space on the disk' },
+  unwritable: { next: 'check the owner and mode of the directory', http: 507 },
+  'no-space': { next: 'free space on the disk', http: 507 },
   'exec-failed': { next: 'run the command by hand with the same environment' },
   'exec-timeout': { next: 'make the command end within 10 seconds' },
   'reader-gone': { next: 'the reader of stdout went away; start again with a reader, or use --events-file' },
   'port-taken': {
     next: 'hivebar doctor says what listens there; stop it, or give another port with --port or HIVEBAR_PORT',
   },
-  database: { next: 'check the disk and the file hivebar.sqlite' },
+  database: { next: 'check the disk and the file hivebar.sqlite', http: 503 },
   'store-damaged': { next: 'hivebar doctor names the file that was set aside, and what was lost' },
   'relay-token': { next: 'put the token of the NATS server into the file that nats.tokenFile names' },
   'relay-server': { next: 'run nats-server 2.9 or newer, with JetStream and a directory for it' },
   'relay-stream': { next: 'look at the stream INBOX_EVENTS: its subjects must be inbox.>' },
   garden: { next: 'correct that file or move it away; its neighbours are not touched by it' },
-  'actions-off': { next: 'add "actions": true to the setting brainclaw, which hivebar config show prints' },
-  'brainclaw-missing': { next: 'install brainclaw, or make the call by hand' },
-  'brainclaw-gone': { next: 'run brainclaw mcp in that folder by hand; whether the call was done shows on the board' },
-  'brainclaw-refused': { next: 'mend what brainclaw names; it knows a person after brainclaw register-agent NAME' },
+  'actions-off': { next: 'add "actions": true to the setting brainclaw, which hivebar config show prints', http: 409 },
+  'brainclaw-missing': { next: 'install brainclaw, or make the call by hand', http: 501 },
+  'brainclaw-gone': {
+    next: 'run brainclaw mcp in that folder by hand; whether the call was done shows on the board',
+    http: 502,
+  },
+  'brainclaw-refused': {
+    next: 'mend what brainclaw names; it knows a person after brainclaw register-agent NAME',
+    http: 409,
+  },
   'daemon-config': { next: 'correct the file, or install the daemon again with hivebar daemon install' },
   'daemon-runs': { next: 'hivebar daemon status shows it; hivebar daemon shutdown ends it' },
   'daemon-socket': { next: 'give a shorter HIVEBAR_HOME or XDG_RUNTIME_DIR, and see who owns that directory' },
@@ -48,9 +54,9 @@ export const FAULTS = {
   'daemon-token': { next: 'install the daemon again with hivebar daemon install, which makes new tokens' },
   'daemon-refused': { next: 'look at the log of the daemon; start it again when it is of another version' },
   channel: { next: 'hivebar notify test tries it again; hivebar doctor says what this machine lacks' },
-  usage: { next: 'see --help' },
+  usage: { next: 'see --help', http: 400 },
   internal: { next: 'report this with the log' },
-} as const satisfies Record<string, { next: string }>;
+} as const satisfies Record<string, { next: string; http?: number }>;
 
 export type FaultCode = keyof typeof FAULTS;
 

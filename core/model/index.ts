@@ -1,11 +1,4 @@
-export {
-  AGENT_STATE_NOT_REPORTED,
-  type AgentState,
-  type AgentStateReason,
-  type CitizenReason,
-  type DaemonReason,
-  type ProjectReason,
-} from './agent-state.ts';
+export { AGENT_STATE_NOT_REPORTED, type AgentState } from './agent-state.ts';
 export { addCounts, type Count, exactly, isSameCount, UNKNOWN } from './count.ts';
 export { FAULTS, Fault, type FaultCode, type Scope, toFault, toRemovedFolderFault } from './fault.ts';
 export { type Health, type HealthLabel, toHealthLabel } from './health.ts';

@@ -67,10 +67,26 @@ export function listReservedPrefixes(settings: Partial<SourceSettings>): readonl
   return [...RESERVED_PREFIXES, ...SOURCE_LIST.flatMap((source) => source.listPrefixes?.(settings) ?? [])];
 }
 
+/** The addresses that the settings have sources send requests to. */
+export function listAddresses(settings: SourceSettings): readonly string[] {
+  return SOURCE_LIST.flatMap((source) => source.listAddresses?.(settings) ?? []);
+}
+
 /** The checks of all sources, in the order of the registry. */
 export function listSourceChecks(settings: SourceSettings): readonly SourceCheck[] {
   return SOURCE_LIST.flatMap((source) => source.doctor?.(settings) ?? []);
 }
+
+/** What a person reads of a reason of an agent state. Null when the reason says it by itself. */
+export function findReasonText(reason: string | null): string | null {
+  if (reason === null) return null;
+  return SOURCE_LIST.map(({ texts = {} }) => texts[reason]).find((text) => text !== undefined) ?? null;
+}
+
+/** Sources that have projects. The status server has routes for each. */
+export const PROJECT_SOURCES: readonly SourceName[] = SOURCE_LIST.flatMap(({ name, hasProjects }) =>
+  hasProjects ? [name] : [],
+);
 
 /** Variables of the environment with a secret for one source. */
 export const SECRET_VARIABLES: readonly string[] = SOURCE_LIST.flatMap(({ secrets = [] }) => secrets);

@@ -23,6 +23,8 @@ export interface SourceModule<S extends object> {
   readonly settings: { readonly [K in keyof S]-?: object };
   /** Lists what a schema cannot say. The settings fit their schemas. */
   checkSettings?(settings: Partial<S>, rules: SettingsRules): readonly SettingProblem[];
+  /** The addresses that the settings have it send requests to. */
+  listAddresses?(settings: S): readonly string[];
   /** Prefixes of persona ids that the settings give to its hives. */
   listPrefixes?(settings: Partial<S>): readonly string[];
   /** Variables of the environment with a secret for this source. Nothing else in the house sees them. */
@@ -36,6 +38,10 @@ export interface SourceModule<S extends object> {
   open(settings: S, host: SourceHost): Promise<WatchedSource | null>;
   /** What a person or a script may have it do, beside reading. `WatchedSource.act` does it. */
   readonly actions?: readonly SourceAction[];
+  /** What a person reads of a reason of `AgentState`, where the reason does not say it by itself. */
+  readonly texts?: Readonly<Record<string, string>>;
+  /** Whether it has projects, which have a board and a page of their own: `WatchedSource.projects`. */
+  readonly hasProjects?: boolean;
   /** The checks of `hivebar doctor`. */
   doctor?(settings: S): readonly SourceCheck[];
 }

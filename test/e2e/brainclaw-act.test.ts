@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProjectWire } from '../../app/status/wire-brainclaw.ts';
+import type { ProjectWire } from '../../app/status/wire-projects.ts';
 import { AGENT_SHELL, type Installed, installed, NOT_INSTALLED } from '../kit/brainclaw-server.ts';
 import { brainclaw, type Store, viewed } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { ProjectsWire, ProjectWire } from '../../app/status/wire-brainclaw.ts';
+import type { ProjectsWire, ProjectWire } from '../../app/status/wire-projects.ts';
 import { brainclaw, DATA, EXPECTED, LAST, line, type Store } from '../kit/brainclaw-store.ts';
 import type { EventLine } from '../kit/process.ts';
 import { scratch } from '../kit/scratch.ts';

@@ -20,6 +20,7 @@ function personaOf(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
     since: null,
     agent: 'live',
     agentReason: null,
+    agentText: null,
     unread: 0,
     unreadIs: 'exact',
     urgent: 0,
@@ -253,6 +254,9 @@ describe('what was', () => {
 });
 
 test('D6 the card of a citizen whose mail nobody will ever fetch says so', () => {
-  const card = toCard(personaOf('pi', { unread: 2, agentReason: 'no-drain' }), Date.now());
+  const card = toCard(
+    personaOf('pi', { unread: 2, agentReason: 'no-drain', agentText: 'no agent reads this mailbox' }),
+    Date.now(),
+  );
   assert.equal(card.slots.agent, 'No agent reads this mailbox');
 });

@@ -59,7 +59,6 @@ const OPEN: readonly string[] = [
   'app/programs.node.ts',
   'app/schema-error.ts',
   'app/version.node.ts',
-  ...['kijito', 'garden', 'brainclaw', 'daemon'].map((name) => `core/sources/${name}/module.ts`), // for the registry
   'core/board/persona-report.ts',
   'core/ports/files.node.ts',
   'core/state/dirs.node.ts',
@@ -127,6 +126,7 @@ function roomOf(path: string): { readonly name: string; readonly row: number } |
 
 /** From outside a folder only its door may be named: the outermost such folder's, or that of a hall's part. */
 function isDoorFor(from: string, target: string): boolean {
+  if (from === 'core/sources/registry.ts' && /^core\/sources\/[^/]+\/module\.ts$/.test(target)) return true;
   if (OPEN.some((room) => target === room || target.startsWith(`${room}/`))) return true;
   if (SIDE_DOORS.includes(target)) return true;
   const parts = target.split('/');

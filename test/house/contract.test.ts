@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createActions, type TrayControls } from '../../app/actions/index.ts';
@@ -9,6 +9,8 @@ import { parseWatch, WATCH_FLAGS } from '../../app/config/watch/index.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../../app/status/wire.ts';
 import { CONTRACT_FILE, updateContract } from '../../build/contract.ts';
 import { realClock } from '../../core/ports/index.ts';
+import { SOURCE_LIST, SOURCE_SETTINGS } from '../../core/sources/derived.ts';
+import { SOURCES } from '../../core/sources/registry.ts';
 import { statusRig } from '../kit/status-rig.ts';
 import { ROOT } from './source-file.ts';
 
@@ -35,19 +37,34 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+function compareSettings(settings: readonly (readonly [string, object])[], page: string, heading: string): void {
+  const said = tableUnder(page, heading).map(([key = '', value = '']) => [key, value]);
+  const has = settings.map(([key, schema]) => [`\`${key}\``, 'default' in schema ? textOf(schema.default) : null]);
+  assert.deepEqual(
+    said.map(([key]) => key),
+    has.map(([key]) => key),
+  );
+  for (const [row, [key, value]] of has.entries()) {
+    if (value !== null) assert.equal(said[row]?.[1]?.replaceAll('`', ''), value, String(key));
+  }
+}
+
 describe('docs/contract says what the code does', () => {
   test('every setting with its default', () => {
-    const said = tableUnder('settings.md', '## Keys of `config.json`').map(([key = '', value = '']) => [key, value]);
-    const has = Object.entries(SETTINGS.properties).map(([key, schema]) => [
-      `\`${key}\``,
-      'default' in schema ? textOf(schema.default) : null,
-    ]);
-    assert.deepEqual(
-      said.map(([key]) => key),
-      has.map(([key]) => key),
-    );
-    for (const [row, [key, value]] of has.entries()) {
-      if (value !== null) assert.equal(said[row]?.[1]?.replaceAll('`', ''), value, String(key));
+    const own = Object.entries(SETTINGS.properties).filter(([key]) => !Object.hasOwn(SOURCE_SETTINGS, key));
+    compareSettings(own, 'settings.md', '## Keys of `config.json`');
+  });
+
+  test('every source, with its prefix and its settings, and none that is not there', () => {
+    const pages = readdirSync(join(ROOT, 'docs/contract')).flatMap((name) => /^source-(.+)\.md$/.exec(name)?.[1] ?? []);
+    assert.deepEqual(pages.toSorted(), Object.keys(SOURCES).toSorted());
+    for (const { name, prefix, settings } of SOURCE_LIST) {
+      const page = `source-${name}.md`;
+      const text = readFileSync(join(ROOT, 'docs/contract', page), 'utf8');
+      assert.ok(text.startsWith(`# The ${name} source\n`), page);
+      if (prefix !== null) assert.ok(text.includes(`\`${prefix}`), `${page} names the prefix ${prefix}`);
+      const entries: readonly (readonly [string, object])[] = Object.entries(settings);
+      if (entries.length > 0) compareSettings(entries, page, '## Settings');
     }
   });
 

@@ -27,7 +27,7 @@ test('F9 nothing makes directories with the recursive call of Node', () => {
 const SHORT_TIMERS: readonly string[] = [
   'app/status/connections.node.ts',
   'app/cli/daemon/exit.node.ts',
-  'app/cli/doctor/hive.node.ts',
+  'core/sources/kijito/doctor.node.ts',
   'app/cli/doctor/leave-soon.node.ts',
   'app/cli/doctor/port.node.ts',
   'app/cli/hook-now.node.ts',

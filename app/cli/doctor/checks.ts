@@ -1,5 +1,5 @@
 import { realRandom, realSpawn, silentLog } from '../../../core/ports/index.ts';
-import { listSourceChecks } from '../../../core/sources/derived.ts';
+import { listAddresses, listSourceChecks } from '../../../core/sources/derived.ts';
 import type { SourceCheck } from '../../../core/sources/module.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
 import { createOwnLoginStart } from '../../service/index.ts';
@@ -11,8 +11,6 @@ import { judgeDirectory } from './directory.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import { probeEventFiles } from './event-files.node.ts';
 import { judgeEventFiles } from './event-files.ts';
-import { listHives, probeHive } from './hive.node.ts';
-import { judgeHive } from './hive.ts';
 import { hooksSeen } from './hooks.node.ts';
 import { judgeHooks } from './hooks.ts';
 import { probeInstance } from './instance.node.ts';
@@ -39,8 +37,7 @@ import { judgeHost } from './tray-host.ts';
 
 /** Lists every check of this machine, in the order of the report. To add a check, add one entry. */
 export function listChecks(context: DoctorContext): readonly DoctorCheck[] {
-  const sources = listSourceChecks(context.settings).map(toDoctorCheck);
-  return [...COMMON_CHECKS, ...sources, ...listHives(context).map(createHiveCheck), ...DESKTOP_CHECKS];
+  return [...COMMON_CHECKS, ...listSourceChecks(context.settings).map(toDoctorCheck), ...DESKTOP_CHECKS];
 }
 
 const CLOCK_SPAN_MS = 100;
@@ -111,7 +108,7 @@ const COMMON_CHECKS: readonly DoctorCheck[] = [
     about: ['mail'],
     probe: async (context) => ({
       names: listProxyNames(context.env),
-      hasFarHive: listHives(context).some(({ base }) => !/^https?:\/\/(localhost|127\.|\[::1\])/i.test(base)),
+      hasFarHive: listAddresses(context.settings).some((base) => !/^https?:\/\/(localhost|127\.|\[::1\])/i.test(base)),
     }),
     judge: judgeProxy,
   }),
@@ -168,11 +165,6 @@ function toDoctorCheck({ name, about, hints = about, run }: SourceCheck): Doctor
     ...{ name, about, hints },
     run: ({ env, clock, dirs, version }, signal) => run({ env, clock, version, state: dirs.state }, signal),
   };
-}
-
-function createHiveCheck(hive: ReturnType<typeof listHives>[number]): DoctorCheck {
-  const probe = (context: DoctorContext, signal: AbortSignal) => probeHive(hive, context, signal);
-  return defineCheck({ name: `hive ${hive.name}`, about: ['mail', 'banner'], probe, judge: judgeHive });
 }
 
 async function loadStatus({ tray }: DoctorContext) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { type HiveProbe, judgeHive } from '../../../core/sources/kijito/doctor.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { formatLoginState } from '../service.ts';
 import { defineCheck } from './check.ts';
@@ -8,7 +9,6 @@ import { type DirectoryProbe, judgeDirectory } from './directory.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import { examine } from './examine.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { type HiveProbe, judgeHive } from './hive.ts';
 import { judgeLock, type LockProbe } from './lock.ts';
 import { judgeLogin } from './login.ts';
 import { judgeNode } from './node-version.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { silentLog } from '../../../core/ports/index.ts';
-import { parseHiveUrl, toInboxIdentity } from '../../../core/sources/index.ts';
+import { listConfiguredHives, parseHiveUrl, toInboxIdentity } from '../../../core/sources/index.ts';
 import { createRealDisk, isLocked } from '../../../core/state/index.ts';
 import {
   type Deployment,
@@ -12,7 +12,6 @@ import {
   readDeployment,
 } from '../deployed/index.ts';
 import type { DoctorContext } from './doctor-context.ts';
-import { listHives } from './hive.node.ts';
 import { getStatePath } from './paths.node.ts';
 import type { ProducersProbe, SharedFileProbe, SharedFilesProbe } from './producers.ts';
 
@@ -67,7 +66,7 @@ function listHeldLocks({ locks }: Deployment): readonly string[] {
 function findWatchedPersona(context: DoctorContext, identity: OldIdentity): string | null {
   const persona = findPersona(identity);
   if (persona === null) return null;
-  const isOurs = listHives(context).some(({ base }) => {
+  const isOurs = listConfiguredHives(context.settings).some(({ base }) => {
     const url = parseHiveUrl(base, { is: 'source', key: base }).inbox(persona);
     return isDeepStrictEqual(identity, JSON.parse(JSON.stringify(toInboxIdentity(url))));
   });

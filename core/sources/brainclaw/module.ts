@@ -8,6 +8,7 @@ export const brainclaw = {
   prefix: BRAINCLAW_PREFIX,
   summary: 'projects that brainclaw keeps, and the mail of their agents',
   settings: BRAINCLAW_SETTINGS,
+  hasProjects: true,
   actions: [{ name: BRAINCLAW, title: 'Act on an item of a project', params: ACTION_PARAMS }],
   open: async (settings, host) => (await import('./open.ts')).openBrainclaw(settings, host),
   doctor: (settings) => [

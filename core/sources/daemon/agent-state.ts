@@ -1,10 +1,27 @@
 import type { DaemonStatus } from '../../link/index.ts';
 import type { AgentState, Instant } from '../../model/index.ts';
 
+/** What a source may report about a persona daemon (persona daemon, contract 5). */
+type DaemonReason =
+  /** Somebody ended its process on purpose, and nobody restarts it. */
+  | 'paused'
+  /** Its stream to the upstream is broken, so its last counts may be old. */
+  | 'upstream-unreachable'
+  /** It is asking the upstream what is pending. */
+  | 'reconciling'
+  | 'heartbeat-late'
+  /** It lives and rings, but nothing is fetched. */
+  | 'drain-stalled'
+  | 'surface-unavailable'
+  /** It gave up, because its configuration, its token or its shim is unusable. */
+  | 'daemon-failed';
+
 /** A daemon is stalled when signals wait at the upstream for this long and nobody fetches them (persona daemon, contract 6). */
 export const STALLED_AFTER_MS = 600_000;
 /** An older heartbeat counts as missing: the upstream asks for one much more often. */
 const HEARTBEAT_LATE_S = 120;
+
+type DaemonState = AgentState & { readonly why?: DaemonReason };
 
 /** Since when signals wait without a pause, as far as polls saw it. `never`: there was no poll yet. */
 export type Waits = { readonly is: 'never' | 'empty' } | { readonly is: 'since'; readonly at: Instant };
@@ -26,7 +43,7 @@ export function toAgentState(
   waits: Waits,
   at: Instant,
   stalledAfterMs = STALLED_AFTER_MS,
-): AgentState {
+): DaemonState {
   const { fsm, taxonomy, heartbeat_age_s: heartbeat, drain_age_s: drain, pending, degraded } = status;
   const isConnected = fsm === 'CONNECTED' || fsm === 'EMITTING';
   if (!isConnected && taxonomy === 'failed') return { is: 'unknown', why: 'daemon-failed' };

@@ -7,6 +7,7 @@ export const garden = {
   prefix: GARDEN_PREFIX,
   summary: 'the mail of native sessions in a garden store',
   settings: GARDEN_SETTINGS,
+  texts: { 'no-drain': 'no agent reads this mailbox' },
   open: async (settings, host) => (await import('./open.ts')).openGarden(settings, host),
   doctor: (settings) => [
     {

@@ -1,5 +1,12 @@
 import type { SourceModule } from '../module.ts';
-import { checkKijitoSettings, KIJITO, KIJITO_SETTINGS, type KijitoSettings, TOKEN_VARIABLE } from './settings.ts';
+import {
+  checkKijitoSettings,
+  KIJITO,
+  KIJITO_SETTINGS,
+  type KijitoSettings,
+  listConfiguredHives,
+  TOKEN_VARIABLE,
+} from './settings.ts';
 
 /** Hives that speak the Kijito inbox contract, over HTTP. */
 export const kijito = {
@@ -11,5 +18,12 @@ export const kijito = {
   listPrefixes: ({ hives = [] }) => hives.map(({ name }) => `${name}-`),
   secrets: [TOKEN_VARIABLE],
   findPrimary: async (host) => await (await import('./open.ts')).findPrimary(host),
+  listAddresses: (settings) => listConfiguredHives(settings).map(({ base }) => base),
   open: async (settings, host) => (await import('./open.ts')).openKijito(settings, host),
+  doctor: (settings) =>
+    listConfiguredHives(settings).map((hive) => ({
+      name: `hive ${hive.name}`,
+      about: ['mail', 'banner'],
+      run: async (context, signal) => (await import('./doctor.node.ts')).checkHiveAnswers(hive, context, signal),
+    })),
 } as const satisfies SourceModule<KijitoSettings>;

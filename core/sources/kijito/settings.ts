@@ -65,6 +65,24 @@ export interface KijitoSettings {
   readonly hives: readonly FurtherHive[];
 }
 
+/** A hive that the settings name. */
+export interface ConfiguredHive extends FurtherHive {
+  /** Only the token of the primary hive may come from the environment variable. */
+  readonly isPrimary: boolean;
+}
+
+/** Lists the hives that the settings name, the primary first. */
+export function listConfiguredHives({
+  primary,
+  hives = [],
+  tokenFile,
+}: Partial<KijitoSettings>): readonly ConfiguredHive[] {
+  const further = hives.map((hive) => ({ ...hive, isPrimary: false }));
+  if (primary?.is !== KIJITO) return further;
+  const { is: name, ...address } = primary;
+  return [{ name, ...address, ...(tokenFile === undefined ? {} : { tokenFile }), isPrimary: true }, ...further];
+}
+
 type HiveAddress = Pick<FurtherHive, 'base' | 'proxy'>;
 
 const SCOPE = { is: 'machine', key: 'config' } as const;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type CitizenReason, Fault } from '../../../model/index.ts';
+import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import { createGardenFault } from '../fault.ts';
 import {
@@ -20,7 +20,13 @@ import type { SocketListener } from './socket.node.ts';
 import type { Defect } from './store.ts';
 
 /** Why an agent is not known to be alive, or why its mail waits (garden contract 7). */
-export type AgentReason = CitizenReason;
+export type AgentReason =
+  | 'no-drain'
+  | 'not-armed'
+  | 'owner-dead'
+  | 'owner-implausible'
+  | 'owner-uncertain'
+  | 'identity-mismatch';
 
 /** Whether the agent behind a citizen is alive. It says nothing about the mailbox, and never raises an alert. */
 export interface AgentLiveness {

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
-import { Fault, type Scope, toFault } from '../../../core/model/index.ts';
+import { Fault, type Scope, toFault } from '../../model/index.ts';
 import {
   AS_WRITTEN,
   classifyAddress,
@@ -9,46 +9,23 @@ import {
   type HttpClient,
   parseTarget,
   readCredential,
-} from '../../../core/net/index.ts';
-import { silentLog } from '../../../core/ports/index.ts';
-import { createHttpHive, type HiveClient, parseHiveUrl } from '../../../core/sources/index.ts';
-import type { DoctorContext } from './doctor-context.ts';
-import type { DialResult, HiveProbe } from './hive.ts';
+} from '../../net/index.ts';
+import { silentLog } from '../../ports/index.ts';
+import type { Finding } from '../finding.ts';
+import type { CheckContext } from '../module.ts';
+import type { HiveClient } from './client.ts';
+import { type DialResult, type HiveProbe, judgeHive } from './doctor.ts';
+import { parseHiveUrl } from './hive.ts';
+import { createHttpHive } from './http-hive.ts';
+import { type ConfiguredHive, TOKEN_VARIABLE } from './settings.ts';
 
-/** A hive that the settings name. */
-export interface ConfiguredHive {
-  readonly name: string;
-  readonly base: string;
-  readonly tokenFile: string | null;
-  readonly proxy: string | null;
-  /** Only the token of the primary hive may come from the environment variable. */
-  readonly isPrimary: boolean;
-}
-
-export function listHives({ settings }: DoctorContext): readonly ConfiguredHive[] {
-  const { primary, hives, tokenFile } = settings;
-  const first =
-    primary?.is === 'kijito'
-      ? [
-          {
-            name: 'kijito',
-            base: primary.base,
-            tokenFile: tokenFile ?? null,
-            proxy: primary.proxy ?? null,
-            isPrimary: true,
-          },
-        ]
-      : [];
-  return [
-    ...first,
-    ...hives.map(({ name, base, tokenFile: file, proxy }) => ({
-      name,
-      base,
-      tokenFile: file ?? null,
-      proxy: proxy ?? null,
-      isPrimary: false,
-    })),
-  ];
+/** Asks a hive as a watcher does, and tries each of its addresses. */
+export async function checkHiveAnswers(
+  hive: ConfiguredHive,
+  context: CheckContext,
+  signal: AbortSignal,
+): Promise<Finding> {
+  return judgeHive(await probeHive(hive, context, signal));
 }
 
 /** Shorter than the limit of a check, so that the finding can say what hung. */
@@ -56,11 +33,7 @@ const DEADLINE_MS = 2000;
 const DIAL_MS = 1500;
 const LOCAL: readonly string[] = ['127.0.0.1', '::1'];
 
-export async function probeHive(
-  configured: ConfiguredHive,
-  context: DoctorContext,
-  signal: AbortSignal,
-): Promise<HiveProbe> {
+async function probeHive(configured: ConfiguredHive, context: CheckContext, signal: AbortSignal): Promise<HiveProbe> {
   const scope: Scope = { is: 'source', key: configured.name };
   const start = context.clock.monotonic();
   const flaws: string[] = [];
@@ -80,12 +53,15 @@ export async function probeHive(
     const { url, host } = parseTarget(configured.base, AS_WRITTEN, scope);
     known = { ...known, address: formatUrl(url), isLocalhost: host.is === 'local' };
     const log = { ...silentLog, warn: (line: string) => void flaws.push(line) };
-    const tokenVariable = configured.isPrimary ? context.env.KIJITOMON_TOKEN : undefined;
-    const credential = readCredential({ tokenFile: configured.tokenFile, tokenVariable, authHeader: null }, log);
+    const tokenVariable = configured.isPrimary ? context.env[TOKEN_VARIABLE] : undefined;
+    const credential = readCredential(
+      { tokenFile: configured.tokenFile ?? null, tokenVariable, authHeader: null },
+      log,
+    );
     if (credential !== null) known = { ...known, token: { is: 'given', flaws } };
     // Behind a proxy the proxy resolves the name, and a direct connection would prove nothing.
     const addresses =
-      configured.proxy !== null
+      configured.proxy !== undefined
         ? []
         : host.is === 'literal'
           ? [host.address]
@@ -93,7 +69,7 @@ export async function probeHive(
             ? LOCAL
             : await resolveAddresses(host.name);
     const lies =
-      configured.proxy !== null
+      configured.proxy !== undefined
         ? `through the proxy ${configured.proxy}`
         : [...new Set(addresses.map(classifyAddress))].join(', ');
     known = { ...known, lies: lies || 'unknown' };
@@ -105,7 +81,7 @@ export async function probeHive(
       scope,
       userAgent: `hivebar/${context.version}`,
       credential,
-      ...(configured.proxy === null ? {} : { proxy: configured.proxy }),
+      ...(configured.proxy === undefined ? {} : { proxy: configured.proxy }),
       deadlineMs: DEADLINE_MS,
     });
     const dated = observeDate(client, (at) => {
