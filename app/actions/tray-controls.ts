@@ -35,8 +35,10 @@ export interface TrayControls {
   /** Shows a test banner and returns what is known about it. */
   testNotification(): Promise<{
     readonly taken: boolean;
-    /** The name of the channel that shows banners. */
+    /** The state of the channels, as on the page. */
     readonly by: string;
+    /** The names of the channels that were tried. */
+    readonly channels: readonly string[];
     /** Why other banners are not shown at the moment; null when they are. */
     readonly silent: 'paused' | 'quiet-hours' | null;
     /** Why the banner was not accepted. */

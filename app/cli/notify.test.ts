@@ -52,6 +52,15 @@ test('a banner that the desktop took is a success, and no claim that it was seen
   assert.deepEqual(asked, ['POST /api/v1/actions/notify-test']);
 });
 
+test('given channels beside the desktop, then those that took it are named', async () => {
+  const channels = ['desktop', 'file'];
+  const { code, out } = await answered({ taken: true, by: 'desktop: D-Bus; file: /tmp/a', channels, silent: null });
+  assert.deepEqual(
+    [code, out],
+    [0, 'these channels took the notification: desktop, file (desktop: D-Bus; file: /tmp/a)\n'],
+  );
+});
+
 test('a silence of our own is named: other banners would not be shown', async () => {
   const paused = await answered({ taken: true, by: 'D-Bus', silent: 'paused' });
   assert.match(paused.out, /paused: no other banner is shown until they are resumed\n$/);

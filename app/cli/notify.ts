@@ -7,9 +7,14 @@ import { askTray } from './tray-request.node.ts';
 interface BannerTestResult {
   readonly taken: boolean;
   readonly by: string;
+  /** The channels that were tried. */
+  readonly channels?: readonly string[];
   readonly why?: string;
   readonly silent?: 'paused' | 'quiet-hours' | null;
 }
+
+/** The channel that everybody has. */
+const DESKTOP = 'desktop';
 
 export const command = defineCommand(
   {
@@ -34,7 +39,12 @@ export const command = defineCommand(
       io.err('run `hivebar doctor` to see what is missing\n');
       return 1;
     }
-    io.out(`the desktop took the banner (${by}); whether it shows it is up to the desktop\n`);
+    const { channels = [DESKTOP] } = result;
+    io.out(
+      channels.every((name) => name === DESKTOP)
+        ? `the desktop took the banner (${by}); whether it shows it is up to the desktop\n`
+        : `these channels took the notification: ${channels.map(displayName).join(', ')} (${by})\n`,
+    );
     if (result.silent === 'paused')
       io.out('notifications are paused: no other banner is shown until they are resumed\n');
     if (result.silent === 'quiet-hours') io.out('it is a quiet hour: other banners wait for its end\n');

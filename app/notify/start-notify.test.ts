@@ -474,17 +474,18 @@ test('a banner to try it out: what the desktop answered, never that it was seen'
   const { clock, desktop, clicks, lines } = made;
   const board = made.start();
   const notify = (): Notifications => made.running;
-  assert.deepEqual(await notify().test(), { taken: true, by: 'a fake', silent: null });
+  assert.deepEqual(await notify().test(), { taken: true, by: 'a fake', channels: ['desktop'], silent: null });
   assert.deepEqual(desktop.said, ['show Hivebar test']);
   desktop.listener?.clicked('test', 'banner', null);
   assert.deepEqual(clicks, [{ name: 'page', params: {} }]);
   board.put({ is: 'quiet', at: clock.now(), on: true, until: { is: 'forever' } });
-  assert.deepEqual(await notify().test(), { taken: true, by: 'a fake', silent: 'quiet-hours' });
+  assert.deepEqual(await notify().test(), { taken: true, by: 'a fake', channels: ['desktop'], silent: 'quiet-hours' });
   board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'forever' } });
   desktop.answer = 'refuses';
   assert.deepEqual(await notify().test(), {
     taken: false,
     by: 'a fake',
+    channels: ['desktop'],
     silent: 'paused',
     why: 'no room on the wall',
   });
@@ -528,6 +529,7 @@ test('a banner to try it out, without a desktop, says why there is none', async 
   assert.deepEqual(await running.test(), {
     taken: false,
     by: 'off (no session bus)',
+    channels: ['desktop'],
     silent: null,
     why: 'no session bus',
   });
@@ -799,7 +801,14 @@ test('given two channels, when one refuses a test, then the answer names it', as
   const made = rig(t, phone);
   made.start();
   const by = 'desktop: a fake; phone: a fake';
-  assert.deepEqual(await made.running.test(), { taken: true, by, silent: null });
+  const channels = ['desktop', 'phone'];
+  assert.deepEqual(await made.running.test(), { taken: true, by, channels, silent: null });
   phone.answer = 'refuses';
-  assert.deepEqual(await made.running.test(), { taken: false, by, silent: null, why: 'phone: no room on the wall' });
+  assert.deepEqual(await made.running.test(), {
+    taken: false,
+    by,
+    channels,
+    silent: null,
+    why: 'phone: no room on the wall',
+  });
 });

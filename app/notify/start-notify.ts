@@ -38,6 +38,8 @@ export interface Notifications extends AsyncDisposable {
 export type NotificationTestResult = {
   /** The state of the channels, as on the page. */
   readonly by: string;
+  /** The names of the channels that were tried. */
+  readonly channels: readonly string[];
   /** Why other notifications are not shown now; null when they are. */
   readonly silent: 'paused' | 'quiet-hours' | null;
 } & ({ readonly taken: true } | { readonly taken: false; readonly why: string });
@@ -146,11 +148,12 @@ class Notify implements Notifications {
     );
     const refused = results.filter(({ why }) => why !== null);
     const by = this.#formatState();
-    if (refused.length === 0) return { taken: true, by, silent };
+    const channels = results.map(({ name }) => name);
+    if (refused.length === 0) return { taken: true, by, channels, silent };
     const why = refused
       .map((result) => (results.length === 1 ? result.why : `${result.name}: ${result.why}`))
       .join('; ');
-    return { taken: false, by, silent, why };
+    return { taken: false, by, channels, silent, why };
   }
 
   failed(action: string, why: string): void {

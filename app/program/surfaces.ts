@@ -144,7 +144,9 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       openSession: (persona, activationToken) => session.open({ opens: { is: 'persona', persona }, activationToken }),
       copyFollowCommand,
       testNotification: async () =>
-        notify === null ? { taken: false, by: 'nobody', silent: null, why: 'hivebar is ending' } : await notify.test(),
+        notify === null
+          ? { taken: false, by: 'nobody', channels: [], silent: null, why: 'hivebar is ending' }
+          : await notify.test(),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };
   }

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { realClock, realSpawn, silentLog } from '../../../core/ports/index.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
 import type { Channel, Notification } from './channel.ts';
-import { createChannelsSchema, listConfiguredChannels } from './registry.ts';
+import { CHANNELS, createChannelsSchema, listConfiguredChannels } from './registry.ts';
 
 const NOTIFICATION: Notification = {
   key: 'mail:ada',
@@ -61,5 +61,11 @@ test('a file that cannot be written refuses, and says why', async (t) => {
 
 test('the setting has one entry per channel that has settings, and a channel without its entry is off', () => {
   const { properties } = createChannelsSchema() as { readonly properties: object };
-  assert.deepEqual(Object.keys(properties), ['file']);
+  const withSettings = CHANNELS.filter(({ settings }) => settings !== null).map(({ name }) => name);
+  assert.deepEqual(Object.keys(properties), withSettings);
+  const host = { clock: realClock, spawn: realSpawn, log: silentLog, disk: createRealDisk(silentLog) };
+  const names = (settings: Readonly<Record<string, unknown>>): readonly string[] =>
+    listConfiguredChannels(settings, { ...host, openDesktop: () => assert.fail() }).map(({ name }) => name);
+  assert.deepEqual(names({}), ['desktop']);
+  assert.deepEqual(names({ file: { path: '/tmp/a' } }), ['desktop', 'file']);
 });
