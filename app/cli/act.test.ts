@@ -73,7 +73,7 @@ describe('commands over the actions of the running program', () => {
     ['open ada', 'tmux', 'opened ada'],
     ['open ada', 'terminal', 'opened ada'],
     ['open ada', 'page', 'ada has no session: opened its page'],
-    ['open ada', 'none', 'the session of ada is just being opened'],
+    ['open ada', 'none', 'the session of ada is opening'],
     ['open ada --page', 'page', 'opened the page of ada'],
   ] as const) {
     test(`E6 hivebar ${line}, where the program has opened ${is}, says so`, async () => {

@@ -52,7 +52,7 @@ describe('hivebar config', () => {
     assert.equal((await hivebar('config', 'set', 'tray', 'none')).code, 0);
     assert.equal((await hivebar('config', 'set', 'opener', '{"is": "url", "template": "vscode://x"}')).code, 0);
     const { out } = await hivebar('config', 'set', 'sound', 'true');
-    assert.match(out, /^sound is true: it holds from the next start/);
+    assert.match(out, /^sound is true: it applies from the next start/);
     const opener = { is: 'url', template: 'vscode://x' };
     assert.deepEqual(kept(), { port: 7000, tray: 'none', opener, sound: true });
     await hivebar('config', 'unset', 'opener');
@@ -62,7 +62,7 @@ describe('hivebar config', () => {
   test('set of what does not fit, or does not exist, ends with 2 and writes nothing', async () => {
     for (const [args, words] of [
       [['port', 'x'], /port: must be integer/],
-      [['opener', '{"is": "shell"}'], /opener: "is" says nothing that is known here/],
+      [['opener', '{"is": "shell"}'], /opener: "is" has an unknown value/],
       [['prot', '1'], /there is no setting prot: did you mean port\?/],
       [['port'], /needs KEY VALUE/],
     ] as const) {

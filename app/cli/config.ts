@@ -12,7 +12,7 @@ import {
 import { findNearest } from './nearest.ts';
 import { createStderrLog } from './stderr-log.ts';
 
-const NEXT_START = 'it holds from the next start of hivebar on';
+const NEXT_START = 'it applies from the next start of hivebar';
 
 const takesWord = (value: string, missing: string) => ({ value, missing, mayBeEmpty: true }) as const;
 
@@ -35,7 +35,7 @@ export const command = defineCommand(
         },
       },
       unset: {
-        help: 'take one out, so that its default holds',
+        help: 'take one out, so that its default applies',
         positionals: { key: takesWord('KEY', 'config unset: needs KEY') },
       },
     },
@@ -87,11 +87,11 @@ function validate(io: Io, config: string): number {
   const path = getSettingsPath(config);
   const checked = readSettingsFile(config);
   if (checked === null) {
-    io.out(`there is no ${path}: the defaults hold\n`);
+    io.out(`there is no ${path}: the defaults apply\n`);
     return 0;
   }
   if (checked.is === 'good') {
-    io.out(`${path} is good\n`);
+    io.out(`${path} is valid\n`);
     return 0;
   }
   for (const { line, column, message } of checked.problems)

@@ -69,7 +69,7 @@ const SCHEMA = {
           help: 'an answer to choose; ID:SHORT=LABEL has a short text for a button',
         },
         'free-text': { type: 'boolean', help: 'text is an answer too' },
-        default: { type: 'string', value: 'ID', help: 'what holds when nobody answers in time' },
+        default: { type: 'string', value: 'ID', help: 'the option that applies when nobody answers in time' },
         timeout: {
           type: 'duration',
           value: 'SPAN',

@@ -4,7 +4,7 @@ import { answerHook } from './hook/index.ts';
 /** Each wait has its own, shorter limit. This one covers unforeseen cases, such as a disk that does not answer. */
 const MOST_MS = 15_000;
 setTimeout(() => {
-  write(2, `hivebar hook: not done after ${MOST_MS / 1000} s: what it was to say comes with the next one\n`);
+  write(2, `hivebar hook: timed out after ${MOST_MS / 1000} s: its output comes with the next hook\n`);
   process.exit(0);
 }, MOST_MS).unref();
 

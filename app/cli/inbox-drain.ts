@@ -38,7 +38,7 @@ export async function runDrain(values: InboxValues<'drain'>, io: Io): Promise<vo
   setBusyTimeout(db, LEASE_WAIT_MS);
   const persona = values.persona ?? (session === null ? findOwnPersona(io) : findPersonaOfSession(db, session, config));
   if (persona === null || persona === '') {
-    if (session !== null) log.warn(`nobody is known to work in session ${session}: see hivebar session list`);
+    if (session !== null) log.warn(`no persona is known for session ${session}: see hivebar session list`);
     return;
   }
   const items = openItems({ db, clock: realClock });

@@ -187,7 +187,7 @@ describe('inbox push', () => {
     assert.equal((await items('bo')).length, 0);
     const { code, stdout, stderr } = await run(['push', '--session', 's\u001b2', 'hi']);
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^hivebar inbox: nobody is known to work in session s\\u001b2: .*hivebar session list\n$/);
+    assert.match(stderr, /^hivebar inbox: no persona is known for session s\\u001b2: .*hivebar session list\n$/);
   });
 
   test('to everyone: each has it until it was shown it', async () => {

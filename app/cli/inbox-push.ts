@@ -39,9 +39,7 @@ export async function push({ words, ...flags }: InboxValues<'push'>, io: Io): Pr
   });
   if (done === null) {
     const session = displayName(item.session ?? '');
-    io.err(
-      `hivebar inbox: nobody is known to work in session ${session}: give --to too, or see hivebar session list\n`,
-    );
+    io.err(`hivebar inbox: no persona is known for session ${session}: give --to too, or see hivebar session list\n`);
     return 1;
   }
   const { pushed, to, state } = done;

@@ -17,7 +17,7 @@ export function findOlderMonitor(
   const deployments = listDeployedDirectories(env).flatMap((directory) => readDeployment(directory) ?? []);
   const held = deployments.flatMap(({ locks }) => locks).find((path) => isLocked(disk, path));
   if (held !== undefined)
-    return `${held} is held: another monitor runs, and two would tell everything twice; stop it, then run \`hivebar migrate --headless\` with the same flags, then install`;
+    return `${held} is held: another monitor runs, and two would deliver everything twice; stop it, then run \`hivebar migrate --headless\` with the same flags, then install`;
   const isFresh = plan.stateFile !== null && (readDeployment(dirname(plan.stateFile))?.states ?? []).length === 0;
   const left = isFresh && plan.targets.is !== 'url' ? findPosition(deployments, plan.hive) : null;
   if (left === null) return null;

@@ -45,6 +45,8 @@ export async function tellTray(io: Io, withinMs: number = TELL_WITHIN_MS): Promi
     await askTray(HIVE_CHANGED, io.env, withinMs);
   } catch (error) {
     // The mail is stored and safe; the tray process finds it on its next tick.
-    io.err(`hivebar did not hear of it at once (${error instanceof Error ? error.message : String(error)})\n`);
+    io.err(
+      `the running hivebar was not notified at once (${error instanceof Error ? error.message : String(error)})\n`,
+    );
   }
 }

@@ -54,7 +54,7 @@ function formatOpened(persona: string | undefined, answer: string, wantsPage: bo
   const name = displayName(persona);
   if (result.opened === 'page')
     return wantsPage ? `opened the page of ${name}` : `${name} has no session: opened its page`;
-  if (result.opened === 'none') return `the session of ${name} is just being opened`;
+  if (result.opened === 'none') return `the session of ${name} is opening`;
   return `opened ${name}`;
 }
 

@@ -5,7 +5,7 @@ import { act } from './act.ts';
 export const command = defineCommand(
   {
     name: 'poll',
-    about: ['Without PERSONA all of them are looked at. Nothing is marked read.'],
+    about: ['Without PERSONA it polls all of them. Nothing is marked as read.'],
     examples: [
       { run: 'hivebar poll', does: 'look everywhere' },
       { run: 'hivebar poll ada', does: 'look for mail of ada' },
@@ -15,7 +15,7 @@ export const command = defineCommand(
   },
   async ({ persona }, io) => {
     if ((await act(io, 'poll', persona === undefined ? {} : { persona })) === null) return 1;
-    io.out(persona === undefined ? 'looking into every inbox\n' : `looking for mail of ${displayName(persona)}\n`);
+    io.out(persona === undefined ? 'polling every inbox\n' : `polling ${displayName(persona)}\n`);
     return 0;
   },
 );

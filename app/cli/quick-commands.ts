@@ -11,7 +11,7 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, CommandEntry>> = {
     load: async () => status,
   },
   poll: {
-    summary: 'look into the inboxes now, without waiting for the next tick',
+    summary: 'poll the inboxes now, without waiting for the next interval',
     needs: 'tray',
     load: async () => poll,
   },

@@ -26,7 +26,7 @@ export const command = defineCommand(
     flags: {
       headless: {
         type: 'boolean',
-        help: 'the same for `hivebar watch` without a desktop: every inbox into a file per persona, started now and at every login, again after 10 to 15 s when it dies. One of the two services at a time: two would tell everything twice',
+        help: 'the same for `hivebar watch` without a desktop: every inbox into a file per persona, started now and at every login, again after 10 to 15 s when it dies. One of the two services at a time: two would deliver everything twice',
       },
     },
     rest: { value: 'WATCH-FLAGS', help: 'flags of `hivebar watch`, for install --headless and print --headless' },
@@ -115,7 +115,7 @@ async function manageTray({ word, purge: purges }: ServiceArgs, disk: Disk, io: 
     if (other.is === 'ours')
       return reportFailure(
         io,
-        `${other.path} is the headless service, and two would tell everything twice: ${REMOVE_HEADLESS}`,
+        `${other.path} is the headless service, and two would deliver everything twice: ${REMOVE_HEADLESS}`,
       );
   }
   const missing = word === 'uninstall' ? null : await login.missing();
@@ -166,7 +166,7 @@ async function manageHeadless(
   if (other.is === 'on' || (other.is === 'off' && other.path !== null))
     return reportFailure(
       io,
-      `${other.path} starts Hivebar at login, and two would tell everything twice: ${REMOVE_TRAY}`,
+      `${other.path} starts Hivebar at login, and two would deliver everything twice: ${REMOVE_TRAY}`,
     );
   if (plan.tokenFile !== null) checkTokenFile(disk, plan.tokenFile);
   else if (io.env.KIJITOMON_TOKEN) io.err(`hivebar service: ${TOKEN_LEFT_OUT}\n`);

@@ -74,7 +74,7 @@ describe('the commands that ask the running program', () => {
       ['POST', '/api/v1/actions/poll', 'application/json', { persona: 'zoë' }],
       ['POST', '/api/v1/actions/poll', 'application/json', {}],
     ]);
-    assert.equal(at.said.out, 'looking for mail of zoë\nlooking into every inbox\n');
+    assert.equal(at.said.out, 'polling zoë\npolling every inbox\n');
   });
 
   test('a refusal is told with its next step, and ends with 1', async () => {

@@ -87,7 +87,7 @@ function superviseDaemons(
       cause = '';
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      if (why !== cause) log.warn(`it cannot be seen what daemons are installed: ${why}`);
+      if (why !== cause) log.warn(`the installed daemons cannot be listed: ${why}`);
       cause = why;
     }
   }
@@ -131,7 +131,7 @@ function superviseDaemons(
     };
     daemons.set(name, one);
     one.ended = superviseDaemon(one)
-      .catch((error: unknown) => log.error(`the daemon ${name} is not looked after any more: ${String(error)}`))
+      .catch((error: unknown) => log.error(`the daemon ${name} is no longer supervised: ${String(error)}`))
       .then(() => void daemons.delete(name));
   }
 
@@ -156,14 +156,14 @@ function superviseDaemons(
   ): Promise<DaemonExit | 'looked after'> {
     const isOurs = !isHeld(disk, places);
     const daemon = isOurs ? startDaemon(config, env) : adoptDaemon(places, changed);
-    log.info(`the daemon ${name} ${isOurs ? 'was started' : 'runs already, and is looked after'} (pid ${daemon.pid})`);
+    log.info(`the daemon ${name} ${isOurs ? 'was started' : 'runs already, and is supervised'} (pid ${daemon.pid})`);
     const exit = await Promise.race([daemon.ended, waitForAbort(changed)]);
     if (exit !== null && daemon.isGone()) {
       const isSecond = exit.is === 'code' && exit.code === 0 && isHeld(disk, places); // that one is adopted then
       return isSecond ? 'looked after' : exit;
     }
     const end = await endDaemon(places, stop.aborted ? 'tray quits' : 'changed', daemon, clock);
-    if (end === 'stayed') log.error(`the daemon ${name} was asked, terminated and killed, and is still there`);
+    if (end === 'stayed') log.error(`the daemon ${name} still runs after it was asked to end, terminated and killed`);
     else log.info(`the daemon ${name} was ended: ${end}`);
     return 'looked after';
   }
@@ -190,7 +190,7 @@ function superviseDaemons(
       await clock.sleep(decision.ms, changed);
       return changed.aborted ? 0 : decision.failures;
     }
-    log.info(`${how}: it is not started again before it is installed anew, or Hivebar is started`);
+    log.info(`${how}: it is not restarted until it is installed again or Hivebar restarts`);
     one.isResting = true;
     await waitForAbort(changed);
     one.isResting = false;

@@ -97,7 +97,7 @@ export function createWatchPositions(
   }
 
   function giveUp(why: string, id: PersonaId): Pick<WatchPosition, 'start' | 'saved'> {
-    log.warn(`${why}: where ${id} stood is not known; mail that its inbox shows is told again`);
+    log.warn(`${why}: where ${id} stood is not known; mail that its inbox shows is delivered again`);
     return { start: { is: 'corrupt', why }, saved: null };
   }
 
@@ -117,7 +117,7 @@ export function createWatchPositions(
     } catch (error) {
       const fault = toFault(error, { is: 'machine', key: `lock:${path}` });
       if (isRev6 || fault.code === 'lock-held') throw fault;
-      log.warn(`${fault.explain()}; ${id} is watched without a lock, and where it stands is not saved`);
+      log.warn(`${fault.explain()}; ${id} is watched without a lock, and its position is not saved`);
       return null;
     }
   }
@@ -131,7 +131,7 @@ export function createWatchPositions(
     } catch (error) {
       const fault = toFault(error, { is: 'machine', key: `file:${path}` });
       if (isRev6) throw fault;
-      log.warn(`${fault.explain()}; where ${persona.id} stands is not saved`);
+      log.warn(`${fault.explain()}; the position of ${persona.id} is not saved`);
       return { ...giveUp(fault.message, persona.id), saver: null };
     }
     return { ...decideStart(read, path, persona, born), saver: hasLock ? report.saver(state) : null };
@@ -223,7 +223,7 @@ export function createWatchReport(
         below.add(fact.persona);
         log.warn(
           `${fact.persona}: its newest message is ${fact.endsBelow}, below the position ${fact.cursor}, and mail is unread: ` +
-            'no event for it. If its ids began again, --seed-at 0 begins there, or --delivery at-least-once tells it',
+            'no event for it. If its ids began again, --seed-at 0 begins there, or --delivery at-least-once delivers it',
         );
       }
       if (failing.delete(fact.persona)) log.info(`${fact.persona}: answers again`);
@@ -280,7 +280,7 @@ function reportHeld(log: Log, persona: PersonaId, events: readonly Event[], held
   for (const event of events) {
     if (event.event !== 'alert' && event.event !== 'recovered') continue;
     const label = event.event === 'alert' ? `alert (${event.reason})` : 'recovered';
-    if (!held.has(label)) log.warn(`${persona}: ${label} cannot be told yet; it is held`);
+    if (!held.has(label)) log.warn(`${persona}: ${label} cannot be delivered yet; it is offered again`);
     held.add(label);
   }
 }

@@ -38,7 +38,7 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
       if (done.is === 'nudged') log.info(`${persona} was nudged: something waits for it`);
       if (done.is === 'nudged') failing.delete(persona);
       const why = done.is === 'wait' ? done.why : null;
-      if (why !== null && waiting.get(persona) !== why) log.info(`${persona} is not typed to yet: ${why}`);
+      if (why !== null && waiting.get(persona) !== why) log.info(`nothing is typed for ${persona} yet: ${why}`);
       if (why === null) waiting.delete(persona);
       else waiting.set(persona, why);
     } catch (error) {

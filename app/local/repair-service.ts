@@ -45,9 +45,10 @@ export function createRepairService(
 
   async function repairAll(): Promise<void> {
     await repair('hooks', () => {
-      if (hooks.repair()) log.info('what the hooks of agents ask was gone or older: they ask this Hivebar now');
+      if (hooks.repair())
+        log.info('the hooks of agents used a program that is gone or older; they use this Hivebar now');
       const missingPath = hooks.findMissing();
-      const why = `the hooks of agents ask ${missingPath}, which is not there`;
+      const why = `the hooks of agents use ${missingPath}, which is not there`;
       return missingPath === null ? null : new Fault('hook-gone', why, { is: 'machine', key: 'hooks' });
     });
     await repair('login', async () => {

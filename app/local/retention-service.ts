@@ -44,7 +44,7 @@ export function createRetentionService(
       const days = Math.round(retention.doubtedMs() / DAY_MS);
       if (days > 0) {
         const why = `the clock of this machine is ${days} days ahead of when hivebar last ran`;
-        log.warn(`${why}: nothing is deleted by it before it has gone on so for a day`);
+        log.warn(`${why}: no mail is deleted until the clock has run on for a day`);
       }
       await running;
       retention.beat(); // otherwise that clock would be older at the next start, and mail would be deleted later

@@ -194,7 +194,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     try {
       const action = actions.get(name);
       if (action === undefined)
-        throw new Fault('internal', `the menu asks for ${name}, which is no action`, { is: 'machine', key: 'menu' });
+        throw new Fault('internal', `the menu asks for the unknown action ${name}`, { is: 'machine', key: 'menu' });
       await action.run(params, machine.stop);
     } catch (error) {
       const why = error instanceof Fault ? error.explain() : String(error);

@@ -146,7 +146,7 @@ async function runReadOnly(
   log.error(`hivebar starts read-only: ${fault.explain()}`);
   using copy = copyToAnotherDisk(dirs.state, [DATABASE, `${DATABASE}-wal`, JOURNAL]);
   if (copy !== null) return await run(plan, dirs, machine, instance, { state: copy.directory, fault });
-  log.error('there is no other disk to read a copy from: it waits until there is room');
+  log.error('Hivebar waits until the disk has free space');
   while (!stop.aborted && findDiskFault(machine, dirs.state) !== null) await clock.sleep(NO_COPY_MS, stop);
   return stop.aborted ? 'stopped' : 'space';
 }
@@ -212,7 +212,7 @@ async function run(
     rotation: { maxBytes: settings.eventsMaxBytes, keep: settings.eventsKeep },
     onBehind: (persona, fault) => {
       if (fault === null) log.info(`${persona}: its event file is up to date again`);
-      else log.warn(`${persona}: its event file waits; the events are safe: ${fault.explain()}`);
+      else log.warn(`${persona}: its event file is behind; the events are safe: ${fault.explain()}`);
       board.put({ is: 'published', at: clock.now(), persona, fault });
     },
   });
@@ -293,7 +293,7 @@ async function run(
   using _changed = watchChanged(dirs.run, {
     clock,
     heard: hiveChanged,
-    failed: (why) => log.warn(`what hooks tell is seen only with the next look: ${dirs.run} cannot be watched: ${why}`),
+    failed: (why) => log.warn(`changes by hooks are seen only at the next poll: ${dirs.run} cannot be watched: ${why}`),
   });
   const login = createOwnLoginStart(hideSecrets(machine));
   const controls = createTrayControls({

@@ -183,7 +183,7 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
 }
 
 const formatTrayRefused = (path: string): string =>
-  `the headless service is installed (${path}), and every mail would be told twice; run \`hivebar service uninstall --headless\` first`;
+  `the headless service is installed (${path}), and every message would be delivered twice; run \`hivebar service uninstall --headless\` first`;
 
 /** Lists all ways of a platform, the preferred one first. */
 function listWays(needs: LoginNeeds): readonly LoginWay[] {

@@ -108,7 +108,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     const ours = savedState !== null && isDeepStrictEqual(savedState.identity, JSON.parse(JSON.stringify(identity)));
     if (savedState !== null && !ours)
       machine.log.warn(
-        `${persona.id}: identity mismatch: its kept position belongs to another inbox; it starts at the newest message`,
+        `${persona.id}: identity mismatch: its saved position belongs to another inbox; it starts at the newest message`,
       );
     const deliveredCursor = savedState === null ? (outbox.getNewestIds().get(persona.id) ?? 0) : 0;
     // The store lost its checkpoint, but the event file still says what was delivered. A log continues after that.
@@ -171,7 +171,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
 
   function decideStart(saved: SavedState | null, isForeign: boolean, isBorn: boolean): WatcherStart {
     if (saved !== null) return { is: 'resume' };
-    if (isForeign) return { is: 'baseline', why: 'identity mismatch: its kept position belongs to another inbox' };
+    if (isForeign) return { is: 'baseline', why: 'identity mismatch: its saved position belongs to another inbox' };
     if (isBorn) return { is: 'born' };
     return isKnown ? { is: 'seed', id: 0 } : { is: 'baseline' };
   }

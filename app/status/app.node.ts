@@ -110,13 +110,13 @@ export async function createApp(
     if (ownTokens !== undefined) {
       const caller = callers.identify(authorization);
       if (caller === 'nobody') return done(createTokenRefusal());
-      if (caller === 'wrong') return done(createUnauthorizedRefusal('the token is none of this Hivebar'));
+      if (caller === 'wrong') return done(createUnauthorizedRefusal('the token is unknown'));
       request.client = 'token';
       origin?.trust();
       return done();
     }
     const right = checkRight(authorization);
-    if (right === 'wrong') return done(createUnauthorizedRefusal('the token is not the one of this Hivebar'));
+    if (right === 'wrong') return done(createUnauthorizedRefusal('the token is not that of the running Hivebar'));
     if (right === 'owner') {
       request.right = right;
       request.client = 'token';
@@ -148,7 +148,7 @@ export async function createApp(
     });
   });
   app.setNotFoundHandler(() => {
-    throw new HttpRefusal(404, 'no-route', 'there is nothing here', 'see / or /status.json');
+    throw new HttpRefusal(404, 'no-route', 'there is no such path', 'see / or /status.json');
   });
   app.setErrorHandler((error, request, reply) => {
     const problem = toProblem(error, request.routeOptions.bodyLimit);

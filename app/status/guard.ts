@@ -43,12 +43,22 @@ export function guard(request: RawRequest, place: ListenerKind): GuardVerdict {
   }
   const own = listAllowedHosts(place);
   if (!own.includes(place.is === 'owner-socket' ? name.toLowerCase().replace(/:\d{1,5}$/, '') : name.toLowerCase())) {
-    return refuse(403, 'bad-host', `Host ${JSON.stringify(name.slice(0, 200))} is not ours`, `use ${own.join(' or ')}`);
+    return refuse(
+      403,
+      'bad-host',
+      `Host ${JSON.stringify(name.slice(0, 200))} is not allowed`,
+      `use ${own.join(' or ')}`,
+    );
   }
   const origins = findHeaderValues(request, 'origin');
   if (origins.some((origin) => origin.toLowerCase() !== `http://${name.toLowerCase()}`) || origins.length > 1) {
     const origin = JSON.stringify(origins.join(', ').slice(0, 200));
-    return refuse(403, 'bad-origin', `Origin ${origin} is not ours`, 'ask from the status page, or without a browser');
+    return refuse(
+      403,
+      'bad-origin',
+      `Origin ${origin} is not allowed`,
+      'ask from the status page, or without a browser',
+    );
   }
   if (!METHODS.includes(request.method)) {
     return refuse(

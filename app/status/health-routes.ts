@@ -38,11 +38,11 @@ export function registerHealthRoutes(
           options.maySee(request) ? { ready: true, personas: readiness.personas } : { ready: true },
         );
       case 'starting': {
-        const message = `it has only begun and waits for a first look${names(readiness.waits)}`;
+        const message = `Hivebar has just started and waits for the first poll${names(readiness.waits)}`;
         throw new HttpRefusal(503, 'starting', message, 'ask again in a second');
       }
       case 'stopped': {
-        const message = `nobody looks into these inboxes any more${names(readiness.personas)}`;
+        const message = `these inboxes are no longer polled${names(readiness.personas)}`;
         throw new HttpRefusal(503, 'stopped', message, 'start Hivebar again, and report this with the log');
       }
     }
@@ -51,7 +51,7 @@ export function registerHealthRoutes(
 
 function formatNames(names: readonly string[]): string {
   const quotedNames = names.slice(0, MOST_NAMED).map((name) => JSON.stringify(name.slice(0, 100)));
-  if (names.length === 0) return 'the sources have not said who is there';
+  if (names.length === 0) return 'the sources have not listed their personas yet';
   return names.length > MOST_NAMED
     ? `${quotedNames.join(', ')} and ${names.length - MOST_NAMED} more`
     : quotedNames.join(', ');

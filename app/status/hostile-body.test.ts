@@ -88,7 +88,7 @@ describe('a hostile body at every route that takes one', () => {
       const { status, error } = await post(path, body, path === '/api/v1/token' ? null : TOKEN);
       assert.equal(status, 400);
       assert.match(error.message, message);
-      assert.match(error.next, /^(send|mend) /);
+      assert.match(error.next, /^(send|correct) /);
     }
     const get = async (path: string): Promise<string> => {
       const answer = await fetch(`http://127.0.0.1:${rig.port}${path}`, {
@@ -97,8 +97,8 @@ describe('a hostile body at every route that takes one', () => {
       const { error } = (await answer.json()) as { error: Answered['error'] };
       return `${answer.status} ${error.message}; ${error.next}`;
     };
-    assert.match(await get('/api/v1/decisions?state=x'), /^400 query.state must be one of open, all, not "x"; mend/);
-    assert.match(await get('/api/v1/events?limt=1'), /^400 query has the unknown field "limt"; mend/);
+    assert.match(await get('/api/v1/decisions?state=x'), /^400 query.state must be one of open, all, not "x"; correct/);
+    assert.match(await get('/api/v1/events?limt=1'), /^400 query has the unknown field "limt"; correct/);
     assert.match(await get('/api/v1/personas/%zz'), /^400 .*%zz.*; encode each part of the path/);
   });
 });

@@ -40,7 +40,7 @@ export function toProblem(error: unknown, bodyLimit?: number): Problem {
       status: entry.http ?? 500,
       code: error.code,
       message: error.message,
-      next: error.code === 'usage' ? 'mend the request and send it again' : entry.next,
+      next: error.code === 'usage' ? 'correct the request and send it again' : entry.next,
     };
   }
   if (
@@ -51,7 +51,7 @@ export function toProblem(error: unknown, bodyLimit?: number): Problem {
   ) {
     const message = error.message;
     const isPath = 'code' in error && error.code === 'FST_ERR_BAD_URL';
-    const next = isPath ? 'encode each part of the path, % as %25' : 'mend the request and send it again';
+    const next = isPath ? 'encode each part of the path, % as %25' : 'correct the request and send it again';
     return { status: error.statusCode, code: 'bad-request', message, next };
   }
   return { status: 500, code: 'internal', message: 'this request failed inside Hivebar', next: FAULTS.internal.next };

@@ -145,7 +145,7 @@ function createChecker(coerce: boolean) {
       const fits = getValidator(schema);
       if (fits(value)) return value as XStatic<S>;
       const why = formatSchemaErrors(fits.errors, subject);
-      throw new HttpRefusal(400, 'usage', why, 'mend the request and send it again; see /openapi.json');
+      throw new HttpRefusal(400, 'usage', why, 'correct the request and send it again; see /openapi.json');
     },
   };
 }

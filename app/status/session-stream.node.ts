@@ -162,7 +162,7 @@ function requireDaemonKey(request: IncomingMessage, place: ListenerKind, callers
     throw place.is === 'owner-socket'
       ? createWrongScopeRefusal()
       : createUnauthorizedRefusal('this needs the token of a daemon');
-  if (caller === 'wrong') throw createUnauthorizedRefusal('the token is none of this Hivebar');
+  if (caller === 'wrong') throw createUnauthorizedRefusal('the token is unknown');
   if (caller.is === 'owner') throw createWrongScopeRefusal();
   const subprotocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((subprotocol) => subprotocol.trim());
   const bad = (message: string, next: string): HttpRefusal => new HttpRefusal(400, 'bad-request', message, next);

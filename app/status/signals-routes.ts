@@ -90,7 +90,7 @@ function requireCaller(request: FastifyRequest, callers: Callers): Caller {
   if (request.right === 'owner') return { is: 'owner' };
   const caller = callers.identify(request.headers.authorization);
   if (caller === 'nobody') throw createTokenRefusal();
-  if (caller === 'wrong') throw createUnauthorizedRefusal('the token is none of this Hivebar');
+  if (caller === 'wrong') throw createUnauthorizedRefusal('the token is unknown');
   return caller;
 }
 

@@ -42,7 +42,7 @@ describe('a one-time link', () => {
     const again = await handIn(code);
     assert.equal(again.status, 403);
     const { error } = (await again.json()) as { error: { message: string; next: string } };
-    assert.match(error.message, /used already/);
+    assert.match(error.message, /already been used/);
     assert.match(error.next, /ask for a new link/);
     assert.match(warned.join(), /second time/);
     const status = await fetch(`http://127.0.0.1:${rig.port}/status.json`, {

@@ -30,7 +30,7 @@ export function registerTokenRoute(app: FastifyInstance, { once, token, isStrang
     const { code } = parseTokenBody(request.body);
     // The system is asked only for a good code, because that takes milliseconds and anybody may send wrong ones.
     if (once.isGood(code) && isStranger(request)) {
-      warnOnce('a one-time code was handed in by another user of this machine, and refused');
+      warnOnce('a one-time code from another user of this machine was refused');
       const next = 'log in as the user who runs Hivebar, or give the page the token of its run directory';
       throw new HttpRefusal(403, 'another-user', 'the connection belongs to another user of this machine', next);
     }
@@ -40,10 +40,10 @@ export function registerTokenRoute(app: FastifyInstance, { once, token, isStrang
       case 'again':
         // the link was opened twice, or somebody else used it first: the owner should know
         warnOnce('a one-time link was used a second time and refused');
-        throw createCodeRefusal('this link was used already');
+        throw createCodeRefusal('this link has already been used');
       case 'bad':
         warnOnce('a one-time code was wrong or older than a minute, and refused');
-        throw createCodeRefusal('this link is no longer good, or never was');
+        throw createCodeRefusal('this link has expired or was never valid');
     }
   });
 }

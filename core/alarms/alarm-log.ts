@@ -38,7 +38,7 @@ export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): A
     if (blind.size === 0) muted.clear(`${source}: every inbox is read again, and silence is observed`);
     else if (long.size > 0 && unobserved.length > 0)
       muted.raise(
-        `${source}: urgent mail is unread (${unobserved.join(', ')}), and whether its readers did anything cannot be told: ${formatBlind(long)}`,
+        `${source}: urgent mail is unread (${unobserved.join(', ')}), and the activity of its readers is unknown: ${formatBlind(long)}`,
         JSON.stringify([...long.keys()].sort()),
       );
   }
@@ -50,15 +50,17 @@ export function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): A
         const parts = names.map(
           (name) => `${name} (${held.get(name)?.unread} unread${formatSimilarName(name, directory)})`,
         );
-        log.warn(`${source}: mail lies where nobody was ever seen to read it: ${parts.join(', ')}`);
+        log.warn(`${source}: mail has no known reader: ${parts.join(', ')}`);
       });
       const write = (names: readonly string[]): void => {
         const parts = names.map((name) => `${name} (${held.get(name)?.urgent} urgent)`);
-        log.warn(`${source}: urgent mail is unread, and nothing was seen of its reader meanwhile: ${parts.join(', ')}`);
+        log.warn(`${source}: urgent mail is unread, and its reader showed no activity: ${parts.join(', ')}`);
       };
       urgent(now.urgent, write, (name) => findSince(state, 'urgent', name));
       quiet([...now.dormant, ...now.urgentWriteOnly], (names) => {
-        log.info(`${source}: unread mail of members that do not look here: ${[...new Set(names)].join(', ')}`);
+        log.info(
+          `${source}: unread mail of members that are not expected to read it: ${[...new Set(names)].join(', ')}`,
+        );
       });
       sayMuted(now, blind, at);
     },

@@ -104,12 +104,12 @@ describe('stranded mail, from poll to stream', () => {
     const { polls, lines, since, world } = bench(['ada', 'bo']);
     world.unread.set('ghost', [2, 0]);
     await polls(50);
-    assert.deepEqual(lines(), ['kijito: mail lies where nobody was ever seen to read it: ghost (2 unread)']);
+    assert.deepEqual(lines(), ['kijito: mail has no known reader: ghost (2 unread)']);
     assert.deepEqual(since(), ['ada stranded ghost', 'bo stranded ghost']);
     world.members.set('ghost', MEMBER);
     world.unread.set('wraith', [1, 0]);
     await polls(4);
-    assert.deepEqual(lines(), ['kijito: mail lies where nobody was ever seen to read it: wraith (1 unread)']);
+    assert.deepEqual(lines(), ['kijito: mail has no known reader: wraith (1 unread)']);
     assert.deepEqual(since(), ['ada stranded wraith', 'bo stranded wraith']);
   });
 
@@ -164,7 +164,7 @@ describe('stranded mail, from poll to stream', () => {
     world.unread.set('ghost', [1, 0]); // makes the directory be asked
     await polls(9);
     assert.deepEqual(since(), ['ada stranded ghost']);
-    assert.equal(lines().filter((line) => line.includes('do not look here: old')).length, 1);
+    assert.equal(lines().filter((line) => line.includes('are not expected to read it: old')).length, 1);
   });
 });
 
@@ -220,7 +220,7 @@ describe('urgent mail, from poll to stream', () => {
 });
 
 describe('a silence that cannot be observed', () => {
-  const muted = 'kijito: urgent mail is unread (ada), and whether its readers did anything cannot be told: ';
+  const muted = 'kijito: urgent mail is unread (ada), and the activity of its readers is unknown: ';
   const over = 'kijito: every inbox is read again, and silence is observed';
 
   test('trap 50: an inbox that is never read mutes the alarm of its hive, and the log says which, once', async () => {
@@ -233,7 +233,7 @@ describe('a silence that cannot be observed', () => {
     await polls(2);
     assert.equal(since().length, 3, 'cy is read: what ada did not do meanwhile is seen now');
     assert.deepEqual(lines(), [
-      'kijito: urgent mail is unread, and nothing was seen of its reader meanwhile: ada (1 urgent)',
+      'kijito: urgent mail is unread, and its reader showed no activity: ada (1 urgent)',
       over,
     ]);
     breaks('cy');

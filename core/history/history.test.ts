@@ -531,7 +531,7 @@ describe('the database', () => {
     assert.deepEqual(alerts(run), ['hive ada 60 s']);
     assert.deepEqual(
       run.lines.map((line) => line.replace(/:.*/, '')),
-      ['the history is not kept', 'the history is kept again'],
+      ['history is not recorded', 'history is recorded again'],
     );
   });
 

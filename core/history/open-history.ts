@@ -90,7 +90,7 @@ export function openHistory({
   function attempt(work: (store: HistoryStore) => void): void {
     try {
       work(requireStore());
-      if (trouble !== null) log.info('the history is kept again');
+      if (trouble !== null) log.info('history is recorded again');
       trouble = null;
     } catch (error) {
       timeline.take(); // the points are dropped, because they could grow without end
@@ -103,7 +103,7 @@ export function openHistory({
     const fault = toFault(error, SCOPE);
     if (isUnusable(fault) && opened !== null) discard(() => setFileAside(path, files, log, fault));
     else {
-      if (trouble === null) log.warn(`the history is not kept: ${fault.message}; it is tried again by itself`);
+      if (trouble === null) log.warn(`history is not recorded: ${fault.message}; it is retried`);
       trouble = fault;
     }
   }

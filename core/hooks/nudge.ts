@@ -166,7 +166,7 @@ export function decideEnter(facts: TypingFacts): 'enter' | 'take back' | 'leave'
 }
 
 function explainNotNow({ harness, isAtPrompt, pane }: TypingFacts): string | null {
-  if (isAtPrompt) return 'an agent of it asks for something';
+  if (isAtPrompt) return 'an agent there asks a question';
   if (harness === 'unknown') return 'its harness does not say that it is idle';
   if (harness !== 'idle') return `its harness says that it is ${harness}`;
   if (!pane.hasAgentInFront) return 'another program has the terminal';

@@ -77,7 +77,7 @@ export function parseProxy(text: string, hive: HttpTarget, scope: Scope): HttpTa
   }
   const { host, url } = hive;
   if (host.is === 'local' || (host.is === 'literal' && classifyAddress(host.address) === 'loopback')) {
-    throw new Fault('usage', `${url.host} is this machine, where no proxy leads to`, scope);
+    throw new Fault('usage', `${url.host} is this machine, which no proxy can reach`, scope);
   }
   return proxy;
 }

@@ -54,7 +54,9 @@ export function createTunnels(options: TunnelOptions): Tunnels {
     } as const;
     const request = ask(requestOptions);
     const late = startTimer(timeoutMs, () => {
-      request.destroy(new Fault('timeout', `${through} opened no way to ${authority} within ${timeoutMs} ms`, scope));
+      request.destroy(
+        new Fault('timeout', `${through} opened no tunnel to ${authority} within ${timeoutMs} ms`, scope),
+      );
     });
     const finish = (socket: Socket | Fault): void => {
       if (!underWay.delete(request)) return;

@@ -114,7 +114,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     try {
       const grew = created ? 0 : repairTail(files, fd);
       if (grew < 0) log.warn(`${path} ended in a torn line; cut ${-grew} bytes`);
-      if (grew > 0) log.warn(`${path} ended in a torn line; it is closed, and what it was to tell comes again`);
+      if (grew > 0) log.warn(`${path} ended in a torn line; it is closed, and its event is delivered again`);
       if (!created) files.fdatasync(fd); // their writer may have died before its sync, and from now on they count as delivered
       syncDirectory(disk, directory); // always: whoever created the name may have died before its sync
       live = { fd, dev: stat.dev, ino: stat.ino, size: stat.size + grew };
@@ -130,7 +130,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     try {
       if (files.lstat(path) !== null) openCurrent();
     } catch (error) {
-      log.info(`${toIoFault(error, path, 'unwritable').message}: its end is mended with its next event`);
+      log.info(`${toIoFault(error, path, 'unwritable').message}: its end is repaired with its next event`);
     }
   }
 

@@ -224,7 +224,7 @@ describe('persona daemon check 13: lifecycle verbs', () => {
       writeFileSync(the.home.places('ada').pid, `${stranger.pid}\n`);
       const { code, stderr } = await the.hivebar('destroy', 'acme-ada');
       assert.equal(code, 1);
-      assert.match(stderr, /was asked, terminated and killed, and is still there/);
+      assert.match(stderr, /still runs after it was asked to end, terminated and killed/);
       assert.deepEqual(
         [stranger.exitCode, stranger.signalCode, deaf.exitCode, deaf.signalCode],
         [null, null, null, null],

@@ -88,7 +88,7 @@ describe('persona daemons that the tray owns', () => {
     await using tray = await home.start();
     const first = await runs(home, tray, 'ada');
     assert.equal((await home.run(['daemon', 'shutdown', 'acme-ada'])).code, 0);
-    await logged(tray, /acme-ada ended with 0: it is not started again/);
+    await logged(tray, /acme-ada ended with 0: it is not restarted/);
     assert.equal(await home.statusOf('ada'), null);
     await install(home, 'ada');
     assert.notEqual((await runs(home, tray, 'ada')).pid, first.pid);
@@ -100,7 +100,7 @@ describe('persona daemons that the tray owns', () => {
     const { observeToken } = home.places('ada');
     writeFileSync(observeToken, 'short\n', { mode: 0o600 });
     await using tray = await home.start();
-    await logged(tray, /acme-ada ended with 78: it is not started again/);
+    await logged(tray, /acme-ada ended with 78: it is not restarted/);
     writeFileSync(observeToken, `${'0'.repeat(64)}\n`, { mode: 0o600 });
     await runs(home, tray, 'ada');
   });
@@ -145,7 +145,7 @@ describe('persona daemons that the tray owns', () => {
     await first.kill();
     assert.equal((await home.statusOf('ada'))?.pid, pid);
     await using tray = await home.start();
-    await logged(tray, new RegExp(`acme-ada runs already, and is looked after \\(pid ${pid}\\)`));
+    await logged(tray, new RegExp(`acme-ada runs already, and is supervised \\(pid ${pid}\\)`));
     await runs(home, tray, 'ada', (status) => status.pid === pid && status.fsm === 'CONNECTED');
     process.kill(pid, 'SIGKILL');
     const again = await runs(home, tray, 'ada', (status) => status.pid !== pid);

@@ -124,7 +124,7 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     const path = home.at('events', 'events.ada.ndjson');
     const whole = readFileSync(path);
     writeFileSync(path, whole.subarray(0, -10));
-    assert.match((await doctor(home)).of('event files').seen, /ends inside of a line/);
+    assert.match((await doctor(home)).of('event files').seen, /ends in the middle of a line/);
     writeFileSync(path, whole.subarray(0, whole.lastIndexOf(10, -2) + 1));
     const behind = (await doctor(home)).of('event files');
     assert.match(`${behind.seen} ${behind.next}`, /is behind.*start Hivebar/);
@@ -186,12 +186,12 @@ describe('the port', () => {
           () => {},
           createHttp((_, answer) => answer.writeHead(404, { server: 'other/1' }).end()),
         ),
-      /a stranger \(.*pid \d+\) listens: a web server, other\/1, which answers 404/,
+      /another program \(.*pid \d+\) listens: a web server, other\/1, which answers 404/,
     ],
     [
       'a program that speaks no HTTP',
       () => portWith((socket) => socket.end('220 mail ready\r\n')),
-      /a stranger .*speaks no HTTP: "220 mail ready/,
+      /another program .*does not speak HTTP: "220 mail ready/,
     ],
     ['a socket that hangs', () => portWith(() => {}), /takes connections and never answers/],
     ['a program that closes', () => portWith((socket) => socket.end()), /takes connections and closes them/],

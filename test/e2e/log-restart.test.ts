@@ -29,7 +29,7 @@ test('E3 given a position that belongs to another inbox, the log and the event s
   assert.equal((await home.run(['config', 'set', 'primary', other])).code, 0);
   await using tray = await home.start(flags);
   await tray.persona('ada', ({ state }) => state === 'UP');
-  const words = /identity mismatch: its kept position belongs to another inbox/;
+  const words = /identity mismatch: its saved position belongs to another inbox/;
   assert.match(tray.log.join('\n'), words);
   const skipped = home.events('ada').filter(({ event }) => event === 'baseline_skipped');
   assert.match(String(skipped.at(-1)?.reason), words);

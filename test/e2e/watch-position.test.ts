@@ -204,7 +204,7 @@ describe('what cannot be a position', { concurrency: 4 }, () => {
       assert.match(String(cli.events[0]?.reason), /is a (symlink|directory)|not a regular file/);
       const id = hive.deliver('ada');
       await cli.until('and what comes', () => cli.mail().includes(id));
-      assert.equal(count(cli.stderr, /where ada stands is not saved/), 1, cli.stderr);
+      assert.equal(count(cli.stderr, /the position of ada is not saved/), 1, cli.stderr);
       assert.equal(lstatSync(files.at('hive.ada.json')).mode, before);
       if (existsSync(files.at('target'))) assert.equal(readFileSync(files.at('target'), 'utf8'), 'mine');
     }
@@ -223,7 +223,7 @@ describe('what cannot be a position', { concurrency: 4 }, () => {
     await until('some polls', () => hive.asked('inbox').length >= before + 4);
     assert.deepEqual(cli.mail(), [id]);
     assert.equal(count(cli.stderr, /permission denied/), 1, cli.stderr);
-    assert.match(cli.stderr, /ada is watched without a lock, and where it stands is not saved/);
+    assert.match(cli.stderr, /ada is watched without a lock, and its position is not saved/);
     assert.deepEqual(await cli.stop(), { code: 0, signal: null });
     chmodSync(files.dir, 0o700);
   });

@@ -76,7 +76,7 @@ async function retireDaemon(
   const service = context.service({ ...daemon, project: config?.project ?? '' });
   if ((await service.check()).is === 'ours') await (plan.unit === 'removed' ? service.uninstall() : service.pause());
   if (end === 'stayed') {
-    const why = `the daemon ${name} was asked, terminated and killed, and is still there`;
+    const why = `the daemon ${name} still runs after it was asked to end, terminated and killed`;
     throw new Fault('daemon-refused', why, { is: 'machine', key: `daemon:${name}` });
   }
   if (plan.config === 'removed') removeDaemonFiles(disk, places);

@@ -28,8 +28,8 @@ export function judgeEventFiles({ files, isRunning }: EventFilesProbe): Finding 
   if (first === undefined) return ok(`${known.length} files have everything`);
   const remainder = bad.length === 1 ? '' : ` (and ${bad.length - 1} more)`;
   const next = isRunning
-    ? 'ask again in a minute: it is mended by itself; else hivebar status says why it waits'
-    : 'start Hivebar: it mends its files from the database, nothing is lost';
+    ? 'run hivebar doctor again in a minute; if nothing changed, hivebar status says why'
+    : 'start Hivebar: it repairs its files from the database; nothing is lost';
   return warn(`${first.path} ${first.why}${remainder}`, next);
 }
 
@@ -40,7 +40,7 @@ function findFlaw({ file, newest }: EventFileProbe): string | null {
     case 'failed':
       return `cannot be read: ${file.why}`;
     case 'read':
-      if (file.isTorn) return 'ends inside of a line';
+      if (file.isTorn) return 'ends in the middle of a line';
       return file.last === newest ? null : 'is behind: its last event is not the newest';
   }
 }

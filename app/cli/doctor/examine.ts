@@ -39,6 +39,9 @@ async function runCheck(check: DoctorCheck, context: DoctorContext): Promise<Fin
 
 function createLimit(clock: Clock): { readonly timer: Disposable; readonly over: Promise<Finding> } {
   const { promise, resolve } = Promise.withResolvers<Finding>();
-  const late = warn(`no answer within ${LIMIT_MS / 1000} s`, 'something hangs: see whether it is so a second time');
+  const late = warn(
+    `no answer within ${LIMIT_MS / 1000} s`,
+    'run hivebar doctor again; if this repeats, something hangs',
+  );
   return { timer: clock.after(LIMIT_MS, () => resolve(late)), over: promise };
 }

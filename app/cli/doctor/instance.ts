@@ -34,7 +34,7 @@ export function judgeInstance({ path, file, owner, answer, ourVersion }: Instanc
       );
     if (file.is !== 'running' || file.id !== answer.id)
       return warn(
-        `${running}, but ${path} speaks of another`,
+        `${running}, but ${path} names another one`,
         'stop it and start it again: others find it by that file',
       );
     return ok(running);

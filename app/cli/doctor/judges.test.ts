@@ -123,7 +123,7 @@ judged('a hive', judgeHive, HIVE, [
   [{ skewMs: -61_000 }, /^warn .*61 s behind ours/],
   [
     { asked: { is: 'hive', personas: 3, unread: 2, ms: 4, defects: ['http://h/api: entry 0: it is null'] } },
-    /^warn .*answers; http:\/\/h\/api: entry 0: it is null -> mend that entry at the hive/,
+    /^warn .*answers; http:\/\/h\/api: entry 0: it is null -> correct that entry at the hive/,
   ],
   [
     { asked: { is: 'fault', code: 'dns', message: 'hive.test has no address' }, dialed: [] },
@@ -151,7 +151,10 @@ judged('the port', judgePort, PORT, [
   [{ v4: { is: 'hivebar', version: '0.10.0', id: 'x' } }, /^fail .*another Hivebar/],
   [{ ours: { id: 'me' }, v4: OURS, v6: OURS }, /^ok .*is ours$/],
   [{ ours: { id: 'me' }, v4: { ...OURS, version: null, id: null }, v6: { is: 'no-address' } }, /^ok .*no ::1 here/],
-  [{ ours: { id: 'me' }, v4: OURS, v6: { is: 'http', status: 200, server: null } }, /^warn .*at \[::1\] a stranger/],
+  [
+    { ours: { id: 'me' }, v4: OURS, v6: { is: 'http', status: 200, server: null } },
+    /^warn .*at \[::1\] another program/,
+  ],
   [{ ours: { id: 'me' }, v4: { is: 'hangs' }, v6: OURS }, /^fail .*never answers/],
 ]);
 
@@ -264,12 +267,12 @@ describe('the examination', () => {
     const host = defineCheck({ name: 'host', about, probe, judge: () => fail('no \u001b[31mhost', 'install') });
     const warned = await examine([loose], sceneWith(clock));
     assert.equal(toExitCode(warned), 0);
-    assert.match(formatReport(warned), /No icon\? +nothing was found/);
+    assert.match(formatReport(warned), /No icon\? +no cause found/);
     const failed = await examine([loose, host], sceneWith(clock));
     assert.equal(toExitCode(failed), 1);
     const text = formatReport(failed);
     assert.match(text, /^fail {5}host {3}no \\u001b\[31mhost\n +-> install$/m);
-    assert.match(text, /No icon\? +because of: host\nNo banner\? +nothing/);
+    assert.match(text, /No icon\? +because of: host\nNo banner\? +no cause found/);
     const { ok: isOk, reasons } = JSON.parse(formatReportJson(failed, '1')) as { ok: boolean; reasons: unknown };
     assert.deepEqual(
       [isOk, reasons],
@@ -288,7 +291,7 @@ judged<ProducersProbe>(
     [{}, /^ok no other monitor runs$/],
     [
       { held: ['/old/hive.ada.json.lock', '/b'] },
-      /^warn .*told twice: it holds \/old\/hive\.ada\.json\.lock \(and 1 more\)/,
+      /^warn .*delivered twice: it holds \/old\/hive\.ada\.json\.lock \(and 1 more\)/,
     ],
     [{ held: ['/l'], trayRuns: false }, /^warn another monitor runs: it holds \/l -> run: systemctl.*hivebar migrate$/],
     [{ held: ['/l'], os: 'darwin' }, /-> run: launchctl bootout gui/],

@@ -68,9 +68,9 @@ function describe(listener: PortListener, { who: owner, ourVersion }: PortProbe)
     case 'closes':
       return `something${by} takes connections and closes them`;
     case 'talks':
-      return `a stranger${by} listens, which speaks no HTTP: ${JSON.stringify(listener.first)}`;
+      return `another program${by} listens and does not speak HTTP: ${JSON.stringify(listener.first)}`;
     case 'http':
-      return `a stranger${by} listens: a web server${listener.server === null ? '' : `, ${listener.server}`}, which answers ${listener.status}`;
+      return `another program${by} listens: a web server${listener.server === null ? '' : `, ${listener.server}`}, which answers ${listener.status}`;
     case 'hivebar': {
       const age =
         listener.version === null ? 'another' : isOlder(listener.version, ourVersion) ? 'an older' : 'another';

@@ -27,7 +27,7 @@ const STOP: Partial<Record<NodeJS.Platform, string>> = {
 export function judgeProducers(result: ProducersProbe): Finding {
   const { os, trayRuns, headless, directories, held, saved } = result;
   const stop = `${STOP[os] ?? 'stop it'} (or end its process), then, with Hivebar closed: hivebar migrate`;
-  const twice = trayRuns || headless !== null ? ', beside Hivebar: everything is told twice' : '';
+  const twice = trayRuns || headless !== null ? ', beside Hivebar: everything is delivered twice' : '';
   const [lock] = held;
   if (lock !== undefined) return warn(`another monitor runs${twice}: it holds ${lock}${formatRemainder(held)}`, stop);
   const recent = saved.filter(({ agoMs }) => agoMs < RECENT_MS).toSorted((a, b) => a.agoMs - b.agoMs);
@@ -41,11 +41,11 @@ export function judgeProducers(result: ProducersProbe): Finding {
   }
   if (trayRuns && headless !== null)
     return warn(
-      `the headless watch runs beside Hivebar, and everything is told twice: it holds ${headless}`,
+      `the headless watch runs beside Hivebar, and everything is delivered twice: it holds ${headless}`,
       'keep one of them: hivebar service uninstall --headless, or quit Hivebar',
     );
   if (headless !== null) return ok('the headless watch, and no other');
-  return directories.length === 0 ? skipped('there was never another monitor here') : ok('no other monitor runs');
+  return directories.length === 0 ? skipped('no other monitor was ever used here') : ok('no other monitor runs');
 }
 
 const formatRemainder = (items: readonly unknown[]): string =>

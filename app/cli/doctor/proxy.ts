@@ -16,5 +16,5 @@ export function judgeProxy({ names, hasFarHive }: ProxyProbe): Finding {
   const set = names.filter((name) => !/^no_proxy$/i.test(name));
   if (set.length === 0) return ok('no proxy variable is set');
   const text = `${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set, and ignored: hives are asked directly`;
-  return hasFarHive ? warn(text, 'see that far hives can be reached without a proxy') : ok(text);
+  return hasFarHive ? warn(text, 'check that remote hives can be reached without a proxy') : ok(text);
 }

@@ -21,7 +21,7 @@ export function formatReport(results: readonly CheckResult[]): string {
 function formatAnswer(results: readonly CheckResult[], question: DoctorQuestion): string {
   const fails = listNames(results, question, 'fail');
   const warns = listNames(results, question, 'warn');
-  if (fails.length === 0 && warns.length === 0) return 'nothing was found that keeps it away';
+  if (fails.length === 0 && warns.length === 0) return 'no cause found';
   if (fails.length === 0) return `see the warning of: ${warns.join(', ')}`;
   return `because of: ${fails.join(', ')}${warns.length === 0 ? '' : `; see also: ${warns.join(', ')}`}`;
 }

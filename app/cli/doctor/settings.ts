@@ -5,7 +5,7 @@ import { quoteShellWord } from './shell-word.ts';
 export function judgeSettings(result: SettingsProbe): Finding {
   switch (result.is) {
     case 'absent':
-      return ok(`${result.path} is not there: the defaults hold`);
+      return ok(`${result.path} is not there: the defaults apply`);
     case 'good':
       return ok(`${result.path}${result.names.length === 0 ? ' says nothing' : `: ${result.names.join(', ')}`}`);
     case 'unreadable':
@@ -16,7 +16,7 @@ export function judgeSettings(result: SettingsProbe): Finding {
       const remainder = result.problems.length > 1 ? ` (and ${result.problems.length - 1} more)` : '';
       return fail(
         `${result.path}${where}${remainder}`,
-        'correct it there, or move the file away to have the defaults; until then Hivebar does not start',
+        'correct it there, or move the file away to use the defaults; until then Hivebar does not start',
       );
     }
   }

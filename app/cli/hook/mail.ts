@@ -70,6 +70,6 @@ function tryOrWarn(work: () => void, log: Log): void {
   try {
     work();
   } catch (error) {
-    log.warn(`what was told will come again: ${error instanceof Error ? error.message : String(error)}`);
+    log.warn(`what was shown will come again: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -78,7 +78,7 @@ function createBadCheck(
 
 /** Finds keys that appear twice. `JSON.parse` silently takes the last one, while a person reads the first. */
 function findRepeats({ repeated }: ParsedJson): readonly SettingsFinding[] {
-  return repeated.map(({ pointer, offset }) => ({ offset, message: `${formatPointer(pointer)}: stands there twice` }));
+  return repeated.map(({ pointer, offset }) => ({ offset, message: `${formatPointer(pointer)}: is there twice` }));
 }
 
 function findFindings(places: ParsedJson): readonly SettingsFinding[] {
@@ -136,7 +136,7 @@ function toFinding(error: ErrorObject, findOffset: ParsedJson['findOffset']): Se
     case 'enum':
       return { offset, message: `${name}: must be one of ${(params.allowedValues ?? []).join(', ')}` };
     case 'discriminator':
-      return { offset, message: `${name}: "is" says nothing that is known here` };
+      return { offset, message: `${name}: "is" has an unknown value` };
     default:
       return { offset, message: `${name}: ${error.message ?? keyword}` };
   }

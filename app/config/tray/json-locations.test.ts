@@ -47,7 +47,7 @@ describe('places in a JSON text', () => {
     assert.deepEqual(at('/a~1b~0/1/é'), { line: 2, column: 4 });
   });
 
-  test('a key that stands there twice is told at its second place', () => {
+  test('a key that is there twice is told at its second place', () => {
     const places = locateJson('{"a": 1, "b": {"a": 1}, "\\u0061": 2}');
     assert.deepEqual(places.is === 'json' && places.repeated, [{ pointer: '/a', offset: 24 }]);
   });

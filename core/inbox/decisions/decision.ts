@@ -156,7 +156,7 @@ function formatOutcome(decision: Decision, outcome: Exclude<Outcome, { is: 'open
           `Guidance: ${text}`,
           `It is open again as decision ${decision.next} with the same options. To propose others: hivebar decision create --refines ${decision.next} ...`,
         ].join('\n');
-      const how = by === null ? 'was not answered in time, so its default holds.' : `was answered by ${by}.`;
+      const how = by === null ? 'was not answered in time, so its default applies.' : `was answered by ${by}.`;
       const chosen = choice === null ? [] : [`Chosen: ${choice} (${findOptionLabel(decision, choice)})`];
       const answerText = text === null ? [] : [`${choice === null ? 'Answer' : 'Guidance'}: ${text}`];
       return [`${name} ${how}`, question, ...chosen, ...answerText].join('\n');

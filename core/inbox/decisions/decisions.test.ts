@@ -122,7 +122,7 @@ describe('a decision', () => {
       [1, 2, 3].map((id) => outcomeOf(decisions.get(id) ?? first(decisions))),
       ['resolved b', 'timed-out', 'open'],
     );
-    assert.match(rig.inbox.get('decision:1')?.content ?? '', /its default holds[\s\S]*Chosen: b/);
+    assert.match(rig.inbox.get('decision:1')?.content ?? '', /its default applies[\s\S]*Chosen: b/);
     assert.match(rig.inbox.get('decision:2')?.content ?? '', /not answered in time, and has no default/);
     assert.deepEqual(Object.fromEntries(rig.gates), { ada: 'closed', bo: 'closed', cy: 'open' });
     assert.equal(decisions.nextDue(), null);

@@ -144,7 +144,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     try {
       options.emit(decision);
     } catch (error) {
-      log.warn(`decision ${decision.id} is no event: ${formatError(error)}`);
+      log.warn(`decision ${decision.id} has no event: ${formatError(error)}`);
     }
   }
 

@@ -227,7 +227,7 @@ describe('a file that is not as it was left', () => {
     files.put(PATH, lines.join('\n'));
     const { logged } = life(db, files);
     assert.deepEqual(inTables(db).seqs, [1, 3]);
-    assert.deepEqual(logged, [`${PATH}: 1 records are damaged; what they held may never be told`]);
+    assert.deepEqual(logged, [`${PATH}: 1 records are damaged; their events may be lost`]);
   });
 
   test('a journal of another database is left out: its marks are not ours', () => {

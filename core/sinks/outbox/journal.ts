@@ -121,7 +121,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
     }
     const { records, damaged } = parseRecords(bytes);
     if (damaged > 0) {
-      log.error(`${path}: ${damaged} records are damaged; what they held may never be told`);
+      log.error(`${path}: ${damaged} records are damaged; their events may be lost`);
     }
     const owner = ownerRow.isMade === true || tables.isNew() ? (records.at(-1)?.of ?? ownerId) : ownerId;
     if (owner !== ownerId) adopt(owner);

@@ -288,7 +288,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
   function parseSaved(persona: PersonaId, { kept: text, sum }: { kept: string; sum: number | null }): Saved | null {
     if (text === NOTHING_SAVED) return null;
     if (sum !== null && sum !== computeSavedSum(persona, text)) {
-      disk.log.error(`${db.path}: the checkpoint of ${persona} is damaged; it goes on behind what was told last`);
+      disk.log.error(`${db.path}: the checkpoint of ${persona} is damaged; delivery continues after the last event`);
       return null;
     }
     try {

@@ -108,7 +108,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   function createUnsteadyFault(to: PublishedFile): Fault {
-    return new Fault('unwritable', `${to.path} is written to by somebody else`, toScope(to));
+    return new Fault('unwritable', `${to.path} is written to by another program`, toScope(to));
   }
 
   /** Runs `write` and records success or failure. */

@@ -237,7 +237,7 @@ export function formatDamagedLine({ persona, eventId }: Pick<SummedRow, 'persona
     event: 'damaged',
     source: 'hivebar',
     persona,
-    reason: 'the event does not match its checksum: what it said is lost',
+    reason: 'the event does not match its checksum: its content is lost',
     event_id: eventId,
     wake_class: 'diagnostic',
   } as unknown as Event; // only readers see this event; they treat it like any unknown kind

@@ -53,7 +53,7 @@ export function judgeHive(result: HiveProbe): Finding {
   if (response.defects.length > 0)
     return warn(
       `${address} answers; ${response.defects.join('; ')}`,
-      'mend that entry at the hive; the others are watched',
+      'correct that entry at the hive; the others are watched',
     );
   // A hive that listens in one address family is still reached. The finding says it, because other programs may not try both.
   const note = dialed.some(({ is }) => is !== 'connects') && dialed.length > 1 ? `, ${families}` : '';
