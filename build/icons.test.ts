@@ -13,7 +13,7 @@ const icons = openIcons(folder);
 /** For any panel, and for one that is known. */
 const SETS = ['', 'light/', 'dark/'] as const;
 
-test('the committed icons are what their sources render to: run node build/icons.ts', async () => {
+test('the icons of this checkout are what their sources render to', async () => {
   const rendered = await renderIcons();
   assert.deepEqual(globSync('**/*.*', { cwd: folder }).toSorted(), [...rendered.keys()].toSorted());
   for (const [name, bytes] of rendered) assert.ok(readFileSync(join(folder, name)).equals(bytes), name);

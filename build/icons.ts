@@ -1,8 +1,9 @@
 /**
- * Renders every tray icon from assets/svg: `node build/icons.ts` writes assets/icons and assets/contact-sheet.png.
- * The results are committed, so that the program needs no image library and an install renders nothing.
+ * Renders every tray icon from assets/svg: `node build/icons.ts` writes assets/icons, and .cache/contact-sheet.png to look at
+ * them all. The set-up and the build of the package run it, so a checkout tracks no rendered picture and the installed program
+ * needs no image library.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Resvg } from '@resvg/resvg-js';
 import pngToIco from 'png-to-ico';
@@ -60,12 +61,16 @@ function renderPng(svg: string): Buffer {
 
 if (import.meta.main) {
   const files = await renderIcons();
-  rmSync(join(ASSETS, 'icons'), { recursive: true, force: true });
+  const CACHE = join(import.meta.dirname, '../.cache');
+  const fresh = join(CACHE, 'icons');
+  rmSync(fresh, { recursive: true, force: true });
   for (const [name, bytes] of files) {
-    const path = join(ASSETS, 'icons', name);
+    const path = join(fresh, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, bytes);
   }
+  rmSync(join(ASSETS, 'icons'), { recursive: true, force: true });
+  renameSync(fresh, join(ASSETS, 'icons'));
   const sheet = new Resvg(buildContactSheet(addSmallest(files)), { font: { loadSystemFonts: false } }).render();
-  writeFileSync(join(ASSETS, 'contact-sheet.png'), sheet.asPng());
+  writeFileSync(join(CACHE, 'contact-sheet.png'), sheet.asPng());
 }

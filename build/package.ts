@@ -79,10 +79,10 @@ const APART: Plugin = {
   },
 };
 
-/** What icons are drawn from, and the sheet to look at them, stay at home. */
+/** The drawings that icons are rendered from are not shipped. */
 function isShipped(path: string): boolean {
   const [first = ''] = relative(join(ROOT, 'assets'), path).split(sep);
-  return first !== 'svg' && first !== 'contact-sheet.png';
+  return first !== 'svg';
 }
 
 if (import.meta.main) await buildPackage(process.argv[2] ?? join(ROOT, 'dist'));

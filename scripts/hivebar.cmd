@@ -4,7 +4,9 @@ setlocal
 set "ROOT=%~dp0.."
 set "NODE=%ROOT%\node_modules\node\bin\node.exe"
 fc /b "%ROOT%\package-lock.json" "%ROOT%\node_modules\.installed-lock.json" >nul 2>nul
-if errorlevel 1 (
+set "STALE=%ERRORLEVEL%"
+if not exist "%ROOT%\assets\icons" set "STALE=1"
+if not "%STALE%"=="0" (
   node "%ROOT%\scripts\setup.mjs" <nul || exit /b 1
 )
 if not exist "%NODE%" set "NODE=node"

@@ -3,7 +3,8 @@
  * `npm start`, `npm test` and `scripts/hivebar` call it by themselves; by hand: `node scripts/setup.mjs`.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +13,8 @@ import { once } from './once.mjs';
 import { projectNode, root, stamp } from './paths.mjs';
 
 const lockfile = join(root, 'package-lock.json');
+const icons = join(root, 'assets', 'icons');
+const iconStamp = join(root, '.cache', 'icons.sha256');
 const say = (line) => process.stderr.write(`set-up: ${line}\n`);
 
 /**
@@ -25,6 +28,10 @@ export async function setUp() {
   if (!isInstalled()) {
     const waiting = (pid) => say(`process ${pid} is installing; waiting for it`);
     await once(join(root, '.cache', 'setup.lock'), install, waiting);
+  }
+  if (!areIconsRendered()) {
+    const waiting = (pid) => say(`process ${pid} is rendering the icons; waiting for it`);
+    await once(join(root, '.cache', 'icons.lock'), renderIcons, waiting);
   }
   return projectNode();
 }
@@ -80,6 +87,34 @@ function install() {
   }
   projectNode(); // an install without a usable runtime is no install
   copyFileSync(lockfile, stamp);
+}
+
+/** What the icons are rendered from: the drawings and the code that renders them. */
+function hashIconSources() {
+  const hash = createHash('sha256');
+  const drawings = readdirSync(join(root, 'assets', 'svg')).toSorted();
+  for (const path of [
+    ...drawings.map((name) => join('assets', 'svg', name)),
+    ...['icons.ts', 'icon-svg.ts', 'digits.ts'].map((name) => join('build', name)),
+  ]) {
+    hash.update(`${path}\n`).update(readFileSync(join(root, path)));
+  }
+  return hash.digest('hex');
+}
+
+function areIconsRendered() {
+  return existsSync(icons) && existsSync(iconStamp) && readFileSync(iconStamp, 'utf8') === hashIconSources();
+}
+
+function renderIcons() {
+  if (areIconsRendered()) return; // by the process waited for
+  const sources = hashIconSources();
+  say('rendering the icons');
+  const run = spawnSync(projectNode(), [join(root, 'build', 'icons.ts')], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (run.error) throw run.error;
+  if (run.status !== 0)
+    throw new Error(`build/icons.ts failed (${run.signal ?? `exit ${run.status}`}), its message is above`);
+  writeFileSync(iconStamp, sources);
 }
 
 /** The npm that started this process, else the one on PATH. */
