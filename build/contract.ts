@@ -1,7 +1,8 @@
-/** Writes the tables of docs/contract that derive from a schema: `npm run contract`. */
+/** Writes what of docs/contract derives from a schema: `npm run contract`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PersonaReport } from '../core/board/index.ts';
+import { formatReference, REFERENCE_FILE } from './command-reference.ts';
 
 export const CONTRACT_FILE = join(import.meta.dirname, '..', 'docs', 'contract', 'status-json.md');
 
@@ -20,4 +21,7 @@ export function updateContract(text: string): string {
   return text.slice(0, start) + HEAD + rows.join('') + rest;
 }
 
-if (import.meta.main) writeFileSync(CONTRACT_FILE, updateContract(readFileSync(CONTRACT_FILE, 'utf8')));
+if (import.meta.main) {
+  writeFileSync(CONTRACT_FILE, updateContract(readFileSync(CONTRACT_FILE, 'utf8')));
+  writeFileSync(REFERENCE_FILE, await formatReference());
+}

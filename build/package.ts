@@ -1,12 +1,14 @@
 /** Compiles the program into dist/ as the published package holds it: `node build/package.ts [OUT]`. */
-import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { formatManPage } from './command-reference.ts';
 import { buildHook } from './hook.ts';
 import { buildPage } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
   readonly engines: { readonly node: string };
 };
 const APP = join(ROOT, 'app');
@@ -59,6 +61,7 @@ export async function buildPackage(out: string): Promise<void> {
   for (const name of PROGRAMS) chmodSync(join(out, compiled(name)), 0o755);
   cpSync(join(ROOT, 'assets'), join(out, 'assets'), { recursive: true, filter: isShipped });
   await buildPage(join(out, 'page'));
+  writeFileSync(join(out, 'hivebar.1'), await formatManPage(manifest.version));
 }
 
 function command(name: string): { readonly in: string; readonly out: string } {

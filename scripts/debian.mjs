@@ -9,6 +9,7 @@ export const PACKAGES = [
   'dunst',
   'fonts-dejavu-core',
   'gcc',
+  'groff-base',
   'hicolor-icon-theme',
   'imagemagick',
   'jq',
