@@ -48,7 +48,7 @@ function asksForHelp(args: readonly string[]): boolean {
 }
 
 async function printVersion(io: Io): Promise<number> {
-  const { readVersion: current } = await import('../version.node.ts');
+  const { readVersion: current } = await import('../package.node.ts');
   io.out(`${current()}\n`);
   return 0;
 }

@@ -2,7 +2,7 @@ import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { type FaultCode, toFault } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';
-import { openWatchSource } from '../headless/watch-source.ts';
+import { openWatchSource } from '../headless/watch-alarms.ts';
 import { createRealMachine } from '../host/machine.node.ts';
 import type { Machine } from '../host/machine.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { scratch } from '../../test/kit/scratch.ts';
-import { noteActivity, readActivity } from './activity.node.ts';
+import { noteActivity, readActivity } from './prompts.node.ts';
 
 test('given a moment that is noted, it and its time are known, privately; given none, nothing is', () => {
   using state = scratch();

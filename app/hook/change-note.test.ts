@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { realClock } from '../../core/ports/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { until } from '../../test/kit/until.ts';
-import { noteChanged, watchChanged } from './change-note.node.ts';
+import { noteChanged, watchChanged } from './stamps.node.ts';
 
 function rig(run: string) {
   const said = { heard: 0, failed: [] as string[] };

@@ -18,7 +18,7 @@ test('B9 given a pipe where Claude Code says how a session is, nobody waits for 
     execFileSync('mkfifo', [join(home, 'sessions', '8.json')]);
     // In a process of its own: whoever waits for a pipe hears no time limit.
     const script = `
-      import { readHarnessState } from ${JSON.stringify(new URL('./claude-session.node.ts', import.meta.url).href)};
+      import { readHarnessState } from ${JSON.stringify(new URL('./prompts.node.ts', import.meta.url).href)};
       for (const pid of [7, 8, 9]) console.log(readHarnessState(${JSON.stringify(home)}, pid, 's1'));
     `;
     const args = ['--input-type=module', '--eval', script];

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Random } from '../../core/ports/index.ts';
-import { makeActivityDir } from './activity.node.ts';
 import {
   checkReplaceable,
   isFile,
@@ -14,6 +13,7 @@ import {
   throwKeepsChanging,
 } from './harness-settings-file.node.ts';
 import { addHooks, findHookEntries, type HookEntries, type HookWish, removeHooks } from './hook-entries.ts';
+import { makeActivityDir } from './prompts.node.ts';
 import { CMD_ENDING, formatCmdScript, type HarnessName, RECIPES } from './recipe.ts';
 import { formatScript, parseScriptStarts, type ScriptFacts } from './script.ts';
 

@@ -1,6 +1,11 @@
-export { CONTINUED, getActivityDir, noteActivity, readActivity } from './activity.node.ts';
-export { noteChanged, watchChanged } from './change-note.node.ts';
-export { checkHooks, findDeafness, findHookTrouble, type HookCheck } from './daemon-hooks.ts';
+export {
+  checkHooks,
+  createElsewhereCheck,
+  findDeafness,
+  findHookTrouble,
+  findPersonaDaemons,
+  type HookCheck,
+} from './daemon-hooks.ts';
 export { createSessionFinder, handOverEnded, type SessionHandover, toNamedSessions } from './ended-sessions.ts';
 export { BACKUP } from './harness-settings-file.node.ts';
 export type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
@@ -8,10 +13,17 @@ export { type InboxLocation, locateInbox } from './inbox-location.node.ts';
 export { createNudger, type NudgeResult, type NudgerNeeds, type NudgeWays } from './nudger.ts';
 export { createHookInstaller } from './own-installer.node.ts';
 export { createPendingStamper, type StamperNeeds } from './pending-stamper.ts';
-export { createElsewhereCheck, findPersonaDaemons } from './persona-daemons.ts';
-export { followPrompts } from './prompts.node.ts';
+export { CONTINUED, followPrompts, getActivityDir, noteActivity, readActivity } from './prompts.node.ts';
 export { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 export { PROBE, PROBE_ANSWER } from './script.ts';
 export { findQuietMoments, PASSABLE, type Passable, type PendingWork } from './stamp-text.ts';
-export { type StampFacts, type StampPlace, type StampResult, stampPending } from './stamps.node.ts';
-export { openWakeStore, type WakeStore } from './wake-store.node.ts';
+export {
+  noteChanged,
+  openWakeStore,
+  type StampFacts,
+  type StampPlace,
+  type StampResult,
+  stampPending,
+  type WakeStore,
+  watchChanged,
+} from './stamps.node.ts';

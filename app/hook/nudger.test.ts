@@ -15,10 +15,9 @@ import { FLOCK_HOLDER, NO_PYTHON } from '../../test/kit/flock-holder.ts';
 import { needs } from '../../test/kit/require.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { openSessionStore } from '../open/index.ts';
-import { noteActivity } from './activity.node.ts';
 import { createNudger, type NudgeWays } from './nudger.ts';
-import { followPrompts } from './prompts.node.ts';
-import { checkWakeUrl, openWakeStore, postNudge } from './wake-store.node.ts';
+import { followPrompts, noteActivity } from './prompts.node.ts';
+import { checkWakeUrl, openWakeStore, postNudge } from './stamps.node.ts';
 
 interface Bell extends AsyncDisposable {
   readonly url: string;

@@ -18,13 +18,11 @@ import type { Clock, Spawn } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, getErrno, isLocked, toStem } from '../../core/state/index.ts';
 import { checkLiveness, finishWords, openSessionStore, pasteWords, readPane, type Session } from '../open/index.ts';
 import { type ProgramEnv, programOnPath } from '../programs.node.ts';
-import { readActivity } from './activity.node.ts';
-import { readHarnessState } from './claude-session.node.ts';
+import { findPersonaDaemons } from './daemon-hooks.ts';
 import { createSessionFinder, listPersonaForms } from './ended-sessions.ts';
 import { locateInbox } from './inbox-location.node.ts';
-import { findPersonaDaemons } from './persona-daemons.ts';
-import { isPrompted } from './prompts.node.ts';
-import { openWakeStore, postNudge } from './wake-store.node.ts';
+import { isPrompted, readActivity, readHarnessState } from './prompts.node.ts';
+import { openWakeStore, postNudge } from './stamps.node.ts';
 
 /** The ways that are allowed besides an address that an agent registered, from the setting `nudge`. */
 export interface NudgeWays {

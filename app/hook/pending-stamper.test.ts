@@ -15,8 +15,8 @@ import { createRealDisk, openDatabase, toStem } from '../../core/state/index.ts'
 import { configIn } from '../../test/kit/daemon-link.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { openSessionStore } from '../open/index.ts';
+import { createElsewhereCheck } from './daemon-hooks.ts';
 import { createPendingStamper } from './pending-stamper.ts';
-import { createElsewhereCheck } from './persona-daemons.ts';
 
 function rig(config: object = { primary: { is: 'local' } }) {
   const state = scratch();

@@ -14,8 +14,13 @@ import {
   type PlaceholderValues,
 } from './placeholders.ts';
 import { checkLiveness } from './process-liveness.node.ts';
-import type { Session } from './session.ts';
-import { buildAppleTerminalArgs, buildTerminalArgs, buildWindowsTerminalArgs, TERMINALS } from './terminals.ts';
+import {
+  buildAppleTerminalArgs,
+  buildTerminalArgs,
+  buildWindowsTerminalArgs,
+  type Session,
+  TERMINALS,
+} from './session.ts';
 import { buildAttachCommand, showPane } from './tmux.node.ts';
 import { createOpenFault, isFolder, launch, toActivationEnv } from './url-opener.node.ts';
 

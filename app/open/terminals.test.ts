@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildAppleTerminalArgs, buildTerminalArgs, buildWindowsTerminalArgs, TERMINALS } from './terminals.ts';
+import { buildAppleTerminalArgs, buildTerminalArgs, buildWindowsTerminalArgs, TERMINALS } from './session.ts';
 
 test('every terminal that is looked for takes the arguments as they are, last', () => {
   const run = ['/bin/agent', '--resume', "it's $(x)", ''];

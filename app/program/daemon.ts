@@ -30,7 +30,7 @@ import { attachProject, type DaemonBinding, type DaemonPlan, readDaemonBinding }
 import { openSurface, type Surface } from '../daemon/daemon-surface.ts';
 import { createWakePath } from '../daemon/daemon-wake.ts';
 import type { Machine } from '../host/machine.ts';
-import { readVersion } from '../version.node.ts';
+import { readVersion } from '../package.node.ts';
 
 /** Exit codes of `hivebar daemon run` (persona daemon, contract 5). */
 export const DAEMON_EXIT = { clean: 0, again: 75, config: 78 } as const;

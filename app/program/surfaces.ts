@@ -4,7 +4,6 @@ import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { NativeSession, PersonaOnBoard } from '../../core/sources/module.ts';
 import type { Database } from '../../core/state/index.ts';
 import type { Actions, TrayControls } from '../actions/index.ts';
-import { getAssetPath } from '../assets.node.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import { createSessionFinder } from '../hook/index.ts';
@@ -26,6 +25,7 @@ import {
   openSessionStore,
   type Session,
 } from '../open/index.ts';
+import { getAssetPath } from '../package.node.ts';
 import { toSession } from '../sources/native-session.ts';
 import { formatFollowCommand } from '../status/index.ts';
 import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';

@@ -14,10 +14,9 @@ import {
 } from '../../core/watch/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import { runSelfTest } from '../headless/self-test.ts';
-import { createWatchAlarms } from '../headless/watch-alarms.ts';
+import { createWatchAlarms, openWatchSource, type WatchSource } from '../headless/watch-alarms.ts';
 import { createWatchPositions, createWatchReport, type WatchReport } from '../headless/watch-positions.ts';
 import { createWatchSinks, type WatchSinks } from '../headless/watch-sinks.ts';
-import { openWatchSource, type WatchSource } from '../headless/watch-source.ts';
 import type { Machine } from '../host/machine.ts';
 import { catchUpAfterInterruptions } from '../sources/catch-up.ts';
 

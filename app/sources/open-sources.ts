@@ -22,7 +22,7 @@ import type {
 import type { WatchedHive } from '../../core/sources/watched-hive.ts';
 import type { Settings, SettingsFile } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';
-import { readVersion } from '../version.node.ts';
+import { readVersion } from '../package.node.ts';
 import type { HiveWatchers } from './hive-watchers.ts';
 
 /**

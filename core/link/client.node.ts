@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { realClock, realFiles } from '../ports/index.ts';
 import { getErrno, readText } from '../state/index.ts';
+import { type DaemonPlaces, LONGEST_SOCKET } from './config.ts';
 import { createLineCutter } from './lines.ts';
-import { type DaemonPlaces, LONGEST_SOCKET } from './places.ts';
 import {
   type Answers,
   formatRequestLine,

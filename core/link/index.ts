@@ -1,13 +1,23 @@
 export { type AskResult, askDaemon, isListening } from './client.node.ts';
 export {
+  computeDaemonPlaces,
   type DaemonConfig,
   type DaemonInstallation,
+  type DaemonName,
+  type DaemonPlaces,
+  type DaemonSurroundings,
   formatDaemonConfig,
+  isSlug,
   LOCAL,
+  LONGEST_SOCKET,
   loadInstalledDaemons,
+  PREFIX,
   parseDaemonConfig,
   readDaemonConfig,
   readDaemonToken,
+  toDaemonsDir,
+  toJoinedName,
+  toSlug,
   writeDaemonConfig,
   writeDaemonToken,
 } from './config.ts';
@@ -20,20 +30,7 @@ export {
   toWakeFile,
   writeWake,
 } from './lines.ts';
-export { readMachineId } from './machine-id.node.ts';
-export { findOwnDaemonPlaces, readOwnSurroundings } from './places.node.ts';
-export {
-  computeDaemonPlaces,
-  type DaemonName,
-  type DaemonPlaces,
-  type DaemonSurroundings,
-  isSlug,
-  LONGEST_SOCKET,
-  PREFIX,
-  toDaemonsDir,
-  toJoinedName,
-  toSlug,
-} from './places.ts';
+export { findOwnDaemonPlaces, readMachineId, readOwnSurroundings } from './places.node.ts';
 export {
   type Answers,
   type DaemonStatus,

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import type { PersonaId } from '../model/index.ts';
 import type { Random } from '../ports/index.ts';
 import { type Disk, getErrno, readPrivate, toStem, writeAtomically } from '../state/index.ts';
-import { type DaemonConfig, LOCAL } from './config.ts';
-import type { DaemonName } from './places.ts';
+import { type DaemonConfig, type DaemonName, LOCAL } from './config.ts';
 
 /** No request is longer: a peer that sends more speaks another protocol (persona daemon, contract 4). */
 export const LONGEST_LINE = 16 * 1024;

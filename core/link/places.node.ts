@@ -1,8 +1,14 @@
-import { statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { findOwnHome, requireCurrentFolder } from '../state/index.ts';
-import { computeDaemonPlaces, type DaemonName, type DaemonPlaces, type DaemonSurroundings } from './places.ts';
+import {
+  computeDaemonPlaces,
+  type DaemonName,
+  type DaemonPlaces,
+  type DaemonSurroundings,
+  toMachineId,
+} from './config.ts';
 
 type LinkEnv = Readonly<Record<string, string | undefined>>;
 
@@ -26,4 +32,23 @@ function addRuntimeDir(env: LinkEnv, platform: DaemonSurroundings['platform'], u
   if (platform !== 'linux' || uid === null || env.HIVEBAR_HOME || env.XDG_RUNTIME_DIR) return env;
   const session = `/run/user/${uid}`;
   return statSync(session, { throwIfNoEntry: false })?.uid === uid ? { ...env, XDG_RUNTIME_DIR: session } : env;
+}
+
+const PLACES = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
+
+/**
+ * Returns the id of this machine in the form of `toMachineId`. macOS and Windows have no file for it, so the host name is used
+ * there.
+ */
+export function readMachineId(): string {
+  const id = PLACES.map(readTextOrNull).find((text) => text !== null && text.trim() !== '') ?? null;
+  return toMachineId(id, hostname());
+}
+
+function readTextOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null; // not on this system
+  }
 }

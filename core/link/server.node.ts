@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { Fault } from '../model/index.ts';
 import type { Clock, Random } from '../ports/index.ts';
 import { type Disk, ensurePrivateDir, getErrno, type Lock, lockFile, writeAtomically } from '../state/index.ts';
+import { type DaemonPlaces, LONGEST_SOCKET } from './config.ts';
 import { createLineCutter, LONGEST_LINE } from './lines.ts';
-import { type DaemonPlaces, LONGEST_SOCKET } from './places.ts';
 import {
   type DaemonStatus,
   formatAnswerLine,

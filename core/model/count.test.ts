@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addCounts, type Count, exactly, UNKNOWN } from './count.ts';
+import { addCounts, type Count, exactly, UNKNOWN } from './health.ts';
 
 const atLeast = (n: number): Count => ({ is: 'atLeast', n });
 

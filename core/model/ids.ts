@@ -9,3 +9,16 @@ export type SourceId = string;
 
 /** How ids of personas of the local hive begin, where another hive is the primary one. */
 export const LOCAL_PREFIX = 'local-';
+
+/**
+ * Returns a form that all spellings of a name share: lower case and one Unicode form. Use it to compare, never to show
+ * or store.
+ */
+export function foldName(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+/** Returns whether two names mean the same persona. Mail to oneself in another spelling is still mail to oneself. */
+export function isSameName(a: string, b: string): boolean {
+  return a === b || foldName(a) === foldName(b);
+}

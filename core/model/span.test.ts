@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findSpan, mergeSpans, type Span } from './span.ts';
+import { findSpan, mergeSpans, type Span } from './known-set.ts';
 
 const spans: fc.Arbitrary<Span[]> = fc.array(
   fc

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from './ports.ts';
 
 /** The longest delay of a Node timer. Node fires a longer one at once. */
 const LONGEST_MS = 2 ** 31 - 1;

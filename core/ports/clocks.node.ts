@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Clocks, Tick } from './clock.ts';
+import type { Clocks, Tick } from './ports.ts';
 
 interface ClockId {
   readonly src: string;

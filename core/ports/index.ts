@@ -1,9 +1,8 @@
 export { realClock, startTimer } from './clock.node.ts';
-export type { Clock, ClockReading, Clocks, Tick } from './clock.ts';
 export { findLoadedKoffi, loadKoffi, realClocks } from './clocks.node.ts';
 export { O, pause, realFiles, renameAsync, repeatPatiently } from './files.node.ts';
 export type { Files, OpenFlags, Stat } from './files.ts';
-export { type Log, silentLog } from './log.ts';
+export { type Clock, type ClockReading, type Clocks, type Log, type Random, silentLog, type Tick } from './ports.ts';
 export {
   type ChildCommand,
   findProgramWith,
@@ -17,5 +16,4 @@ export {
   type Variables,
 } from './programs.ts';
 export { plainRandom, realRandom } from './random.node.ts';
-export type { Random } from './random.ts';
 export { findProgram, isProgram, killTree, realSpawn, resolveProgram } from './spawn.node.ts';

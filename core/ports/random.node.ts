@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Random } from './random.ts';
+import type { Random } from './ports.ts';
 
 export const realRandom: Random = { hex: (bytes) => randomBytes(bytes).toString('hex') };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createPollSlots } from './poll-slots.ts';
+import { createPollSlots } from './inbox-poller.ts';
 
 /** Runs that end when they are told to. */
 function bench(size: number) {

@@ -1,12 +1,22 @@
 import type { Fact } from '../board/index.ts';
 import type { HiveAlarmEvent } from '../events/index.ts';
-import type { Fault, Health, Instant } from '../model/index.ts';
+import { type Fault, findSpan, type Health, type Instant } from '../model/index.ts';
 import type { Ack } from '../sinks/index.ts';
-import type { PollResult } from '../sources/index.ts';
-import { applyAck, buildBatch, EMPTY_DRAFT, type StepOutput } from './batch.ts';
-import { stepLog } from './step-log.ts';
+import type { LogEvidence, Message, PollResult } from '../sources/index.ts';
+import { applyAck, buildBatch, EMPTY_DRAFT, type StepOutput, toCheckpointBelow, toMailEvent } from './batch.ts';
+import { clearHiddenAlarm, decideCursor, findAlarms } from './inbox-alarms.ts';
 import { stepSet } from './step-set.ts';
-import { type Notice, toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
+import {
+  BATCH_MESSAGES,
+  FIRST_LOG,
+  getCursor,
+  isSuppressed,
+  type Notice,
+  toCheckpoint,
+  toSavedState,
+  type WatcherRules,
+  type WatcherState,
+} from './watcher-state.ts';
 
 /** The inputs of a watcher. Each carries its time. */
 export type StepInput = { readonly at: Instant } & (
@@ -109,4 +119,150 @@ function stepLevel(before: WatcherState, at: Instant, pollResult: PollResult, ru
   const { unread, urgent, agentState } = pollResult;
   const persona = rules.persona ?? '_';
   return { ...out, facts: [{ is: 'polled', at, persona, health, unread, urgent, agentState, cursor: null }] };
+}
+
+/** Steps a poll result of a log. It delivers the messages above the cursor that the poll result contains. */
+function stepLog(
+  before: WatcherState,
+  at: Instant,
+  pollResult: PollResult,
+  evidence: LogEvidence,
+  rules: WatcherRules,
+): StepOutput {
+  const health: Health = before.health.is === 'up' ? before.health : { is: 'up', since: at };
+  const restarted = restartLog(before, pollResult, evidence, rules);
+  const armed =
+    restarted ??
+    passAhead(before.arming === 'armed' ? before : decideCursor(before, pollResult, evidence, rules), evidence);
+  // A checkpoint that was decided just now has no gap above it: it was unset, or the messages above it were counted and
+  // skipped.
+  const isSameCheckpoint =
+    before.checkpoint.is === 'at' && armed.checkpoint.is === 'at' && before.checkpoint.id === armed.checkpoint.id;
+  const gap = isSameCheckpoint ? evidence.gap : undefined;
+  const state = clearHiddenAlarm({ ...armed, health, failures: 0 }, evidence);
+  const [cursor, done] = state.checkpoint.is === 'at' ? [state.checkpoint.id, state.checkpoint.done ?? []] : [0, []];
+  // After a restart the request began at the cursor of the old log, so its result does not show what the new log
+  // contains.
+  const above = restarted === null ? findMessagesAbove(evidence.messages, cursor) : [];
+  const held = state.held.length === 0 ? NOTHING_HELD : new Set(state.held);
+  const isDone = ({ id }: Message): boolean => held.has(id) || (done.length > 0 && findSpan(done, id) !== null);
+  const messages: Message[] = [];
+  let next: Message | null = null;
+  for (const message of above) {
+    if (isDone(message) || isSuppressed(message.from, rules) || isOldNews(state, message)) continue;
+    if (messages.length === BATCH_MESSAGES) {
+      next = message;
+      break;
+    }
+    messages.push(message);
+  }
+  const last = Math.max(above.at(-1)?.id ?? cursor, done.at(-1)?.to ?? cursor);
+  const to =
+    next !== null
+      ? { checkpoint: toCheckpointBelow(state.checkpoint, next.id, gap?.spans ?? null), forgot: 0 }
+      : gap === undefined
+        ? { checkpoint: { is: 'at', id: last } as const, forgot: 0 }
+        : toCheckpoint(cursor, [...done, ...gap.spans]);
+  const edge = state.deliveredEdge === 'DOWN' ? 'UP' : null;
+  const out = buildBatch({ ...state, forgot: state.forgot + to.forgot }, at, rules, {
+    mail: messages.map((message) => ({
+      event: toMailEvent(message, rules, at, 'new', state.log.name),
+      id: message.id,
+      move: null,
+    })),
+    checkpoint: to.checkpoint,
+    spans: gap?.spans ?? null,
+    closes: gap === undefined && next === null,
+    more: next !== null,
+    alarms: findAlarms(state, evidence, gap, rules, cursor, above),
+    hive: null,
+    facts: [],
+    save: true,
+    saveFirst:
+      restarted !== null || before.arming === 'baseline' || before.arming === 'born' || before.arming === 'corrupt',
+    edge,
+    notices: state.notices,
+  });
+  const { unread, urgent, agentState } = pollResult;
+  // The board gets the delivered cursor. Events that are only offered are not delivered yet.
+  const deliveredCursor = getCursor(out.state.checkpoint);
+  const persona = rules.persona ?? '_';
+  const isBelow = evidence.max < cursor && unread.is !== 'unknown' && unread.n > 0;
+  const ends = isBelow ? { endsBelow: evidence.max } : {};
+  return {
+    ...out,
+    facts: [{ is: 'polled', at, persona, health, unread, urgent, agentState, cursor: deliveredCursor, ...ends }],
+  };
+}
+
+/**
+ * Finds the messages above the cursor by binary search, so that each further batch does not scan delivered messages
+ * again.
+ */
+function findMessagesAbove(messages: readonly Message[], cursor: number): readonly Message[] {
+  let low = 0;
+  let high = messages.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((messages[middle]?.id ?? 0) > cursor) high = middle;
+    else low = middle + 1;
+  }
+  return low === 0 ? messages : messages.slice(low);
+}
+
+const NOTHING_HELD: ReadonlySet<number> = new Set();
+
+/** Where another log begins. A position of the log before means nothing in it, and would hide its first messages. */
+const BEGINNING = { is: 'at', id: 0 } as const;
+
+/**
+ * Ids always rise, so an inbox with unread mail whose newest id is below the cursor holds another log: the hive was
+ * emptied or restored, and its ids begin again. The checkpoint is set to the beginning, and the next poll delivers what
+ * is unread. Revision 6 keeps its cursor in any case (Kijito spec 7.0), and so does a seed that an operator gave. Null:
+ * the log is still the same.
+ */
+function restartLog(
+  state: WatcherState,
+  { unread }: PollResult,
+  evidence: LogEvidence,
+  rules: WatcherRules,
+): WatcherState | null {
+  const { checkpoint, arming } = state;
+  if (rules.delivery === 'at-most-once' || checkpoint.is !== 'at' || state.isAhead) return null;
+  if (arming !== 'armed' && arming !== 'rearm') return null;
+  const { max, gap } = evidence;
+  if (gap !== undefined || max >= checkpoint.id || unread.is === 'unknown' || unread.n === 0) return null;
+  const restarted: Notice = { is: 'log_restarted', cursorAt: checkpoint.id, max };
+  return {
+    ...state,
+    arming: 'armed',
+    checkpoint: BEGINNING,
+    log: { name: `${rules.run}-${state.count + 1}`, readTo: max },
+    notices: [
+      ...state.notices
+        .filter(({ is }) => is !== 'log_restarted') // drop an earlier restart that was not delivered
+        .map((notice) => (notice.is === 'replay_capped' ? { ...notice, from: BEGINNING } : notice)),
+      restarted,
+      ...(arming === 'armed' ? [] : [{ is: 'armed' } as const]),
+    ],
+    held: [],
+    gapAlerted: null,
+    releaseAt: null,
+    wasPinned: false,
+    forgot: 0,
+    lossDelivered: false,
+  };
+}
+
+/** Once the log has reached a cursor that was seeded ahead, ids below the cursor mean another log again. */
+function passAhead(state: WatcherState, { max }: LogEvidence): WatcherState {
+  const isReached = state.isAhead && state.checkpoint.is === 'at' && max >= state.checkpoint.id;
+  return isReached ? { ...state, isAhead: false } : state;
+}
+
+/**
+ * A message that was read before this log was first seen is not delivered. In the first log the cursor decides that.
+ */
+function isOldNews({ log }: WatcherState, row: { readonly id: number; readonly read: boolean }): boolean {
+  return log !== FIRST_LOG && row.read && row.id <= log.readTo;
 }

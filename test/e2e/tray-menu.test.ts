@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { getAssetPath } from '../../app/assets.node.ts';
+import { getAssetPath } from '../../app/package.node.ts';
 import { openIcons } from '../../app/tray/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import {

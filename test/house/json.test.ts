@@ -17,7 +17,7 @@ const OWN: readonly string[] = [
   'app/hook/',
   'app/notify/',
   'app/open/',
-  'app/version.node.ts',
+  'app/package.node.ts',
   'core/events/',
   'core/history/',
   'core/inbox/decisions/rows.ts',

@@ -16,7 +16,7 @@ import {
 } from '../../../core/sources/brainclaw/index.ts';
 import { findOwnDirs } from '../../../core/state/dirs.node.ts';
 import { openSettings } from '../../config/tray/index.ts';
-import { readVersion } from '../../version.node.ts';
+import { readVersion } from '../../package.node.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import { createStopSignal } from '../stop-signal.node.ts';
 import type { BrainclawArgs } from './args.ts';

@@ -18,8 +18,8 @@ import { fakeFiles, UID } from '../../../test/kit/fake-files.ts';
 import { check, failing, GATES_OF_ARGUMENT, gate, mark, rig } from '../../../test/kit/gates-rig.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { realRandom, silentLog } from '../../ports/index.ts';
+import { NO_OPEN_DECISIONS } from './gate.ts';
 import { openGates } from './gates.ts';
-import { NO_OPEN_DECISIONS } from './open-decisions.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 

@@ -8,8 +8,8 @@ import { createRealDisk } from '../../state/index.ts';
 import type { DecisionGates } from '../decisions/index.ts';
 import { createGatesForDecisions } from './decision-gates.ts';
 import type { CheckAnswer, GitCheck } from './evaluate.ts';
+import { NO_OPEN_DECISIONS } from './gate.ts';
 import { openGates } from './gates.ts';
-import { NO_OPEN_DECISIONS } from './open-decisions.ts';
 
 describe('marks', () => {
   test('inbox-gates 8.8a: a mark of one persona satisfies no gate of another, with one terminal and one session id', async () => {

@@ -16,6 +16,7 @@ import {
 import {
   type AgentToolCall,
   type Asker,
+  applyOpenDecisions,
   type CheckName,
   checkGate,
   DECISION,
@@ -28,10 +29,11 @@ import {
   holds,
   isConsumed,
   type MarkProvenance,
+  type OpenDecisionLookup,
   toSessionKey,
+  type UnansweredDecision,
 } from './gate.ts';
 import { type AllGates, openGateFiles } from './gate-files.ts';
-import { applyOpenDecisions, type OpenDecisionLookup, type UnansweredDecision } from './open-decisions.ts';
 import { createTurnFile, type TurnFile } from './turn-file.ts';
 
 export interface GatesOptions {

@@ -23,7 +23,10 @@ export {
   type Matcher,
   MODES,
   type Mode,
+  NO_OPEN_DECISIONS,
   needsForce,
+  type OpenDecisionLookup,
+  type UnansweredDecision,
 } from './gate.ts';
 export type { AllGates, OddGateFile } from './gate-files.ts';
 export {
@@ -35,4 +38,3 @@ export {
   openGates,
 } from './gates.ts';
 export { createGitCheck } from './git.node.ts';
-export { NO_OPEN_DECISIONS, type OpenDecisionLookup, type UnansweredDecision } from './open-decisions.ts';

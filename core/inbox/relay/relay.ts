@@ -1,10 +1,16 @@
 import { Fault, type Instant, toFault } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Items } from '../item.ts';
-import { type DurableState, RELAY, type RelayLink, type StreamDelivery, type StreamMessage } from './link.ts';
+import {
+  createResidence,
+  type DurableState,
+  RELAY,
+  type RelayLink,
+  type StreamDelivery,
+  type StreamMessage,
+} from './link.ts';
 import { type OutgoingItems, publishAll } from './outgoing.ts';
 import { createReceiver, type Receiver, type RelayCheckpoints } from './receive.ts';
-import { createResidence } from './residence.ts';
 import { createDurables, type Durable } from './wire.ts';
 
 export interface RelayOptions {

@@ -1,6 +1,5 @@
 export type { Rotation } from './event-file.ts';
 export { type Outbox, type OutboxOptions, openOutbox, RETENTION, ROTATION } from './outbox.ts';
-export { toEventFilePath } from './publisher.ts';
+export { type Retention, toEventFilePath } from './publisher.ts';
 export type { BehindPersona } from './reconcile.ts';
 export { type OutboxReader, type OutboxReplay, type OutboxRow, openOutboxReader } from './rows.ts';
-export type { Retention } from './syncer.ts';

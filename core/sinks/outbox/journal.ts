@@ -11,8 +11,8 @@ import {
   syncDirectory,
   toIoFault,
 } from '../../state/index.ts';
-import { countKnownChars, type KnownChange, openKnownTable } from './known-table.ts';
 import { computeEventSum, computeSavedSum } from './reconcile.ts';
+import { countKnownChars, type KnownChange, openKnownTable } from './rows.ts';
 
 /** What one `take` stores. */
 export interface JournalEntry {

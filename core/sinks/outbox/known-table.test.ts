@@ -9,7 +9,7 @@ import type { KnownItem, KnownSet } from '../../model/index.ts';
 import { silentLog } from '../../ports/index.ts';
 import { type Database, openDatabase } from '../../state/index.ts';
 import { type Outbox, openOutbox } from './index.ts';
-import { findChange } from './known-table.ts';
+import { findChange } from './rows.ts';
 
 const going = new AbortController().signal;
 const JOURNAL = '/d/outbox.journal';

@@ -5,11 +5,18 @@ import { type CommitSchedule, createGroupCommit, type Database, type Disk, migra
 import { type Ack, EMPTY_TAIL, type Sink } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
 import { type JournalEntry, type JournalEvent, openJournal } from './journal.ts';
-import { findChange, openKnownTable, type StoredSet } from './known-table.ts';
-import { createPublisher } from './publisher.ts';
+import { createPublisher, createSyncer, type Retention } from './publisher.ts';
 import { type BehindPersona, computeSavedSum, reconcileEventFiles } from './reconcile.ts';
-import { OUTBOX_SCHEMA, type OutboxReader, type OutboxRow, openOutboxReader, openPublishedRows } from './rows.ts';
-import { createSyncer, type Retention } from './syncer.ts';
+import {
+  findChange,
+  OUTBOX_SCHEMA,
+  type OutboxReader,
+  type OutboxRow,
+  openKnownTable,
+  openOutboxReader,
+  openPublishedRows,
+  type StoredSet,
+} from './rows.ts';
 
 export interface OutboxOptions {
   readonly db: Database;

@@ -35,3 +35,17 @@ export interface ClockReading {
 export interface Clocks {
   read(): ClockReading;
 }
+
+/** The log of the program. One line per call; `about` has the values that the line names. */
+export interface Log {
+  info(line: string, about?: Record<string, unknown>): void;
+  warn(line: string, about?: Record<string, unknown>): void;
+  error(line: string, about?: Record<string, unknown>): void;
+}
+
+export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
+
+export interface Random {
+  /** Returns `bytes` random bytes as lower-case hex. */
+  hex(bytes: number): string;
+}

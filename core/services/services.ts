@@ -1,6 +1,5 @@
 import { type Fault, toFault } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
-import type { Service } from './service.ts';
 
 export interface SupervisorOptions {
   readonly clock: Clock;
@@ -104,4 +103,91 @@ async function runAgainAndAgain(
 /** Logs an unexpected error with its stack. */
 function toDetails(error: unknown): Record<string, unknown> | undefined {
   return error instanceof Error && error.name !== 'Fault' ? { error } : undefined;
+}
+
+/** A background task with a name. A supervisor starts and stops it. */
+export interface Service {
+  /** The name in the log and on the board, in plain words: `gate cleanup`, `store copy`. */
+  readonly name: string;
+  /**
+   * Works until `signal` aborts, and has released everything when it resolves. If it resolves earlier, it has nothing
+   * left to do.
+   * @throws anything: the supervisor reports the error and runs the service again
+   */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Resolves as soon as `signal` aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** A service that repeats its round. */
+export interface PeriodicService extends Service {
+  /** Ends the current wait, so that the next round begins as soon as the running one is over. */
+  wake(): void;
+}
+
+export interface PeriodicOptions {
+  readonly name: string;
+  /** Milliseconds from the end of a round to the next one. A function is called after each round. */
+  readonly ms: number | (() => number);
+  /** Milliseconds to the first round. 0, the default, runs it at once, in the turn in which the service is started. */
+  readonly firstMs?: number;
+  readonly round: (signal: AbortSignal) => void | Promise<void>;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+/**
+ * Creates a service that runs `round`, and again `ms` after each end. A round that throws ends the service; its
+ * supervisor restarts it.
+ */
+export function every({ name, ms, firstMs = 0, round, clock }: PeriodicOptions): PeriodicService {
+  let wait = new AbortController();
+  return {
+    name,
+    wake: () => wait.abort(),
+    async run(signal) {
+      if (firstMs > 0) await clock.sleep(firstMs, AbortSignal.any([signal, wait.signal]));
+      while (!signal.aborted) {
+        wait = new AbortController();
+        await round(signal);
+        await clock.sleep(typeof ms === 'number' ? ms : ms(), AbortSignal.any([signal, wait.signal]));
+      }
+    },
+  };
+}
+
+export interface OnDemandOptions {
+  readonly name: string;
+  /** Milliseconds from the first wake to its round. Further wakes in that time belong to the same round. */
+  readonly gatherMs: number;
+  readonly round: (signal: AbortSignal) => void | Promise<void>;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+/**
+ * Creates a service that runs `round` after a wake, and once after each start. A wake during a round leads to one more
+ * round. A round that throws ends the service; its supervisor restarts it.
+ */
+export function onDemand({ name, gatherMs, round, clock }: OnDemandOptions): PeriodicService {
+  let woken = Promise.withResolvers<void>();
+  return {
+    name,
+    wake: () => woken.resolve(),
+    async run(signal) {
+      signal.addEventListener('abort', () => woken.resolve(), { once: true });
+      woken.resolve();
+      while (!signal.aborted) {
+        await woken.promise;
+        await clock.sleep(gatherMs, signal);
+        if (signal.aborted) return;
+        woken = Promise.withResolvers();
+        await round(signal);
+      }
+    },
+  };
 }

@@ -1,4 +1,0 @@
-export interface Random {
-  /** Returns `bytes` random bytes as lower-case hex. */
-  hex(bytes: number): string;
-}
