@@ -156,7 +156,7 @@ export function describeSource(name: string, rig: SourceRig): void {
       await until(
         () => `${before.join('\n')}\n\nnow:\n\n${listHandles().join('\n')}`,
         () => listHandles().length <= before.length,
-        5000,
+        3000,
       );
     });
 
@@ -370,11 +370,21 @@ async function checkAbort(rig: SourceRig): Promise<void> {
     (signal: AbortSignal) => source.pending?.hold?.('none', 60_000, signal),
   ];
   const abort = new AbortController();
-  const ends = calls.map((call) => (async () => await call(abort.signal))().catch(() => {}));
+  let waiting = calls.length;
+  for (const call of calls) {
+    const end = (): void => {
+      waiting -= 1;
+    };
+    (async () => await call(abort.signal))().then(end, end);
+  }
   const outcome = watched.poll(abort.signal);
   await sleep(30);
   abort.abort();
-  await Promise.all(ends);
+  await until(
+    () => `${waiting} calls still wait`,
+    () => waiting === 0,
+    10_000,
+  );
   assert.equal((await outcome).is, 'stopped');
   assert.equal(watched.watcher.state.failures, 0);
 }

@@ -36,7 +36,7 @@ async function createWorld(clock: JumpingClock): Promise<SourceWorld> {
     open() {
       const fetcher = createHttpClient({
         ...{ url: hive.url, policy: AS_WRITTEN, scope: SCOPE, userAgent: 'hivebar/0.0.0-test' },
-        ...{ credential: { name: 'authorization', value: `Bearer ${TOKEN}` }, deadlineMs: 5000 },
+        ...{ credential: { name: 'authorization', value: `Bearer ${TOKEN}` }, deadlineMs: 600_000 },
       });
       const client = createHttpHive({
         ...{ hive: parseHiveUrl(hive.url, SCOPE), fetcher, clock, contentChars: 220, longPoll: true },
