@@ -127,11 +127,13 @@ export function describeSource(name: string, rig: SourceRig): void {
       await using place = await open(rig);
       const { world, watched, delivered } = place;
       await world.send(world.addresses[0], 'one');
-      for (const ms of [0, 1, 5]) {
+      for (const when of ['before', 'at once', 'soon'] as const) {
         const abort = new AbortController();
+        if (when === 'before') abort.abort();
         const polling = watched.poll(abort.signal);
-        setTimeout(() => abort.abort(), ms);
-        assert.ok(['stopped', 'healthy'].includes((await polling).is));
+        if (when === 'soon') await sleep(0);
+        abort.abort();
+        assert.ok(['stopped', 'healthy'].includes((await polling).is), when);
       }
       assert.equal((await watched.poll()).is, 'healthy');
       assert.deepEqual(listTexts(delivered), hasMail ? ['one'] : []);
@@ -328,6 +330,7 @@ async function checkLeaving(rig: SourceRig): Promise<void> {
   assert.ok(!(await list(source)).includes(ada));
   await watched.poll();
   assert.deepEqual([source.isGone?.(persona), source.isGone?.(other)], [true, false]);
+  assert.deepEqual((await poll(source, persona)).unread, exactly(0));
   assert.ok((await list(source)).includes(bo));
   assert.deepEqual(listTexts(delivered), rig.evidence !== 'level' ? ['one'] : []);
 }

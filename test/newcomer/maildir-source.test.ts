@@ -30,7 +30,8 @@ The id of a persona is \`maildir-\` and the name of its folder. \`unread\` count
 test('a newcomer adds a Maildir source: its folder, one registry row, one page; then its mail is on the board', async (t) => {
   if (needs(t, process.platform === 'win32' ? 'the program of the copy is started by a shell' : null)) return;
   using copy = copyProject();
-  for (const name of ['module.ts', 'settings.ts', 'source.ts']) copy.add(`core/sources/maildir/${name}`, readSource(name));
+  for (const name of ['module.ts', 'settings.ts', 'source.ts'])
+    copy.add(`core/sources/maildir/${name}`, readSource(name));
   copy.add('core/sources/maildir/conformance.test.ts', readSource('conformance.ts'));
   copy.edit(
     'core/sources/registry.ts',

@@ -124,17 +124,6 @@ describe('persona daemons as a source', () => {
     writeFileSync(join(moved, 'daemon.json'), of.home.text('daemons/acme-ada/daemon.json'), { mode: 0o600 });
     await assert.rejects(of.look('acme-cy'), /acme-cy.daemon\.json is of the daemon acme-ada/);
   });
-
-  test('one that is uninstalled is gone once it was looked at', async () => {
-    using of = rig();
-    install(of.home);
-    const [persona] = await of.source.personas(never);
-    assert.ok(persona !== undefined);
-    assert.equal(of.source.isGone?.(persona), false);
-    rmSync(of.home.at('daemons', 'acme-ada'), { recursive: true });
-    assert.deepEqual((await of.look('acme-ada')).unread, exactly(0));
-    assert.equal(of.source.isGone?.(persona), true);
-  });
 });
 
 describe('what wakes', () => {

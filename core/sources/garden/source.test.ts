@@ -437,13 +437,3 @@ describe('what did not change is not read again', () => {
     assert.equal(source.named(idOf('cc-mixed')).label, 'claude-code · elsewhere');
   });
 });
-
-test('nothing of the disk but what reads is used, whatever is called', async () => {
-  using store = garden('store');
-  const before = store.tree();
-  const { source } = rig(store, { backfill: true });
-  for (const persona of await source.personas(never)) {
-    await (async () => await source.poll(persona, UNSET, never))().catch(() => {});
-  }
-  assert.deepEqual(store.tree(), before);
-});

@@ -25,7 +25,7 @@ const ANSWERS: Readonly<Record<string, HiveFault>> = {
 };
 
 async function createWorld(clock: JumpingClock): Promise<SourceWorld> {
-  const hive = await fakeHive({ personas: ['ada', 'bo'], token: TOKEN });
+  const hive = await fakeHive({ personas: ['ada', 'bo'], token: TOKEN, window: 2 });
   const inbox = { endpoint: 'inbox', persona: 'ada' } as const;
   const answers = Object.entries(ANSWERS).map(([name, fault]): readonly [string, StoreFault] => [
     name,

@@ -90,15 +90,6 @@ test('an empty inbox has the largest id 0 and nothing unread', async () => {
   });
 });
 
-test('looking never consumes: after twenty looks everything is still unread', async () => {
-  await withHive({ window: 3 }, async (hive, client) => {
-    deliver(hive, 10);
-    for (let i = 0; i < 20; i += 1) assert.equal((await idsAfter(client, 0)).length, 10);
-    assert.ok(hive.rowsOf('ada').every(({ read }) => !read));
-    assert.ok(hive.asked('inbox').every(({ url }) => url.includes('mark_read=false')));
-  });
-});
-
 test('a window is walked back to the cursor, each page before the oldest row of the one above it', async () => {
   await withHive({ window: 3 }, async (hive, client) => {
     deliver(hive, 10);
