@@ -1,6 +1,6 @@
 import type { StatusWire } from '../app/status/wire.ts';
 import type { AlertWire } from '../app/status/wire-history.ts';
-import { displayName, displayText, formatDuration } from '../core/format/index.ts';
+import { displayName, displayText, formatDuration, formatFullTime, formatRest } from '../core/format/index.ts';
 import { createSvg, getById } from './dom.ts';
 import { formatAgo, truncate } from './present.ts';
 import { ask } from './token.ts';
@@ -35,7 +35,7 @@ function createAlertItem(alert: AlertWire, labels: ReadonlyMap<string, string>):
   when.className = 'when';
   const since = document.createElement('time');
   since.dateTime = alert.since;
-  since.textContent = new Date(alert.since).toLocaleString();
+  since.textContent = formatFullTime(Date.parse(alert.since));
   const span = formatDuration(alert.seconds * 1000);
   const ended = alert.until === null ? null : formatAgo(Date.now() - Date.parse(alert.until));
   when.append(since, ended === null ? ` · going on for ${span}` : ` · over after ${span}, ${ended}`);
@@ -47,8 +47,7 @@ function createAlertItem(alert: AlertWire, labels: ReadonlyMap<string, string>):
     if (people.hasChildNodes()) people.append(', ');
     people.append(name);
   }
-  const restCount = alert.personas.length - NAMED;
-  if (restCount > 0) people.append(` and ${restCount} more`);
+  people.append(formatRest(alert.personas.length - NAMED));
   const text = document.createElement('p');
   text.className = 'text';
   const message = document.createElement('bdi');

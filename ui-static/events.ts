@@ -1,4 +1,4 @@
-import { displayName, displayText } from '../core/format/index.ts';
+import { displayName, displayText, formatList } from '../core/format/index.ts';
 
 /** An event in the form of the API. Its keys depend on its kind and on the token. */
 export interface EventWire {
@@ -114,6 +114,5 @@ function formatMessageCount(n: number | undefined, kind = ''): string {
 const NAMED = 5;
 
 function formatNames(names: readonly string[] = []): string {
-  const restCount = names.length - NAMED;
-  return `${names.slice(0, NAMED).map(displayName).join(', ')}${restCount > 0 ? ` and ${restCount} more` : ''}`;
+  return formatList(names.map(displayName), NAMED);
 }

@@ -1,4 +1,5 @@
 import type { StatusWire } from '../app/status/wire.ts';
+import { formatClockTime } from '../core/format/index.ts';
 import { streamStatuses } from './statuses.ts';
 import { ask, TokenNeededError } from './token.ts';
 
@@ -52,7 +53,8 @@ export function follow(follower: StatusFollower): () => void {
   };
   const showLost = (link: LostLinkState): void => {
     heardAt = 0;
-    const old = link === 'lost' && asOf !== null ? `; last update ${new Date(asOf).toLocaleTimeString()}` : '';
+    const old =
+      link === 'lost' && asOf !== null ? `; last update ${formatClockTime(Date.parse(asOf), Date.now())}` : '';
     follower.link(link, `${WORDS[link]}${old}`);
   };
   /** After any failure the person sees that these numbers are old, and the status is requested again. */

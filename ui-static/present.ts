@@ -1,5 +1,5 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
-import { displayName, displayText, formatDuration } from '../core/format/index.ts';
+import { displayName, displayText, formatCount, formatDuration, formatSilence } from '../core/format/index.ts';
 
 /**
  * Puts a status into words. Pure, and used on both sides: the server writes the first page with it and the script keeps that page
@@ -250,7 +250,15 @@ export const CLOSED: Summary = {
   },
 };
 
-export function toSummary({ totals, causes, decisions, version, notifications, personas }: StatusWire): Summary {
+export function toSummary({
+  totals,
+  causes,
+  decisions,
+  version,
+  notifications,
+  personas,
+  generatedAt,
+}: StatusWire): Summary {
   const unread = formatNumber(totals.unread, totals.unreadIs);
   const pending = totals.personas - totals.up - totals.down;
   const hidden = personas.length - totals.personas;
@@ -268,7 +276,7 @@ export function toSummary({ totals, causes, decisions, version, notifications, p
       totalUp: String(totals.up),
       totalDown: String(totals.down),
       sentence: sentence ?? formatNeeds(totals, questions),
-      paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil),
+      paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil, generatedAt),
       decide: sentence === null ? null : questions,
       version: `Hivebar ${version}`,
     },
@@ -302,10 +310,8 @@ function formatTrouble(
   return down === personas ? `${allText} ${personas === 1 ? 'is' : 'are'} down` : `${down} of ${personas} inboxes down`;
 }
 
-function formatPaused(until: string): string {
-  return until === 'forever'
-    ? 'Notifications paused'
-    : `Notifications paused until ${until.slice(0, 16).replace('T', ' ')} UTC`;
+function formatPaused(until: string, now: string): string {
+  return formatSilence('Notifications paused', until === 'forever' ? null : Date.parse(until), Date.parse(now));
 }
 
 export interface AskingCard {
@@ -369,7 +375,7 @@ export function toCauseSlots(cause: StatusWire['causes'][number], now: number): 
 /** An unknown number is a dash, never 0. */
 export function formatNumber(n: number | null, is: PersonaWire['unreadIs']): string {
   if (n === null || is === 'unknown' || (n === 0 && is === 'atLeast')) return '–';
-  return is === 'atLeast' ? `${n}+` : String(n);
+  return formatCount(n, is);
 }
 
 /** Returns the command with which an agent follows its file. The path is quoted as one word of a POSIX shell. */

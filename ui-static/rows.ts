@@ -1,3 +1,4 @@
+import { formatFullTime } from '../core/format/index.ts';
 import { arrange } from './arrange.ts';
 import { cloneTemplate, getPart, setAttribute } from './dom.ts';
 import type { ItemActions } from './item-actions.ts';
@@ -51,7 +52,7 @@ function drawRow(element: HTMLElement, row: SheetRow, now: number): void {
   if (at === null) time.removeAttribute('datetime');
   else {
     setAttribute(time, 'datetime', new Date(at).toISOString());
-    setAttribute(time, 'title', new Date(at).toLocaleString());
+    setAttribute(time, 'title', formatFullTime(at));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import { displayName, displayText } from '../core/format/index.ts';
+import { displayName, displayText, formatFullTime } from '../core/format/index.ts';
 import { getPart } from './dom.ts';
 import { describeEvent, type EventWire } from './events.ts';
 import { loadMessages, type PageMessage } from './messages.ts';
@@ -164,7 +164,7 @@ function formatContent(content: unknown): string {
 function createTime(iso: string): HTMLTimeElement {
   const time = document.createElement('time');
   time.dateTime = iso;
-  time.title = new Date(iso).toLocaleString();
+  time.title = formatFullTime(Date.parse(iso));
   time.textContent = formatAgo(Math.max(0, Date.now() - Date.parse(iso)));
   return time;
 }

@@ -1,5 +1,5 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import { formatDuration } from '../core/format/index.ts';
+import { formatDuration, formatSilence } from '../core/format/index.ts';
 import type { Chart } from './chart.ts';
 import { cloneTemplate, enableCopy, fillSlots, getPart, showLook, showMarks } from './dom.ts';
 import { drawLocal } from './local.ts';
@@ -140,6 +140,6 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
 function formatMuted(muted: string | null, now: number): string | null {
   if (muted === null) return null;
   if (muted === 'forever') return 'Muted until unmuted';
-  const until = new Date(muted).toLocaleString([], { weekday: 'short', hour: '2-digit', minute: '2-digit' });
-  return `Muted until ${until}, for ${formatDuration(Date.parse(muted) - now)} more`;
+  const end = Date.parse(muted);
+  return `${formatSilence('Muted', end, now)}, for ${formatDuration(end - now)} more`;
 }

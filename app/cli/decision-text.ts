@@ -1,4 +1,4 @@
-import { displayName } from '../../core/format/index.ts';
+import { displayName, formatUtcTime } from '../../core/format/index.ts';
 import { type Decision, findOptionLabel } from '../../core/inbox/decisions/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 
@@ -101,5 +101,5 @@ function indent(text: string): readonly string[] {
 }
 
 function formatTime(at: Instant): string {
-  return `${formatIso(at).slice(0, 19)}Z`;
+  return formatUtcTime(formatIso(at));
 }

@@ -1,5 +1,5 @@
 import type { Io } from '../../core/command/index.ts';
-import { displayJson, displayName } from '../../core/format/index.ts';
+import { displayJson, displayName, formatUtcTime } from '../../core/format/index.ts';
 import {
   type GateState,
   type GateStatus,
@@ -69,7 +69,7 @@ export function showGateStatuses(io: Io, gateStatuses: readonly GateStatus[], as
       io.out(`no matter  ${formatHead(gate)}  no decision of the persona is open\n`);
       continue;
     }
-    const by = mark === null ? 'by its check' : `by ${mark.by}, ${formatIso(mark.at).slice(0, 19)}Z`;
+    const by = mark === null ? 'by its check' : `by ${mark.by}, ${formatUtcTime(formatIso(mark.at))}`;
     io.out(
       `${isSatisfied ? 'satisfied' : 'open     '}  ${formatHead(gate)}  ${isSatisfied ? by : formatGateText(gate)}\n`,
     );

@@ -1,5 +1,5 @@
 import { type Io, toUsageFault } from '../../core/command/index.ts';
-import { displayJson, displayLine, displayName } from '../../core/format/index.ts';
+import { displayJson, displayLine, displayName, formatUtcTime } from '../../core/format/index.ts';
 import type { Item, ItemFilter } from '../../core/inbox/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
@@ -38,7 +38,7 @@ function formatItemLine(item: Item, now: Instant): string {
   const { id, type, source, content, priority, created, session, isBroadcast, origin } = item;
   const whom = `${isBroadcast ? ' to everyone' : ''}${session === null ? '' : ` for session ${displayName(session)}`}`;
   const text = displayLine([...content.slice(0, TEXT_CHARS * 2)].slice(0, TEXT_CHARS).join(''));
-  const at = `${formatIso(created).slice(0, 19)}Z`;
+  const at = formatUtcTime(formatIso(created));
   return `${getItemState(item, now).padEnd(9)} ${String(id).padStart(6)}  ${at}  ${type} ${priority}  ${displayName(source)}${origin === null ? '' : ` (${origin})`}${whom}: ${text}`;
 }
 

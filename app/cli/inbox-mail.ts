@@ -1,5 +1,5 @@
 import type { Io } from '../../core/command/index.ts';
-import { displayJson, displayLine, displayName } from '../../core/format/index.ts';
+import { displayJson, displayLine, displayName, formatUtcTime } from '../../core/format/index.ts';
 import { runWithHive } from './open-local-hive.ts';
 
 const LIST_CHARS = 100;
@@ -20,7 +20,7 @@ function formatMessageLine(row: {
   read: boolean;
 }): string {
   const text = displayLine((row.content ?? '').slice(0, 2 * LIST_CHARS)).slice(0, LIST_CHARS);
-  return `${row.read ? ' ' : '*'} ${String(row.id).padStart(6)}  ${row.created.slice(0, 19)}Z  ${displayName(row.from)}: ${text}`;
+  return `${row.read ? ' ' : '*'} ${String(row.id).padStart(6)}  ${formatUtcTime(row.created)}  ${displayName(row.from)}: ${text}`;
 }
 
 interface FullMessage {
@@ -70,7 +70,7 @@ function printMessages(io: Io, messages: readonly FullMessage[], json: boolean):
   }
   for (const message of messages) {
     const by = message.origin === undefined ? '' : `, origin: ${message.origin}`;
-    io.out(`#${message.id} from ${displayName(message.from)}, ${message.created.slice(0, 19)}Z${by}\n`);
+    io.out(`#${message.id} from ${displayName(message.from)}, ${formatUtcTime(message.created)}${by}\n`);
     for (const line of message.content.split(/\r?\n/)) io.out(`  ${displayName(line)}\n`);
   }
 }

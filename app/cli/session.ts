@@ -6,7 +6,7 @@ import {
   type ParsedValues,
   toUsageFault,
 } from '../../core/command/index.ts';
-import { displayJson, displayName } from '../../core/format/index.ts';
+import { displayJson, displayName, formatUtcTime } from '../../core/format/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { toWakeFile, writeWake } from '../../core/link/index.ts';
 import { formatIso } from '../../core/model/index.ts';
@@ -181,7 +181,7 @@ function getState({ endedAt, runner }: Session): SessionState {
 function formatSession({ persona, id, cwd, pane, announcedAt, resume }: Session, state: SessionState): string {
   const parts = [
     state.padEnd(7),
-    `${formatIso(announcedAt).slice(0, 19)}Z`,
+    formatUtcTime(formatIso(announcedAt)),
     displayName(persona),
     id === null ? null : displayName(id),
     displayName(cwd),

@@ -1,4 +1,4 @@
-import { displayName, formatDuration } from '../../core/format/index.ts';
+import { displayName, formatCount, formatDuration } from '../../core/format/index.ts';
 import { parseIso } from '../../core/model/index.ts';
 import type { StatusWire } from '../status/index.ts';
 
@@ -13,7 +13,7 @@ export function formatStatusTable(status: StatusWire): string {
     ['STATE', 'UNREAD', 'SEEN', 'PERSONA'],
     ...personas.map((persona) => [
       formatState(persona),
-      formatCount(persona.unread, persona.unreadIs),
+      formatUnread(persona.unread, persona.unreadIs),
       formatAge(persona, generatedAt),
       formatName(persona),
     ]),
@@ -23,7 +23,7 @@ export function formatStatusTable(status: StatusWire): string {
     // The name comes last: letters of any width cannot push another column aside.
     [state.padEnd(widths[0] ?? 0), unread.padStart(widths[1] ?? 0), age.padEnd(widths[2] ?? 0), name].join('  '),
   );
-  const unread = formatCount(totals.unread, totals.unreadIs);
+  const unread = formatUnread(totals.unread, totals.unreadIs);
   const deadHives = status.hives.filter(({ state }) => state !== 'UP');
   const summary = [
     `${unread} unread, ${totals.up} up, ${totals.down} down`,
@@ -63,9 +63,9 @@ function formatState({ state, agent }: StatusPersona): string {
   return state === 'UP' && agent === 'stalled' ? 'STALLED' : state;
 }
 
-function formatCount(count: number | null, is: StatusPersona['unreadIs']): string {
+function formatUnread(count: number | null, is: StatusPersona['unreadIs']): string {
   if (count === null || (count === 0 && is !== 'exact')) return '?';
-  return is === 'atLeast' ? `${count}+` : `${count}`;
+  return is === 'unknown' ? '?' : formatCount(count, is);
 }
 
 /** Formats the age of the count, by the clock of the program that served it. */

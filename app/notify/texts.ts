@@ -1,4 +1,4 @@
-import { displayName, formatDuration, stripUnseen } from '../../core/format/index.ts';
+import { displayName, formatDuration, formatList, stripUnseen } from '../../core/format/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import {
   ANSWERS,
@@ -245,9 +245,7 @@ function formatReason(labels: readonly string[], why: string): string {
 }
 
 function formatNames(labels: readonly string[]): string {
-  const listed = labels.slice(0, NAMES_LISTED).map(formatName).join(', ');
-  const restCount = labels.length - NAMES_LISTED;
-  return restCount > 0 ? `${listed} and ${restCount} more` : listed;
+  return formatList(labels.map(formatName), NAMES_LISTED);
 }
 
 function formatName(label: string): string {

@@ -31,7 +31,7 @@ export function loadPage(folder: string = FOLDER): PageAssets {
   }
   const format = join(folder, '..', 'core', 'format');
   if (files.has('present.js') && existsSync(format)) {
-    for (const name of readdirSync(format).filter((file) => /^[\w-]+\.ts$/.test(file)))
+    for (const name of readdirSync(format).filter((file) => /^[\w-]+(\.node)?\.ts$/.test(file)))
       files.set(name === 'index.ts' ? FORMAT : name.replace(/\.ts$/, '.js'), loadScript(join(format, name)));
   }
   const chart = files.has(CHART) ? null : loadChartLibrary();
@@ -46,7 +46,7 @@ const FORMAT = 'format.js';
 function loadScript(path: string): Asset {
   const code = stripTypes(readFileSync(path, 'utf8'))
     .replaceAll("'../core/format/index.ts'", `'./${FORMAT}'`)
-    .replace(/((?:from |import\()'\.\/[\w-]+)\.ts'/g, "$1.js'");
+    .replace(/((?:from |import\()'\.\/[\w-]+(?:\.node)?)\.ts'/g, "$1.js'");
   return { type: TYPES['.js'] ?? '', body: Buffer.from(code) };
 }
 

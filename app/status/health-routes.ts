@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { formatList } from '../../core/format/index.ts';
 import { answerJson } from './answer.ts';
 import type { Loops } from './loops.ts';
 import { HttpRefusal } from './problem.ts';
@@ -50,9 +51,9 @@ export function registerHealthRoutes(
 }
 
 function formatNames(names: readonly string[]): string {
-  const quotedNames = names.slice(0, MOST_NAMED).map((name) => JSON.stringify(name.slice(0, 100)));
   if (names.length === 0) return 'the sources have not listed their personas yet';
-  return names.length > MOST_NAMED
-    ? `${quotedNames.join(', ')} and ${names.length - MOST_NAMED} more`
-    : quotedNames.join(', ');
+  return formatList(
+    names.map((name) => JSON.stringify(name.slice(0, 100))),
+    MOST_NAMED,
+  );
 }

@@ -1,3 +1,4 @@
+import { formatCount } from '../../core/format/index.ts';
 import type { Count } from '../../core/model/index.ts';
 
 type KnownCount = Exclude<Count, { is: 'unknown' }>;
@@ -8,5 +9,5 @@ export function isAtLeastOne(count: Count): count is KnownCount {
 
 /** Formats `3`, or `200+` when there may be more. */
 export function formatKnownCount(count: KnownCount): string {
-  return count.is === 'exact' ? String(count.n) : `${count.n}+`;
+  return formatCount(count.n, count.is);
 }

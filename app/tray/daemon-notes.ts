@@ -1,8 +1,7 @@
 import type { PersonaView } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
-import type { MenuEntry } from './model.ts';
+import type { MenuEntry, TimeFormatter } from './model.ts';
 import { formatRowText } from './text.ts';
-import type { TimeFormatter } from './time-text.node.ts';
 
 const LINE_MOST = 60;
 

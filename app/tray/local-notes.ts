@@ -1,4 +1,5 @@
 import type { ByPriority, OpenGate, PersonaView } from '../../core/board/index.ts';
+import { formatCount, formatRest } from '../../core/format/index.ts';
 import { DECISION } from '../../core/inbox/gates/index.ts';
 import { MOST_COUNTED } from '../../core/inbox/index.ts';
 import type { MenuEntry } from './model.ts';
@@ -23,8 +24,7 @@ export function formatHeld({ gates }: PersonaView, isAsking: boolean): string {
   if (isAsking && strict.some(({ id }) => id === DECISION)) return ', waiting for your answer';
   const [first] = strict;
   if (first === undefined) return '';
-  const restText = strict.length === 1 ? '' : ` and ${strict.length - 1} more`;
-  return `, blocked at ${formatRowName(first.hook, NAME_MOST)} by ${formatRowName(first.id, NAME_MOST)}${restText}`;
+  return `, blocked at ${formatRowName(first.hook, NAME_MOST)} by ${formatRowName(first.id, NAME_MOST)}${formatRest(strict.length - 1)}`;
 }
 
 /** Builds the submenu rows: one for each open gate, and one with the pending items by priority unless all are normal. */
@@ -48,7 +48,7 @@ function formatPending(pending: ByPriority): string[] {
   if (pending.every((n, priority) => n === 0 || priority === NORMAL)) return [];
   const parts = PRIORITIES.flatMap((name, i) => {
     const n = pending[i] ?? 0;
-    return n > 0 ? [`${n}${n >= MOST_COUNTED ? '+' : ''} ${name}`] : [];
+    return n > 0 ? [`${formatCount(n, n >= MOST_COUNTED ? 'atLeast' : 'exact')} ${name}`] : [];
   });
   return [`Unread: ${parts.join(', ')}`];
 }

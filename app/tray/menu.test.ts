@@ -414,10 +414,10 @@ describe('the house', () => {
   test('a pause says how long it lasts and can be ended, and one that is over is none', () => {
     const on = entry({ paused: { is: 'at', at: NOW + MINUTE } }, 'pause');
     assert.ok(on?.is === 'submenu');
-    assert.equal(on.label, 'Notifications paused (until +1 min)');
+    assert.equal(on.label, 'Notifications paused until +1 min');
     assert.deepEqual(findAction(on.entries, 'Resume'), ['resume', {}]);
     assert.deepEqual(on.instead.is === 'check' && [on.instead.label, on.instead.checked, on.instead.action.name], [
-      'Pause notifications (until +1 min)',
+      'Pause notifications until +1 min',
       true,
       'resume',
     ]);
@@ -434,7 +434,7 @@ describe('the house', () => {
     assert.deepEqual(shown({}), ['Quiet hours', false, true]);
     assert.deepEqual(shown({ quietHours: true }), ['Quiet hours', true, false]);
     assert.deepEqual(shown({ quietHours: true, quiet: { is: 'at', at: NOW + 2 * MINUTE } }), [
-      'Quiet hours (until +2 min)',
+      'Quiet hours until +2 min',
       true,
       false,
     ]);

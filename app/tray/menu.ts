@@ -3,11 +3,10 @@ import type { Instant } from '../../core/model/index.ts';
 import { isAtLeastOne } from './counts.ts';
 import { buildDecisionRows } from './decision-rows.ts';
 import { chooseIcon, isDown } from './icon.ts';
-import type { MenuEntry, TrayModel } from './model.ts';
+import type { MenuEntry, TimeFormatter, TrayModel } from './model.ts';
 import { buildProgramRows } from './program-rows.ts';
 import { buildPersonaRows } from './rows.ts';
 import { formatIconCount, formatSummary } from './summary.ts';
-import type { TimeFormatter } from './time-text.node.ts';
 
 /** Builds the whole tray from one snapshot, so that no part can be older than another. */
 export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): TrayModel {

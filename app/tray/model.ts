@@ -1,3 +1,4 @@
+import type { Instant } from '../../core/model/index.ts';
 import type { IconName } from './icon.ts';
 
 /** What a click runs, by its name in the table of actions. */
@@ -45,3 +46,6 @@ export interface TrayModel {
   readonly attention: boolean;
   readonly menu: readonly MenuEntry[];
 }
+
+/** Formats an instant for a person, relative to `now`: `formatClockTime`, or what a test puts in its place. */
+export type TimeFormatter = (at: Instant, now: Instant) => string;

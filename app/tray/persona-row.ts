@@ -1,4 +1,5 @@
 import type { MessagePreview, PersonaView } from '../../core/board/index.ts';
+import { formatSilence } from '../../core/format/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import { formatAge } from './age.ts';
 import { formatKnownCount, isAtLeastOne } from './counts.ts';
@@ -6,9 +7,8 @@ import { buildDaemonRows, formatStalled } from './daemon-notes.ts';
 import { isOn } from './icon.ts';
 import { buildLocalRows, formatHeld } from './local-notes.ts';
 import { toMessageRowText } from './message-row-text.ts';
-import type { MenuAction, MenuCommand, MenuEntry } from './model.ts';
+import type { MenuAction, MenuCommand, MenuEntry, TimeFormatter } from './model.ts';
 import { formatRowName, formatRowText } from './text.ts';
-import type { TimeFormatter } from './time-text.node.ts';
 
 const NAME_MOST = 40;
 const REASON_MOST = 80;
@@ -69,7 +69,7 @@ function formatStaleness({ unread, asOf, staleAfter }: PersonaView, now: Instant
 
 function formatMuted({ muted }: PersonaView, now: Instant, timeText: TimeFormatter): string {
   if (!isOn(muted, now)) return '';
-  return muted.is === 'at' ? `, muted until ${timeText(muted.at, now)}` : ', muted';
+  return `, ${formatSilence('muted', muted.is === 'at' ? muted.at : null, now, timeText)}`;
 }
 
 /** Builds notes on why the numbers may be old, and why the agent may not know of them. */

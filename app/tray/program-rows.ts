@@ -1,8 +1,8 @@
 import type { Snapshot } from '../../core/board/index.ts';
+import { formatSilence } from '../../core/format/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import { isOn } from './icon.ts';
-import type { MenuAction, MenuEntry } from './model.ts';
-import type { TimeFormatter } from './time-text.node.ts';
+import type { MenuAction, MenuEntry, TimeFormatter } from './model.ts';
 
 /** Builds the rows that concern all personas or the program itself. */
 export function buildProgramRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
@@ -17,7 +17,7 @@ export function buildProgramRows(snapshot: Snapshot, now: Instant, timeText: Tim
 
 function buildPauseRow({ paused }: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry {
   const isPaused = isOn(paused, now);
-  const until = isPaused && paused.is === 'at' ? ` (until ${timeText(paused.at, now)})` : '';
+  const end = isPaused && paused.is === 'at' ? paused.at : null;
   const command = (key: string, label: string, action: MenuAction): MenuEntry => ({
     is: 'command',
     key,
@@ -29,7 +29,7 @@ function buildPauseRow({ paused }: Snapshot, now: Instant, timeText: TimeFormatt
   return {
     is: 'submenu',
     key: 'pause',
-    label: isPaused ? `Notifications paused${until}` : 'Pause notifications',
+    label: isPaused ? formatSilence('Notifications paused', end, now, timeText) : 'Pause notifications',
     entries: [
       ...(isPaused ? [command('resume', 'Resume', resume), { is: 'separator', key: 'resume-line' } as const] : []),
       command('pause-half-hour', 'For 30 minutes', pause({ minutes: 30 })),
@@ -40,7 +40,7 @@ function buildPauseRow({ paused }: Snapshot, now: Instant, timeText: TimeFormatt
     instead: {
       is: 'check',
       key: 'pause',
-      label: `Pause notifications${until}`,
+      label: formatSilence('Pause notifications', end, now, timeText),
       checked: isPaused,
       action: isPaused ? resume : pause({}),
     },
@@ -48,11 +48,11 @@ function buildPauseRow({ paused }: Snapshot, now: Instant, timeText: TimeFormatt
 }
 
 function buildQuietHoursRow({ quietHours, quiet }: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry {
-  const until = quiet.is === 'at' && isOn(quiet, now) ? ` (until ${timeText(quiet.at, now)})` : '';
+  const end = quiet.is === 'at' && isOn(quiet, now) ? quiet.at : null;
   return {
     is: 'check',
     key: 'quiet-hours',
-    label: `Quiet hours${until}`,
+    label: formatSilence('Quiet hours', end, now, timeText),
     checked: quietHours,
     action: { name: 'quiet-hours', params: { on: !quietHours } },
   };

@@ -1,9 +1,9 @@
 import type { Board } from '../../core/board/index.ts';
+import { formatClockTime } from '../../core/format/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import type { TrayDriver } from './driver.ts';
 import { buildTrayModel } from './menu.ts';
 import { computeNextChange } from './next-change.ts';
-import { formatTimeText } from './time-text.node.ts';
 
 /** At most two drawings per second. The last change is always drawn. */
 const APART_MS = 500;
@@ -23,7 +23,7 @@ export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: T
     byTime?.[Symbol.dispose]();
     const now = clock.now();
     const snapshot = board.snapshot();
-    const model = buildTrayModel(snapshot, now, formatTimeText);
+    const model = buildTrayModel(snapshot, now, formatClockTime);
     const text = JSON.stringify(model);
     if (text !== shownText) {
       shownText = text;

@@ -2,10 +2,9 @@ import type { CauseView, HiveView, PersonaView, Snapshot } from '../../core/boar
 import { addCounts, type Instant } from '../../core/model/index.ts';
 import { formatKnownCount, isAtLeastOne } from './counts.ts';
 import { findMachineCauses, isRelevantHive } from './icon.ts';
-import type { MenuCommand, MenuEntry } from './model.ts';
+import type { MenuCommand, MenuEntry, TimeFormatter } from './model.ts';
 import { buildPersonaRow, formatPersonaName } from './persona-row.ts';
 import { formatRowName, formatRowText } from './text.ts';
-import type { TimeFormatter } from './time-text.node.ts';
 
 /** The number of rows that are shown, and of further rows in a submenu. A menu with all of a thousand would be slow. */
 const ROWS = 20;

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { computeMsUntilAgeChange, formatAge } from './age.ts';
 import { formatRowText } from './text.ts';
-import { formatTimeText } from './time-text.node.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 test('whatever the text, a row is one bounded line of whole characters without anything unseen', () => {
@@ -64,11 +63,4 @@ test('the time of a message is read in the forms that sources give it, and of an
   assert.equal(parseTimestamp('2026-06-20T04:59:59-05:00'), at);
   for (const text of ['', 'now', '20 June', '2026-06-20', 'x2026-06-20T09:59:59'])
     assert.equal(parseTimestamp(text), null);
-});
-
-test('an instant is told as the clock on the wall shows it: today, this week, later', () => {
-  const now = new Date(2026, 5, 20, 22, 15).getTime(); // a Saturday
-  const at = (day: number, hour: number, minute = 0): string =>
-    formatTimeText(new Date(2026, 5, day, hour, minute).getTime(), now);
-  assert.deepEqual([at(20, 23, 5), at(21, 8), at(26, 8), at(27, 8)], ['23:05', 'Sun 08:00', 'Fri 08:00', '2026-06-27']);
 });

@@ -24,6 +24,27 @@ test('E5 no other file than that of core/format spells minutes, hours or days', 
   );
 });
 
+/** Texts that core/format makes, each as it would be spelled by hand, and who may. */
+const SPELLED: readonly (readonly [string, RegExp, readonly string[]])[] = [
+  [
+    'local time',
+    /\.toLocale\w*\(|\.getHours\(|DateTimeFormat/,
+    // a stamp in the form of the garden, and the axis of a chart
+    ['core/format/clock-time.node.ts', 'core/sources/garden/act/local-system.node.ts', 'ui-static/chart.ts'],
+  ],
+  ['UTC to the second', /slice\(0, 19\)\}Z/, ['core/format/count.ts']],
+  ['the rest of a list', / and \$\{[^}]+\} more[`']/, ['core/format/count.ts']],
+  ['a number that may be higher', /\$\{(n|count|[\w.]+\.n)\}\+`/, ['core/format/count.ts']],
+  ['the end of a silence', /until \$\{(timeText|formatClockTime|new Date)/, []],
+];
+
+test('E5 counts, lists, silence and clock times are spelled in core/format alone', () => {
+  for (const [what, pattern, allowed] of SPELLED) {
+    const found = programFiles().filter(({ path, text }) => pattern.test(text) && !path.startsWith('test/'));
+    assert.deepEqual(found.map(({ path }) => path).sort(), [...allowed].sort(), what);
+  }
+});
+
 test('E5 90 minutes are the same words for an agent, in a banner, in the menu and on the page', () => {
   const ts = '2026-06-20T10:00:00.000000+00:00';
   const now = Date.parse(ts) + 90 * MINUTE;

@@ -1,3 +1,4 @@
+import { formatList } from '../../../core/format/index.ts';
 import type { StatusWire } from '../../status/index.ts';
 import { type Finding, ok, skipped, warn } from './finding.ts';
 
@@ -42,6 +43,5 @@ const formatUntil = (time: string): string => (time === 'forever' ? 'until you r
 const MOST_NAMED = 5;
 
 function formatNames(names: readonly string[]): string {
-  const unnamed = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${unnamed > 0 ? ` and ${unnamed} more` : ''}`;
+  return formatList(names, MOST_NAMED);
 }

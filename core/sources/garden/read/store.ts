@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { formatRest } from '../../../format/index.ts';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import { createGardenFault } from '../fault.ts';
@@ -97,7 +98,7 @@ export function findMixedGenerations(records: readonly MetaRecord[]): Defect | n
   if (later.length === 0 || earlier.length === 0) return null;
   const [fewer, named] = later.length < earlier.length ? [later, 'v3'] : [earlier, 'v1 and v2'];
   const names = fewer.slice(0, MOST_NAMED).map(({ gardenId }) => `${gardenId}${SUFFIX}`);
-  const rest = fewer.length > names.length ? ` and ${fewer.length - names.length} more` : '';
+  const rest = formatRest(fewer.length - names.length);
   return {
     filename: '.',
     message:

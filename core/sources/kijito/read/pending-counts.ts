@@ -1,3 +1,4 @@
+import { formatRest } from '../../../format/index.ts';
 import { type Count, exactly, type Instant, UNKNOWN } from '../../../model/index.ts';
 import type { Log } from '../../../ports/index.ts';
 import type { DirectoryMember, PendingCounts, UnreadCounts } from '../../source.ts';
@@ -133,7 +134,7 @@ export function createListDefects(list: () => string, log: Log): ListDefects {
 
   function logDefects(defects: readonly string[]): void {
     const named = defects.slice(0, MOST_NAMED).join('; ');
-    const now = defects.length > MOST_NAMED ? `${named}; and ${defects.length - MOST_NAMED} more` : named;
+    const now = defects.length > MOST_NAMED ? `${named};${formatRest(defects.length - MOST_NAMED)}` : named;
     if (now !== before) {
       if (now === '') log.info(`${list()}: every entry can be read again`);
       else log.warn(`${list()}: ${now}. The other entries are used.`);
