@@ -1,5 +1,6 @@
 import type { CommandEntry } from '../../core/command/index.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';
+import { SOURCE_COMMANDS } from './source-commands.ts';
 
 /** Every command by name, in the order of the help text. A command's file is loaded when the command runs. */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
@@ -29,16 +30,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./gate.ts'),
   },
-  garden: {
-    summary: 'citizens of a garden of native sessions, their mail and their markers',
-    needs: 'bare',
-    load: () => import('./garden.ts'),
-  },
-  brainclaw: {
-    summary: 'the board of a project that brainclaw keeps, its journal and the mail of its agents',
-    needs: 'bare',
-    load: () => import('./brainclaw.ts'),
-  },
+  ...SOURCE_COMMANDS,
   daemon: {
     summary: 'the process that listens for a persona and rings once between its turns',
     needs: 'bare',

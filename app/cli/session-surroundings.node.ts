@@ -1,4 +1,4 @@
-import { findCurrentFolder, findOwnHome } from '../../core/state/index.ts';
+import { findWorkFolder } from '../../core/state/index.ts';
 import { checkLiveness, type ProcessLiveness, type Session } from '../open/index.ts';
 
 /**
@@ -12,7 +12,7 @@ export function getSurroundings(): {
   readonly platform: NodeJS.Platform;
 } {
   return {
-    cwd: findCurrentFolder() ?? findOwnHome(),
+    cwd: findWorkFolder(),
     own: process.pid,
     parent: process.ppid,
     platform: process.platform,

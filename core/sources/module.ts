@@ -1,4 +1,5 @@
 import type { Fact } from '../board/index.ts';
+import type { Command, CommandEntry, Io } from '../command/index.ts';
 import type { AgentState, PersonaId, SourceId } from '../model/index.ts';
 import type { Clock, Log, Random } from '../ports/index.ts';
 import type { Service } from '../services/index.ts';
@@ -42,6 +43,8 @@ export interface SourceModule<S extends object> {
   readonly texts?: Readonly<Record<string, string>>;
   /** Whether it has projects, which have a board and a page of their own: `WatchedSource.projects`. */
   readonly hasProjects?: boolean;
+  /** Its commands, each `hivebar NAME`. */
+  readonly commands?: readonly SourceCommand[];
   /** The checks of `hivebar doctor`. */
   doctor?(settings: S): readonly SourceCheck[];
 }
@@ -52,6 +55,34 @@ export interface SourceAction {
   readonly title: string;
   /** A JSON Schema. */
   readonly params: object;
+}
+
+/** A command of a source. Its file is loaded when it runs, or when its help is read. */
+export interface SourceCommand extends Pick<CommandEntry, 'summary' | 'needs'> {
+  readonly name: string;
+  load(): Promise<{ createCommand(host: CommandHost): Command }>;
+}
+
+/** What the house gives to the commands of sources. */
+export interface CommandHost {
+  /** Hivebar's own version. */
+  readonly version: string;
+  /** Creates a log that writes lines to stderr, each after `name` and a colon. */
+  createLog(io: Io, name: string): Log;
+  /** Returns a signal that aborts when the process is asked to stop. The process then no longer stops on its own. */
+  createStopSignal(): AbortSignal;
+  /** Opens stdout for lines that are written as they come. */
+  openOutput(): Promise<CommandOutput>;
+  /** Reads the settings file. @throws Fault `settings` when it has a mistake */
+  readSettings(env: Io['env']): Promise<object>;
+}
+
+/** Stdout, of which a reader that does not read blocks nothing. */
+export interface CommandOutput {
+  /** `stopped` means that `stop` was aborted before all of the text was taken. */
+  write(text: string, stop: Pick<AbortSignal, 'aborted'>): Promise<'written' | 'reader gone' | 'stopped'>;
+  /** Whether the reader went away without a write that would tell. */
+  isReaderGone(): boolean;
 }
 
 /** What the settings of a source are checked against. */

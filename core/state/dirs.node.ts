@@ -46,6 +46,11 @@ export function findCurrentFolder(): string | null {
   }
 }
 
+/** The current folder, or the home directory when the current folder was removed: where a relative path on a command line begins. */
+export function findWorkFolder(): string {
+  return findCurrentFolder() ?? findOwnHome();
+}
+
 /**
  * The current folder, for a caller that cannot do without it.
  * @param subject names the relative value, as `HIVEBAR_HOME is x`

@@ -17,7 +17,7 @@ export {
   type SqlValue,
   type Statement,
 } from './database.node.ts';
-export { findCurrentFolder, findOwnDirs, findOwnHome, requireCurrentFolder } from './dirs.node.ts';
+export { findCurrentFolder, findOwnDirs, findOwnHome, findWorkFolder, requireCurrentFolder } from './dirs.node.ts';
 export { computeDirs, type Dirs, type Surroundings } from './dirs.ts';
 export { createRealDisk } from './disk.node.ts';
 export { type CommitSchedule, createCommitSchedule, createGroupCommit, type GroupCommit } from './group-commit.node.ts';

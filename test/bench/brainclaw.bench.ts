@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { realFiles } from '../../core/ports/index.ts';
 import {
   type SimulatedProject,
   type SimulationStory,
   STORY,
   writeSimulatedProject,
-} from '../../app/cli/brainclaw/simulate/index.ts';
-import { realFiles } from '../../core/ports/index.ts';
+} from '../../core/sources/brainclaw/commands/simulate/index.ts';
 import { createJournalReader, toBoardSummary } from '../../core/sources/brainclaw/index.ts';
 import type { Cost } from './brainclaw-reader.ts';
 import { bench, ms, quantile } from './harness.ts';

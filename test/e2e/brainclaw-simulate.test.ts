@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { SimulationSummary, simulateMail } from '../../app/cli/brainclaw/simulate/index.ts';
+import type { SimulationSummary, simulateMail } from '../../core/sources/brainclaw/commands/simulate/index.ts';
 import { type BrainclawCli, brainclawCli, type Examined, startTail } from '../kit/brainclaw-cli.ts';
 import { DATA } from '../kit/brainclaw-store.ts';
 import { startCli } from '../kit/process.ts';

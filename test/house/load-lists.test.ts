@@ -77,7 +77,7 @@ describe('load lists', () => {
     const files = programFiles();
     const opens = 'core/sources/brainclaw/act/session.ts';
     const client = '@modelcontextprotocol/client';
-    for (const entry of ['app/program/tray.ts', 'app/cli/brainclaw.ts']) {
+    for (const entry of ['app/program/tray.ts', 'core/sources/brainclaw/commands/index.ts']) {
       assert.ok(loads(files, entry).get(client)?.endsWith(`${opens} -> ${client}`), entry);
       const without = files.map((file) =>
         file.path === opens ? { ...file, imports: file.imports.filter(({ specifier }) => specifier !== client) } : file,

@@ -34,9 +34,6 @@ const EXCEPTIONS: readonly NameException[] = [
   { path: 'app/sources/hive-watchers.ts', name: 'kijito', why: 'the events of a log have the kind of this contract' },
   { path: 'core/sources/index.ts', name: 'kijito', why: 'the adapter of the contract that the local hive speaks too' },
   { path: 'app/cli/hive.ts', name: 'kijito', why: COMMANDS },
-  ...['garden', 'brainclaw'].flatMap((name) => [
-    ...['app/cli/commands.ts', `app/cli/${name}.ts`, `app/cli/${name}/`].map((path) => ({ path, name, why: COMMANDS })),
-  ]),
   ...['item-actions', 'project', 'projects', 'sheet'].map((file) => ({
     path: `ui-static/${file}.ts`,
     name: 'brainclaw',

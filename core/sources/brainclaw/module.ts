@@ -10,6 +10,14 @@ export const brainclaw = {
   settings: BRAINCLAW_SETTINGS,
   hasProjects: true,
   actions: [{ name: BRAINCLAW, title: 'Act on an item of a project', params: ACTION_PARAMS }],
+  commands: [
+    {
+      name: BRAINCLAW,
+      summary: 'the board of a project that brainclaw keeps, its journal and the mail of its agents',
+      needs: 'bare',
+      load: () => import('./commands/index.ts'),
+    },
+  ],
   open: async (settings, host) => (await import('./open.ts')).openBrainclaw(settings, host),
   doctor: (settings) => [
     {

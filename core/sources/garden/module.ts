@@ -8,6 +8,14 @@ export const garden = {
   summary: 'the mail of native sessions in a garden store',
   settings: GARDEN_SETTINGS,
   texts: { 'no-drain': 'no agent reads this mailbox' },
+  commands: [
+    {
+      name: GARDEN,
+      summary: 'citizens of a garden of native sessions, their mail and their markers',
+      needs: 'bare',
+      load: () => import('./commands/index.ts'),
+    },
+  ],
   open: async (settings, host) => (await import('./open.ts')).openGarden(settings, host),
   doctor: (settings) => [
     {

@@ -1,2 +1,0 @@
-export { BRAINCLAW_SCHEMA } from './args.ts';
-export { runBrainclaw } from './run.ts';

@@ -1,2 +1,0 @@
-export { GARDEN_SCHEMA } from './args.ts';
-export { runGarden } from './run.ts';

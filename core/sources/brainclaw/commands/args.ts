@@ -1,0 +1,162 @@
+import { type CommandSchema, type ParsedValues, parseCommandLine, toUsageFault } from '../../../command/index.ts';
+
+const JSON_FLAG = { type: 'boolean', help: 'print JSON for a script' } as const;
+const PROJECT = {
+  project: {
+    type: 'string',
+    value: 'PATH|ID',
+    completes: 'file',
+    help: 'a folder of the project, or the id of one that the settings name (default: the current folder)',
+  },
+  json: JSON_FLAG,
+} as const;
+const UNTIL = { type: 'string', value: 'SEQ', help: 'as it was at that record' } as const;
+const count = (help: string) => ({ type: 'string', value: 'N', help }) as const;
+
+export const BRAINCLAW_SCHEMA = {
+  name: 'brainclaw',
+  about: [
+    'A project that brainclaw keeps: its board, and the mail of its agents. All but act and simulate read the files of its',
+    'store and nothing else: nothing is written, locked or started there, and no mail is marked.',
+  ],
+  verbs: {
+    board: {
+      help: 'what asks for attention, and how much there is of everything',
+      flags: { ...PROJECT, until: UNTIL },
+    },
+    attention: {
+      help: 'what asks for a person: why, what, who, and since which record',
+      flags: { ...PROJECT, until: UNTIL },
+    },
+    activity: {
+      help: 'sessions, progress and notes, the newest last',
+      flags: { ...PROJECT, until: UNTIL, limit: count('so many (default 20, at most 200)') },
+    },
+    inbox: {
+      help: 'what waits for every agent; the messages of one',
+      positionals: { agent: { value: 'AGENT', optional: true } },
+      flags: PROJECT,
+    },
+    doctor: {
+      help: 'whether the store is in order. Exit 0: it is; 1: defects; 3: it cannot be read',
+      flags: PROJECT,
+    },
+    tail: {
+      help: 'records as the board applies them, one line each; with --json what became of each',
+      flags: {
+        ...PROJECT,
+        follow: { type: 'boolean', short: 'f', help: 'go on with what comes; wait for a journal that is off' },
+        lines: { type: 'string', value: 'N', short: 'n', help: 'the last so many of those there are (default 10)' },
+        since: { type: 'string', value: 'SEQ', help: 'those with a higher seq; 0: all' },
+        'stat-only': { type: 'boolean', help: 'look every 10 s, as on a disk that tells of no changes' },
+      },
+    },
+    act: {
+      help: 'have brainclaw act on an item, when the settings let it (brainclaw.actions). Exit 3: it is not installed, and the call is printed. DO is accept or reject (a candidate; reject also what an action asks for), resolve or cancel (an action: grants or answers it, or withdraws it), release (the claim of an agent), start, finish, block or drop (a plan), complete-step (of a plan), ack (a message to yourself)',
+      positionals: {
+        action: {
+          value: 'DO',
+          optional: true,
+          completes: [
+            'accept',
+            'reject',
+            'resolve',
+            'cancel',
+            'release',
+            'start',
+            'finish',
+            'block',
+            'drop',
+            'complete-step',
+            'ack',
+          ],
+        },
+        item: { value: 'ITEM', optional: true },
+      },
+      flags: {
+        ...PROJECT,
+        text: { type: 'string', help: 'the reason, or the answer' },
+        step: { type: 'string', value: 'ID', help: 'with complete-step: which step' },
+      },
+    },
+    simulate: {
+      help: 'write a made-up store, for tries and tests, always the same for the same seed',
+      flags: {
+        to: {
+          type: 'string',
+          value: 'DIR',
+          completes: 'file',
+          required: true,
+          help: 'where; a store that was not made so is never touched',
+        },
+        json: JSON_FLAG,
+        records: count('in its journal (default 500)'),
+        agents: count('agents (default 4)'),
+        attention: count('items that ask for a person (default 5)'),
+        handoffs: count('open handoffs (default 10)'),
+        'handoff-bytes': { type: 'string', value: 'B', help: 'in each of them (default 1000)' },
+        seed: { type: 'string', value: 'S', help: 'the same seed makes the same store (default 1)' },
+        roll: { type: 'string', value: 'BYTES', help: 'from which a segment is followed by another (default 10 MiB)' },
+        'follow-rate': { type: 'string', value: 'R', help: 'then append so many records a second until it is stopped' },
+      },
+    },
+  },
+  notes: [
+    'Exit codes: 0 done; 1 failed, no project, or the journal is off; 2 wrong usage; of doctor and act see above.',
+  ],
+  examples: [
+    { run: 'hivebar brainclaw attention', does: 'what asks for you in the project of this folder' },
+    { run: 'hivebar brainclaw inbox codex --project ~/src/app', does: 'the mail of one agent' },
+    { run: 'hivebar brainclaw act reject cnd_12 --text "too narrow"', does: 'says no to a candidate' },
+    { run: 'hivebar brainclaw tail --follow --json', does: 'every record as it comes' },
+  ],
+} as const satisfies CommandSchema;
+
+type BrainclawValues = ParsedValues<typeof BRAINCLAW_SCHEMA>;
+type BrainclawFlagName<T> = T extends unknown ? Exclude<keyof T, 'verb' | 'agent' | 'action' | 'item'> : never;
+
+export type BrainclawVerb = BrainclawValues['verb'];
+
+/** The flags of any verb; those of other verbs are undefined. */
+export type BrainclawFlags = {
+  readonly [K in BrainclawFlagName<BrainclawValues>]?: Extract<BrainclawValues, { readonly [P in K]: unknown }>[K];
+};
+type NumberFlag = Exclude<BrainclawFlagName<BrainclawValues>, 'json' | 'follow' | 'stat-only'>;
+
+export interface BrainclawArgs {
+  readonly verb: BrainclawVerb;
+  /** The words after the verb. */
+  readonly words: readonly string[];
+  readonly flags: BrainclawFlags;
+}
+
+const POSITIONALS: readonly string[] = ['agent', 'action', 'item'];
+
+/** @throws Fault `usage` */
+export function parseBrainclawArgs(args: readonly string[]): BrainclawArgs {
+  const values = parseCommandLine(BRAINCLAW_SCHEMA, args);
+  const { verb, ...flags } = values;
+  const empty = Object.entries(flags).find(([name, value]) => value === '' && !POSITIONALS.includes(name));
+  if (empty !== undefined) throw toUsageFault(new Error(`--${empty[0]} is empty`));
+  if (values.verb === 'tail' && values.lines !== undefined && values.since !== undefined)
+    throw toUsageFault(new Error('give only one of --lines and --since'));
+  return { verb, words: listWords(values), flags };
+}
+
+function listWords(values: BrainclawValues): readonly string[] {
+  const words = values.verb === 'inbox' ? [values.agent] : values.verb === 'act' ? [values.action, values.item] : [];
+  return words.filter((word) => word !== undefined);
+}
+
+/**
+ * Parses a flag's value as a whole number.
+ * @throws Fault `usage`
+ */
+export function parseWholeNumber(flags: BrainclawFlags, flag: NumberFlag, least: number): number | null {
+  const text = flags[flag];
+  if (text === undefined) return null;
+  const value = Number(text);
+  if (!/^\d{1,15}$/.test(text) || value < least)
+    throw toUsageFault(new Error(`--${flag} ${text}: must be a whole number${least > 0 ? `, ${least} or more` : ''}`));
+  return value;
+}
