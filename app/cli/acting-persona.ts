@@ -13,7 +13,7 @@ import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts'
  */
 export function resolveActingPersona(io: Io, db: Database, personaFlag: string | undefined): string {
   const { cwd } = getSurroundings();
-  if (personaFlag === '') throw toUsageFault(new Error('--as: who? Give the name of a persona'));
+  if (personaFlag === '') throw toUsageFault(new Error('--as is empty: give the name of a persona'));
   const { config } = findOwnDirs({ ...io.env });
   const resolveName = (alias: string): string => locateInbox(alias, config).name;
   const { persona } = identifyCaller({ persona: personaFlag, session: undefined, env: io.env, cwd, resolveName }, () =>
@@ -21,7 +21,7 @@ export function resolveActingPersona(io: Io, db: Database, personaFlag: string |
   );
   if (persona !== null) return persona;
   throw toUsageFault(
-    new Error(`for whom? No one persona is known to work in ${cwd}: give --as PERSONA, or set HIVEBAR_PERSONA`),
+    new Error(`no single persona is known to work in ${cwd}: give --as PERSONA, or set HIVEBAR_PERSONA`),
   );
 }
 

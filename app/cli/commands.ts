@@ -16,7 +16,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./send.ts'),
   },
   inbox: {
-    summary: 'list, show, read, push or drain what agents are told in the local hive',
+    summary: 'list, show, read, push or drain messages and items of the local hive',
     needs: 'store',
     load: () => import('./inbox.ts'),
   },
@@ -26,13 +26,13 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./decision.ts'),
   },
   gate: {
-    summary: 'what an agent must have done before its session stops',
+    summary: 'register and mark conditions that hold a stop, a tool or a prompt',
     needs: 'store',
     load: () => import('./gate.ts'),
   },
   ...SOURCE_COMMANDS,
   daemon: {
-    summary: 'the process that listens for a persona and rings once between its turns',
+    summary: 'install and control persona daemons, which ring when something waits',
     needs: 'bare',
     load: () => import('./daemon.ts'),
   },
@@ -52,12 +52,12 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./open.ts'),
   },
   mute: {
-    summary: 'no notifications of one persona, for a time or for ever',
+    summary: 'mute a persona: no notifications, for a time or until unmuted',
     needs: 'tray',
     load: () => import('./mute.ts'),
   },
   unmute: {
-    summary: 'notifications of a muted persona again',
+    summary: 'unmute a persona',
     needs: 'tray',
     load: () => import('./unmute.ts'),
   },
@@ -72,22 +72,22 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./unhide.ts'),
   },
   pause: {
-    summary: 'no notifications at all, for a time or until resumed',
+    summary: 'pause all notifications, for a time or until resumed',
     needs: 'tray',
     load: () => import('./pause.ts'),
   },
   resume: {
-    summary: 'notifications again after a pause',
+    summary: 'resume notifications after a pause',
     needs: 'tray',
     load: () => import('./resume.ts'),
   },
   hive: {
-    summary: 'watch further hives, or no longer',
+    summary: 'add, list or remove further hives',
     needs: 'bare',
     load: () => import('./hive.ts'),
   },
   nats: {
-    summary: 'prove that a NATS server can relay the local hive to other machines',
+    summary: 'check that a NATS server can relay the local hive to other machines',
     needs: 'bare',
     load: () => import('./nats.ts'),
   },
@@ -102,7 +102,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./session.ts'),
   },
   hook: {
-    summary: 'what agent programs run between the turns of their agents; install it there',
+    summary: 'install the hooks that agent programs run between turns',
     needs: 'store',
     load: () => import('./hook.ts'),
   },
@@ -112,17 +112,17 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./watch.ts'),
   },
   notify: {
-    summary: 'show a banner to try out the notifications',
+    summary: 'show a test notification',
     needs: 'tray',
     load: () => import('./notify.ts'),
   },
   doctor: {
-    summary: 'say why there is no icon, no banner or no mail, and what to do',
+    summary: 'find out why there is no icon, no notification or no mail',
     needs: 'bare',
     load: () => import('./doctor.ts'),
   },
   service: {
-    summary: 'start Hivebar at every login, with or without a desktop, or no longer',
+    summary: 'start Hivebar at every login, with or without a desktop',
     needs: 'bare',
     load: () => import('./service.ts'),
   },

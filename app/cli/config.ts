@@ -19,23 +19,23 @@ const takesWord = (value: string, missing: string) => ({ value, missing, mayBeEm
 export const command = defineCommand(
   {
     name: 'config',
-    about: ['A file with a mistake in it is never written to.'],
+    about: ['A file with a mistake is never changed.'],
     verbs: {
-      path: { help: 'where the settings are' },
+      path: { help: 'print the path of the settings file' },
       show: {
-        help: 'every setting as it holds at the next start, and which are defaults',
+        help: 'print every setting as it applies at the next start, with its default',
         flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
       },
-      validate: { help: 'every mistake with its line and column; exit 1 when there is one' },
+      validate: { help: 'print every mistake with line and column; exit 1 if there is one' },
       set: {
-        help: 'write one setting, when it fits; VALUE is JSON, or a word as it is',
+        help: 'write one setting if it is valid; VALUE is JSON or a plain word',
         positionals: {
           key: takesWord('KEY', 'config set: needs KEY VALUE'),
           value: takesWord('VALUE', 'config set: needs KEY VALUE'),
         },
       },
       unset: {
-        help: 'take one out, so that its default applies',
+        help: 'remove one setting, so that its default applies',
         positionals: { key: takesWord('KEY', 'config unset: needs KEY') },
       },
     },
@@ -108,7 +108,7 @@ function change(io: Io, config: string, key: string, value: unknown): number {
   ensurePrivateDir(createRealDisk(createStderrLog(io, 'hivebar config')), config);
   if (value === undefined) file.unset(key);
   else file.set(key, value);
-  const now = value === undefined ? 'has its default again' : `is ${displayJson(JSON.stringify(value))}`;
+  const now = value === undefined ? 'is back to its default' : `is ${displayJson(JSON.stringify(value))}`;
   io.out(`${key} ${displayName(now)}: ${NEXT_START}\n`);
   return 0;
 }

@@ -33,7 +33,9 @@ const CANCELLED = 6;
 const OPERATOR = 'operator';
 
 const takesId = (verb: string) =>
-  ({ id: { value: 'ID', parse: parseId, missing: `decision ${verb}: which one? Give its number` } }) as const;
+  ({
+    id: { value: 'ID', parse: parseId, missing: `decision ${verb}: the number of the decision is missing` },
+  }) as const;
 
 const BY = {
   by: {
@@ -47,37 +49,37 @@ const BY = {
 const SCHEMA = {
   name: 'decision',
   about: [
-    'A question that an agent asks of a person. Its answer lands in the inbox of who asked, also with hivebar closed.',
+    'A question of an agent to a person. The answer goes to the inbox of the agent, even while hivebar is closed.',
   ],
   flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
   verbs: {
     create: {
-      help: 'ask; without PROMPT it is read from stdin',
+      help: 'ask a question; without PROMPT it is read from stdin',
       positionals: { words: { value: 'PROMPT', optional: true, many: true } },
       flags: {
         as: {
           type: 'string',
           value: 'PERSONA',
           completes: 'persona',
-          help: 'who asks (default: HIVEBAR_PERSONA, else whose session is kept for this folder)',
+          help: 'who asks (default: HIVEBAR_PERSONA, else the persona with a session in this folder)',
         },
         option: {
           type: 'string',
           value: 'ID=LABEL',
           multiple: true,
           parse: parseOption,
-          help: 'an answer to choose; ID:SHORT=LABEL has a short text for a button',
+          help: 'an answer to choose; ID:SHORT=LABEL adds a short text for a button',
         },
-        'free-text': { type: 'boolean', help: 'text is an answer too' },
+        'free-text': { type: 'boolean', help: 'accept free text as an answer' },
         default: { type: 'string', value: 'ID', help: 'the option that applies when nobody answers in time' },
         timeout: {
           type: 'duration',
           value: 'SPAN',
           parse: parseTimeout,
           completes: ['never'],
-          help: 'how long an answer is waited for: 90s, 30m, 2h, 1d (default) or never',
+          help: 'how long to wait for an answer: 90s, 30m, 2h, 1d (default) or never',
         },
-        context: { type: 'string', help: 'what one has to know to answer' },
+        context: { type: 'string', help: 'background for the person who answers' },
         urgency: {
           type: 'string',
           value: 'low|normal|high',
@@ -87,29 +89,34 @@ const SCHEMA = {
         'max-iterations': {
           type: 'number',
           parse: parseCount,
-          help: 'how often it may be asked, guidance and all (default: 3)',
+          help: 'how often it may be asked, with guidance in between (default: 3)',
         },
-        refines: { type: 'number', value: 'ID', parse: parseCount, help: 'another proposal in place of that open one' },
+        refines: {
+          type: 'number',
+          value: 'ID',
+          parse: parseCount,
+          help: 'replace that open decision with another proposal',
+        },
         wait: { type: 'boolean', help: 'wait for the answer, as wait does' },
         limit: { type: 'duration', help: 'with --wait: wait no longer than this' },
       },
     },
     list: {
-      help: 'the newest decisions',
+      help: 'list the newest decisions',
       flags: {
         as: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'only what this persona asked' },
         open: { type: 'boolean', help: 'only those without an answer' },
         limit: { type: 'number', default: '50', parse: parseCount, help: 'at most so many' },
       },
     },
-    show: { help: 'one in full', positionals: takesId('show') },
+    show: { help: 'show one decision in full', positionals: takesId('show') },
     respond: {
       help: 'answer a decision',
       positionals: takesId('respond'),
       flags: {
-        select: { type: 'string', value: 'ID', help: 'the option, with or without text' },
-        text: { type: 'string', help: 'alone it is guidance, and the decision is asked again' },
-        'accept-guidance': { type: 'boolean', help: 'text alone closes the decision' },
+        select: { type: 'string', value: 'ID', help: 'choose this option; text may be added' },
+        text: { type: 'string', help: 'without --select it is guidance, and the agent asks again' },
+        'accept-guidance': { type: 'boolean', help: 'close the decision with the text as guidance' },
         ...BY,
       },
     },
@@ -119,13 +126,13 @@ const SCHEMA = {
       flags: { limit: { type: 'duration', help: 'wait no longer than this' } },
     },
     cancel: {
-      help: 'take it back',
+      help: 'cancel a decision',
       positionals: takesId('cancel'),
       flags: { ...BY, reason: { type: 'string', help: 'why' } },
     },
   },
   notes: [
-    'wait ends with 0: answered, 3: still open, 4: guidance, and open again, 5: not answered in time,',
+    'wait exits with 0: answered, 3: still open, 4: guidance, asked again, 5: not answered in time,',
     '6: cancelled.',
   ],
   examples: [
@@ -282,7 +289,7 @@ async function wait(
   if (asJson) printJson(io, toDecisionJson(decision));
   else if (decision.outcome.is !== 'open') io.out(formatLines(formatOutcome(decision)));
   if (waited.is === 'limit' || waited.is === 'stopped')
-    io.err(`decision ${id} is still open: go on with hivebar decision wait ${id}\n`);
+    io.err(`decision ${id} is still open: continue with hivebar decision wait ${id}\n`);
   return toExitCode(waited.is, decision);
 }
 

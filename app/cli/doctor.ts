@@ -14,14 +14,14 @@ export const command = defineCommand(
   {
     name: 'doctor',
     about: [
-      'Looks at everything an icon, a banner and mail depend on, and says the next step. It changes nothing, works with',
-      'Hivebar running or not, and takes some seconds at most.',
+      'Checks everything that icon, notifications and mail depend on, and names the next step. It changes nothing, works',
+      'whether Hivebar runs or not, and takes a few seconds.',
     ],
     flags: { json: { type: 'boolean', help: 'the same for a script (docs/contract/command-line.md)' } },
     notes: ['Exit code 0: nothing fails, there may be warnings; 1: something fails.'],
     examples: [
       { run: 'hivebar doctor', does: 'why is there no icon, no banner, no mail?' },
-      { run: "hivebar doctor --json | jq '.checks[] | select(.next)'", does: 'only what asks for a next step' },
+      { run: "hivebar doctor --json | jq '.checks[] | select(.next)'", does: 'only checks with a next step' },
     ],
   },
   async ({ json }, io) => {

@@ -8,7 +8,7 @@ import { formatSpan, parseSpan, SPAN_FLAGS } from './span.ts';
 export const command = defineCommand(
   {
     name: 'mute',
-    about: ['No notifications of this persona; its mail is counted and its events are written as ever.'],
+    about: ['No notifications of this persona. Its mail is still counted and its events are still written.'],
     positionals: ONE_PERSONA,
     flags: SPAN_FLAGS,
     examples: [

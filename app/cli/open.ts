@@ -8,7 +8,7 @@ export const command = defineCommand(
     name: 'open',
     about: [
       "Opens the persona's session as a click on its notification does; where there is none, its page. Without PERSONA the",
-      'status page. Where nothing can be opened, the address is printed.',
+      'status page. If nothing can be opened, the address is printed.',
     ],
     positionals: { persona: { value: 'PERSONA', optional: true, completes: 'persona' } },
     flags: {

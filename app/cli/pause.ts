@@ -6,7 +6,7 @@ import { formatSpan, parseSpan, SPAN_FLAGS } from './span.ts';
 export const command = defineCommand(
   {
     name: 'pause',
-    about: ['No notifications at all; mail is counted and events are written as ever.'],
+    about: ['No notifications. Mail is still counted and events are still written.'],
     flags: SPAN_FLAGS,
     examples: [
       { run: 'hivebar pause --for 30m', does: 'quiet for half an hour' },

@@ -67,7 +67,11 @@ describe('hivebar brainclaw act', () => {
     const before = candidatesIn(store);
     const env = { ...AGENT_SHELL, ...server.env };
     const done = await home.run(['brainclaw', 'act', 'accept', id, '--project', store.dir], { env });
-    assert.equal(done.stdout, `brainclaw took accept ${id}; the board shows it once its journal does\n`, done.stderr);
+    assert.equal(
+      done.stdout,
+      `brainclaw accepted accept ${id}; the board shows it when the journal has it\n`,
+      done.stderr,
+    );
     assert.equal(done.code, 0);
     assert.deepEqual(calls(server), [
       { name: 'bclaw_transition', arguments: { entity: 'candidate', id, to: 'accepted' } },
@@ -135,7 +139,7 @@ describe('hivebar brainclaw act', () => {
     const { env } = installed(files, 'error');
     const failed = await home.run(['brainclaw', 'act', 'release', 'clm_9', '--project', store.dir], { env });
     assert.equal(failed.code, 1);
-    assert.match(failed.stderr, /bclaw_release_claim \{.*\}: Claim not found: \[31m clm_9: mend what brainclaw names/);
+    assert.match(failed.stderr, /bclaw_release_claim \{.*\}: Claim not found: \[31m clm_9: correct what brainclaw names/);
     assert.ok(!failed.stderr.includes('\u001b'));
   });
 

@@ -113,8 +113,8 @@ describe('a daemon from the command line', () => {
       [['acme-ada', 'x'], /x is too much/],
       [['acme-ada', ...ADA], /say acme-ada, or --tenant and --identity/],
       [['--tenant', 'acme'], /say both --tenant and --identity/],
-      [['--tenant', 'ACME', '--identity', 'ada'], /ACME is no slug/],
-      [['--tenant', '..', '--identity', 'ada'], /\.\. is no slug/],
+      [['--tenant', 'ACME', '--identity', 'ada'], /ACME is not valid/],
+      [['--tenant', '..', '--identity', 'ada'], /\.\. is not valid/],
       [['--nonsense'], /--nonsense/],
     ];
     for (const [words, said] of cases) {

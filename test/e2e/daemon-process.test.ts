@@ -290,7 +290,7 @@ describe('a persona daemon that cannot be', () => {
     using home = daemonHome();
     await using cli = home.spawn({ tenant: 'ACME!', identity: 'ada' });
     assert.equal((await cli.ended()).code, 78);
-    assert.match(cli.stderr, /ACME! is no slug/);
+    assert.match(cli.stderr, /ACME! is not valid/);
     assert.equal((await ends(home, ['--nonsense'])).code, 78);
   });
 });

@@ -211,7 +211,7 @@ describe('a wait', () => {
       await until('the mark', () => markOf(mark) === 'decision');
       waiting.kill(signal);
       assert.deepEqual(await waiting.ended(), { code: 3, signal: null });
-      assert.match(waiting.stderr, /still open: go on with hivebar decision wait 1/);
+      assert.match(waiting.stderr, /still open: continue with hivebar decision wait 1/);
       assert.equal(markOf(mark), null);
       assert.equal((await show(home, 1)).state, 'open');
     });

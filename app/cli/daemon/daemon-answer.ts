@@ -32,11 +32,11 @@ function formatRefusal(
 ): string {
   switch (response.is) {
     case 'not-running':
-      return `the daemon ${name} does not run: nobody answers at ${socket}`;
+      return `the daemon ${name} does not run: nothing answers at ${socket}`;
     case 'refused':
       return `the daemon ${name} refused${response.error === null ? '' : ` (${response.error})`}: ${response.message}`;
     case 'bad-answer':
-      return `the daemon ${name} answers what this version does not know`;
+      return `the daemon ${name} sent an answer that this version does not know`;
     case 'silent':
       return `the daemon ${name} does not answer within ${WITHIN_MS / 1000} s`;
   }

@@ -45,7 +45,8 @@ function parseName(
   if (joined !== undefined) throw new Error(`say ${joined}, or --tenant and --identity`);
   if (tenant === undefined || identity === undefined) throw new Error('say both --tenant and --identity');
   for (const slug of [tenant, identity])
-    if (!isSlug(slug)) throw new Error(`${slug || 'an empty text'} is no slug: 1 to 32 letters a-z, digits and dashes`);
+    if (!isSlug(slug))
+      throw new Error(`${slug || 'an empty text'} is not valid: use 1 to 32 letters a-z, digits and dashes`);
   return { tenant, identity };
 }
 

@@ -119,7 +119,7 @@ function formatDrained(name: string, address: string, { items, remaining }: Daem
 
 function toRefusalFault(url: string, status: number, body: unknown): Fault {
   const { origin } = new URL(url);
-  if (status === 200) return new Fault('shape', `${origin} answers a drain with something else`, toScope(origin));
+  if (status === 200) return new Fault('shape', `${origin} sent an invalid answer to a drain`, toScope(origin));
   const detail = isObject(body) && isObject(body.error) ? `: ${String(body.error.message).slice(0, 200)}` : '';
   const code = status === 401 || status === 403 ? 'daemon-token' : 'status';
   return new Fault(code, `${origin} answers a drain with HTTP ${status}${detail}`, toScope(origin));

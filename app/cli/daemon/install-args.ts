@@ -72,16 +72,14 @@ const UUID = /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i;
 function parseSlug(flag: string, text: string): string {
   if (UUID.test(text))
     throw new Error(
-      `--${flag} ${text}: a UUID is no name for a unit, since nobody can read it in a log; give a short name, ` +
+      `--${flag} ${text}: a UUID is not readable in a log; give a short name, ` +
         (flag === 'identity'
           ? `as --identity ada --persona '${text}', which watches the same persona`
           : 'as --tenant acme'),
     );
   const candidate = isSlug(text) ? text : toSlug(text);
   if (isSlug(candidate)) return candidate;
-  throw new Error(
-    `--${flag} ${text || '(empty)'}: no slug of 1 to 32 letters a-z, digits and dashes can be made of it`,
-  );
+  throw new Error(`--${flag} ${text || '(empty)'}: it must contain a letter a-z or a digit`);
 }
 
 function requireText(flag: string, text: string): string {

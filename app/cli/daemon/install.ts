@@ -59,7 +59,7 @@ async function findHarnessTrouble(config: DaemonConfig, io: Io): Promise<string 
     if (deafness === null) return null;
     return `the daemon is installed, and says nothing between turns as long as ${deafness}`;
   } catch (error) {
-    return `the daemon is installed; its hooks could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
+    return `the daemon is installed; its hooks could not be checked: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -116,7 +116,7 @@ function reportNoAnswer(places: DaemonPlaces, { io }: DaemonContext): void {
   const last = findLastLog(places, io.env);
   const why = last === null ? 'its log says nothing' : `its log says: ${last}`;
   const text = `${places.name} is installed and started, and does not answer after ${UP_MS / 1000} s; ${why}`;
-  io.err(`hivebar daemon: ${displayName(`${text} (hivebar daemon list says how it is)`)}\n`);
+  io.err(`hivebar daemon: ${displayName(`${text} (hivebar daemon list shows its state)`)}\n`);
 }
 
 /** Adds a hint: without a session of the launcher the tray program can start the daemon. */
@@ -132,7 +132,7 @@ function readPreviousConfig(places: DaemonPlaces, { disk }: DaemonContext): Daem
     return readDaemonConfig(disk, places);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'daemon-config') throw error;
-    disk.log.warn(`${error.message}: it is written anew`);
+    disk.log.warn(`${error.message}: it is written again`);
     return null;
   }
 }
@@ -251,7 +251,7 @@ function reportInstalled(
   }
   const by =
     path === null
-      ? 'the tray program starts it, as soon as it runs'
+      ? 'the tray process starts it when it runs'
       : isUp
         ? `it runs, now and at every login, by ${path}`
         : `${path} starts it at every login`;

@@ -8,13 +8,13 @@ const WORDS: Readonly<Record<RingWhy, string>> = {
   rung: 'rung',
   queued: 'at the next boundary, if something waits then',
   disconnected: 'not now: its upstream is not connected',
-  reconciling: 'not now: it does not know yet what waits',
-  emitting: 'not now: it rings at this moment',
+  reconciling: 'not now: it does not know yet whether something waits',
+  emitting: 'not now: it is ringing',
   nothing_pending: 'not now: nothing waits',
   outstanding: 'not now: it has rung, and nothing was drained since',
   duplicate_boundary: 'not now: it has rung at this boundary',
-  surface_inject_failed: 'not now: its surface did not take it',
-  stopping: 'not any more: it is about to end',
+  surface_inject_failed: 'not now: its surface did not accept it',
+  stopping: 'no: it is stopping',
 };
 
 /** `daemon notify`: asks for a doorbell at the next turn boundary. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */

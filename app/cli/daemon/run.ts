@@ -49,5 +49,5 @@ function requireValue(flag: string, value: string | undefined): string {
 function parseSlug(flag: string, value: string | undefined): string {
   const text = requireValue(flag, value);
   if (isSlug(text)) return text;
-  throw new Error(`--${flag} ${text} is no slug: 1 to 32 letters a-z, digits and dashes`);
+  throw new Error(`--${flag} ${text} is not valid: use 1 to 32 letters a-z, digits and dashes`);
 }

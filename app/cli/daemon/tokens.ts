@@ -61,7 +61,7 @@ function readToken(path: string, { disk }: DaemonContext): string {
   const bytes = readPrivate(disk, path, MOST_BYTES);
   const token = bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new Fault('unreadable', `${path} holds no token: one word, and nothing else`, { is: 'machine', key: 'token' });
+  throw new Fault('unreadable', `${path} does not hold exactly one word, the token`, { is: 'machine', key: 'token' });
 }
 
 /** Clears the stamps that let hooks skip questions: what the local hive said does not apply to another upstream. */

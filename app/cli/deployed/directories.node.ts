@@ -70,7 +70,7 @@ export function readOldFile(path: string): OldFile {
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) return unusable('is no plain file');
-    if (stat.size > MOST_BYTES) return unusable(`has ${stat.size} bytes, which no state has`);
+    if (stat.size > MOST_BYTES) return unusable(`has ${stat.size} bytes, too large for a state file`);
     return { path, state: parseOldState(readFileSync(fd)), savedAt: stat.mtimeMs };
   } finally {
     closeSync(fd);

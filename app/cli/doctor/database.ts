@@ -46,7 +46,7 @@ export function judgeDatabase(result: DatabaseCheckResult): Finding {
       if (result.report !== undefined)
         return warn(
           result.report,
-          `read ${result.path}.report.json, then move it and what was set aside away: until then this stays`,
+          `read ${result.path}.report.json, then move it and the file that was set aside away to clear this result`,
         );
       const journal =
         result.journalBytes === null ? 'no outbox.journal' : `outbox.journal ${formatSize(result.journalBytes)}`;

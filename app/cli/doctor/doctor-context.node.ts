@@ -99,7 +99,7 @@ async function askTrayState(env: DoctorContext['env']): Promise<TrayProbe> {
     if (health === null || status === null) return { is: 'not-running' };
     const { id, pid, version: running } = health as Record<string, unknown>;
     if (typeof id !== 'string' || typeof pid !== 'number' || typeof running !== 'string')
-      return { is: 'failed', why: 'something answers that is no Hivebar' };
+      return { is: 'failed', why: 'another program answers' };
     if ((status as Record<string, unknown>).schema !== 1)
       return { is: 'failed', why: `Hivebar ${running} answers with another status` };
     return { is: 'answered', id, pid, version: running, status: status as StatusWire };

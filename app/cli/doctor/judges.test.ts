@@ -216,7 +216,7 @@ judged<NotificationDaemonProbe>(
   { isWanted: true, hasDisplay: true, daemon: DAEMON, running: null },
   [
     [{}, /^ok dunst 1\.9 \(actions, body\)/],
-    [{ daemon: { ...DAEMON, can: ['body'] } }, /^warn .*tells of no click/],
+    [{ daemon: { ...DAEMON, can: ['body'] } }, /^warn .*reports no clicks/],
     [{ daemon: { is: 'activatable' } }, /^ok one is started with the first/],
     [{ daemon: { is: 'none' } }, /^fail/],
     [{ daemon: { is: 'none' }, hasDisplay: false }, /^warn/],

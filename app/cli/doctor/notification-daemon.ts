@@ -37,7 +37,7 @@ export function judgeNotificationDaemon({ isWanted, hasDisplay, daemon, running 
       if (daemon.isPaused === true) return warn(`${name} is paused: banners wait`, 'run: dunstctl set-paused false');
       if (!daemon.can.includes('actions'))
         return warn(
-          `${name} shows banners, and tells of no click`,
+          `${name} shows banners but reports no clicks`,
           'open a session from the menu or with hivebar open instead',
         );
       return judgeRunning(

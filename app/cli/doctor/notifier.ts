@@ -17,7 +17,7 @@ export function judgeNotifier({ isWanted, os, arch, own, hasRosetta, hasOsascrip
   if (!isWanted) return skipped('notifications are switched off (the setting notifications is false)');
   if (os === 'win32')
     return ok(
-      'SnoreToast, shown by Windows as "SnoreToast"; Focus Assist hides banners without telling, hivebar status shows what was missed',
+      'SnoreToast, shown by Windows as "SnoreToast"; Focus Assist may hide banners, hivebar status shows what was missed',
     );
   if (os !== 'darwin') return skipped('banners are shown over D-Bus here');
   if (own !== null && Number.parseInt(own.version ?? '0', 10) >= 3)

@@ -15,8 +15,7 @@ export function judgeSocket({ path, is, mode, most, answer }: SocketProbe): Find
   const length = Buffer.byteLength(path);
   if (is !== 'pipe' && length > most)
     return fail(`${path} has ${length} bytes, and a socket may have ${most}`, 'set a shorter HIVEBAR_HOME');
-  if (is === 'other')
-    return warn(`${path} is there and is no socket`, 'the next start moves it aside, or move it away yourself');
+  if (is === 'other') return warn(`${path} is not a socket`, 'the next start moves it aside, or move it away yourself');
   if (answer.is === 'failed') return fail(`${path}: ${answer.why}`, 'end the running Hivebar and start it again');
   if (answer.is === 'not-running') {
     return skipped(is === 'socket' ? `${path} was left behind; the next start replaces it` : 'Hivebar is not running');

@@ -36,11 +36,11 @@ export async function act({ words, flags }: BrainclawArgs, context: BrainclawCon
   try {
     const { says, tool } = await runProjectAction(client, root, wish, clientOptions.principal, stop);
     if (context.asJson) printJson(context, { accepted: true, project: project.id, ...wish, tool, says });
-    else io.out(`brainclaw took ${wish.do} ${wish.item}; the board shows it once its journal does\n`);
+    else io.out(`brainclaw accepted ${wish.do} ${wish.item}; the board shows it when the journal has it\n`);
     return 0;
   } catch (error) {
     if (stop.aborted) {
-      complain(context, 'stopped: whether it was done shows on the board');
+      complain(context, 'stopped: the board shows whether it was done');
       return 1;
     }
     if (!(error instanceof Fault) || error.code !== 'brainclaw-missing') throw error;
@@ -56,7 +56,7 @@ export async function act({ words, flags }: BrainclawArgs, context: BrainclawCon
     if (context.asJson) io.out(`${displayJson(JSON.stringify(plannedCall))}\n`);
     else
       io.out([formatToolCall(call), ...(line === null ? [] : [line])].map((text) => `${displayName(text)}\n`).join(''));
-    complain(context, `brainclaw is not installed here, so nothing was done: that is the call, in ${root}`);
+    complain(context, `brainclaw is not installed here, so nothing was done. The call to make in ${root}`);
     return NOT_INSTALLED;
   }
 }

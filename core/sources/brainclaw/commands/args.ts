@@ -10,49 +10,49 @@ const PROJECT = {
   },
   json: JSON_FLAG,
 } as const;
-const UNTIL = { type: 'string', value: 'SEQ', help: 'as it was at that record' } as const;
+const UNTIL = { type: 'string', value: 'SEQ', help: 'show the state at that record' } as const;
 const count = (help: string) => ({ type: 'string', value: 'N', help }) as const;
 
 export const BRAINCLAW_SCHEMA = {
   name: 'brainclaw',
   about: [
-    'A project that brainclaw keeps: its board, and the mail of its agents. All but act and simulate read the files of its',
-    'store and nothing else: nothing is written, locked or started there, and no mail is marked.',
+    'Shows a brainclaw project: its board and the mail of its agents. All verbs but act and simulate only read the files of its',
+    'store. Nothing is written, locked or started there, and no mail is marked.',
   ],
   verbs: {
     board: {
-      help: 'what asks for attention, and how much there is of everything',
+      help: 'show what needs attention, and counts of everything',
       flags: { ...PROJECT, until: UNTIL },
     },
     attention: {
-      help: 'what asks for a person: why, what, who, and since which record',
+      help: 'show what needs a person: why, what, who, and since which record',
       flags: { ...PROJECT, until: UNTIL },
     },
     activity: {
-      help: 'sessions, progress and notes, the newest last',
+      help: 'show sessions, progress and notes, newest last',
       flags: { ...PROJECT, until: UNTIL, limit: count('so many (default 20, at most 200)') },
     },
     inbox: {
-      help: 'what waits for every agent; the messages of one',
+      help: 'show unread counts of all agents, or the messages of one',
       positionals: { agent: { value: 'AGENT', optional: true } },
       flags: PROJECT,
     },
     doctor: {
-      help: 'whether the store is in order. Exit 0: it is; 1: defects; 3: it cannot be read',
+      help: 'check the store. Exit 0: no defects; 1: defects; 3: it cannot be read',
       flags: PROJECT,
     },
     tail: {
-      help: 'records as the board applies them, one line each; with --json what became of each',
+      help: 'print records as the board applies them, one line each; with --json also the effect of each',
       flags: {
         ...PROJECT,
-        follow: { type: 'boolean', short: 'f', help: 'go on with what comes; wait for a journal that is off' },
-        lines: { type: 'string', value: 'N', short: 'n', help: 'the last so many of those there are (default 10)' },
-        since: { type: 'string', value: 'SEQ', help: 'those with a higher seq; 0: all' },
-        'stat-only': { type: 'boolean', help: 'look every 10 s, as on a disk that tells of no changes' },
+        follow: { type: 'boolean', short: 'f', help: 'follow new records; wait for a journal that is off' },
+        lines: { type: 'string', value: 'N', short: 'n', help: 'start with the last N records (default 10)' },
+        since: { type: 'string', value: 'SEQ', help: 'start after this sequence number; 0: all' },
+        'stat-only': { type: 'boolean', help: 'check every 10 s, for disks that report no changes' },
       },
     },
     act: {
-      help: 'have brainclaw act on an item, when the settings let it (brainclaw.actions). Exit 3: it is not installed, and the call is printed. DO is accept or reject (a candidate; reject also what an action asks for), resolve or cancel (an action: grants or answers it, or withdraws it), release (the claim of an agent), start, finish, block or drop (a plan), complete-step (of a plan), ack (a message to yourself)',
+      help: 'have brainclaw act on an item, if the setting brainclaw.actions allows it. Exit 3: it is not installed, and the call is printed. DO is accept or reject (a candidate; reject also what an action asks for), resolve or cancel (an action: grants or answers it, or withdraws it), release (the claim of an agent), start, finish, block or drop (a plan), complete-step (of a plan), ack (a message to yourself)',
       positionals: {
         action: {
           value: 'DO',
@@ -80,14 +80,14 @@ export const BRAINCLAW_SCHEMA = {
       },
     },
     simulate: {
-      help: 'write a made-up store, for tries and tests, always the same for the same seed',
+      help: 'write a simulated store for tests; the same seed makes the same store',
       flags: {
         to: {
           type: 'string',
           value: 'DIR',
           completes: 'file',
           required: true,
-          help: 'where; a store that was not made so is never touched',
+          help: 'the folder; a store that was not simulated is never changed',
         },
         json: JSON_FLAG,
         records: count('in its journal (default 500)'),
@@ -96,8 +96,8 @@ export const BRAINCLAW_SCHEMA = {
         handoffs: count('open handoffs (default 10)'),
         'handoff-bytes': { type: 'string', value: 'B', help: 'in each of them (default 1000)' },
         seed: { type: 'string', value: 'S', help: 'the same seed makes the same store (default 1)' },
-        roll: { type: 'string', value: 'BYTES', help: 'from which a segment is followed by another (default 10 MiB)' },
-        'follow-rate': { type: 'string', value: 'R', help: 'then append so many records a second until it is stopped' },
+        roll: { type: 'string', value: 'BYTES', help: 'size at which a new segment begins (default 10 MiB)' },
+        'follow-rate': { type: 'string', value: 'R', help: 'then append so many records per second until stopped' },
       },
     },
   },
@@ -105,9 +105,9 @@ export const BRAINCLAW_SCHEMA = {
     'Exit codes: 0 done; 1 failed, no project, or the journal is off; 2 wrong usage; of doctor and act see above.',
   ],
   examples: [
-    { run: 'hivebar brainclaw attention', does: 'what asks for you in the project of this folder' },
+    { run: 'hivebar brainclaw attention', does: 'what needs you in the project of this folder' },
     { run: 'hivebar brainclaw inbox codex --project ~/src/app', does: 'the mail of one agent' },
-    { run: 'hivebar brainclaw act reject cnd_12 --text "too narrow"', does: 'says no to a candidate' },
+    { run: 'hivebar brainclaw act reject cnd_12 --text "too narrow"', does: 'reject a candidate' },
     { run: 'hivebar brainclaw tail --follow --json', does: 'every record as it comes' },
   ],
 } as const satisfies CommandSchema;
