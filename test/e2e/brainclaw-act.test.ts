@@ -139,7 +139,10 @@ describe('hivebar brainclaw act', () => {
     const { env } = installed(files, 'error');
     const failed = await home.run(['brainclaw', 'act', 'release', 'clm_9', '--project', store.dir], { env });
     assert.equal(failed.code, 1);
-    assert.match(failed.stderr, /bclaw_release_claim \{.*\}: Claim not found: \[31m clm_9: correct what brainclaw names/);
+    assert.match(
+      failed.stderr,
+      /bclaw_release_claim \{.*\}: Claim not found: \[31m clm_9: correct what brainclaw names/,
+    );
     assert.ok(!failed.stderr.includes('\u001b'));
   });
 
