@@ -106,7 +106,7 @@ const SCHEMA = {
       flags: {
         as: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'only what this persona asked' },
         open: { type: 'boolean', help: 'only those without an answer' },
-        limit: { type: 'number', default: '50', parse: parseCount, help: 'at most so many' },
+        limit: { type: 'number', default: '50', parse: parseCount, help: 'at most N' },
       },
     },
     show: { help: 'show one decision in full', positionals: takesId('show') },

@@ -54,13 +54,13 @@ const SCHEMA = {
   },
   verbs: {
     register: {
-      help: 'the persona has this gate from now on; a built-in gate of that name is replaced',
+      help: 'add a gate to the persona; it replaces a built-in gate of that name',
       positionals: takesGate('register'),
       flags: {
         hook: hookFlag('when it is checked'),
         mode: { type: 'string', value: 'strict|soft', completes: MODES, help: 'whether it blocks or warns' },
-        description: { type: 'string', help: 'what is wanted' },
-        hint: { type: 'string', help: 'what to do about it' },
+        description: { type: 'string', help: 'what the agent has to do' },
+        hint: { type: 'string', help: 'how to do it' },
         ttl: {
           type: 'string',
           value: 'SECONDS',
@@ -84,21 +84,21 @@ const SCHEMA = {
       },
     },
     remove: {
-      help: 'the persona has this gate no longer; a built-in one is again as everybody has it',
+      help: 'remove a gate; a built-in one has its defaults again',
       positionals: takesGate('remove'),
     },
     mark: {
-      help: 'it is satisfied',
+      help: 'mark it as satisfied',
       positionals: takesGate('mark'),
-      flags: { force: { type: 'boolean', help: 'as the operator, which the strict decision gate asks for' } },
+      flags: { force: { type: 'boolean', help: 'mark it as the operator; the strict decision gate needs this' } },
     },
     clear: {
-      help: 'it is not satisfied any more; without ID all gates, or those of --hook',
+      help: 'mark it as not satisfied; without ID all gates, or those of --hook',
       positionals: { id: { value: 'ID', optional: true } },
       flags: { hook: OF_ONE_HOOK },
     },
     list: { help: 'the gates', aliases: ['session-list'], flags: { hook: OF_ONE_HOOK, json: JSON_FLAG } },
-    status: { help: 'how the gates stand', flags: { hook: OF_ONE_HOOK, json: JSON_FLAG } },
+    status: { help: 'show which gates are satisfied', flags: { hook: OF_ONE_HOOK, json: JSON_FLAG } },
     check: {
       help: 'exit 0: allowed; 1: blocked, with the reason. Without a persona and a session it allows',
       aliases: ['session-check'],
@@ -109,9 +109,9 @@ const SCHEMA = {
         soft: { type: 'boolean', help: 'every gate counts as soft' },
         'stop-hook-active': {
           type: 'boolean',
-          help: 'as the harness says: it does not block again where nothing changed',
+          help: 'the harness reports a continued stop: do not block again if nothing changed',
         },
-        'api-error': { type: 'boolean', help: 'the harness cannot go on: it does not block' },
+        'api-error': { type: 'boolean', help: 'the harness cannot continue: do not block' },
         json: JSON_FLAG,
       },
     },

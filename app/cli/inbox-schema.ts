@@ -13,27 +13,27 @@ export const INBOX_SCHEMA = {
   flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
   verbs: {
     list: {
-      help: 'the newest messages, unread ones with a *; marks nothing',
+      help: 'list the newest messages, unread ones with a *; marks nothing',
       positionals: { persona: { ...PERSONA, optional: true } },
       flags: {
         limit: LIMIT,
-        pending: { type: 'boolean', help: 'instead: the items that no session was shown yet and nobody read' },
-        delivered: { type: 'boolean', help: 'instead: the items that a session was shown' },
-        all: { type: 'boolean', help: 'instead: all items, with what became of each' },
+        pending: { type: 'boolean', help: 'list items that no session was shown and nobody read' },
+        delivered: { type: 'boolean', help: 'list items that a session was shown' },
+        all: { type: 'boolean', help: 'list all items, with the state of each' },
       },
     },
     show: {
-      help: 'one or more in full (without ID: the newest); marks nothing',
+      help: 'show messages in full (without ID: the newest); marks nothing',
       positionals: { persona: takesPersona('show'), ids: IDS },
       flags: { limit: LIMIT },
     },
     read: {
-      help: 'show messages and mark them as read: those, or all that are unread',
+      help: 'show messages and mark them as read (without ID: all unread ones)',
       positionals: { persona: takesPersona('read'), ids: IDS },
       flags: { limit: LIMIT },
     },
     push: {
-      help: 'an item for an agent, shown between its turns; without TEXT from stdin',
+      help: 'push an item for an agent, shown between its turns; without TEXT from stdin',
       positionals: { words: { value: 'TEXT', optional: true, many: true } },
       flags: {
         to: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'who gets it' },
@@ -43,7 +43,7 @@ export const INBOX_SCHEMA = {
           value: 'ID',
           help: 'only that session of the persona; without --to: of the one that announced it',
         },
-        broadcast: { type: 'boolean', help: 'all of them, each until it was shown it itself' },
+        broadcast: { type: 'boolean', help: 'every persona; each is shown it once' },
         type: {
           type: 'string',
           value: 'TYPE',
@@ -55,9 +55,9 @@ export const INBOX_SCHEMA = {
           type: 'string',
           value: '0|1|2|3|4',
           completes: ['0', '1', '2', '3', '4'],
-          help: '0 is never put off, 2 is the default',
+          help: '0 is never deferred, 2 is the default',
         },
-        ttl: { type: 'string', value: 'SPAN', help: 'not shown any more after so long: 30s, 10m, 2h, 1d' },
+        ttl: { type: 'string', value: 'SPAN', help: 'how long it may be shown: 30s, 10m, 2h, 1d' },
         'dedup-key': {
           type: 'string',
           value: 'KEY',

@@ -32,7 +32,7 @@ export const command = defineCommand(
       },
       'no-notifications': { type: 'boolean', help: 'no notifications' },
     },
-    notes: ['HIVEBAR_HOME moves everything it keeps: state, run files, settings.'],
+    notes: ['HIVEBAR_HOME is the directory for everything it stores: state, run files, settings.'],
     examples: [
       { run: 'hivebar', does: 'run it' },
       {

@@ -5,7 +5,7 @@ import { runWithHive } from './open-local-hive.ts';
 export const command = defineCommand(
   {
     name: 'send',
-    about: ['Puts a message into the local hive. It is on the disk when the command ends, also with hivebar closed.'],
+    about: ['Puts a message into the local hive. It is stored when the command ends, even while hivebar is closed.'],
     flags: {
       to: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'who gets it' },
       from: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'who sends it' },
