@@ -1,5 +1,5 @@
-import type { Until } from '../../core/board/index.ts';
-import type { PersonaId } from '../../core/model/index.ts';
+import type { Board, Until } from '../../core/board/index.ts';
+import type { Instant, PersonaId } from '../../core/model/index.ts';
 import { type Database, migrate } from '../../core/state/index.ts';
 
 const STEPS = [
@@ -59,4 +59,10 @@ export function openPreferenceStore(db: Database): PreferenceStore {
     },
     setQuietHours: (on) => void turn.run(QUIET_HOURS, on ? 1 : 0),
   };
+}
+
+/** Puts what is muted and hidden on the board. */
+export function reportPreferences(preferences: PreferenceStore, board: Pick<Board, 'put'>, at: Instant): void {
+  for (const { persona, until } of preferences.mutes()) board.put({ is: 'muted', at, persona, until });
+  for (const persona of preferences.hidden()) board.put({ is: 'hidden', at, persona, hidden: true });
 }

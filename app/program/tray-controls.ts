@@ -22,14 +22,19 @@ export interface TrayControlsOptions {
   readonly login: LoginStart;
   readonly decisions: Decisions;
   readonly hiveChanged: () => void;
-  /** @throws Fault `usage` before the surfaces are started */
-  readonly surfaces: () => Surfaces;
+  /** Null before the surfaces are started. */
+  readonly surfaces: () => Surfaces | null;
   readonly quit: () => void;
 }
 
 /** Creates what the actions of menu, banner, page and command line call in the tray process. */
 export function createTrayControls(options: TrayControlsOptions): TrayControls {
-  const { board, clock, watchers, sources, preferences, quietHours, login, surfaces } = options;
+  const { board, clock, watchers, sources, preferences, quietHours, login } = options;
+  const surfaces = (): Surfaces => {
+    const started = options.surfaces();
+    if (started !== null) return started;
+    throw new Fault('usage', 'hivebar is still starting: try again in a moment', { is: 'machine', key: 'action' });
+  };
   return {
     knows: (persona) => board.snapshot().personas.some(({ id }) => id === persona),
     poll(persona) {
