@@ -49,7 +49,17 @@ test('a newcomer adds a Maildir source: its folder, one registry row, one page; 
     'docs/contract/source-maildir.md',
   ]);
   assert.equal(copy.compile('app', 'core'), '');
-  const house = ['arrows', 'conformance', 'contract', 'cycles', 'load-lists', 'names', 'purity', 'shape'];
+  const house = [
+    'arrows',
+    'conformance',
+    'contract',
+    'cycles',
+    'load-lists',
+    'names',
+    'purity',
+    'shape',
+    'source-names',
+  ];
   assert.equal(copy.test(...house.map((name) => `test/house/${name}.test.ts`)), '');
   assert.equal(copy.test('core/sources/maildir/conformance.test.ts'), '');
 

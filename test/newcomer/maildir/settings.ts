@@ -1,3 +1,7 @@
+/** The name of this source, and the id of its one hive. */
+export const MAILDIR = 'maildir';
+export const MAILDIR_PREFIX = 'maildir-';
+
 /** What `config.json` says of this source. */
 export interface MaildirSettings {
   /** The folder that holds one Maildir per persona. Absent: nothing is watched. */

@@ -9,7 +9,7 @@ import type { SetItem } from '../set.ts';
 import type { Checkpoint, Persona, PollResult, Source } from '../source.ts';
 import { cut, sanitizeText } from '../text.ts';
 import { createTimers } from '../timers.ts';
-import type { MaildirSettings } from './settings.ts';
+import { MAILDIR, MAILDIR_PREFIX, type MaildirSettings } from './settings.ts';
 
 export interface MaildirOptions {
   /** It holds one Maildir per persona, under the name of the persona. */
@@ -28,7 +28,6 @@ interface MaildirMessage {
   readonly isRead: boolean;
 }
 
-const SOURCE = 'maildir';
 const WAKE_AFTER_MS = 20;
 /** A file name begins with the time of delivery, in seconds. */
 const SECONDS = /^(\d{1,12})\./;
@@ -42,7 +41,7 @@ export function openMaildir({ maildir: folder }: MaildirSettings, host: SourceHo
       {
         source: createMaildirSource({ folder, disk, clock, contentChars }),
         address: folder,
-        identity: ({ address }) => [SOURCE, address, folder],
+        identity: ({ address }) => [MAILDIR, address, folder],
         named: toPersona,
         holdMs: null,
         kind: 'disk',
@@ -53,18 +52,18 @@ export function openMaildir({ maildir: folder }: MaildirSettings, host: SourceHo
   };
 }
 
-const toPersona = (address: string): Persona => ({ id: `${SOURCE}-${address}`, address, label: address });
+const toPersona = (address: string): Persona => ({ id: `${MAILDIR_PREFIX}${address}`, address, label: address });
 
 /** Maildirs as personas, their messages as a set. Nothing below the folder is ever written. */
 export function createMaildirSource({ folder, disk, clock, contentChars }: MaildirOptions): Source {
-  const files = toReadOnlyFiles(disk.files, SOURCE);
+  const files = toReadOnlyFiles(disk.files, MAILDIR);
   const gone = new Set<string>();
   let follow: ((addresses: Iterable<string>) => void) | null = null;
 
   const isMaildir = (address: string): boolean => files.lstat(join(folder, address, 'new'))?.kind === 'directory';
 
   function listMembers(): readonly string[] {
-    return wrap('source', SOURCE, () =>
+    return wrap('source', MAILDIR, () =>
       files.readdir(folder).filter((name) => !name.startsWith('.') && isMaildir(name)),
     );
   }
@@ -127,8 +126,8 @@ export function createMaildirSource({ folder, disk, clock, contentChars }: Maild
   }
 
   return {
-    id: SOURCE,
-    kind: SOURCE,
+    id: MAILDIR,
+    kind: MAILDIR,
     async personas() {
       const members = listMembers();
       follow?.(members);
