@@ -9,6 +9,7 @@ import {
   SECRET_VARIABLES,
   SOURCE_LIST,
   type SourceName,
+  type SourceSettings,
 } from '../../core/sources/derived.ts';
 import type {
   HiveHandle,
@@ -82,7 +83,8 @@ export async function openSources(options: SourcesOptions, machine: Machine): Pr
   const { random } = machine;
   const opened = new Map<SourceName, WatchedSource>();
   for (const source of options.isReadOnly ? [] : SOURCE_LIST) {
-    const watched = await source.open(settings, {
+    const own = Object.keys(source.settings).map((key) => [key, settings[key as keyof Settings]]);
+    const watched = await source.open(Object.fromEntries(own) as SourceSettings, {
       ...toEnvironment(settings, machine, source.secrets),
       ...{ random, state, put, contentChars: settings.contentChars, holdSeconds: settings.holdSeconds },
       onLocalMail: local.hints,

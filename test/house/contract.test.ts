@@ -58,6 +58,9 @@ describe('docs/contract says what the code does', () => {
   test('every source, with its prefix and its settings, and none that is not there', () => {
     const pages = readdirSync(join(ROOT, 'docs/contract')).flatMap((name) => /^source-(.+)\.md$/.exec(name)?.[1] ?? []);
     assert.deepEqual(pages.toSorted(), Object.keys(SOURCES).toSorted());
+    const rows = tableUnder('README.md', '## Sources').map(([link = '', summary]) => [link, summary]);
+    const known = SOURCE_LIST.map(({ name, summary }) => [`[${name}](source-${name}.md)`, summary]);
+    assert.deepEqual(rows, known.slice(0, rows.length));
     for (const { name, prefix, settings } of SOURCE_LIST) {
       const page = `source-${name}.md`;
       const text = readFileSync(join(ROOT, 'docs/contract', page), 'utf8');
