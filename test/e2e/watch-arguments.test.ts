@@ -58,7 +58,7 @@ describe('a wrong command line ends with 2, names the value and the next step on
     ]) {
       const { code, stdout, stderr } = await runCli(args);
       assert.deepEqual([code, stderr], [0, '']);
-      assert.match(stdout, /--poll-seconds <seconds> .*default: 60/);
+      assert.match(stdout, /--poll-seconds SECONDS .*default: 60/);
       assert.match(stdout, /--events-file-template/);
     }
   });

@@ -4,36 +4,44 @@ import type { SourceCheck } from '../../../core/sources/module.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
 import { createOwnLoginStart } from '../../service/index.ts';
 import { type DoctorCheck, defineCheck, QUESTIONS } from './check.ts';
-import { judgeClock } from './clock.ts';
 import { judgeDatabase, judgeLocalHive } from './database.ts';
 import { probeNotificationDaemon, probeSessionBus, probeTrayHost } from './desktop.ts';
-import { judgeDirectory } from './directory.ts';
+import {
+  judgeHelper,
+  judgeHost,
+  judgeLogin,
+  judgeNotificationDaemon,
+  judgeNotifier,
+  judgeOutages,
+  judgeSessionBus,
+  judgeSilence,
+} from './desktop-judges.ts';
 import type { DoctorContext } from './doctor-context.ts';
-import { probeEventFiles } from './event-files.node.ts';
-import { judgeEventFiles } from './event-files.ts';
-import { hooksSeen } from './hooks.node.ts';
-import { judgeHooks } from './hooks.ts';
-import { probeInstance } from './instance.node.ts';
-import { judgeInstance } from './instance.ts';
-import { judgeLock } from './lock.ts';
-import { judgeLogin } from './login.ts';
-import { judgeNode } from './node-version.ts';
-import { judgeNotificationDaemon } from './notification-daemon.ts';
-import { judgeNotifier } from './notifier.ts';
-import { judgeSocket } from './owner-socket.ts';
-import { getStatePath, probeDirectory, probeFile, probeSocket } from './paths.node.ts';
+import {
+  judgeClock,
+  judgeDirectory,
+  judgeFiles,
+  judgeLock,
+  judgeNode,
+  judgeProxy,
+  judgeSettings,
+  judgeSocket,
+  listProxyNames,
+} from './machine-judges.ts';
+import {
+  getStatePath,
+  probeDirectory,
+  probeFile,
+  probeLock,
+  probeNode,
+  probeNotifier,
+  probeSocket,
+  probeTrayHelper,
+} from './machine-probes.node.ts';
+import { judgeEventFiles, judgeHooks, judgeInstance, judgePort } from './mail-judges.ts';
+import { hooksSeen, probeEventFiles, probeInstance, probeProducers, probeSharedFiles } from './mail-probes.node.ts';
 import { probePort } from './port.node.ts';
-import { judgePort } from './port.ts';
-import { judgeFiles } from './private-file.ts';
-import { probeProducers, probeSharedFiles } from './producers.node.ts';
 import { judgeProducers, judgeSharedFiles } from './producers.ts';
-import { probeLock, probeNode, probeNotifier, probeTrayHelper } from './programs.node.ts';
-import { judgeProxy, listProxyNames } from './proxy.ts';
-import { judgeSessionBus } from './session-bus.ts';
-import { judgeSettings } from './settings.ts';
-import { judgeOutages, judgeSilence } from './silence.ts';
-import { judgeHelper } from './tray-helper.ts';
-import { judgeHost } from './tray-host.ts';
 
 /** Lists every check of this machine, in the order of the report. To add a check, add one entry. */
 export function listChecks(context: DoctorContext): readonly DoctorCheck[] {

@@ -1,5 +1,4 @@
-import { formatSize } from './directory.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { type Finding, fail, formatSize, ok, skipped, warn } from './finding.ts';
 
 export type DatabaseProbe =
   | { readonly is: 'absent'; readonly path: string }

@@ -1,8 +1,6 @@
 import type { SessionBus, Variant } from '../../desktop/index.ts';
+import type { NotificationDaemonProbe, SessionBusProbe, TrayHostProbe } from './desktop-judges.ts';
 import type { DoctorContext } from './doctor-context.ts';
-import type { NotificationDaemonProbe } from './notification-daemon.ts';
-import type { SessionBusProbe } from './session-bus.ts';
-import type { TrayHostProbe } from './tray-host.ts';
 
 const DRIVER = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' } as const;
 const WATCHER = 'org.kde.StatusNotifierWatcher';

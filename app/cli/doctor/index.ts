@@ -1,6 +1,6 @@
+export { examine } from './check.ts';
 export { listChecks } from './checks.ts';
 export { createContext } from './doctor-context.node.ts';
-export { examine } from './examine.ts';
+export { quoteShellWord } from './finding.ts';
 export { leaveSoon } from './leave-soon.node.ts';
 export { formatReport, formatReportJson, toExitCode } from './report.ts';
-export { quoteShellWord } from './shell-word.ts';

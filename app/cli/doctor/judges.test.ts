@@ -3,23 +3,32 @@ import { describe, test } from 'node:test';
 import { type HiveProbe, judgeHive } from '../../../core/sources/kijito/doctor.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { formatLoginState } from '../service.ts';
-import { defineCheck } from './check.ts';
-import { judgeClock } from './clock.ts';
-import { type DirectoryProbe, judgeDirectory } from './directory.ts';
+import { defineCheck, examine } from './check.ts';
+import {
+  judgeHelper,
+  judgeLogin,
+  judgeNotificationDaemon,
+  judgeNotifier,
+  type NotificationDaemonProbe,
+  type NotifierProbe,
+  type TrayHelperProbe,
+} from './desktop-judges.ts';
 import type { DoctorContext } from './doctor-context.ts';
-import { examine } from './examine.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { judgeLock, type LockProbe } from './lock.ts';
-import { judgeLogin } from './login.ts';
-import { judgeNode } from './node-version.ts';
-import { judgeNotificationDaemon, type NotificationDaemonProbe } from './notification-daemon.ts';
-import { judgeNotifier, type NotifierProbe } from './notifier.ts';
-import { judgeSocket } from './owner-socket.ts';
-import { judgePort, type PortProbe } from './port.ts';
-import { type FileProbe, judgeFiles } from './private-file.ts';
+import {
+  type DirectoryProbe,
+  type FileProbe,
+  judgeClock,
+  judgeDirectory,
+  judgeFiles,
+  judgeLock,
+  judgeNode,
+  judgeSocket,
+  type LockProbe,
+} from './machine-judges.ts';
+import { judgePort, type PortProbe } from './mail-judges.ts';
 import { judgeProducers, judgeSharedFiles, type ProducersProbe, type SharedFilesProbe } from './producers.ts';
 import { formatReport, formatReportJson, toExitCode } from './report.ts';
-import { judgeHelper, type TrayHelperProbe } from './tray-helper.ts';
 
 const said = (finding: Finding): string =>
   `${finding.is} ${finding.seen}${'next' in finding ? ` -> ${finding.next}` : ''}`;

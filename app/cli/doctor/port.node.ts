@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { parseJson } from '../../../core/model/index.ts';
 import { parseHttpResponse } from '../http-response.ts';
 import type { DoctorContext } from './doctor-context.ts';
-import type { PortListener, PortProbe } from './port.ts';
+import type { PortListener, PortProbe } from './mail-judges.ts';
 
 /** A listener on the same machine answers at once, or it hangs. */
 const ANSWER_MS = 1200;

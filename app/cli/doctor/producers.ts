@@ -1,6 +1,5 @@
 import { formatDuration } from '../../../core/format/index.ts';
-import { type Finding, ok, skipped, warn } from './finding.ts';
-import { quoteShellWord } from './shell-word.ts';
+import { type Finding, ok, quoteShellWord, skipped, warn } from './finding.ts';
 
 /** Other programs that report inboxes that we watch too (Kijito spec 14.4). */
 export interface ProducersProbe {

@@ -1,6 +1,5 @@
 import { displayName } from '../../../core/format/index.ts';
-import { type DoctorQuestion, QUESTIONS } from './check.ts';
-import type { CheckResult } from './examine.ts';
+import { type CheckResult, type DoctorQuestion, QUESTIONS } from './check.ts';
 
 /** 0: all checks pass, or only warn; 1: a check fails. */
 export function toExitCode(results: readonly CheckResult[]): 0 | 1 {

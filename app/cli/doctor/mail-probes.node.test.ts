@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { toStem } from '../../../core/state/index.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import type { DoctorContext } from './doctor-context.ts';
-import { probeEventFiles } from './event-files.node.ts';
-import { judgeEventFiles } from './event-files.ts';
+import { judgeEventFiles } from './mail-judges.ts';
+import { probeEventFiles } from './mail-probes.node.ts';
 
 test('G8 given personas whose names JSON spells otherwise, their event files are found to have everything', async () => {
   using place = scratch();
