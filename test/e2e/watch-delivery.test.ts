@@ -82,7 +82,7 @@ describe('a command that fails', { concurrency: 4 }, () => {
     await until('it is armed', () => noted(files).includes('armed'));
     files.write('broken', '');
     hive.fail({ is: 'status', status: 500 });
-    await cli.says(/ada: alert \(unreachable\) cannot be told yet/);
+    await cli.says(/ada: alert \(unreachable\) cannot be delivered yet/);
     await until('it is saved as not told', () => Number(stateOf(files).consecutive_failures) >= 2);
     assert.equal(stateOf(files).state, 'UP');
     rmSync(files.at('broken'));
@@ -91,11 +91,11 @@ describe('a command that fails', { concurrency: 4 }, () => {
     files.write('broken', '');
     const id = hive.deliver('ada');
     await hive.heal();
-    await cli.says(/ada: recovered cannot be told yet/, 40_000);
+    await cli.says(/ada: recovered cannot be delivered yet/, 40_000);
     rmSync(files.at('broken'));
     await cli.until('both are told', () => noted(files).length === 4, 40_000);
     assert.deepEqual(noted(files), ['armed', 'alert', 'recovered', `new ${id}`]);
-    assert.equal(count(cli.stderr, /alert \(unreachable\) cannot be told/), 1);
+    assert.equal(count(cli.stderr, /alert \(unreachable\) cannot be delivered/), 1);
   });
 
   test('trap 12: one persona whose sink fails holds back nobody else', async () => {
