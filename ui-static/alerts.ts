@@ -1,5 +1,4 @@
-import type { StatusWire } from '../app/status/wire.ts';
-import type { AlertWire } from '../app/status/wire-history.ts';
+import type { AlertWire, StatusWire } from '../app/status/wire.ts';
 import { displayName, displayText, formatDuration, formatFullTime, formatRest } from '../core/format/index.ts';
 import { createSvg, getById } from './dom.ts';
 import { formatAgo, truncate } from './present.ts';

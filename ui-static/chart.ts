@@ -1,4 +1,4 @@
-import type { PersonaHistoryWire } from '../app/status/wire-history.ts';
+import type { PersonaHistoryWire } from '../app/status/wire.ts';
 import { formatDuration } from '../core/format/index.ts';
 import { ask } from './token.ts';
 import uPlot from './uplot.js';

@@ -1,10 +1,8 @@
-import type { StatusWire } from '../app/status/wire.ts';
-import type { DecisionWire } from '../app/status/wire-decision.ts';
+import type { DecisionWire, StatusWire } from '../app/status/wire.ts';
 import { cloneTemplate, fillSlots, getById, getPart, setAttribute } from './dom.ts';
 import { toAskingCard, toFragment } from './present.ts';
 import { formatOutcome, type QuestionForm, startQuestion } from './question.ts';
-import { ask, hasToken, TokenNeededError } from './token.ts';
-import { createTokenButton } from './token-button.ts';
+import { ask, createTokenButton, hasToken, TokenNeededError } from './token.ts';
 
 /**
  * Shows what agents ask of people, oldest first. Each decision keeps its article element as long as it is shown, so that neither

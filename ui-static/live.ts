@@ -1,13 +1,12 @@
 import type { StatusWire } from '../app/status/wire.ts';
 import { formatClockTime } from '../core/format/index.ts';
-import { streamStatuses } from './statuses.ts';
 import { ask, TokenNeededError } from './token.ts';
 
 /** `closed` means that the server answers, and requires the token. */
-export type LinkState = 'live' | LostLinkState;
+type LinkState = 'live' | LostLinkState;
 type LostLinkState = 'lost' | 'closed';
 
-export interface StatusFollower {
+interface StatusFollower {
   status(status: StatusWire): void;
   /** The state of the connection, in one word for the style sheet and in words for a person. */
   link(link: LinkState, words: string): void;
@@ -136,4 +135,37 @@ function waitFor(ms: number, signal: AbortSignal): Promise<void> {
     const timer = window.setTimeout(done, ms);
     signal.addEventListener('abort', done);
   });
+}
+
+/**
+ * The server sends something at least every 15 s. A connection that is silent for this long is dead, whatever the system reports.
+ */
+const DEAD_MS = 35_000;
+
+/**
+ * Yields the `status` messages of the stream until it ends. It uses `fetch`, since an `EventSource` cannot send the token.
+ * @throws TokenNeededError, or the error that prevented, cut off or silenced the stream
+ */
+async function* streamStatuses(signal: AbortSignal): AsyncGenerator<StatusWire> {
+  const silence = new AbortController();
+  const wait = (): number => window.setTimeout(() => silence.abort(), DEAD_MS);
+  let timer = wait();
+  try {
+    const { body } = await ask('/api/v1/stream', AbortSignal.any([signal, silence.signal]));
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ''; ; ) {
+      const read = await reader?.read();
+      if (read?.value === undefined) return;
+      window.clearTimeout(timer);
+      timer = wait();
+      const messages = (rest + read.value).split('\n\n');
+      rest = messages.pop() ?? '';
+      for (const message of messages) {
+        const data = /^event: status\ndata: (.*)$/.exec(message)?.[1];
+        if (data !== undefined) yield JSON.parse(data) as StatusWire;
+      }
+    }
+  } finally {
+    window.clearTimeout(timer);
+  }
 }

@@ -1,4 +1,4 @@
-import type { HistoryWire } from '../app/status/wire-history.ts';
+import type { HistoryWire } from '../app/status/wire.ts';
 import { createSvg, setAttribute } from './dom.ts';
 import { buildBar, buildSpark, SPARK_HEIGHT } from './spark.ts';
 import { ask } from './token.ts';

@@ -1,4 +1,4 @@
-import type { DecisionWire } from '../app/status/wire-decision.ts';
+import type { DecisionWire } from '../app/status/wire.ts';
 import { displayName, displayText } from '../core/format/index.ts';
 import { cloneTemplate, getPart } from './dom.ts';
 import { formatDefault, truncate } from './present.ts';

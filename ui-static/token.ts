@@ -1,5 +1,3 @@
-import { browserStorage } from './browser-storage.ts';
-
 const KEY = 'hivebar-token';
 
 /** The server requires its token, and got none or a wrong one. */
@@ -72,4 +70,30 @@ async function readReason(answer: Response): Promise<string> {
   } catch {
     return `status ${answer.status}`; // not from our server: something in between answered instead
   }
+}
+
+/** What the page stores in this browser. If the person blocks storage, it lasts as long as the page. */
+export const browserStorage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = openBrowserStorage();
+
+function openBrowserStorage(): typeof browserStorage {
+  try {
+    return localStorage;
+  } catch {
+    // the person blocks storage for sites
+    const held = new Map<string, string>();
+    return {
+      getItem: (key) => held.get(key) ?? null,
+      setItem: (key, value) => void held.set(key, value),
+      removeItem: (key) => void held.delete(key),
+    };
+  }
+}
+
+/** Creates a button that asks the person for the token, in the page's usual way. */
+export function createTokenButton(needToken: () => void): HTMLButtonElement {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = hasToken() ? 'Enter another token' : 'Enter the token';
+  button.addEventListener('click', needToken);
+  return button;
 }

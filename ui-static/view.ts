@@ -1,10 +1,9 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import { formatDuration, formatSilence } from '../core/format/index.ts';
+import { displayName, formatDuration, formatSilence } from '../core/format/index.ts';
 import type { Chart } from './chart.ts';
 import { cloneTemplate, enableCopy, fillSlots, getPart, showLook, showMarks } from './dom.ts';
-import { drawLocal } from './local.ts';
 import { type PersonaActions, startPersonaActions } from './persona-actions.ts';
-import { MARKS, toCard } from './present.ts';
+import { formatPendingCount, MARKS, toCard, truncate } from './present.ts';
 import { type Story, startStory } from './story.ts';
 
 /** What a view shows that the persona itself does not say. */
@@ -142,4 +141,34 @@ function formatMuted(muted: string | null, now: number): string | null {
   if (muted === 'forever') return 'Muted until unmuted';
   const end = Date.parse(muted);
   return `${formatSilence('Muted', end, now)}, for ${formatDuration(end - now)} more`;
+}
+
+type PersonaGate = PersonaWire['gates'][number];
+
+const NAME_CHARS = 200;
+const MODES = { strict: 'blocks', soft: 'warns' } as const;
+
+/** Draws what only the local hive knows of an inbox: its unread mail by priority, and its open gates. */
+export function drawLocal(body: HTMLElement, { pending, gates }: PersonaWire): void {
+  const hasPending = pending?.some((n) => n > 0) ?? false;
+  getPart(body, '#local').hidden = !hasPending && gates.length === 0;
+  getPart(body, '#priorities').hidden = !hasPending;
+  getPart(body, '#gates').hidden = gates.length === 0;
+  if (pending !== null) fillSlots(body, Object.fromEntries(pending.map((n, at) => [`p${at}`, formatPendingCount(n)])));
+  const list = getPart(body, '#gates ul');
+  const key = JSON.stringify(gates);
+  if (list.dataset.shown === key) return;
+  list.dataset.shown = key;
+  list.replaceChildren(...gates.map(createGateItem));
+}
+
+function createGateItem({ id, hook, mode }: PersonaGate): HTMLElement {
+  const entry = document.createElement('li');
+  entry.dataset.mode = mode;
+  const name = document.createElement('bdi');
+  name.textContent = truncate(displayName(id), NAME_CHARS);
+  const where = document.createElement('span');
+  where.textContent = `${MODES[mode]} at ${truncate(displayName(hook), NAME_CHARS)}`;
+  entry.append(name, where);
+  return entry;
 }

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { type Log, realFiles, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk, type Disk } from '../../core/state/index.ts';
 import { installPersonas } from '../../test/kit/daemon-personas.ts';
-import { createCallers } from '../status/callers.ts';
+import { createCallers } from '../status/session.ts';
 import { openDaemonKeys } from './upstream-service.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'hivebar-keys-'));

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Board } from '../../core/board/index.ts';
+import type { Board, Fact } from '../../core/board/index.ts';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { NativeSession, PersonaOnBoard } from '../../core/sources/module.ts';
 import type { Database } from '../../core/state/index.ts';
@@ -29,9 +29,8 @@ import { getAssetPath } from '../package.node.ts';
 import { toSession } from '../sources/native-session.ts';
 import { formatFollowCommand } from '../status/index.ts';
 import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
-import type { StartupBuffer } from './startup-buffer.ts';
 
-export interface SurfacesOptions {
+interface SurfacesOptions {
   readonly settings: Settings;
   readonly board: Board;
   readonly startupBuffer: StartupBuffer;
@@ -202,4 +201,24 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       notifications.failed(name, why);
     }
   }
+}
+
+/** Collects the facts that arrive before the surfaces can listen, because connecting to the desktop takes a while. */
+interface StartupBuffer extends Disposable {
+  /** Returns all collected facts and stops collecting. The caller must start listening in the same turn. */
+  take(): readonly Fact[];
+}
+
+export function createStartupBuffer(board: Board): StartupBuffer {
+  const facts: Fact[] = [];
+  const listening = board.facts((fact) => {
+    if (fact.is === 'delivered') facts.push(fact);
+  });
+  return {
+    take() {
+      listening[Symbol.dispose]();
+      return facts.splice(0);
+    },
+    [Symbol.dispose]: () => listening[Symbol.dispose](),
+  };
 }

@@ -23,9 +23,8 @@ import { decidePrimary, hideSecrets } from '../sources/open-sources.ts';
 import { loadPage, startStatusServer } from '../status/index.ts';
 import { openWatchers } from './open-watchers.ts';
 import { createOwnedServices } from './owned-services.ts';
-import { createStartupBuffer } from './startup-buffer.ts';
 import { type RunEnd, runInModes, type StoreMode } from './store-modes.ts';
-import { type Surfaces, startSurfaces } from './surfaces.ts';
+import { createStartupBuffer, type Surfaces, startSurfaces } from './surfaces.ts';
 import { createTrayControls } from './tray-controls.ts';
 import { openTrayState } from './tray-state.ts';
 

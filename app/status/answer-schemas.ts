@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { PersonaWire, StatusWire } from './wire.ts';
-import { DecisionWire } from './wire-decision.ts';
+import { DecisionWire, PersonaWire, StatusWire } from './wire.ts';
 
 /**
  * The shapes of all answers except the status. `openapi.json` is made from them, and tests compare real answers with them. The

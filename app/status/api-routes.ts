@@ -1,8 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Decisions, toDecisionJson } from '../../core/inbox/decisions/index.ts';
+import { type LocalHive, parseInboxQuery, parsePendingQuery, type UnreadLevels } from '../../core/inbox/index.ts';
+import { type Count, Fault } from '../../core/model/index.ts';
+import { answerJson, type ClientBudget, HttpRefusal, requireToken } from './answer.ts';
 import { type CurrentStatus, matchesEtag } from './current.ts';
-import type { EventPages } from './event-pages.ts';
-import { HttpRefusal } from './problem.ts';
-import { EVENTS_QUERY, parseEventsQuery } from './queries.ts';
+import { type EventPages, takeHold } from './event-pages.ts';
+import { EVENTS_QUERY, parseDecisionsQuery, parseEventsQuery } from './queries.ts';
 
 /** A browser may store the answer, but must ask again before each use. */
 export const REVALIDATE = 'private, no-cache';
@@ -77,4 +80,122 @@ function requirePersona({ wire }: CurrentStatus, id: string) {
   if (persona !== undefined) return persona;
   const name = JSON.stringify(id.slice(0, 200));
   throw new HttpRefusal(404, 'no-persona', `no persona ${name} is watched`, 'see /api/v1/personas for those that are');
+}
+
+/** The part of the table of actions that the routes and their OpenAPI document need. */
+export type ActionTable = ReadonlyMap<
+  string,
+  {
+    readonly title: string;
+    /** A JSON Schema. */
+    readonly params: object;
+    readonly asks: 'nothing' | 'token';
+    /** @throws Fault `usage` when the params do not fit. */
+    run(params: unknown, signal: AbortSignal): Promise<unknown>;
+  }
+>;
+
+/** `POST /api/v1/actions/NAME`. The JSON body has the params (empty = `{}`), and the answer is `{"result": ...}`. */
+export function registerActionRoutes(
+  app: FastifyInstance,
+  actions: ActionTable,
+  createHoldSignal: (reply: FastifyReply) => AbortSignal,
+): void {
+  app.post<{ Params: { name: string } }>('/api/v1/actions/:name', async (request, reply) => {
+    const action = actions.get(request.params.name);
+    if (action?.asks !== 'nothing') requireToken(request);
+    if (action === undefined) {
+      const name = JSON.stringify(request.params.name.slice(0, 100));
+      throw new HttpRefusal(
+        404,
+        'no-action',
+        `there is no action ${name}`,
+        `use one of: ${[...actions.keys()].join(', ')}`,
+      );
+    }
+    return answerJson(reply, { result: (await action.run(request.body ?? {}, createHoldSignal(reply))) ?? null });
+  });
+}
+
+/** The part of the decisions that their route needs. */
+export type DecisionsApi = Pick<Decisions, 'list'>;
+
+/**
+ * Lists the decisions that agents ask of people. `POST /api/v1/actions/decide` answers them. They are message text, so they need
+ * the token.
+ */
+export function registerDecisionRoutes(app: FastifyInstance, decisions: DecisionsApi): void {
+  app.get('/api/v1/decisions', async (request, reply) => {
+    requireToken(request);
+    const { state = 'open', persona = null, limit = 100 } = parseDecisionsQuery(request.url);
+    const listed = decisions.list({ persona, onlyOpen: state === 'open', limit });
+    return answerJson(reply, { decisions: listed.map(toDecisionJson) });
+  });
+}
+
+/** The part of the local hive that its routes need. */
+export type HiveApi = Pick<LocalHive, 'send' | 'inbox' | 'personas' | 'pending'>;
+
+/**
+ * Serves the local hive over HTTP, with the paths, parameters and envelopes of the Kijito contract (a). Message text and sending
+ * need the token; names and counts are open. `createHoldSignal` makes the signal that ends a hold when its client leaves or
+ * Hivebar stops.
+ */
+export function registerHiveRoutes(
+  app: FastifyInstance,
+  hive: HiveApi,
+  holds: ClientBudget,
+  createHoldSignal: (reply: FastifyReply) => AbortSignal,
+): void {
+  app.get('/api/inbox', async (request, reply) => {
+    requireToken(request);
+    return answerJson(reply, hive.inbox(requireParsed(parseInboxQuery(parseParams(request)))));
+  });
+
+  app.get('/api/personas', async (_request, reply) =>
+    answerJson(reply, { result: hive.personas().map(({ name }) => ({ persona: name })) }),
+  );
+
+  app.get('/api/notify/pending', async (request, reply) => {
+    const { waitMs, cursor } = requireParsed(parsePendingQuery(parseParams(request)));
+    // Without a cursor there is nothing to wait for, so a client that arms is answered at once.
+    const hold = cursor !== null && waitMs > 0 ? { cursor, ms: waitMs } : null;
+    using _place = hold === null ? null : takeHold(holds, request.client);
+    const levels = await hive.pending(hold, createHoldSignal(reply));
+    return answerJson(reply, { result: toPendingWire(levels), cursor: levels.cursor });
+  });
+
+  app.post('/api/send', async (request, reply) => {
+    requireToken(request);
+    return answerJson(reply, { result: await hive.send(request.body) });
+  });
+}
+
+function parseParams(request: FastifyRequest): URLSearchParams {
+  const at = request.url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : request.url.slice(at));
+}
+
+function requireParsed<T>(parsed: T | Fault): T {
+  if (parsed instanceof Fault) throw parsed;
+  return parsed;
+}
+
+/** Only personas with unread mail are listed. A persona that is absent has none (Kijito contract a). */
+function toPendingWire({ byAddress, forAgents }: UnreadLevels): object[] {
+  const result: object[] = [];
+  for (const persona of new Set([...byAddress.keys(), ...forAgents.keys()])) {
+    const level = byAddress.get(persona);
+    // The caller is an agent, or watches for one, so messages from Hivebar itself count as well.
+    const own = forAgents.get(persona) ?? { unread: 0, urgent: 0 };
+    const n = requireCount(level?.unread) + own.unread;
+    if (n > 0) result.push({ persona, unread: n, unread_urgent: requireCount(level?.urgent) + own.urgent });
+  }
+  return result;
+}
+
+function requireCount(count: Count | undefined): number {
+  if (count === undefined) return 0;
+  if (count.is !== 'unknown') return count.n;
+  throw new HttpRefusal(503, 'unknown', 'a count is not known now', 'ask again'); // a persona left out would mean "none"
 }

@@ -1,38 +1,45 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { checkJson, JSON_LIMITS, type JsonLimits } from '../../core/model/index.ts';
-import { registerActionRoutes } from './action-routes.ts';
-import { answerProblem, createTokenRefusal, createUnauthorizedRefusal } from './answer.ts';
-import { REVALIDATE, registerApiRoutes } from './api-routes.ts';
-import { createBudget } from './budget.ts';
-import { createCallers } from './callers.ts';
+import {
+  answerProblem,
+  createBudget,
+  createTokenRefusal,
+  createUnauthorizedRefusal,
+  formatBudgetFull,
+  HttpRefusal,
+  PAGE_POLICY,
+  toProblem,
+} from './answer.ts';
+import {
+  type ActionTable,
+  REVALIDATE,
+  registerActionRoutes,
+  registerApiRoutes,
+  registerDecisionRoutes,
+  registerHiveRoutes,
+} from './api-routes.ts';
 import { isOtherUser } from './connection-table.node.ts';
 import { createCurrentStatus, matchesEtag } from './current.ts';
-import { registerDecisionRoutes } from './decision-routes.ts';
 import { createEventPages, MAX_HOLDS } from './event-pages.ts';
 import type { RequestOrigin } from './front-server.node.ts';
-import { PAGE_POLICY } from './headers.ts';
-import { registerHealthRoutes } from './health-routes.ts';
+import { followLoops, registerHealthRoutes } from './health-routes.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
-import { registerHiveRoutes } from './hive-routes.ts';
-import { followLoops } from './loops.ts';
 import { registerMetricsRoute } from './metrics-route.node.ts';
-import type { OnceCodes } from './once-codes.ts';
-import { registerOpenapiRoute } from './openapi-route.node.ts';
-import { HttpRefusal, toProblem } from './problem.ts';
 import { registerProjectRoutes } from './project-routes.ts';
+import { parseStreamQuery } from './queries.ts';
+import { createCallers } from './session.ts';
 import { createSessionStream } from './session-stream.node.ts';
 import { registerSignalsRoutes } from './signals-routes.ts';
 import type { StatusOptions } from './status-options.ts';
-import { createStream } from './stream.ts';
-import { registerStreamRoute } from './stream-route.node.ts';
-import { createRightCheck } from './token.ts';
-import { registerTokenRoute } from './token-route.ts';
-import { watchUnread } from './unread-readers.node.ts';
+import { createStream, type Stream } from './stream.ts';
+import { createRightCheck, type OnceCodes, registerTokenRoute } from './token.ts';
+import { type UnreadReaders, watchUnread } from './unread-readers.node.ts';
 
-export interface StatusApp {
+interface StatusApp {
   /** Each route, as `METHOD /path/:param`. */
   readonly routes: readonly string[];
   /** Answers a request that passed the guard. */
@@ -219,4 +226,63 @@ function formatBadBody(text: string): string {
   } catch (error) {
     return `the body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+/**
+ * `GET /openapi.json`: the routes of this server, from the schemas that they use. It is built when somebody asks for it, and
+ * shows nothing of what is watched.
+ */
+function registerOpenapiRoute(app: FastifyInstance, actions: ActionTable): void {
+  let built: { readonly body: string; readonly etag: string } | null = null;
+  app.get('/openapi.json', { config: { tellsNothing: true } }, async (request, reply) => {
+    if (built === null) {
+      const { buildOpenapi } = await import('./openapi.ts'); // few ask, and all others need no schemas of answers
+      const body = buildOpenapi(actions);
+      built = { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
+    }
+    void reply.header('ETag', built.etag).header('Cache-Control', REVALIDATE);
+    if (matchesEtag(request.headers['if-none-match'], built.etag)) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').send(built.body);
+  });
+}
+
+/** The most readers of one class. Further ones are refused, so that idle streams cannot use up the process. */
+const MAX_READERS = 200;
+
+/**
+ * `GET /api/v1/stream`. It starts now, or after the event named by `Last-Event-ID` or `?since=` (empty: with the oldest stored
+ * event).
+ */
+function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: UnreadReaders): void {
+  const budget = createBudget(MAX_READERS);
+  app.get('/api/v1/stream', { exposeHeadRoute: false }, async (request, reply) => {
+    const header = request.headers['last-event-id'];
+    const querySince = parseStreamQuery(request.url).since ?? null;
+    const since = header === undefined ? querySince : decodeHeader(String(header));
+    const start = stream.start(since);
+    const place = budget.take(request.client);
+    if (place === null) {
+      const next = `close one${request.client === 'anonymous' ? ', send the token' : ''}, or ask for /status.json`;
+      throw new HttpRefusal(503, 'too-many-streams', formatBudgetFull('streams', budget, request.client), next);
+    }
+    reply.hijack();
+    const { raw: response } = reply;
+    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
+    const outlet = { write: (text: string) => response.write(text), drop: () => void response.destroy() };
+    const reader = stream.join(outlet, start, request.right);
+    const unreadWatch = unread.add(request.raw.socket, outlet.drop);
+    response.on('drain', () => reader.drained());
+    // 'close' is emitted for every end: the reader left, was dropped, or never read a byte
+    response.once('close', () => {
+      place[Symbol.dispose]();
+      unreadWatch[Symbol.dispose]();
+      reader[Symbol.dispose]();
+    });
+    response.on('error', () => {}); // a write after the reader left; the 'close' that follows handles it
+  });
+}
+
+/** Header bytes arrive as one character each, but ids are UTF-8. */
+function decodeHeader(header: string): string {
+  return Buffer.from(header, 'latin1').toString('utf8');
 }

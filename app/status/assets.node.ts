@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
-import type { Asset, PageAssets } from './page-assets.ts';
 import { createPageRenderer } from './render-page.ts';
+import type { Asset, PageAssets } from './status-options.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

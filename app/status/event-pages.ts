@@ -1,11 +1,10 @@
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
-import { type ClientBudget, type ClientClass, createBudget, formatBudgetFull } from './budget.ts';
-import { HttpRefusal } from './problem.ts';
+import { type ClientBudget, type ClientClass, createBudget, formatBudgetFull, HttpRefusal } from './answer.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from './queries.ts';
-import { redactLine } from './redact.ts';
 import type { EventLog } from './stream.ts';
+import { redactLine } from './to-wire.ts';
 
 export interface EventsRequest {
   /** The persona whose events are listed; null for all. */

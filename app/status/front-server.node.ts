@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { formatProblem, type Problem, SECURITY_HEADERS, toProblem } from './answer.ts';
 import { endSoon, type Patience, watchConnections } from './connections.node.ts';
 import { type GuardVerdict, guard, type ListenerKind } from './guard.ts';
-import { SECURITY_HEADERS } from './headers.ts';
-import { formatProblem, type Problem, toProblem } from './problem.ts';
 
 const HEADERS = Object.entries(SECURITY_HEADERS);
 

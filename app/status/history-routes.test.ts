@@ -10,10 +10,9 @@ import { AGENT_STATE_NOT_REPORTED, exactly, Fault, parseIso } from '../../core/m
 import { realFiles, silentLog } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { mailOf } from '../../test/kit/status-rig.ts';
-import { answerProblem } from './answer.ts';
+import { answerProblem, toProblem } from './answer.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
-import { toProblem } from './problem.ts';
-import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire-history.ts';
+import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire.ts';
 
 const START = 1_750_000_000_000;
 const MINUTE = 60_000;

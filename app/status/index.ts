@@ -1,14 +1,11 @@
 export { formatFollowCommand } from '../../ui-static/present.ts';
-export type { ActionTable } from './action-routes.ts';
+export type { ActionTable, DecisionsApi, HiveApi } from './api-routes.ts';
 export { loadPage } from './assets.node.ts';
-export { type DaemonKey, type DaemonKeys, hashToken } from './callers.ts';
-export type { DecisionsApi } from './decision-routes.ts';
-export type { HiveApi } from './hive-routes.ts';
-export type { Asset, PageAssets } from './page-assets.ts';
 export type { ProjectsApi } from './project-routes.ts';
 export { type StatusServer, startStatusServer } from './server.node.ts';
+export { type DaemonKey, type DaemonKeys, hashToken } from './session.ts';
 export type { SignalsApi } from './signals-routes.ts';
-export type { StatusOptions } from './status-options.ts';
+export type { Asset, PageAssets, StatusOptions } from './status-options.ts';
 export type { EventLog } from './stream.ts';
 export { toWire, type WireMeta } from './to-wire.ts';
 export type { CauseWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';

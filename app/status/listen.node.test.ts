@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Fault } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
-import { bindOwnerSocket } from './listen.node.ts';
+import { bindOwnerSocket } from './server.node.ts';
 
 // A socket stands in for the pipe: the same calls, and where a pipe would be in use it is too.
 test('a pipe of Windows is bound as it is: no directory is judged, no mode set, nothing taken over', async () => {

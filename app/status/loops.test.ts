@@ -4,7 +4,7 @@ import { createBoard, type Fact } from '../../core/board/index.ts';
 import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../../core/model/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { mailOf } from '../../test/kit/status-rig.ts';
-import { followLoops } from './loops.ts';
+import { followLoops } from './health-routes.ts';
 
 const HIVE = 'http://127.0.0.1:7474';
 

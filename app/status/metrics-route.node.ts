@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Loops } from './loops.ts';
+import type { Loops } from './health-routes.ts';
 import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from './metrics.ts';
 import type { StatusWire } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import { displayName } from '../../core/format/index.ts';
 import { parseIso } from '../../core/model/index.ts';
-import type { PollTally } from './loops.ts';
+import type { PollTally } from './health-routes.ts';
 import type { PersonaWire, StatusWire } from './wire.ts';
 
 /** One metric as a scrape shows it. A metric without samples is left out: an unknown value is absent, never 0. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { realRandom } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { createOnceCodes } from './once-codes.ts';
+import { createOnceCodes } from './token.ts';
 
 function codes() {
   const clock = fakeClock();

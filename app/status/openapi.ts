@@ -1,7 +1,7 @@
 import { PROJECT_SOURCES, type SourceName } from '../../core/sources/derived.ts';
-import type { ActionTable } from './action-routes.ts';
 import * as answers from './answer-schemas.ts';
-import { HOURS, LIMIT } from './history-query.ts';
+import type { ActionTable } from './api-routes.ts';
+import { HOURS, LIMIT } from './history-routes.ts';
 import {
   DECISIONS_QUERY,
   DRAIN_BODY,
@@ -11,8 +11,7 @@ import {
   STREAM_QUERY,
   TOKEN_BODY,
 } from './queries.ts';
-import { CauseWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';
-import { DecisionWire } from './wire-decision.ts';
+import { CauseWire, DecisionWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';
 import { ProjectsWire, ProjectWire } from './wire-projects.ts';
 import { AcceptedWire, DrainWire, PendingWire, RegistrationsWire, StaleWire } from './wire-signals.ts';
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PROJECT_SOURCES, type SourceName } from '../../core/sources/derived.ts';
 import type { WatchedProject } from '../../core/sources/module.ts';
+import { HttpRefusal } from './answer.ts';
 import { REVALIDATE } from './api-routes.ts';
 import { matchesEtag } from './current.ts';
-import { HttpRefusal } from './problem.ts';
 import type { ProjectsWire, ProjectWire } from './wire-projects.ts';
 
 /** Lists the watched projects of a source, sorted by id. */

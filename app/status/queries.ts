@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { XStatic } from 'typebox/schema';
 import { formatSchemaErrors } from '../schema-error.ts';
-import { HttpRefusal } from './problem.ts';
+import { HttpRefusal } from './answer.ts';
 
 /** The longest hold in seconds. A request for more gets this. */
 export const MAX_WAIT_SECONDS = 60;

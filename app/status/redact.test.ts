@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactLine } from './redact.ts';
+import { redactLine } from './to-wire.ts';
 
 const HEAD = '"event_id": "ada:alert:00-1"';
 

@@ -3,13 +3,10 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Registrations, Signals } from '../../core/inbox/signals/index.ts';
 import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
-import { createUnauthorizedRefusal } from './answer.ts';
-import type { Callers, DaemonKey } from './callers.ts';
+import { createUnauthorizedRefusal, HttpRefusal } from './answer.ts';
 import type { RequestOrigin } from './front-server.node.ts';
 import type { ListenerKind } from './guard.ts';
-import { HttpRefusal } from './problem.ts';
-import { openSessionConnection, type StreamClose } from './session.ts';
-import { SUBPROTOCOL } from './session-frames.ts';
+import { type Callers, type DaemonKey, openSessionConnection, type StreamClose, SUBPROTOCOL } from './session.ts';
 
 /** The path of the stream. It is the only path that takes WebSocket connections. */
 export const STREAM_PATH = '/v1/session/stream';

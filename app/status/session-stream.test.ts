@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { type RawAnswer, raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { helloOf, openStream } from '../../test/kit/stream-client.ts';
-import { type DaemonKey, hashToken } from './callers.ts';
+import { type DaemonKey, hashToken } from './session.ts';
 
 const ADA = { tenant: 'lab', identity: 'ada' };
 const OBSERVE = 'a'.repeat(64);

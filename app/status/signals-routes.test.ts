@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Value } from 'typebox/value';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { helloOf, openStream } from '../../test/kit/stream-client.ts';
-import { type DaemonKey, hashToken } from './callers.ts';
+import { type DaemonKey, hashToken } from './session.ts';
 import { DrainWire, PendingWire, RegistrationsWire, StaleWire } from './wire-signals.ts';
 
 const ADA = { tenant: 'lab', identity: 'ada' };

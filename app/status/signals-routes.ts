@@ -9,10 +9,9 @@ import type {
 } from '../../core/inbox/signals/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import { answerJson, createTokenRefusal, createUnauthorizedRefusal } from './answer.ts';
-import type { Caller, Callers } from './callers.ts';
-import { HttpRefusal } from './problem.ts';
+import { answerJson, createTokenRefusal, createUnauthorizedRefusal, HttpRefusal } from './answer.ts';
 import { parseDrainBody, parseSignalBody, parseSignalsQuery } from './queries.ts';
+import type { Caller, Callers } from './session.ts';
 
 /** What the calls of the upstream contract act on. */
 export interface SignalsApi {

@@ -1,15 +1,14 @@
 import type { Board } from '../../core/board/index.ts';
 import type { HistoryReader } from '../../core/history/index.ts';
+import type { Instant } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import type { ActionTable } from './action-routes.ts';
-import type { DaemonKeys } from './callers.ts';
-import type { DecisionsApi } from './decision-routes.ts';
-import type { HiveApi } from './hive-routes.ts';
+import type { ActionTable, DecisionsApi, HiveApi } from './api-routes.ts';
 import type { Metric } from './metrics.ts';
-import type { PageAssets } from './page-assets.ts';
 import type { ProjectsApi } from './project-routes.ts';
+import type { DaemonKeys } from './session.ts';
 import type { SignalsApi } from './signals-routes.ts';
 import type { EventLog } from './stream.ts';
+import type { StatusWire } from './wire.ts';
 
 export interface StatusOptions {
   readonly board: Board;
@@ -38,4 +37,20 @@ export interface StatusOptions {
   readonly instance: { readonly id: string; readonly pid: number };
   readonly clock: Clock;
   readonly log: Log;
+}
+
+export interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+/** The files of the page, all in memory. */
+export interface PageAssets {
+  /**
+   * Renders the whole document, readable without JavaScript. With a null `status` it asks for the token, for a reader who may not
+   * see the status.
+   */
+  html(status: StatusWire | null, now: Instant): string;
+  /** The files by their name under `/assets/`. */
+  readonly files: ReadonlyMap<string, Asset>;
 }

@@ -2,7 +2,7 @@ import type { Board } from '../../core/board/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
 import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
 import type { CurrentStatus } from './current.ts';
-import { redactLine } from './redact.ts';
+import { redactLine } from './to-wire.ts';
 
 /** The part of the outbox that a follower needs. */
 export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'latest' | 'newest' | 'onDelivered'>;

@@ -1,7 +1,117 @@
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock, Log, Random } from '../../core/ports/index.ts';
+import { answerJson, HttpRefusal } from './answer.ts';
+import { parseTokenBody } from './queries.ts';
+
+interface TokenRouteNeeds {
+  readonly once: OnceCodes;
+  readonly token: string;
+  /** Whether another user of the machine owns the far end of the connection. */
+  readonly isStranger: (request: FastifyRequest) => boolean;
+  readonly log: Log;
+}
+
+/** Larger than a code and the JSON around it. */
+const BODY_LIMIT = 1024;
+
+/** `POST /api/v1/token` exchanges the code of a one-time link for the token. It needs no token, since this is how to get one. */
+export function registerTokenRoute(app: FastifyInstance, { once, token, isStranger, log }: TokenRouteNeeds): void {
+  const warned = new Set<string>();
+  /** Anybody may send wrong codes at any rate, so each kind of refusal is logged once. */
+  const warnOnce = (line: string): void => {
+    if (warned.has(line)) return;
+    warned.add(line);
+    log.warn(`${line}; further ones are not logged`);
+  };
+  const options = { bodyLimit: BODY_LIMIT, config: { tellsNothing: true } } as const;
+  app.post('/api/v1/token', options, async (request, reply) => {
+    const { code } = parseTokenBody(request.body);
+    // The system is asked only for a good code, because that takes milliseconds and anybody may send wrong ones.
+    if (once.isGood(code) && isStranger(request)) {
+      warnOnce('a one-time code from another user of this machine was refused');
+      const next = 'log in as the user who runs Hivebar, or give the page the token of its run directory';
+      throw new HttpRefusal(403, 'another-user', 'the connection belongs to another user of this machine', next);
+    }
+    switch (once.redeem(code)) {
+      case 'good':
+        return answerJson(reply, { token });
+      case 'again':
+        // the link was opened twice, or somebody else used it first: the owner should know
+        warnOnce('a one-time link was used a second time and refused');
+        throw createCodeRefusal('this link has already been used');
+      case 'bad':
+        warnOnce('a one-time code was wrong or older than a minute, and refused');
+        throw createCodeRefusal('this link has expired or was never valid');
+    }
+  });
+}
+
+function createCodeRefusal(message: string): HttpRefusal {
+  const next = 'ask for a new link: Open status page in the tray menu, or hivebar open';
+  return new HttpRefusal(403, 'bad-code', message, next);
+}
+
+/** The verdict on a code. `again` means that it was valid and was used before. */
+type RedeemResult = 'good' | 'again' | 'bad';
+
+/**
+ * Codes that can be exchanged for the token once, within a minute. They are behind the `#` of a link, and no browser sends that
+ * part anywhere. So a link opens the page, and the page gets the token without the token being part of an address.
+ *
+ * A code has 256 bits, so wrong codes are not counted: a limit would protect nothing, and would let anybody lock the owner out.
+ */
+export interface OnceCodes {
+  make(): string;
+  /** Returns whether `redeem` would accept the code, without using it up. */
+  isGood(code: string): boolean;
+  redeem(code: string): RedeemResult;
+}
+
+const CODE_BYTES = 32;
+const GOOD_FOR_MS = 60_000;
+/** The most codes that are open at once. The oldest is dropped for a new one. */
+const MOST_OPEN = 100;
+
+export function createOnceCodes({ clock, random }: { readonly clock: Clock; readonly random: Random }): OnceCodes {
+  /** Sorted by age, with digests as keys, so that the time of a look-up reveals nothing about a code. */
+  const codes = new Map<string, { readonly until: number; used: boolean }>();
+
+  const forget = (): void => {
+    for (const [digest, { until }] of codes) {
+      if (until > clock.monotonic() && codes.size <= MOST_OPEN) return;
+      codes.delete(digest);
+    }
+  };
+
+  return {
+    make() {
+      const code = random.hex(CODE_BYTES);
+      codes.set(hashCode(code), { until: clock.monotonic() + GOOD_FOR_MS, used: false });
+      forget();
+      return code;
+    },
+    isGood(code) {
+      forget();
+      return codes.get(hashCode(code))?.used === false;
+    },
+    redeem(code) {
+      forget();
+      const known = codes.get(hashCode(code));
+      if (known === undefined) return 'bad';
+      if (known.used) return 'again';
+      known.used = true;
+      return 'good';
+    },
+  };
+}
+
+function hashCode(code: string): string {
+  return createHash('sha256').update(code).digest('base64');
+}
 
 /** What the sender of a request may see and do. `wrong` means that a token was given and it is not ours. */
-export type Right = 'owner' | 'anyone' | 'wrong';
+type Right = 'owner' | 'anyone' | 'wrong';
 
 /** Reads `Authorization: Bearer TOKEN`. The time taken reveals the length of our token, which is no secret, and nothing else. */
 export function createRightCheck(token: string): (authorization: string | undefined) => Right {

@@ -22,7 +22,7 @@ const Silence = Type.Union([Type.Null(), Type.Literal('forever'), Time('Silent u
   description: 'Null: not silent.',
 });
 
-export const GateWire = Type.Object(
+const GateWire = Type.Object(
   {
     id: Type.String(),
     hook: Type.String({ description: 'The event of the harness at which it stands.' }),
@@ -33,7 +33,7 @@ export const GateWire = Type.Object(
   closed,
 );
 
-export const OpenDecisionWire = Type.Object(
+const OpenDecisionWire = Type.Object(
   {
     id: Type.Integer({ minimum: 1, description: 'What was asked is in `/api/v1/decisions`, with the token.' }),
     persona: Type.String({ description: 'Id of who asks. It need not be among `personas`.' }),
@@ -45,7 +45,7 @@ export const OpenDecisionWire = Type.Object(
   closed,
 );
 
-export const DaemonWire = Type.Object(
+const DaemonWire = Type.Object(
   {
     surface: Type.String({ description: 'What its agent works in.' }),
     project: Type.String({ description: 'What it is bound to for its life. Untrusted text.' }),
@@ -125,7 +125,7 @@ export const HiveWire = Type.Object(
   closed,
 );
 
-export const StatusProjectWire = Type.Object(
+const StatusProjectWire = Type.Object(
   {
     id: Type.String({ description: 'What stands in the address of its sheet.' }),
     board: Type.String({ description: 'Id of the persona that stands for its board.' }),
@@ -187,3 +187,82 @@ export type StatusWire = Static<typeof StatusWire>;
 export type PersonaWire = Static<typeof PersonaWire>;
 export type CauseWire = Static<typeof CauseWire>;
 export type HiveWire = Static<typeof HiveWire>;
+
+/** A decision as `GET /api/v1/decisions` and the action `decide` return it. The page uses the same type. */
+
+const DecisionTime = Type.String({ description: 'As every time of the status.' });
+
+const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const DecisionWire = Type.Object(
+  {
+    id: Type.Integer({ minimum: 1 }),
+    persona: Type.String({ description: 'Who asked.' }),
+    prompt: Type.String({ description: 'Untrusted text.' }),
+    context: orNull(Type.String({ description: 'Untrusted text.' })),
+    options: Type.Array(
+      Type.Object(
+        { id: Type.String(), short: Type.String({ description: 'For a button.' }), label: Type.String() },
+        { additionalProperties: false },
+      ),
+    ),
+    freeText: Type.Boolean({ description: 'Text alone is an answer.' }),
+    default: orNull(Type.String({ description: 'The option that applies when nobody answers in time.' })),
+    urgency: Type.Union([Type.Literal('low'), Type.Literal('normal'), Type.Literal('high')]),
+    blocking: Type.Boolean({ description: 'The persona waits.' }),
+    iteration: Type.Integer({ minimum: 1 }),
+    mostIterations: Type.Integer({ minimum: 1 }),
+    parent: orNull(Type.Integer()),
+    guidance: orNull(Type.String({ description: 'What was said to the iteration before.' })),
+    created: DecisionTime,
+    expires: orNull(DecisionTime),
+    state: Type.Union([
+      Type.Literal('open'),
+      Type.Literal('resolved'),
+      Type.Literal('timed-out'),
+      Type.Literal('cancelled'),
+    ]),
+    choice: orNull(Type.String()),
+    text: orNull(Type.String()),
+    by: orNull(Type.String({ description: 'Null on `resolved`: nobody, the default applies.' })),
+    closed: orNull(DecisionTime),
+    next: orNull(Type.Integer({ description: 'The decision that goes on from this one.' })),
+  },
+  { additionalProperties: false },
+);
+
+export type DecisionWire = Static<typeof DecisionWire>;
+
+/** The answers of the history routes. The page uses the same types. */
+
+/** The answer of `GET /api/v1/history`. `states` has one letter per slot: U up, F failing, D down, - unknown. */
+export interface HistoryWire {
+  readonly from: string;
+  readonly to: string;
+  readonly slots: number;
+  readonly personas: Readonly<Record<string, { readonly unread: readonly (number | null)[]; readonly states: string }>>;
+}
+
+/** The answer of `GET /api/v1/personas/ID/history`. */
+export interface PersonaHistoryWire {
+  readonly from: string;
+  readonly to: string;
+  readonly points: readonly (readonly [string, number | null])[];
+  readonly states: readonly {
+    readonly state: 'up' | 'failing' | 'down' | 'unknown';
+    readonly from: string;
+    readonly to: string;
+  }[];
+}
+
+/** One entry of `GET /api/v1/alerts`. A null `until` means that it goes on, for `seconds` so far. */
+export interface AlertWire {
+  readonly key: string;
+  readonly scope: 'persona' | 'source' | 'machine';
+  readonly message: string;
+  readonly personas: readonly string[];
+  readonly since: string;
+  readonly until: string | null;
+  readonly seconds: number;
+}

@@ -12,7 +12,7 @@ import {
   text,
   trayModel,
 } from '../../test/kit/menu-samples.ts';
-import { buildFlatMenu, getDialect } from './flat-menu.ts';
+import { buildFlatMenu, getDialect } from './menu-object.ts';
 import type { MenuEntry } from './model.ts';
 
 const ada = persona('ada', { label: 'Ada' });

@@ -1,5 +1,5 @@
 /** The facts that decide whether the tray helper of systray2 can run on a machine. */
-export interface HelperMachine {
+interface HelperMachine {
   readonly platform: string;
   readonly arch: string;
   /** Linux: whether the loader that the helper needs exists. Systems with musl lack it. */
@@ -8,9 +8,7 @@ export interface HelperMachine {
   readonly hasRosetta: boolean;
 }
 
-export type HelperBinary =
-  | { readonly is: 'file'; readonly name: string }
-  | { readonly is: 'none'; readonly why: string };
+type HelperBinary = { readonly is: 'file'; readonly name: string } | { readonly is: 'none'; readonly why: string };
 
 /**
  * Chooses the helper. All three helpers are x86-64. On another processor the system would take one for a shell script, so this
@@ -33,4 +31,21 @@ export function chooseHelperBinary({ platform, arch, hasGlibcLoader, hasRosetta 
     default:
       return createNone('');
   }
+}
+
+const WINDOW_MS = 600_000;
+const DEATHS_MOST = 5;
+const FIRST_MS = 1000;
+const MOST_MS = 60_000;
+
+type HelperRestart = { readonly is: 'again'; readonly inMs: number } | { readonly is: 'stop' };
+
+/**
+ * Decides whether and when to start a helper again. `deaths` are the times of its deaths, including the last one (monotonic ms).
+ */
+export function decideRestart(deaths: readonly number[]): HelperRestart {
+  const now = deaths.at(-1) ?? 0;
+  const recent = deaths.filter((at) => now - at < WINDOW_MS).length;
+  if (recent >= DEATHS_MOST) return { is: 'stop' };
+  return { is: 'again', inMs: Math.min(MOST_MS, FIRST_MS * 2 ** (recent - 1)) };
 }

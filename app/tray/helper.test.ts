@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NOTHING_REPORTED, type PersonaView } from '../../core/board/index.ts';
-import { buildFlatMenu, getDialect } from './flat-menu.ts';
-import { chooseHelperBinary } from './helper-binary.ts';
+import { chooseHelperBinary, decideRestart } from './helper-binary.ts';
 import { buildTrayModel } from './menu.ts';
+import { buildFlatMenu, getDialect } from './menu-object.ts';
 import type { MenuEntry } from './model.ts';
-import { decideRestart } from './restarts.ts';
 
 const here = { platform: 'linux', arch: 'x64', hasGlibcLoader: true, hasRosetta: false };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IconName } from './icon.ts';
+import type { IconName } from './model.ts';
 import { type Pixmap, parsePixmap } from './pixmap.ts';
 
 const SIZES = [22, 32, 44] as const;

@@ -16,7 +16,7 @@ import {
   up,
 } from '../../test/kit/menu-samples.ts';
 import type { MenuEntry } from './model.ts';
-import { computeNextChange } from './next-change.ts';
+import { computeNextChange } from './render.ts';
 
 /** All rows between the summary and what can be done, without what is behind them. */
 const rowsOf = (s: Snapshot): string[] => {

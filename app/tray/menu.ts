@@ -1,12 +1,23 @@
-import { isPressing, type Snapshot } from '../../core/board/index.ts';
-import type { Instant } from '../../core/model/index.ts';
-import { isAtLeastOne } from './counts.ts';
+import { type CauseView, type HiveView, isPressing, type PersonaView, type Snapshot } from '../../core/board/index.ts';
+import { formatSilence } from '../../core/format/index.ts';
+import { addCounts, type Instant } from '../../core/model/index.ts';
 import { buildDecisionRows } from './decision-rows.ts';
-import { chooseIcon, isDown } from './icon.ts';
-import type { MenuEntry, TimeFormatter, TrayModel } from './model.ts';
-import { buildProgramRows } from './program-rows.ts';
-import { buildPersonaRows } from './rows.ts';
-import { formatIconCount, formatSummary } from './summary.ts';
+import {
+  chooseIcon,
+  findMachineCauses,
+  isDown,
+  isHiveDown,
+  isOn,
+  isRelevantHive,
+  isUnseen,
+  type MenuAction,
+  type MenuCommand,
+  type MenuEntry,
+  type TimeFormatter,
+  type TrayModel,
+} from './model.ts';
+import { buildPersonaRow, formatKnownCount, formatPersonaName, isAtLeastOne } from './persona-row.ts';
+import { formatRowName, formatRowText } from './text.ts';
 
 /** Builds the whole tray from one snapshot, so that no part can be older than another. */
 export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): TrayModel {
@@ -30,4 +41,193 @@ function buildMenu(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): M
     { is: 'separator', key: 'line-3' },
     { is: 'command', key: 'quit', label: 'Quit', action: { name: 'quit', params: {} } },
   ];
+}
+
+/** Formats everything in one line: "3 unread, 1 urgent, 2 questions for you, 1 down, 1 stalled, notifications paused". */
+function formatSummary(snapshot: Snapshot, now: Instant): string {
+  const { unread, urgent, down, personas } = snapshot.totals;
+  const parts: string[] = [];
+  if (personas === 0) parts.push('No personas');
+  else if (isUnseen(snapshot)) parts.push('Checking for mail');
+  else if (unread.is === 'unknown') parts.push('Unread count unknown');
+  else if (unread.n > 0) parts.push(`${formatKnownCount(unread)} unread`);
+  else parts.push(unread.is === 'exact' ? 'No unread' : 'No unread known');
+  if (isAtLeastOne(urgent)) parts.push(`${formatKnownCount(urgent)} urgent`);
+  if (snapshot.decisions.length > 0)
+    parts.push(`${snapshot.decisions.length} ${snapshot.decisions.length === 1 ? 'question' : 'questions'} for you`);
+  if (down > 0) parts.push(`${down} down`);
+  else if (isHiveDown(snapshot)) parts.push('hive down');
+  if (findMachineCauses(snapshot).length > 0) parts.push('problem on this machine');
+  const stalled = snapshot.personas.filter(({ agentState, hidden }) => !hidden && agentState.is === 'stalled').length;
+  if (stalled > 0) parts.push(`${stalled} stalled`);
+  if (isOn(snapshot.paused, now)) parts.push('notifications paused');
+  return parts.join(', ');
+}
+
+/** Formats the full count: `3`, or `? 3` when a decision is open; empty for none. */
+function formatIconCount({ decisions, totals: { unread } }: Snapshot): string {
+  const parts = [decisions.length > 0 ? '?' : '', isAtLeastOne(unread) ? formatKnownCount(unread) : ''];
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+/** Builds the rows that concern all personas or the program itself. */
+function buildProgramRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
+  return [
+    { is: 'command', key: 'page', label: 'Open status page', action: { name: 'page', params: {} } },
+    { is: 'command', key: 'poll', label: 'Poll now', action: { name: 'poll', params: {} } },
+    buildPauseRow(snapshot, now, timeText),
+    buildQuietHoursRow(snapshot, now, timeText),
+    ...buildAutostartRows(snapshot),
+  ];
+}
+
+function buildPauseRow({ paused }: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry {
+  const isPaused = isOn(paused, now);
+  const end = isPaused && paused.is === 'at' ? paused.at : null;
+  const command = (key: string, label: string, action: MenuAction): MenuEntry => ({
+    is: 'command',
+    key,
+    label,
+    action,
+  });
+  const pause = (params: MenuAction['params']): MenuAction => ({ name: 'pause', params });
+  const resume: MenuAction = { name: 'resume', params: {} };
+  return {
+    is: 'submenu',
+    key: 'pause',
+    label: isPaused ? formatSilence('Notifications paused', end, now, timeText) : 'Pause notifications',
+    entries: [
+      ...(isPaused ? [command('resume', 'Resume', resume), { is: 'separator', key: 'resume-line' } as const] : []),
+      command('pause-half-hour', 'For 30 minutes', pause({ minutes: 30 })),
+      command('pause-hour', 'For 1 hour', pause({ minutes: 60 })),
+      command('pause-day', 'Until tomorrow', pause({ until: 'tomorrow' })),
+      command('pause-open', 'Until resumed', pause({})),
+    ],
+    instead: {
+      is: 'check',
+      key: 'pause',
+      label: formatSilence('Pause notifications', end, now, timeText),
+      checked: isPaused,
+      action: isPaused ? resume : pause({}),
+    },
+  };
+}
+
+function buildQuietHoursRow({ quietHours, quiet }: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry {
+  const end = quiet.is === 'at' && isOn(quiet, now) ? quiet.at : null;
+  return {
+    is: 'check',
+    key: 'quiet-hours',
+    label: formatSilence('Quiet hours', end, now, timeText),
+    checked: quietHours,
+    action: { name: 'quiet-hours', params: { on: !quietHours } },
+  };
+}
+
+function buildAutostartRows({ autostart }: Snapshot): MenuEntry[] {
+  if (autostart === null) return [];
+  const action = { name: 'autostart', params: { on: !autostart } };
+  return [{ is: 'check', key: 'autostart', label: 'Start at login', checked: autostart, action }];
+}
+
+/** The number of rows that are shown, and of further rows in a submenu. A menu with all of a thousand would be slow. */
+const ROWS = 20;
+const MORE_MOST = 100;
+const NAME_MOST = 40;
+const CAUSE_MOST = 80;
+
+const PAGE = { name: 'page', params: {} } as const;
+
+/**
+ * Builds the rows, sorted by need: hives and personas that are down, urgent mail, unread mail, the rest. With more than one
+ * source, rows are grouped under the name of their source, and the source with the greatest need comes first.
+ */
+function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
+  const hives = snapshot.hives.filter((hive) => isDownUnseen(snapshot, hive)).map(buildHiveRow);
+  const personas = snapshot.personas.filter((p) => !p.hidden).toSorted((a, b) => computeRank(a) - computeRank(b)); // stable: then by id
+  const grouped = new Set(personas.map((p) => p.source)).size > 1;
+  const room = Math.max(0, ROWS - hives.length);
+  const rest = personas.slice(room);
+  const askingIds = new Set(snapshot.decisions.map(({ persona }) => persona));
+  const row: RowBuilder = (p) => buildPersonaRow(p, askingIds.has(p.id), now, timeText);
+  const rows = [
+    ...findMachineCauses(snapshot).map(buildCauseRow),
+    ...hives.slice(0, ROWS),
+    ...groupRows(personas.slice(0, room), grouped, 'in sight', row),
+    ...(rest.length === 0 ? [] : [buildMoreRow(rest, grouped, row)]),
+    ...buildHiddenRows(snapshot),
+  ];
+  return rows.length === 0 ? [{ is: 'text', key: 'nobody', label: 'No inbox is watched yet' }] : rows;
+}
+
+type RowBuilder = (p: PersonaView) => MenuEntry;
+
+function groupRows(personas: readonly PersonaView[], grouped: boolean, where: string, row: RowBuilder): MenuEntry[] {
+  if (!grouped) return personas.map(row);
+  return [...Map.groupBy(personas, (p) => p.source)].flatMap(([source, members]): MenuEntry[] => [
+    { is: 'text', key: `source ${where} ${source}`, label: formatRowName(source, NAME_MOST) },
+    ...members.map(row),
+  ]);
+}
+
+function buildMoreRow(rest: readonly PersonaView[], grouped: boolean, row: RowBuilder): MenuEntry {
+  const unread = addCounts(rest.map((p) => p.unread));
+  const label = `${rest.length} more${isAtLeastOne(unread) ? ` - ${formatKnownCount(unread)} unread` : ''}`;
+  const beyond = rest.length - MORE_MOST;
+  return {
+    is: 'submenu',
+    key: 'more',
+    label,
+    entries: [
+      ...groupRows(rest.slice(0, MORE_MOST), grouped, 'behind', row),
+      ...(beyond > 0 ? [createPageCommand('beyond', `${beyond} more on the status page`)] : []),
+    ],
+    instead: createPageCommand('more', label),
+  };
+}
+
+/** Hidden personas can be shown again here. */
+function buildHiddenRows(snapshot: Snapshot): MenuEntry[] {
+  const hidden = snapshot.personas.filter((p) => p.hidden);
+  if (hidden.length === 0) return [];
+  const label = `Hidden (${hidden.length})`;
+  const beyond = hidden.length - MORE_MOST;
+  const entries = hidden.slice(0, MORE_MOST).map(
+    (p): MenuEntry => ({
+      is: 'command',
+      key: `hidden ${p.id}`,
+      label: `Show ${formatPersonaName(p)} again`,
+      action: { name: 'unhide', params: { persona: p.id } },
+    }),
+  );
+  if (beyond > 0) entries.push(createPageCommand('hidden-beyond', `${beyond} more on the status page`));
+  return [{ is: 'submenu', key: 'hidden', label, entries, instead: createPageCommand('hidden', label) }];
+}
+
+/** Returns whether a hive is down while no row of a persona shows it, for example because it could not list any persona. */
+function isDownUnseen(snapshot: Snapshot, hive: HiveView): boolean {
+  return (
+    isRelevantHive(snapshot, hive) &&
+    hive.state === 'DOWN' &&
+    !snapshot.personas.some((p) => p.source === hive.source && !p.hidden && p.health.is === 'down')
+  );
+}
+
+function buildHiveRow(hive: HiveView): MenuEntry {
+  const label = `${formatRowName(hive.source, NAME_MOST)} - DOWN ${formatRowName(hive.address, NAME_MOST)}`;
+  return createPageCommand(`hive ${hive.source}`, label);
+}
+
+function buildCauseRow({ key, message }: CauseView): MenuEntry {
+  return createPageCommand(`cause ${key}`, formatRowText(message, CAUSE_MOST));
+}
+
+function createPageCommand(key: string, label: string): MenuCommand {
+  return { is: 'command', key, label, action: PAGE };
+}
+
+function computeRank(p: PersonaView): number {
+  if (p.health.is === 'down') return 0;
+  if (isAtLeastOne(p.urgent)) return 1;
+  return isAtLeastOne(p.unread) ? 2 : 3;
 }

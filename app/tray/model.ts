@@ -1,5 +1,5 @@
+import type { CauseView, HiveView, Snapshot, Until } from '../../core/board/index.ts';
 import type { Instant } from '../../core/model/index.ts';
-import type { IconName } from './icon.ts';
 
 /** What a click runs, by its name in the table of actions. */
 export interface MenuAction {
@@ -49,3 +49,65 @@ export interface TrayModel {
 
 /** Formats an instant for a person, relative to `now`: `formatClockTime`, or what a test puts in its place. */
 export type TimeFormatter = (at: Instant, now: Instant) => string;
+
+/** The name of a pre-rendered icon, `STATE-BADGE`. */
+export interface IconName {
+  readonly state: 'up' | 'down' | 'paused' | 'unknown';
+  readonly badge: Badge;
+}
+
+/** `ask` is a question mark. */
+type Badge = 'none' | 'ask' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '9+';
+
+/**
+ * Chooses the icon. An outage comes first, also while notifications are paused, because then only the icon shows it. `unknown`
+ * means that nobody is watched or nothing was polled yet.
+ */
+export function chooseIcon(snapshot: Snapshot, now: Instant): IconName {
+  return { state: computeIconState(snapshot, now), badge: computeBadge(snapshot) };
+}
+
+function computeIconState(snapshot: Snapshot, now: Instant): IconName['state'] {
+  if (isDown(snapshot)) return 'down';
+  if (isOn(snapshot.paused, now)) return 'paused';
+  return isUnseen(snapshot) ? 'unknown' : 'up';
+}
+
+/** Returns whether a persona is down, a whole hive is down before it could list its personas, or this machine has a fault. */
+export function isDown(snapshot: Snapshot): boolean {
+  return snapshot.totals.down > 0 || findMachineCauses(snapshot).length > 0 || isHiveDown(snapshot);
+}
+
+/** Returns the causes that concern no single persona: a damaged store, a full disk. */
+export function findMachineCauses({ causes }: Snapshot): readonly CauseView[] {
+  return causes.filter(({ scope, personas }) => scope === 'machine' && personas.length === 0);
+}
+
+export function isHiveDown(snapshot: Snapshot): boolean {
+  return snapshot.hives.some((hive) => hive.state === 'DOWN' && isRelevantHive(snapshot, hive));
+}
+
+/** Returns false for a hive whose personas are all hidden. */
+export function isRelevantHive({ personas }: Snapshot, { source }: HiveView): boolean {
+  const members = personas.filter((p) => p.source === source);
+  return members.length === 0 || members.some((p) => !p.hidden);
+}
+
+/** Returns whether no visible persona was polled yet. */
+export function isUnseen({ personas }: Snapshot): boolean {
+  return personas.every((p) => p.hidden || p.health.is === 'unseen');
+}
+
+export function isOn(until: Until, now: Instant): boolean {
+  return until.is === 'forever' || (until.is === 'at' && until.at > now);
+}
+
+const BADGES: readonly Badge[] = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
+
+/** Decisions come before mail. The unread count is in the tooltip, too. */
+function computeBadge({ decisions, totals: { unread } }: Snapshot): Badge {
+  if (decisions.length > 0) return 'ask';
+  if (unread.is === 'unknown') return 'none';
+  if (unread.n === 9 && unread.is === 'atLeast') return '9+';
+  return BADGES[unread.n] ?? '9+';
+}

@@ -1,13 +1,15 @@
-import type { MessagePreview, PersonaView } from '../../core/board/index.ts';
-import { formatSilence } from '../../core/format/index.ts';
-import type { Instant } from '../../core/model/index.ts';
-import { formatAge } from './age.ts';
-import { formatKnownCount, isAtLeastOne } from './counts.ts';
-import { buildDaemonRows, formatStalled } from './daemon-notes.ts';
-import { isOn } from './icon.ts';
-import { buildLocalRows, formatHeld } from './local-notes.ts';
-import { toMessageRowText } from './message-row-text.ts';
-import type { MenuAction, MenuCommand, MenuEntry, TimeFormatter } from './model.ts';
+import type { ByPriority, MessagePreview, OpenGate, PersonaView } from '../../core/board/index.ts';
+import {
+  computeMsUntilDurationChanges,
+  formatCount,
+  formatDuration,
+  formatRest,
+  formatSilence,
+} from '../../core/format/index.ts';
+import { DECISION } from '../../core/inbox/gates/index.ts';
+import { MOST_COUNTED } from '../../core/inbox/index.ts';
+import type { Count, Instant } from '../../core/model/index.ts';
+import { isOn, type MenuAction, type MenuCommand, type MenuEntry, type TimeFormatter } from './model.ts';
 import { formatRowName, formatRowText } from './text.ts';
 
 const NAME_MOST = 40;
@@ -136,4 +138,140 @@ function createCommand(key: string, label: string, action: MenuAction, { id }: P
 
 function createSeparator(n: number, { id }: PersonaView): MenuEntry {
   return { is: 'separator', key: `line ${n} of ${id}` };
+}
+
+const LOCAL_NAME_MOST = 24;
+const LINE_MOST = 60;
+/** The number of gates that have a line each. */
+const GATES = 5;
+
+/** The names of the priorities, 0 first. */
+const PRIORITIES = ['critical', 'high', 'normal', 'low', 'bulk'] as const;
+/** Normal mail is only counted; it needs no line of its own. */
+const NORMAL = 2;
+
+/**
+ * Formats the note for a gate that blocks the agent: `, blocked at Stop by ship`, or `, waiting for your answer` if its
+ * question is open. A gate that only warns blocks nobody.
+ */
+function formatHeld({ gates }: PersonaView, isAsking: boolean): string {
+  const strict = gates.filter(({ mode }) => mode === 'strict');
+  if (isAsking && strict.some(({ id }) => id === DECISION)) return ', waiting for your answer';
+  const [first] = strict;
+  if (first === undefined) return '';
+  return `, blocked at ${formatRowName(first.hook, LOCAL_NAME_MOST)} by ${formatRowName(first.id, LOCAL_NAME_MOST)}${formatRest(strict.length - 1)}`;
+}
+
+/** Builds the submenu rows: one for each open gate, and one with the pending items by priority unless all are normal. */
+function buildLocalRows({ id, gates, pending }: PersonaView): MenuEntry[] {
+  const beyond = gates.length - GATES;
+  const lines = [
+    ...gates.slice(0, GATES).map(formatGate),
+    ...(beyond > 0 ? [`${beyond} more ${beyond === 1 ? 'gate' : 'gates'}`] : []),
+    ...(pending === null ? [] : formatPending(pending)),
+  ];
+  return lines.map((label, i) => ({ is: 'text', key: `note ${i} of ${id}`, label }));
+}
+
+function formatGate({ id, hook, mode, description }: OpenGate): string {
+  const descriptionText = formatRowText(description, LINE_MOST);
+  const gate = `${mode === 'strict' ? 'Blocked' : 'Warned'} at ${formatRowName(hook, LOCAL_NAME_MOST)} by ${formatRowName(id, LOCAL_NAME_MOST)}`;
+  return descriptionText === '' ? gate : `${gate} · ${descriptionText}`;
+}
+
+function formatPending(pending: ByPriority): string[] {
+  if (pending.every((n, priority) => n === 0 || priority === NORMAL)) return [];
+  const parts = PRIORITIES.flatMap((name, i) => {
+    const n = pending[i] ?? 0;
+    return n > 0 ? [`${formatCount(n, n >= MOST_COUNTED ? 'atLeast' : 'exact')} ${name}`] : [];
+  });
+  return [`Unread: ${parts.join(', ')}`];
+}
+
+const MINUTE = 60_000;
+
+/** Formats an age for a menu row. It is empty below a minute, so that no row changes every second. */
+export function formatAge(ms: number): string {
+  return ms < MINUTE ? '' : formatDuration(ms);
+}
+
+/** Returns after how many milliseconds `formatAge` gives another text, or a shorter time. */
+export function computeMsUntilAgeChange(ms: number): number {
+  return ms < MINUTE ? MINUTE - ms : computeMsUntilDurationChanges(ms);
+}
+
+type KnownCount = Exclude<Count, { is: 'unknown' }>;
+
+export function isAtLeastOne(count: Count): count is KnownCount {
+  return count.is !== 'unknown' && count.n > 0;
+}
+
+/** Formats `3`, or `200+` when there may be more. */
+export function formatKnownCount(count: KnownCount): string {
+  return formatCount(count.n, count.is);
+}
+
+const SENDER_MOST = 24;
+
+/** The texts of a message in a menu row. */
+interface MessageRowText {
+  readonly from: string;
+  /** Null when the message has no readable time. */
+  readonly at: Instant | null;
+  /** Empty where content is left out. */
+  readonly text: string;
+}
+
+/** A message never changes and is drawn many times, so its texts are computed once and dropped with it. */
+const cache = new WeakMap<MessagePreview, MessageRowText>();
+
+export function toMessageRowText(message: MessagePreview): MessageRowText {
+  const known = cache.get(message);
+  if (known !== undefined) return known;
+  const messageRow = {
+    from: formatRowName(message.from, SENDER_MOST) || '?',
+    at: parseTimestamp(message.created),
+    text: formatRowText(message.text ?? '', LINE_MOST),
+  };
+  cache.set(message, messageRow);
+  return messageRow;
+}
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?:Z|([+-])(\d\d):?(\d\d))?$/;
+
+/**
+ * Parses when a message was written. Sources may give any form or none. Without a zone it is UTC. Null when it cannot be parsed.
+ */
+export function parseTimestamp(created: string): Instant | null {
+  const match = ISO.exec(created);
+  if (match === null) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part = '0') => Number(part));
+  const fraction = Number(match[7] ?? 0) * 1000;
+  const zone = (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0)) * (match[8] === '-' ? -1 : 1);
+  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second) + fraction - zone * 60_000;
+}
+
+/** Formats the note in the row of an agent that is alive but makes no progress: `, drain stalled`. */
+function formatStalled({ agentState }: Pick<PersonaView, 'agentState'>): string {
+  if (agentState.is !== 'stalled') return '';
+  return agentState.why === 'drain-stalled' ? ', drain stalled' : ', stalled';
+}
+
+/** Builds the submenu rows of a persona daemon: what the daemon reports about itself. */
+function buildDaemonRows(
+  { id, daemon, agentState, unread }: PersonaView,
+  now: Instant,
+  timeText: TimeFormatter,
+): MenuEntry[] {
+  const why = agentState.is === 'live' ? null : (agentState.why ?? null);
+  if (daemon === null) return [];
+  const { fsm, taxonomy, surface, drainedAt, lastError } = daemon;
+  const waits = unread.is === 'unknown' || unread.n > 0;
+  const lines = [
+    ...(why === null ? [] : [`Daemon: ${why.replaceAll('-', ' ')}`]),
+    `${fsm}, ${taxonomy}, in ${formatRowText(surface, LINE_MOST)}`,
+    ...(waits ? [`Nothing fetched since ${timeText(drainedAt, now)}`] : []),
+    ...(lastError === null ? [] : [`Last error: ${lastError}`]),
+  ];
+  return lines.map((label, i) => ({ is: 'text', key: `daemon ${i} of ${id}`, label }));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatWakeText } from '../../app/follow/program-output.ts';
 import { buildRecoveryNotification } from '../../app/notify/texts.ts';
-import { formatAge } from '../../app/tray/age.ts';
+import { formatAge } from '../../app/tray/persona-row.ts';
 import { formatAgo } from '../../ui-static/present.ts';
 import { programFiles } from './source-file.ts';
 
