@@ -424,10 +424,12 @@ async function isCounted(source: Source, persona: Persona): Promise<boolean> {
 
 /** Waits until nothing wakes for a while, and forgets what did. */
 async function quiet(woken: string[]): Promise<void> {
-  do {
+  for (let round = 0; round < 100; round += 1) {
     woken.length = 0;
     await sleep(60);
-  } while (woken.length > 0);
+    if (woken.length === 0) return;
+  }
+  assert.fail(`it wakes without end: ${woken.join(' ')}`);
 }
 
 async function checkHold({ world, source }: OpenSource): Promise<void> {
