@@ -3,18 +3,30 @@ import type { HiveAlarmEvent } from '../events/index.ts';
 import { foldName } from '../model/index.ts';
 import type { Clock, Log } from '../ports/index.ts';
 import type { PendingCounts, PersonaDirectory, Source, UnreadCounts } from '../sources/index.ts';
-import type { HiveActivity, PersonaActivity } from './activity-report.ts';
-import { createAlarmLog } from './alarm-log.ts';
-import { type AlarmRules, getActivity, NOTHING_OBSERVED } from './alarm-state.ts';
-import { findBlind, type WatchedInbox } from './blind-inboxes.ts';
+import { classifyReader, findBlind, type HiveActivity, type PersonaActivity, type WatchedInbox } from './activity.ts';
+import {
+  createAlarmLog,
+  type HiveAlarm,
+  type HiveAlarmKind,
+  isNews,
+  latchAlarm,
+  releaseAlarms,
+  toAlarms,
+} from './alarm-log.ts';
 import { createCoverage } from './coverage.ts';
-import { judge } from './judge.ts';
-import { observe, type PolledCounts, type SentMessage } from './observe.ts';
-import { type HiveAlarm, type HiveAlarmKind, isNews, latchAlarm, releaseAlarms, toAlarms } from './raised-alarms.ts';
-import { findRecipients } from './route.ts';
+import {
+  type AlarmRules,
+  type AlarmState,
+  getActivity,
+  judge,
+  NOTHING_OBSERVED,
+  observe,
+  type PolledCounts,
+  type SentMessage,
+} from './judge.ts';
 
 /** A watcher that can deliver an alarm; a `Watcher` is one. */
-export interface AlarmTarget extends WatchedInbox {
+interface AlarmTarget extends WatchedInbox {
   /** Returns false when the alarm was refused or cannot be delivered now. */
   deliverAlarm(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
 }
@@ -194,4 +206,30 @@ function toCounts({ byAddress }: PendingCounts): ReadonlyMap<string, PolledCount
       { unread: toNumber(unread), urgent: toNumber(urgent) },
     ]),
   );
+}
+
+/**
+ * Finds who should get an alarm of the hive: members that somebody seems to read. If there are none, every listed
+ * member that is not stranded; if there are none either, everybody who is watched. An alarm always has a recipient
+ * (Kijito contract, trap 46).
+ */
+export function findRecipients(
+  watched: readonly string[],
+  state: AlarmState,
+  directory: PersonaDirectory,
+): readonly string[] {
+  const read = watched.filter(
+    (address) => classifyReader(address, directory, getActivity(state, address)) === 'member',
+  );
+  const listedReaders = read.filter((address) => directory.byAddress.has(address));
+  if (listedReaders.length > 0) return listedReaders;
+  const listed = watched.filter(
+    (address) => directory.byAddress.has(address) && !isStranded(address, state, directory),
+  );
+  if (listed.length > 0) return listed;
+  return watched;
+}
+
+function isStranded(address: string, state: AlarmState, directory: PersonaDirectory): boolean {
+  return state.held.has(address) && classifyReader(address, directory, getActivity(state, address)) === 'none';
 }

@@ -1,11 +1,13 @@
 export {
+  type ActivityQuestion,
   type ActivityReport,
+  type ActivityVerdict,
+  checkActivity,
   formatActivityReport,
   type HiveActivity,
   mergeEarlier,
   type PersonaActivity,
   parseActivityReport,
-} from './activity-report.ts';
-export type { AlarmRules } from './alarm-state.ts';
-export { type ActivityQuestion, type ActivityVerdict, checkActivity } from './check-activity.ts';
+} from './activity.ts';
 export { createHiveAlarms, type HiveAlarms, type HiveAlarmsOptions } from './hive-alarms.ts';
+export type { AlarmRules } from './judge.ts';

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DirectoryMember, PersonaDirectory } from '../sources/index.ts';
-import { NOTHING_OBSERVED, STRANDED_POLLS, URGENT_POLLS } from './alarm-state.ts';
-import { judge } from './judge.ts';
-import { observe } from './observe.ts';
-import { isNews, latchAlarm, releaseAlarms, toAlarms } from './raised-alarms.ts';
-import { findRecipients } from './route.ts';
+import { isNews, latchAlarm, releaseAlarms, toAlarms } from './alarm-log.ts';
+import { findRecipients } from './hive-alarms.ts';
+import { judge, NOTHING_OBSERVED, observe, STRANDED_POLLS, URGENT_POLLS } from './judge.ts';
 
 const RULES = { stranded: true, urgent: true, pollMs: 60_000, suppressed: new Set<string>() };
 const NAMES = ['ada', 'Ada', 'bo', 'ghost'] as const;

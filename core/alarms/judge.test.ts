@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DirectoryMember, PersonaDirectory } from '../sources/index.ts';
-import { type AlarmRules, type AlarmState, NOTHING_OBSERVED } from './alarm-state.ts';
-import { type Judgement, judge } from './judge.ts';
-import { observe, type PolledCounts } from './observe.ts';
-import { isNews, latchAlarm, releaseAlarms, toAlarms } from './raised-alarms.ts';
-import { findRecipients } from './route.ts';
+import { isNews, latchAlarm, releaseAlarms, toAlarms } from './alarm-log.ts';
+import { findRecipients } from './hive-alarms.ts';
+import {
+  type AlarmRules,
+  type AlarmState,
+  type Judgement,
+  judge,
+  NOTHING_OBSERVED,
+  observe,
+  type PolledCounts,
+} from './judge.ts';
 
 const RULES: AlarmRules = { stranded: true, urgent: true, pollMs: 60_000, suppressed: new Set() };
 const MEMBER: DirectoryMember = { memories: 5, retired: false, writeOnly: false, mail: null };

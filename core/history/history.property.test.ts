@@ -7,8 +7,7 @@ import fc from 'fast-check';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { exactly, Fault, UNKNOWN } from '../model/index.ts';
 import { type Clock, realFiles, silentLog } from '../ports/index.ts';
-import type { HistoryFact } from './fact.ts';
-import type { History, PersonaHistory } from './history.ts';
+import type { History, HistoryFact, PersonaHistory } from './history.ts';
 import { openHistory } from './open-history.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-history-model-'));

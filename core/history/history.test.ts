@@ -7,8 +7,7 @@ import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { exactly, Fault, type Health, UNKNOWN } from '../model/index.ts';
 import { type Clock, type Log, realFiles } from '../ports/index.ts';
 import { openDatabase } from '../state/index.ts';
-import type { HistoryFact } from './fact.ts';
-import type { History } from './history.ts';
+import type { History, HistoryFact } from './history.ts';
 import { openHistory } from './open-history.ts';
 
 const home = fs.mkdtempSync(join(tmpdir(), 'hivebar-history-'));

@@ -1,6 +1,4 @@
-import type { Instant, PersonaId, Scope } from '../model/index.ts';
-import type { HistoryFact } from './fact.ts';
-import type { HistoryState } from './point.ts';
+import type { Count, Fault, Health, Instant, PersonaId, Scope, SourceId } from '../model/index.ts';
 
 /** The history of all personas, stored in a database. It is derived from facts and may be deleted at any time. */
 export interface History extends HistoryReader, Disposable {
@@ -70,4 +68,175 @@ export interface Alert {
   readonly since: Instant;
   /** Null: it continues. */
   readonly until: Instant | null;
+}
+
+/** Turns facts into points: one when the values of a persona change, none otherwise. In memory only. */
+interface Timeline {
+  hear(fact: HistoryFact, at: Instant): void;
+  has(persona: PersonaId): boolean;
+  readonly personas: Iterable<PersonaId>;
+  /** The number of points that are not taken yet. */
+  readonly waiting: number;
+  take(): readonly Point[];
+  /** Returns the values of every persona as a point at `at`, instead of the waiting points, for a record that lacks them. */
+  takeAll(at: Instant): readonly Point[];
+  /** Marks all values as unknown until the next fact of each persona, because time passed unwatched. */
+  forget(): void;
+}
+
+interface Track {
+  /** The values according to the facts. */
+  values: PointValues;
+  /** There was a fact since time passed unwatched. */
+  heard: boolean;
+  /** The values of the last point. */
+  last: PointValues;
+}
+
+export function createTimeline(): Timeline {
+  const tracks = new Map<PersonaId, Track>();
+  let points: Point[] = [];
+
+  const getValues = (track: Track): PointValues => (track.heard ? track.values : NOTHING_KNOWN);
+  const addPoint = (persona: PersonaId, track: Track, at: Instant): void => {
+    const values = getValues(track);
+    if (isSameValues(track.last, values)) return;
+    track.last = values;
+    points.push({ persona, at, ...values });
+  };
+
+  const take = (): readonly Point[] => {
+    const takenPoints = points;
+    points = [];
+    return takenPoints;
+  };
+
+  return {
+    hear(fact, at) {
+      if (!('persona' in fact)) return;
+      const track = tracks.get(fact.persona);
+      if (track === undefined) {
+        if (fact.is === 'joined')
+          tracks.set(fact.persona, { values: NOTHING_KNOWN, heard: false, last: NOTHING_KNOWN });
+        return;
+      }
+      const before = track.values;
+      switch (fact.is) {
+        case 'polled':
+          track.values = { ...toLevels(fact), state: toHistoryState(fact.health) };
+          break;
+        case 'counted':
+          track.values = { ...before, ...toLevels(fact) };
+          break;
+        case 'failed': {
+          const state = toHistoryState(fact.health);
+          // only at the first failure, because later counts of the pending list are new again
+          const levelsGo = state === 'down' && before.state !== 'down';
+          track.values = levelsGo ? { ...NOTHING_KNOWN, state } : { ...before, state };
+          break;
+        }
+        case 'left':
+          track.values = NOTHING_KNOWN;
+          tracks.delete(fact.persona);
+          break;
+        default:
+          return;
+      }
+      track.heard = true;
+      addPoint(fact.persona, track, at);
+    },
+    has: (persona) => tracks.has(persona),
+    get personas() {
+      return tracks.keys();
+    },
+    get waiting() {
+      return points.length;
+    },
+    take,
+    takeAll(at) {
+      points = [];
+      for (const [persona, track] of tracks) {
+        track.last = NOTHING_KNOWN;
+        addPoint(persona, track, at);
+      }
+      return take();
+    },
+    forget() {
+      for (const track of tracks.values()) track.heard = false;
+    },
+  };
+}
+
+function toLevels(fact: Extract<HistoryFact, { is: 'polled' | 'counted' }>): Omit<PointValues, 'state'> {
+  return { unread: toNumber(fact.unread), urgent: toNumber(fact.urgent) };
+}
+
+/** One thing that became true of one persona. */
+interface PersonaFact {
+  readonly at: Instant;
+  readonly persona: PersonaId;
+}
+
+/** The facts that the history is made from. Every fact of the board fits. */
+export type HistoryFact =
+  | ({ readonly is: 'joined' | 'left' | 'delivered' } & PersonaFact)
+  | ({ readonly is: 'polled'; readonly health: Health; readonly unread: Count; readonly urgent: Count } & PersonaFact)
+  | ({ readonly is: 'counted'; readonly unread: Count; readonly urgent: Count } & PersonaFact)
+  | ({ readonly is: 'failed'; readonly health: Health; readonly fault: Fault } & PersonaFact)
+  | ({ readonly is: 'held'; readonly fault: Fault } & PersonaFact)
+  | ({ readonly is: 'published'; readonly fault: Fault | null } & PersonaFact)
+  | { readonly is: 'source'; readonly at: Instant; readonly source: SourceId; readonly fault: Fault | null }
+  /** Facts that the history does not store. They are named one by one, so that a new kind of fact needs a decision. */
+  | {
+      readonly is:
+        | 'recalled'
+        | 'muted'
+        | 'hidden'
+        | 'quiet'
+        | 'autostart'
+        | 'gap'
+        | 'surface'
+        | 'reported'
+        | 'decisions';
+      readonly at: Instant;
+    }
+  | {
+      readonly is: 'project' | 'withdrawn' | 'machine';
+      readonly at: Instant;
+    };
+
+/** The states of a persona. A later one counts as worse. `unknown` also stands for every moment at which Hivebar did not run. */
+export const STATES = ['unknown', 'up', 'failing', 'down'] as const;
+
+export type HistoryState = (typeof STATES)[number];
+
+/** What was known of a persona. Null means not known, and is never 0. */
+export interface PointValues {
+  readonly unread: number | null;
+  readonly urgent: number | null;
+  readonly state: HistoryState;
+}
+
+/** The values of a persona from `at` until its next point. */
+export interface Point extends PointValues {
+  readonly persona: PersonaId;
+  readonly at: Instant;
+}
+
+/** The parts of a point that are drawn. */
+export type DrawnPoint = Omit<Point, 'urgent'>;
+
+export const NOTHING_KNOWN: PointValues = { unread: null, urgent: null, state: 'unknown' };
+
+function isSameValues(a: PointValues, b: PointValues): boolean {
+  return a.unread === b.unread && a.urgent === b.urgent && a.state === b.state;
+}
+
+function toHistoryState(health: Health): HistoryState {
+  return health.is === 'unseen' ? 'unknown' : health.is;
+}
+
+/** A lower bound is drawn as its number. */
+function toNumber(count: Count): number | null {
+  return count.is === 'unknown' ? null : count.n;
 }

@@ -1,6 +1,5 @@
-import type { Fault, Instant, PersonaId, Scope } from '../model/index.ts';
-import { formatAlertMessage } from './alert-message.ts';
-import type { HistoryFact } from './fact.ts';
+import { FAULTS, type Fault, type FaultCode, type Instant, type PersonaId, type Scope } from '../model/index.ts';
+import type { HistoryFact } from './history.ts';
 
 /** One problem of one persona (it is down, its events are held, its file is behind) or of one source. */
 export interface OutageMember {
@@ -33,7 +32,7 @@ export type InheritedOutage = Pick<Outage, 'key' | 'scope' | 'message' | 'since'
  * Turns facts into outages. An outage opens with the first fault under a key and closes with the end of its last. The
  * board makes its causes from the same faults. The ledger is in memory only; the caller saves it and calls `saved`.
  */
-export interface OutageLedger {
+interface OutageLedger {
   hear(fact: HistoryFact, at: Instant): void;
   /**
    * Takes over the outages that were open when the last record ended. They continue until this run gets a fact about
@@ -185,4 +184,21 @@ function toMemberId({ why, name }: OutageMember): string {
 function parseMemberId(id: string): OutageMember {
   const at = id.indexOf(' ');
   return { why: id.slice(0, at) as OutageMember['why'], name: id.slice(at + 1) };
+}
+
+/** Our own words for faults whose message may quote foreign text, because every local user can read the history on loopback. */
+const OWN_WORDS: Partial<Record<FaultCode, string>> = {
+  'not-json': 'the answer is not JSON',
+  'exec-failed': 'the command failed',
+  internal: 'an error that was not foreseen',
+};
+
+const LONGEST = 500;
+
+/** Formats why an alert was raised, and the next step, as one line without text of mail. */
+export function formatAlertMessage(fault: Fault): string {
+  const own = OWN_WORDS[fault.code];
+  const text = own === undefined ? fault.explain() : `${own}: ${FAULTS[fault.code].next}`;
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').toWellFormed();
+  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1).toWellFormed()}…`;
 }

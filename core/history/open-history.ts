@@ -1,12 +1,9 @@
 import { Fault, type Instant, type PersonaId, type Scope, toFault } from '../model/index.ts';
 import type { Clock, Files, Log } from '../ports/index.ts';
-import type { History, HistoryReader } from './history.ts';
+import { createTimeline, type History, type HistoryReader } from './history.ts';
 import { createOutageLedger } from './ledger.ts';
-import { isUnusable, type OpenHistoryStore, openHistoryStore, setFileAside } from './open-store.ts';
-import { createPresence } from './presence.ts';
-import { createSlotReader } from './slot-reader.ts';
-import type { HistoryStore } from './store.ts';
-import { createTimeline } from './timeline.ts';
+import { createSlotReader } from './slots.ts';
+import { type HistoryStore, isUnusable, type OpenHistoryStore, openHistoryStore, setFileAside } from './store.ts';
 
 export interface HistoryOptions {
   /** The path of the database; its directory is private. */
@@ -193,5 +190,32 @@ export function openHistory({
       opened?.[Symbol.dispose]();
       opened = null;
     },
+  };
+}
+
+/** A reading of the wall clock, in whole milliseconds that rise. */
+type Glance =
+  | { readonly is: 'steady'; readonly at: Instant }
+  /** There was no reading for long: the machine slept, the process hung, or the clock was set forward. */
+  | { readonly is: 'away'; readonly last: Instant; readonly at: Instant }
+  /** The clock was set back. */
+  | { readonly is: 'back'; readonly last: Instant; readonly at: Instant };
+
+/** Milliseconds without a reading after which the time between counts as unwatched. */
+const AWAY_MS = 150_000;
+/** A clock that is adjusted steps back by less than this, in milliseconds. Meanwhile the time stands still. */
+const STEERED_MS = 1000;
+
+/** Distinguishes watched from unwatched time. The caller must read it more often than every `AWAY_MS`. */
+function createPresence(now: () => Instant): () => Glance {
+  let last = Math.floor(now());
+  return () => {
+    const read = Math.floor(now());
+    const before = last;
+    if (read < before && before - read <= STEERED_MS) return { is: 'steady', at: before };
+    last = read;
+    if (read < before) return { is: 'back', last: before, at: read };
+    if (read - before > AWAY_MS) return { is: 'away', last: before, at: read };
+    return { is: 'steady', at: read };
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HistoryState, NOTHING_KNOWN } from './point.ts';
+import { type HistoryState, NOTHING_KNOWN } from './history.ts';
 import { toSlots } from './slots.ts';
 
 const GRID = { slotMs: 10, first: 100, end: 104 };

@@ -1,9 +1,8 @@
-import type { Instant, PersonaId } from '../model/index.ts';
-import { type Database, migrate, runTransaction } from '../state/index.ts';
-import type { Alert } from './history.ts';
+import { Fault, type Instant, type PersonaId } from '../model/index.ts';
+import type { Files, Log } from '../ports/index.ts';
+import { type Database, getErrno, migrate, openDatabase, runTransaction } from '../state/index.ts';
+import { type Alert, type DrawnPoint, type Point, type PointValues, STATES } from './history.ts';
 import type { InheritedOutage, Outage, OutageMember } from './ledger.ts';
-import { type DrawnPoint, type Point, type PointValues, STATES } from './point.ts';
-import { HISTORY_SCHEMA } from './schema.ts';
 
 /** The tables of the history. Every method throws a Fault `database` or `no-space` as the database does. */
 export interface HistoryStore {
@@ -37,7 +36,7 @@ export interface HistoryStore {
   prune(cutoff: Instant): void;
 }
 
-export interface StoredPersona {
+interface StoredPersona {
   readValues(at: Instant): PointValues;
   /** Returns at most `limit` points with `from` <= `at` < `before`, in order of time. */
   points(from: Instant, before: Instant, limit: number): readonly Point[];
@@ -58,7 +57,7 @@ const PIECE_PERSONAS = 50;
 const MOST_NAMES = 20_000;
 
 /** @throws Fault `database` when the tables are of a newer Hivebar, or are no history tables. */
-export function createHistoryStore(db: Database): HistoryStore {
+function createHistoryStore(db: Database): HistoryStore {
   migrate(db, 'history', HISTORY_SCHEMA);
   const numbers = new Map<PersonaId, number>();
   for (const { id, n } of db.prepare<{ id: string; n: number }>('SELECT id, n FROM personas').iterate()) {
@@ -284,4 +283,140 @@ function toPoint(row: PointRow): Point {
 /** Parses numbers and `null`, as SQLite's `group_concat` joins them. */
 function parseList<T extends number | null>(list: string): readonly T[] {
   return JSON.parse(`[${list}]`) as T[];
+}
+
+/**
+ * The tables of the history.
+ *
+ * A point is valid from its `at` (milliseconds) until the next point of the persona; `state` is an index of `STATES`,
+ * and null means not known. `record` has one row: `seen` is the last time somebody was there to write, and `high` the
+ * highest `at` of a point. `high` is above `seen` after a clock was set back; then new points replace the old ones. A
+ * member of an alert is one problem of one persona or source; `is_open`: the problem continues.
+ */
+const HISTORY_SCHEMA: readonly string[] = [
+  `
+  CREATE TABLE personas (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE
+  ) STRICT;
+
+  CREATE TABLE points (
+    persona INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    unread INTEGER,
+    urgent INTEGER,
+    state INTEGER NOT NULL,
+    PRIMARY KEY (persona, at)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE record (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    seen INTEGER NOT NULL,
+    high INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE alerts (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    message TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    until INTEGER
+  ) STRICT;
+  CREATE INDEX alerts_by_since ON alerts (since);
+  CREATE INDEX alerts_open ON alerts (id) WHERE until IS NULL;
+
+  CREATE TABLE alert_members (
+    alert INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    name TEXT NOT NULL,
+    is_open INTEGER NOT NULL,
+    PRIMARY KEY (alert, why, name)
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** Marks the file as a history of Hivebar (PRAGMA application_id): "hbhi". */
+const APPLICATION_ID = 0x68626869;
+
+export interface OpenHistoryStore extends Disposable {
+  readonly store: HistoryStore;
+}
+
+/** How long a write waits for another process that holds the file, in milliseconds. History is never worth a longer stop. */
+const BUSY_MS = 50;
+
+/**
+ * Opens the history at `path`. An unusable file is moved to `PATH.set-aside`, replaces an earlier one there, and an
+ * empty history is created. History is derived, so no truth is lost.
+ *
+ * @throws Fault `database` or `no-space` when no history can be opened now
+ */
+export function openHistoryStore(path: string, files: Files, log: Log): OpenHistoryStore {
+  try {
+    return open(path);
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    setFileAside(path, files, log, error);
+    return open(path);
+  }
+}
+
+/** Returns whether the file itself is at fault, so that only a new file helps. A full disk or a lock is not such a fault. */
+export function isUnusable(error: unknown): error is Fault {
+  return error instanceof Fault && error.code === 'database' && !PASSES.has(getSqliteCode(error.cause) ?? -1);
+}
+
+/** @throws Fault `database` when the file cannot be moved */
+export function setFileAside(path: string, files: Files, log: Log, why: Fault): void {
+  const to = `${path}.set-aside`;
+  try {
+    if (files.lstat(path) === null) throw why; // no file is in the way, so a new one would fail as well
+    files.rename(path, to);
+    for (const beside of ['-wal', '-shm']) move(files, `${path}${beside}`, `${to}${beside}`);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const code = getErrno(error);
+    throw new Fault('database', `${path} cannot be moved away (${code}): ${why.message}`, why.scope, { cause: error });
+  }
+  log.warn(`the history begins anew, what was there is ${to} now: ${why.message}`);
+}
+
+function move(files: Files, from: string, to: string): void {
+  if (files.lstat(from) !== null) files.rename(from, to);
+  else if (files.lstat(to) !== null) files.unlink(to); // belongs to a file that was set aside before
+}
+
+function open(path: string): OpenHistoryStore {
+  const db = openDatabase(path);
+  try {
+    db.exec(`PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA wal_autocheckpoint = 1000`);
+    claim(db);
+    return { store: createHistoryStore(db), [Symbol.dispose]: () => db[Symbol.dispose]() };
+  } catch (error) {
+    db[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** @throws Fault `database` when the database belongs to another program */
+function claim(db: Database): void {
+  const id = db.prepare<{ application_id: number }>('PRAGMA application_id').get()?.application_id;
+  if (id === APPLICATION_ID) return;
+  const tables = db.prepare<{ n: number }>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
+  if (tables > 0) {
+    throw new Fault('database', `${db.path} is a database of something else`, { is: 'machine', key: 'history' });
+  }
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+}
+
+/**
+ * SQLite's codes for faults that pass, or that a new file would have too: perm, busy, locked, nomem, readonly, ioerr,
+ * full, cantopen.
+ */
+const PASSES: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 13, 14]);
+
+function getSqliteCode(cause: unknown): number | null {
+  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : null;
+  return typeof code === 'number' ? code & 0xff : null;
 }

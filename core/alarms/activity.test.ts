@@ -4,12 +4,12 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import {
   type ActivityReport,
+  checkActivity,
   formatActivityReport,
   mergeEarlier,
   type PersonaActivity,
   parseActivityReport,
-} from './activity-report.ts';
-import { checkActivity } from './check-activity.ts';
+} from './activity.ts';
 
 const NOW = Date.UTC(2026, 5, 20, 10);
 const NOTHING: PersonaActivity = { watched: true, sent: null, read: null };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAULTS, Fault, type FaultCode } from '../model/index.ts';
-import { formatAlertMessage } from './alert-message.ts';
+import { formatAlertMessage } from './ledger.ts';
 
 const SCOPE = { is: 'source', key: 'hive' } as const;
 
