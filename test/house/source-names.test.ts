@@ -34,11 +34,7 @@ const EXCEPTIONS: readonly NameException[] = [
   { path: 'app/sources/hive-watchers.ts', name: 'kijito', why: 'the events of a log have the kind of this contract' },
   { path: 'core/sources/index.ts', name: 'kijito', why: 'the adapter of the contract that the local hive speaks too' },
   { path: 'app/cli/hive.ts', name: 'kijito', why: COMMANDS },
-  ...['item-actions', 'project', 'projects', 'sheet'].map((file) => ({
-    path: `ui-static/${file}.ts`,
-    name: 'brainclaw',
-    why: PAGE,
-  })),
+  { path: 'ui-static/', name: 'brainclaw', why: PAGE },
   { path: 'app/status/wire-projects.ts', name: 'brainclaw', why: PAGE },
   ...['kijito', 'garden', 'brainclaw'].map((name) => ({ path: 'core/model/fault.ts', name, why: CODES })),
 ];
