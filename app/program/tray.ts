@@ -70,7 +70,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   const settings: Settings = { ...configured, primary };
   if (isFirstRun && primary.is === 'local' && isWhole)
     await greet(local, (id) => toEventFilePath(state.eventsDirectory, toStem(id)));
-  using interruptions = detectInterruptions(clock);
+  const interruptions = detectInterruptions(clock);
   const ownHive = openLocal(local, settings, clock);
   state.reconcile(ownHive);
   await using supervisor = supervise({
@@ -79,6 +79,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
     report: (service, fault) => board.put({ is: 'machine', at: clock.now(), key: `service:${service}`, fault }),
   });
   const start = (...services: readonly Service[]): void => services.forEach(supervisor.add);
+  start(interruptions.service, history.service);
   const watchers = await openWatchers(
     { state, directory: dirs.state, settings, ownHive, supervisor, interruptions, isReadOnly: !isWhole },
     machine,
@@ -150,6 +151,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
     version: readVersion(),
     instance: { id: instance.id, pid: machine.pid },
   });
+  start(...status.services);
   instance.publish(status.port);
   log.info(`hivebar ${readVersion()} is running: ${status.urls[0]} (pid ${machine.pid})`);
   await using started = await startSurfaces({

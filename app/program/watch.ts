@@ -1,4 +1,5 @@
 import { Fault, foldName, toFault } from '../../core/model/index.ts';
+import { supervise } from '../../core/services/index.ts';
 import { tryEachOnce } from '../../core/sinks/index.ts';
 import type { Persona } from '../../core/sources/index.ts';
 import type { Lock } from '../../core/state/index.ts';
@@ -65,7 +66,9 @@ async function runWatchers(
   using alarms = createWatchAlarms(plan, hive, machine);
   const report = alarms.addAlarms(createWatchReport(machine.log, readerGone, plan.delivery));
   await using sinks = createWatchSinks(plan, machine, personas);
-  using interruptions = detectInterruptions(machine.clock);
+  const interruptions = detectInterruptions(machine.clock);
+  await using supervisor = supervise({ clock: machine.clock, log: machine.log, report: () => {} });
+  supervisor.add(interruptions.service);
   const opener = createWatchOpener(plan, hive, sinks, machine, report, personas, interruptions);
   const open = async (persona: Persona, born: boolean): Promise<Watcher> => alarms.joined(await opener(persona, born));
   const refusals: Fault[] = [];

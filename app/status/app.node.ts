@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { checkJson, JSON_LIMITS, type JsonLimits } from '../../core/model/index.ts';
+import type { Service } from '../../core/services/index.ts';
 import {
   answerProblem,
   createBudget,
@@ -42,6 +43,8 @@ import { type UnreadReaders, watchUnread } from './unread-readers.node.ts';
 interface StatusApp {
   /** Each route, as `METHOD /path/:param`. */
   readonly routes: readonly string[];
+  /** What is done in the background while clients are connected. Their caller runs them. */
+  readonly services: readonly Service[];
   /** Answers a request that passed the guard. */
   handle(request: IncomingMessage, response: ServerResponse, origin: RequestOrigin): void;
   /** Takes over a connection whose request passed the guard. @throws Refusal when the connection stays HTTP */
@@ -202,6 +205,7 @@ export async function createApp(
 
   return {
     routes,
+    services: [stream.service, unread.service, sessions.service],
     handle: (request, response, origin) => {
       origins.set(request, origin);
       app.routing(request, response);
@@ -210,7 +214,6 @@ export async function createApp(
     close: async () => {
       for (const hold of holds) hold.abort();
       stream[Symbol.dispose]();
-      unread[Symbol.dispose]();
       sessions[Symbol.dispose]();
       loops[Symbol.dispose]();
       await app.close();

@@ -17,6 +17,7 @@ import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire.ts';
 const START = 1_750_000_000_000;
 const MINUTE = 60_000;
 const clock = fakeClock(START);
+const stop = new AbortController();
 const home = mkdtempSync(join(tmpdir(), 'hivebar-history-routes-'));
 let history: History;
 let board: Board;
@@ -24,6 +25,7 @@ let app: FastifyInstance;
 
 before(async () => {
   history = openHistory({ path: join(home, 'history.sqlite'), files: realFiles, clock, log: silentLog, keepDays: 30 });
+  void history.service.run(stop.signal);
   board = createBoard();
   board.facts(history.hear); // every fact of the board fits
   app = serve(history);
@@ -49,6 +51,7 @@ before(async () => {
 
 after(async () => {
   await app.close();
+  stop.abort();
   history[Symbol.dispose]();
   assert.equal(clock.waiting, 0);
   rmSync(home, { recursive: true });

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { type Log, realFiles, realRandom } from '../../core/ports/index.ts';
+import type { Service } from '../../core/services/index.ts';
 import { getMaxSocketPathBytes } from '../owner-socket.ts';
 import { createApp } from './app.node.ts';
 import { createFrontServer } from './front-server.node.ts';
@@ -15,6 +16,8 @@ export interface StatusServer extends AsyncDisposable {
   readonly port: number;
   /** The addresses of the server, `http://127.0.0.1:PORT/` first. */
   readonly urls: readonly string[];
+  /** What the server does in the background while clients are connected. Their caller runs them. */
+  readonly services: readonly Service[];
   /** Every route, as `METHOD /path/:param` in the form of the router. */
   readonly routes: readonly string[];
   /**
@@ -90,7 +93,8 @@ export async function startStatusServer(options: StatusOptions): Promise<StatusS
       await bindOwnerSocket(owner, options.socketPath, options.log);
       servers.push(owner);
     }
-    return { port, urls, routes: app.routes, createOnceLink, [Symbol.asyncDispose]: stop };
+    const { routes, services } = app;
+    return { port, urls, routes, services, createOnceLink, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;

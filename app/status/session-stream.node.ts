@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Registrations, Signals } from '../../core/inbox/signals/index.ts';
 import { type Clock, type Log, realRandom } from '../../core/ports/index.ts';
+import { type Service, whileNeeded } from '../../core/services/index.ts';
 import { createUnauthorizedRefusal, HttpRefusal } from './answer.ts';
 import type { RequestOrigin } from './front-server.node.ts';
 import type { ListenerKind } from './guard.ts';
@@ -20,6 +21,8 @@ export interface SessionStreamOptions {
 }
 
 export interface SessionStream extends Disposable {
+  /** Pings the clients, and cuts those that do not answer. */
+  readonly service: Service;
   /**
    * Takes over a connection whose request passed the guard.
    * @throws Refusal when it stays an HTTP request; then the caller must answer on the socket
@@ -52,7 +55,6 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
   const { callers, clock, log } = options;
   const connections = new Set<StreamConnection>();
   let server: Promise<WebSocketServer> | null = null;
-  let pings: Disposable | null = null;
   let isOver = false;
 
   function loadServer(): Promise<WebSocketServer> {
@@ -70,7 +72,6 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
   }
 
   function pingAll(): void {
-    pings = connections.size === 0 ? null : clock.after(PING_MS, pingAll);
     for (const connection of connections) {
       if (!connection.isAlive) connection.socket.terminate();
       else {
@@ -80,10 +81,18 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
     }
   }
 
+  const service = whileNeeded({
+    name: 'session stream',
+    ms: PING_MS,
+    isNeeded: () => connections.size > 0,
+    round: pingAll,
+    clock,
+  });
+
   function serve(socket: WebSocket, key: DaemonKey): void {
     const connection: StreamConnection = { socket, isAlive: true };
     connections.add(connection);
-    pings ??= clock.after(PING_MS, pingAll);
+    service.wake();
     const end = ({ code, reason }: StreamClose): void => {
       if (socket.readyState !== socket.OPEN) return;
       socket.close(code, reason);
@@ -115,6 +124,7 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
   }
 
   return {
+    service,
     get open() {
       return connections.size;
     },
@@ -138,7 +148,6 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
     },
     [Symbol.dispose]() {
       isOver = true;
-      pings?.[Symbol.dispose]();
       for (const { socket } of connections) {
         socket.close(1001, 'hivebar stops');
         socket.terminate();

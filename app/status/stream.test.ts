@@ -335,7 +335,17 @@ function still(full = false) {
     },
   };
   const current = createCurrentStatus({ board, clock, version: '1', port: () => 1, run: 'r' });
-  const stream = createStream({ board, events, clock, current, log: silentLog });
+  const created = createStream({ board, events, clock, current, log: silentLog });
+  const stop = new AbortController();
+  void created.service.run(stop.signal);
+  const stream = {
+    start: created.start,
+    join: created.join,
+    [Symbol.dispose]() {
+      created[Symbol.dispose]();
+      stop.abort();
+    },
+  };
   const written: string[] = [];
   let dropped = false;
   const reader = stream.join(

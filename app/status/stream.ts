@@ -1,5 +1,6 @@
 import type { Board } from '../../core/board/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
+import { type Service, whileNeeded } from '../../core/services/index.ts';
 import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
 import type { CurrentStatus } from './current.ts';
 import { redactLine } from './to-wire.ts';
@@ -20,6 +21,8 @@ export interface StreamReader extends Disposable {
 }
 
 export interface Stream extends Disposable {
+  /** Keeps connections alive, drops stuck readers and sends a status of which only the age changed. */
+  readonly service: Service;
   /** The number of current readers. */
   readonly readers: number;
   /**
@@ -79,7 +82,6 @@ export function createStream(options: {
   let statusAt = Number.NEGATIVE_INFINITY;
   let statusTag = '';
   let statusTimer: Disposable | null = null;
-  let beatTimer: Disposable | null = null;
 
   const write = (reader: ReaderState, text: string): void => {
     reader.lastWrite = clock.monotonic();
@@ -150,7 +152,6 @@ export function createStream(options: {
     else statusTimer = clock.after(wait, sendStatus);
   };
   const beat = (): void => {
-    beatTimer = readers.size === 0 ? null : clock.after(BEAT_MS, beat);
     const now = clock.monotonic();
     for (const reader of readers) {
       if (!reader.open && now - reader.stuckSince >= STUCK_MS) reader.outlet.drop();
@@ -159,10 +160,18 @@ export function createStream(options: {
     if (readers.size > 0 && now - statusAt >= computeRefreshMs(board) && current().etag !== statusTag) sendStatus();
   };
 
+  const service = whileNeeded({
+    name: 'event stream',
+    ms: BEAT_MS,
+    isNeeded: () => readers.size > 0,
+    round: beat,
+    clock,
+  });
   const eventSubscription = events.onDelivered(sendEvents);
   const changeSubscription = board.changes(scheduleStatus);
 
   return {
+    service,
     get readers() {
       return readers.size;
     },
@@ -180,7 +189,7 @@ export function createStream(options: {
       const now = clock.monotonic();
       const reader: ReaderState = { outlet, right, seq, open: true, stuckSince: now, lastWrite: now, statusDue: true };
       readers.add(reader);
-      beatTimer ??= clock.after(BEAT_MS, beat);
+      service.wake();
       write(reader, formatGreeting(at, gap));
       resumeReader(reader);
       return {
@@ -195,7 +204,6 @@ export function createStream(options: {
       eventSubscription[Symbol.dispose]();
       changeSubscription[Symbol.dispose]();
       statusTimer?.[Symbol.dispose]();
-      beatTimer?.[Symbol.dispose]();
       for (const reader of readers) reader.outlet.drop();
       readers.clear();
     },

@@ -19,7 +19,9 @@ test('B5 an idle reader that does not drain is dropped after half a minute; one 
     server.close();
   });
   const clock = fakeClock();
-  using watch = watchUnread(clock);
+  const watch = watchUnread(clock);
+  const stop = new AbortController();
+  const ended = watch.service.run(stop.signal);
   const dropped: string[] = [];
   for (const name of ['reads', 'idles']) {
     const client = connect(port, '127.0.0.1').on('error', () => {}); // it may be cut
@@ -37,4 +39,7 @@ test('B5 an idle reader that does not drain is dropped after half a minute; one 
     await clock.advance(10_000);
   }
   assert.deepEqual(dropped, ['idles']);
+  stop.abort();
+  await ended;
+  assert.equal(clock.waiting, 0);
 });

@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/ports/index.ts';
+import { type Service, whileNeeded } from '../../core/services/index.ts';
 import { countUnread, readTable } from './connection-table.node.ts';
 
 /** Finds stream readers that do not read. */
-export interface UnreadReaders extends Disposable {
+export interface UnreadReaders {
+  /** Checks the readers again and again while there are some. */
+  readonly service: Service;
   /**
    * Adds a reader. `drop` is called when its client does not read what it was sent. Dispose the result when the reader has gone.
    */
@@ -32,10 +35,8 @@ interface UnreadReader {
  */
 export function watchUnread(clock: Clock): UnreadReaders {
   const readers = new Set<UnreadReader>();
-  let timer: Disposable | null = null;
 
   const checkReaders = (): void => {
-    timer = readers.size === 0 ? null : clock.after(CHECK_EVERY_MS, checkReaders);
     if (readers.size === 0) return;
     const table = readTable();
     for (const reader of readers) {
@@ -45,16 +46,20 @@ export function watchUnread(clock: Clock): UnreadReaders {
       if (reader.stuckChecks >= MAX_STUCK_CHECKS) reader.drop();
     }
   };
+  const service = whileNeeded({
+    name: 'readers that do not read',
+    ms: CHECK_EVERY_MS,
+    isNeeded: () => readers.size > 0,
+    round: checkReaders,
+    clock,
+  });
   return {
+    service,
     add: (socket, drop) => {
       const reader: UnreadReader = { socket, drop, unread: 0, stuckChecks: 0 };
       readers.add(reader);
-      timer ??= clock.after(CHECK_EVERY_MS, checkReaders);
+      service.wake();
       return { [Symbol.dispose]: () => void readers.delete(reader) };
-    },
-    [Symbol.dispose]: () => {
-      timer?.[Symbol.dispose]();
-      readers.clear();
     },
   };
 }

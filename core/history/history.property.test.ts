@@ -114,6 +114,7 @@ class Real {
   #stops = 0;
   readonly #path: string;
   readonly #abandoned: History[] = [];
+  readonly #end = new AbortController();
 
   constructor(path: string, now: number) {
     this.#path = path;
@@ -126,6 +127,7 @@ class Real {
     this.#stepped = 0;
     const clock: Clock = { ...fake, now: () => fake.now() + this.#stepped };
     this.history = openHistory({ path: this.#path, files: realFiles, clock, log: silentLog, keepDays: 30 });
+    void this.history.service.run(this.#end.signal);
   }
 
   hear(of: string, now: number, what: Record<string, unknown>): void {
@@ -153,6 +155,7 @@ class Real {
   }
 
   end(): void {
+    this.#end.abort();
     for (const one of [this.history, ...this.#abandoned]) one[Symbol.dispose]();
   }
 }

@@ -46,6 +46,8 @@ function start(path: string, at = START, keepDays = 30): Run {
   const say = (line: string): void => void lines.push(line);
   const log: Log = { info: say, warn: say, error: say };
   const history = openHistory({ path, files: realFiles, clock, log, keepDays });
+  const stop = new AbortController();
+  void history.service.run(stop.signal);
   const now = (): number => clock.now();
   return {
     history,
@@ -75,6 +77,7 @@ function start(path: string, at = START, keepDays = 30): Run {
     },
     hear: (fact) => history.hear(fact),
     [Symbol.dispose]: () => {
+      stop.abort();
       history[Symbol.dispose]();
       assert.equal(fake.waiting, 0, 'a timer was left');
     },

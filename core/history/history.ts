@@ -1,7 +1,10 @@
 import type { Count, Fault, Health, Instant, PersonaId, Scope, SourceId } from '../model/index.ts';
+import type { Service } from '../services/index.ts';
 
 /** The history of all personas, stored in a database. It is derived from facts and may be deleted at any time. */
 export interface History extends HistoryReader, Disposable {
+  /** Writes a sign of life each minute, ends unheard outages and deletes what is too old. */
+  readonly service: Service;
   /** Records what the fact changed. Changes are written together some seconds later. Never throws. */
   hear(fact: HistoryFact): void;
 }

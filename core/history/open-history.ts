@@ -1,5 +1,6 @@
 import { Fault, type Instant, type PersonaId, type Scope, toFault } from '../model/index.ts';
 import type { Clock, Files, Log } from '../ports/index.ts';
+import { every } from '../services/index.ts';
 import { createTimeline, type History, type HistoryReader } from './history.ts';
 import { createOutageLedger } from './ledger.ts';
 import { createSlotReader } from './slots.ts';
@@ -135,6 +136,7 @@ export function openHistory({
   }
 
   function beat(): void {
+    if (closed) return;
     const at = now();
     if (opened !== null && files.lstat(path)?.ino !== inode) {
       discard(() => log.info('the history was deleted and begins anew'));
@@ -145,7 +147,6 @@ export function openHistory({
     }
     write(at);
     if (trouble === null) attempt((store) => store.prune(Math.min(at, retentionNow()) - keepDays * DAY_MS));
-    beating = clock.after(BEAT_MS, beat);
   }
 
   function read<T>(from: (store: HistoryStore, at: Instant) => T): T {
@@ -171,9 +172,9 @@ export function openHistory({
 
   write(now());
   started = true;
-  let beating = clock.after(BEAT_MS, beat);
   return {
     ...reading,
+    service: every({ name: 'history', ms: BEAT_MS, firstMs: BEAT_MS, round: beat, clock }),
     hear(fact) {
       if (closed) return;
       const at = now();
@@ -184,7 +185,6 @@ export function openHistory({
     },
     [Symbol.dispose]() {
       if (closed) return;
-      beating[Symbol.dispose]();
       write(now());
       closed = true;
       opened?.[Symbol.dispose]();

@@ -9,4 +9,7 @@ export {
   type SupervisorOptions,
   supervise,
   untilAborted,
+  type WhileNeededOptions,
+  waitUntil,
+  whileNeeded,
 } from './services.ts';

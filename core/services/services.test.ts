@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import { Fault } from '../model/index.ts';
 import type { Log } from '../ports/index.ts';
-import { every, onDemand, type Service, type Supervisor, supervise } from './index.ts';
+import { every, onDemand, type Service, type Supervisor, supervise, waitUntil, whileNeeded } from './index.ts';
 
 interface Rig {
   readonly clock: FakeClock;
@@ -234,4 +234,92 @@ describe('a service on demand', () => {
     await clock.advance(2000);
     assert.equal(rounds, 2);
   });
+});
+
+describe('a service while it is needed', () => {
+  function needed(clock: FakeClock) {
+    const state = { readers: 0, rounds: 0, throws: false };
+    const round = (): void => {
+      state.rounds += 1;
+      if (state.throws) throw new Error('boom');
+    };
+    const isNeeded = (): boolean => state.readers > 0;
+    return { state, service: whileNeeded({ name: 'pings', ms: 1000, isNeeded, round, clock }) };
+  }
+
+  test('repeats its round only while it is needed, and has no timer otherwise', async () => {
+    const { clock, supervisor } = rig();
+    await using _supervisor = supervisor;
+    const { state, service } = needed(clock);
+    supervisor.add(service);
+    service.wake();
+    await clock.advance(60_000);
+    assert.deepEqual([state.rounds, clock.waiting], [0, 0]);
+    for (const rounds of [3, 6]) {
+      state.readers = 1;
+      service.wake();
+      await clock.advance(999);
+      assert.equal(state.rounds, rounds - 3);
+      await clock.advance(2001);
+      assert.equal(state.rounds, rounds);
+      state.readers = 0;
+      await clock.advance(1000);
+      state.rounds = rounds;
+      await clock.advance(60_000);
+      assert.deepEqual([state.rounds, clock.waiting], [rounds, 0]);
+    }
+  });
+
+  test('given a round that throws, is run again, and the others go on', async () => {
+    const { clock, supervisor, reported } = rig();
+    await using _supervisor = supervisor;
+    const { state, service } = needed(clock);
+    let others = 0;
+    const round = (): void => {
+      others += 1;
+    };
+    supervisor.add(service);
+    supervisor.add(every({ name: 'others', ms: 1000, round, clock }));
+    Object.assign(state, { readers: 1, throws: true });
+    service.wake();
+    await clock.advance(1000);
+    state.throws = false;
+    await clock.advance(2000);
+    assert.deepEqual([state.rounds, others, reported], [2, 4, ['pings: Error: boom']]);
+  });
+
+  test('ends at once, needed or not', async () => {
+    for (const readers of [0, 1]) {
+      const { clock, supervisor } = rig();
+      const { state, service } = needed(clock);
+      state.readers = readers;
+      supervisor.add(service);
+      await clock.advance(0);
+      await supervisor[Symbol.asyncDispose]();
+      assert.deepEqual([state.rounds, clock.waiting], [0, 0]);
+    }
+  });
+});
+
+test('a wait looks at once and then in its interval, and ends with its signal', async () => {
+  const { clock } = rig();
+  const stop = new AbortController();
+  let looks = 0;
+  const isDone = (): boolean => {
+    looks += 1;
+    return looks === 3;
+  };
+  let isOver = false;
+  const over = waitUntil(isDone, 1000, clock, stop.signal).then(() => {
+    isOver = true;
+  });
+  await clock.advance(1999);
+  assert.deepEqual([looks, isOver], [2, false]);
+  await clock.advance(1);
+  assert.deepEqual([looks, isOver], [3, true]);
+  await over;
+  const never = waitUntil(() => false, 1000, clock, stop.signal);
+  stop.abort();
+  await never;
+  assert.equal(clock.waiting, 0);
 });

@@ -161,6 +161,49 @@ export function every({ name, ms, firstMs = 0, round, clock }: PeriodicOptions):
   };
 }
 
+export interface WhileNeededOptions {
+  readonly name: string;
+  /** Milliseconds to the first round, and from the end of each to the next. */
+  readonly ms: number;
+  readonly isNeeded: () => boolean;
+  readonly round: (signal: AbortSignal) => void | Promise<void>;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+/**
+ * Creates a service that repeats its round while it is needed. As long as it is not needed it sets no timer, and a wake
+ * makes it look again. A round that throws ends the service; its supervisor restarts it.
+ */
+export function whileNeeded({ name, ms, isNeeded, round, clock }: WhileNeededOptions): PeriodicService {
+  let woken = Promise.withResolvers<void>();
+  return {
+    name,
+    wake: () => woken.resolve(),
+    async run(signal) {
+      signal.addEventListener('abort', () => woken.resolve(), { once: true });
+      while (!signal.aborted) {
+        woken = Promise.withResolvers();
+        if (!isNeeded()) {
+          await woken.promise;
+          continue;
+        }
+        await clock.sleep(ms, signal);
+        if (!signal.aborted) await round(signal);
+      }
+    },
+  };
+}
+
+/** Resolves when `isDone` returns true, which is looked at now and every `ms` milliseconds, or when `signal` aborts. */
+export async function waitUntil(
+  isDone: () => boolean,
+  ms: number,
+  clock: Pick<Clock, 'sleep'>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted && !isDone()) await clock.sleep(ms, signal);
+}
+
 export interface OnDemandOptions {
   readonly name: string;
   /** Milliseconds from the first wake to its round. Further wakes in that time belong to the same round. */

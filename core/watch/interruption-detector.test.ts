@@ -9,8 +9,11 @@ function watching(t: TestContext): { clock: FakeClock; wakefulness: Interruption
   const wakefulness = detectInterruptions(clock);
   const gaps: Interruption[] = [];
   wakefulness.onInterruption((gap) => gaps.push(gap));
-  t.after(() => {
-    wakefulness[Symbol.dispose]();
+  const stop = new AbortController();
+  const ended = wakefulness.service.run(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await ended;
     assert.equal(clock.waiting, 0, 'the beat went on');
   });
   return { clock, wakefulness, gaps };

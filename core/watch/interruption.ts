@@ -1,5 +1,6 @@
 import type { Instant } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
+import { every, type Service } from '../services/index.ts';
 
 export interface InterruptionRules {
   /** Milliseconds between two readings of the clocks. */
@@ -17,8 +18,10 @@ export interface InterruptionRules {
 /** The values of the desktop contract, section 8. */
 export const INTERRUPTION_RULES: InterruptionRules = { beatMs: 5000, tolerateMs: 15_000, graceMs: 30_000 };
 
-/** Detects interruptions, that is, times in which nobody watched. Disposing stops its timer. */
-export interface InterruptionDetector extends Disposable {
+/** Detects interruptions, that is, times in which nobody watched. */
+export interface InterruptionDetector {
+  /** Reads the clocks again and again. While it does not run, an interruption is noticed only when somebody asks. */
+  readonly service: Service;
   /**
    * Returns whether the grace time of an interruption is still running. It reads the clocks first: timers that were due
    * during the interruption fire in any order, and their failures must not be handled before the interruption is known.
@@ -31,14 +34,13 @@ export interface InterruptionDetector extends Disposable {
   onInterruption(listener: (gap: Interruption) => void): Disposable;
 }
 
-/** Starts to compare the clocks with each other and with the time at which the beat was due. */
+/** Compares the clocks with each other and with the time at which the beat was due, from now on. */
 export function detectInterruptions(clock: Clock, rules: InterruptionRules = INTERRUPTION_RULES): InterruptionDetector {
   const listeners = new Set<(gap: Interruption) => void>();
   const readClocks = (): ClockPair => ({ wall: clock.now(), monotonic: clock.monotonic() });
   let last = readClocks();
   /** Monotonic, so that setting the wall clock does not extend the grace time. */
   let graceEndsAt = Number.NEGATIVE_INFINITY;
-  let timer: Disposable;
 
   /** Returns true when there was an interruption. */
   function checkClocks(now: ClockPair): boolean {
@@ -51,14 +53,17 @@ export function detectInterruptions(clock: Clock, rules: InterruptionRules = INT
     return true;
   }
 
-  function beat(): void {
-    timer = clock.after(rules.beatMs, beat);
-    const now = readClocks();
-    if (!checkClocks(now)) last = now;
-  }
-
-  timer = clock.after(rules.beatMs, beat);
   return {
+    service: every({
+      name: 'clock check',
+      ms: rules.beatMs,
+      firstMs: rules.beatMs,
+      round() {
+        const now = readClocks();
+        if (!checkClocks(now)) last = now;
+      },
+      clock,
+    }),
     isSettling() {
       const now = readClocks();
       checkClocks(now);
@@ -68,7 +73,6 @@ export function detectInterruptions(clock: Clock, rules: InterruptionRules = INT
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
-    [Symbol.dispose]: () => timer[Symbol.dispose](),
   };
 }
 

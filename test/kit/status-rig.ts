@@ -17,6 +17,7 @@ import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { createRegistrations, openSignals, type Registrations } from '../../core/inbox/signals/index.ts';
 import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../../core/model/index.ts';
 import { realClock, realClocks, realFiles, realRandom, silentLog } from '../../core/ports/index.ts';
+import { supervise } from '../../core/services/index.ts';
 import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
 import { createRealDisk, type Database, openDatabase } from '../../core/state/index.ts';
 import { labProject } from './lab-project.ts';
@@ -121,6 +122,8 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     cleanUp();
     throw error;
   });
+  const supervisor = supervise({ clock: over.clock ?? realClock, log: silentLog, report: () => {} });
+  for (const service of [history.service, ...server.services]) supervisor.add(service);
   const tell = async (persona: string, events: readonly MailEvent[]): Promise<void> => {
     let sink = sinks.get(persona);
     if (sink === undefined) {
@@ -187,6 +190,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     },
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
+      await supervisor[Symbol.asyncDispose]();
       cleanUp();
     },
   };

@@ -13,6 +13,7 @@ import { createHiveWatchers, type SavedTrayState } from '../../app/sources/hive-
 import { renderTray, type TrayModel } from '../../app/tray/index.ts';
 import { type Board, createBoard, type Snapshot } from '../../core/board/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
+import { supervise } from '../../core/services/index.ts';
 import { openOutbox } from '../../core/sinks/outbox/index.ts';
 import { createKijitoSource, toKijitoPersona } from '../../core/sources/index.ts';
 import { createRealDisk, openDatabase } from '../../core/state/index.ts';
@@ -102,7 +103,9 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   );
   const hive = hiveInMemory(personas, clock);
   if (options.weather !== undefined) hive.weather = options.weather;
-  const wakefulness = started.use(detectInterruptions(clock));
+  const wakefulness = detectInterruptions(clock);
+  const services = started.use(supervise({ clock, log, report: () => {} }));
+  services.add(wakefulness.service);
   const members = { is: 'directory', prefix: '', reserved: [] } as const;
   const watches = createHiveWatchers({
     hive: {
