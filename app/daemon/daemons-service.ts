@@ -6,7 +6,7 @@ import {
   type DaemonPlaces,
   loadInstalledDaemons,
 } from '../../core/link/index.ts';
-import { every, type Service } from '../../core/services/index.ts';
+import { every, type Service, waitUntil } from '../../core/services/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { createDaemonHandle, endDaemon, findHolderPid, isHeld } from '../service/index.ts';
 import { type RunningDaemon, startDaemon } from './daemon-child.node.ts';
@@ -171,7 +171,7 @@ function superviseDaemons(
   function adoptDaemon(places: DaemonPlaces, changed: AbortSignal): RunningDaemon {
     const target = createDaemonHandle(disk, places);
     const ended = (async (): Promise<DaemonExit> => {
-      while (!changed.aborted && !target.isGone()) await clock.sleep(WATCH_EVERY_MS, changed);
+      await waitUntil(target.isGone, WATCH_EVERY_MS, clock, changed);
       return { is: 'unknown' };
     })();
     return { ...target, pid: findHolderPid(disk, places), ended };

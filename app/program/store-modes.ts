@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
+import { waitUntil } from '../../core/services/index.ts';
 import { type Dirs, isDamage } from '../../core/state/index.ts';
 import { findDiskFault } from '../host/disk-space-service.ts';
 import type { Machine } from '../host/machine.ts';
@@ -94,6 +95,6 @@ async function runReadOnly(
   using copy = copyToAnotherDisk(dirs.state, [DATABASE, `${DATABASE}-wal`, JOURNAL]);
   if (copy !== null) return await run({ is: 'read-only', state: copy.directory, fault }, machine);
   log.error('Hivebar waits until the disk has free space');
-  while (!stop.aborted && findDiskFault(machine, dirs.state) !== null) await clock.sleep(NO_COPY_MS, stop);
+  await waitUntil(() => findDiskFault(machine, dirs.state) === null, NO_COPY_MS, clock, stop);
   return stop.aborted ? 'stopped' : 'space';
 }

@@ -1,6 +1,7 @@
 import { type FSWatcher, statSync, unlink, watch, writeFile } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type Clock, realFiles, renameAsync } from '../ports/index.ts';
+import { every } from '../services/index.ts';
 import { readText } from '../state/index.ts';
 
 /** Several writes within this time are reported once. */
@@ -90,9 +91,7 @@ interface MetricsFileNeeds {
  */
 export function startMetricsFile({ path, text, clock, trouble }: MetricsFileNeeds): AsyncDisposable {
   const temp = `${path}.tmp`;
-  let timer: Disposable | null = null;
   let isFailing = false;
-  let isOver = false;
 
   function written(): Promise<void> {
     return new Promise((resolve) => {
@@ -109,21 +108,12 @@ export function startMetricsFile({ path, text, clock, trouble }: MetricsFileNeed
     });
   }
 
-  async function beat(): Promise<void> {
-    await written();
-    if (!isOver) timer = clock.after(EVERY_MS, next);
-  }
-
-  let last = beat();
-  function next(): void {
-    last = beat();
-  }
-
+  const stop = new AbortController();
+  const ended = every({ name: 'metrics', ms: EVERY_MS, round: written, clock }).run(stop.signal);
   return {
     async [Symbol.asyncDispose]() {
-      isOver = true;
-      timer?.[Symbol.dispose]();
-      await last;
+      stop.abort();
+      await ended;
       await written();
     },
   };

@@ -1,5 +1,6 @@
 import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import type { Clock } from '../ports/index.ts';
+import { every } from '../services/index.ts';
 
 export interface DirectoriesOptions {
   readonly clock: Clock;
@@ -70,11 +71,12 @@ export function watchDirectories({ clock, statOnly }: DirectoriesOptions): Direc
     }
   }
 
-  let timer = clock.after(SWEEP_EVERY_MS, sweep);
+  const stop = new AbortController();
+  const sweeps = every({ name: 'sweep', ms: SWEEP_EVERY_MS, firstMs: SWEEP_EVERY_MS, round: sweep, clock });
+  void sweeps.run(stop.signal);
   function sweep(): void {
     // Every poll checks the other directories.
     for (const entry of [...entries]) if (entry.sweep === 'always' || entry.watcher === null) renew(entry);
-    timer = clock.after(SWEEP_EVERY_MS, sweep);
   }
 
   return {
@@ -93,7 +95,7 @@ export function watchDirectories({ clock, statOnly }: DirectoriesOptions): Direc
     },
     [Symbol.dispose]() {
       isOver = true;
-      timer[Symbol.dispose]();
+      stop.abort();
       for (const { watcher } of entries) watcher?.close();
       entries.clear();
     },

@@ -1,5 +1,6 @@
 import { Fault, type Instant, toFault } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
+import { every } from '../../services/index.ts';
 import type { Items } from '../item.ts';
 import {
   createResidence,
@@ -182,9 +183,13 @@ export function startRelay(options: RelayOptions): Relay {
     if (over.signal.aborted) return;
     reportSuccess(link);
     void resident.run();
-    leaving.use(runEvery(clock, PUBLISH_INTERVAL_MS, () => publish()));
-    leaving.use(runEvery(clock, RESIDENCE_MS, () => void resident.run()));
-    leaving.use(runEvery(clock, RECONCILE_MS, () => void catchUp().catch(fail)));
+    const beats = new AbortController();
+    leaving.defer(() => beats.abort());
+    const repeat = (name: string, ms: number, round: () => void): void =>
+      void every({ name, ms, firstMs: ms, round, clock }).run(beats.signal).catch(fail);
+    repeat('relay: publish', PUBLISH_INTERVAL_MS, () => publish());
+    repeat('relay: residence', RESIDENCE_MS, () => void resident.run());
+    repeat('relay: reconcile', RECONCILE_MS, () => void catchUp().catch(fail));
     await ending.promise;
   }
 
@@ -238,15 +243,6 @@ function createSerialRunner(work: () => Promise<void>, fail: (error: unknown) =>
       return running;
     },
   };
-}
-
-function runEvery(clock: Clock, ms: number, run: () => void): Disposable {
-  const beat = (): void => {
-    timer = clock.after(ms, beat);
-    run();
-  };
-  let timer = clock.after(ms, beat);
-  return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
 }
 
 function onAbort(signal: AbortSignal, run: () => void): Disposable {

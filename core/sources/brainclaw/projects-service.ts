@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import type { Service } from '../../services/index.ts';
+import { every, type PeriodicService, type Service } from '../../services/index.ts';
 import type { HiveHandle, SourceHost, WatchedProject } from '../module.ts';
 import { type CursorStore, openCursorStore } from './cursor-store.ts';
 import { openProjectHive } from './project-hive.ts';
@@ -56,7 +56,7 @@ export function createProjectsService(options: ProjectsServiceOptions, host: Pro
   const byStore = new Map<string, ProjectWatch>();
   const reportedTroubles = new Set<string>();
   /** Ends the wait for the next search early. */
-  let hurry = new AbortController();
+  let search: PeriodicService | null = null;
 
   /** Puts a sheet on the board when it changed, whether or not the counts did. */
   const publish = (watched: ProjectWatch): void => {
@@ -136,24 +136,24 @@ export function createProjectsService(options: ProjectsServiceOptions, host: Pro
           acts: settings.brainclaw.actions === true,
         }))
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
-    poll: () => hurry.abort(),
+    poll: () => search?.wake(),
     async run(signal) {
       if (places.projects.length === 0 && places.roots.length === 0) return;
       using cursors = openCursorStore(host.state, host);
       const pause = async (): Promise<void> => {
         await clock.sleep(0, signal);
       };
-      try {
-        while (!signal.aborted) {
-          hurry = new AbortController();
-          const { projects, troubles } = await findProjects(disk.files, places, pause);
-          for (const trouble of troubles) {
-            if (!reportedTroubles.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
-            reportedTroubles.add(trouble);
-          }
-          await follow(projects, cursors, signal);
-          await clock.sleep(RESCAN_MS, AbortSignal.any([signal, hurry.signal]));
+      const round = async (): Promise<void> => {
+        const { projects, troubles } = await findProjects(disk.files, places, pause);
+        for (const trouble of troubles) {
+          if (!reportedTroubles.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
+          reportedTroubles.add(trouble);
         }
+        await follow(projects, cursors, signal);
+      };
+      search = every({ name: 'search for projects', ms: RESCAN_MS, round, clock });
+      try {
+        await search.run(signal);
       } finally {
         await Promise.all([...byStore.values()].map(release));
       }

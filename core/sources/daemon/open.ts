@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { askDaemon, computeDaemonPlaces, type DaemonPlaces, type DaemonStatus } from '../../link/index.ts';
 import { Fault } from '../../model/index.ts';
+import { waitUntil } from '../../services/index.ts';
 import type { SourceHost, WatchedSource } from '../module.ts';
 import type { WatchedHive } from '../watched-hive.ts';
 import { isAlive } from './alive.node.ts';
@@ -52,7 +53,7 @@ export function openDaemonHive(
       kind: 'disk',
       deliversBacklog: false,
       async appears(signal) {
-        while (!signal.aborted && !hasAny()) await clock.sleep(APPEARS_EVERY_MS, signal);
+        await waitUntil(hasAny, APPEARS_EVERY_MS, clock, signal);
         return 'there'; // daemons only have counts
       },
     },

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { waitUntil } from '../../services/index.ts';
 import type { SourceHost, WatchedSource } from '../module.ts';
 import { toCitizenSession } from './citizen-session.ts';
 import { resolveGardenPlaces } from './own-places.node.ts';
@@ -52,7 +53,7 @@ async function waitUntilPresent(
   signal: AbortSignal,
 ): Promise<'there' | 'came'> {
   if (isThere()) return 'there';
-  while (!signal.aborted && !isThere()) await clock.sleep(APPEARS_EVERY_MS, signal);
+  await waitUntil(isThere, APPEARS_EVERY_MS, clock, signal);
   return 'came';
 
   /** A directory that cannot be read counts as present, so that its fault is shown. */
