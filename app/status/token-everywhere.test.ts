@@ -4,7 +4,7 @@ import { raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig
 
 /** What answers without the token all the same, since it tells nothing that is watched. */
 const TELLS_NOTHING =
-  /^(GET|HEAD) (\/|\/healthz|\/readyz|\/openapi\.json|\/assets\/[\w-]+\.\w+)$|^POST \/api\/v1\/token$/;
+  /^(GET|HEAD) (\/|\/healthz|\/readyz|\/openapi\.json|\/assets\/[\w-]+(\.node)?\.\w+)$|^POST \/api\/v1\/token$/;
 
 const BODIES: Readonly<Record<string, string>> = {
   '/api/send': '{"to":"zoe","from":"bo","content":"x"}',
