@@ -1,7 +1,7 @@
 /** Writes what of docs/contract derives from a schema: `npm run contract`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PersonaReport } from '../core/board/index.ts';
+import { PERSONA_REPORT } from '../core/board/index.ts';
 import { formatReference, REFERENCE_FILE } from './command-reference.ts';
 
 export const CONTRACT_FILE = join(import.meta.dirname, '..', 'docs', 'contract', 'status-json.md');
@@ -13,7 +13,7 @@ export function updateContract(text: string): string {
   const start = text.indexOf(HEAD);
   if (start < 0) throw new Error(`docs/contract/status-json.md has no table that begins with ${HEAD.split('\n')[0]}`);
   const rest = text.slice(start).replace(/^(\|.*\n)+/, '');
-  const rows = Object.entries<object>(PersonaReport.properties).map(([key, schema]) => {
+  const rows = Object.entries(PERSONA_REPORT).map(([key, schema]) => {
     const { description = '' } = schema as { readonly description?: string };
     return `| \`${key}\` | ${description} |
 `;

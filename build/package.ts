@@ -1,6 +1,7 @@
 /** Compiles the program into dist/ as the published package holds it: `node build/package.ts [OUT]`. */
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { formatManPage } from './command-reference.ts';
 import { buildHook } from './hook.ts';
@@ -14,6 +15,14 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 const APP = join(ROOT, 'app');
 const PROGRAMS = ['hivebar', 'kijito-inbox-monitor'];
 
+/** What schemas are built with is part of the package, so that only those who build it install the library. */
+const SCHEMAS: Plugin = {
+  name: 'schemas',
+  setup({ onResolve }) {
+    onResolve({ filter: /^typebox$/ }, () => ({ path: fileURLToPath(import.meta.resolve('typebox')) }));
+  },
+};
+
 const COMMON: BuildOptions = {
   absWorkingDir: ROOT,
   bundle: true,
@@ -25,6 +34,7 @@ const COMMON: BuildOptions = {
   minifyWhitespace: true,
   minifySyntax: true,
   logLevel: 'warning',
+  plugins: [SCHEMAS],
 };
 
 /** The oldest Node that the package runs on, as package.json says it. Older ones have another `node:sqlite`. */
@@ -52,8 +62,8 @@ export async function buildPackage(out: string): Promise<void> {
     // An old Node parses the whole file before it runs the first line, which says what is needed.
     target: 'node18',
     banner: { js: checkNode('hivebar', 1) },
-    define: { 'import.meta.dirname': '__dirname' },
-    plugins: [APART],
+    define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
+    plugins: [SCHEMAS, APART],
   });
   const entryPoints = [command('full'), { in: join(APP, 'host', 'poke-signal.node.ts'), out: 'early' }];
   await build({ ...COMMON, entryPoints, outdir: out, splitting: true });

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
-import { PersonaReport } from '../../core/board/persona-report.ts';
+import { type Static, type TUnsafe, Type } from 'typebox';
+import { PERSONA_REPORT, type PersonaReport } from '../../core/board/persona-report.ts';
 
 /**
  * The content of `/status.json` and of the `status` messages of the stream. This file defines the shape: page, CLI, docs and
@@ -13,6 +13,10 @@ const Time = (description: string) =>
 const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 const Whole = (description: string) => Type.Integer({ minimum: 0, description });
+
+const Reported = Object.fromEntries(
+  Object.entries(PERSONA_REPORT).map(([key, schema]) => [key, Type.Unsafe(schema)]),
+) as unknown as { readonly [Key in keyof PersonaReport]: TUnsafe<PersonaReport[Key]> };
 
 const UnreadIs = Type.Union([Type.Literal('exact'), Type.Literal('atLeast'), Type.Literal('unknown')], {
   description:
@@ -91,7 +95,7 @@ export const PersonaWire = Type.Object(
     lastMailAt: Nullable(Time('The `ts` of the last mail its agent was told.')),
     asOf: Nullable(Time('When the numbers were seen. Null: never.')),
     staleAfter: Nullable(Time('The numbers are old when nothing newer has come by then.')),
-    ...PersonaReport.properties,
+    ...Reported,
     gates: Type.Array(GateWire, { description: 'Open gates: registered, or held by an open decision.' }),
     daemon: Type.Union([Type.Null(), DaemonWire], {
       description: 'What a persona daemon says of itself. Null: it is none, or it does not answer.',

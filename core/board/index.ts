@@ -3,7 +3,7 @@ export { isSameValue } from './equality.ts';
 export type { Fact } from './fact.ts';
 export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
 export type { MessagePreview } from './message-preview.ts';
-export { type ByPriority, PersonaReport, pickReport } from './persona-report.ts';
+export { type ByPriority, PERSONA_REPORT, type PersonaReport, pickReport } from './persona-report.ts';
 export {
   type CauseView,
   type DaemonView,

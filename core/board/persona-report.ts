@@ -1,7 +1,14 @@
-import { type Static, Type } from 'typebox';
-
 /** The counts per priority, 0 first. `MOST_COUNTED` stands for that many or more. */
 export type ByPriority = readonly [number, number, number, number, number];
+
+/** A JSON Schema whose values have the type `T`. */
+interface SchemaFor<T> {
+  readonly schema: object;
+  /** Has the type only. */
+  readonly value?: T;
+}
+
+const schemaFor = <T>(schema: object): SchemaFor<T> => ({ schema });
 
 /**
  * The values of a persona that one service knows and every surface may show. This is the only place that names them: a
@@ -9,23 +16,30 @@ export type ByPriority = readonly [number, number, number, number, number];
  * null, and is null until it is reported.
  */
 /* The page reads this type too, so this file imports nothing of the house. */
-export const PersonaReport = Type.Object({
-  pending: Type.Union(
-    [
-      Type.Null(),
-      Type.Unsafe<ByPriority>(
-        Type.Array(Type.Integer({ minimum: 0, description: 'Unread of one priority.' }), { minItems: 5, maxItems: 5 }),
-      ),
-    ],
-    {
-      description:
-        'Of an inbox of this machine five numbers: unread items of priority 0 (critical) to 4, where 1000 means 1000 or more. Else null.',
-    },
-  ),
-});
-export type PersonaReport = Static<typeof PersonaReport>;
+const REPORTED = {
+  pending: schemaFor<ByPriority>({
+    description:
+      'Of an inbox of this machine five numbers: unread items of priority 0 (critical) to 4, where 1000 means 1000 or more. Else null.',
+    type: 'array',
+    items: { type: 'integer', minimum: 0, description: 'Unread of one priority.' },
+    minItems: 5,
+    maxItems: 5,
+  }),
+};
 
-const KEYS = Object.keys(PersonaReport.properties);
+export type PersonaReport = {
+  readonly [Key in keyof typeof REPORTED]: NonNullable<(typeof REPORTED)[Key]['value']> | null;
+};
+
+const KEYS = Object.keys(REPORTED) as (keyof PersonaReport)[];
+
+/** The JSON Schema of each value, by its key. */
+export const PERSONA_REPORT = Object.fromEntries(
+  KEYS.map((key) => {
+    const { description, ...schema } = REPORTED[key].schema as { readonly description: string };
+    return [key, { description, anyOf: [{ type: 'null' }, schema] }];
+  }),
+) as Readonly<Record<keyof PersonaReport, object>>;
 
 /** The values of a persona of which nothing was reported yet. */
 export const EMPTY_REPORT = Object.fromEntries(KEYS.map((key) => [key, null])) as PersonaReport;
