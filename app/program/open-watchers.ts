@@ -1,5 +1,5 @@
 import type { Supervisor } from '../../core/services/index.ts';
-import type { WatchedHive } from '../../core/sources/watched-hive.ts';
+import type { WatchedHive } from '../../core/sources/module.ts';
 import type { InterruptionDetector } from '../../core/watch/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';

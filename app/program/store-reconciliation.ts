@@ -3,7 +3,7 @@ import { type Event, isMail, toOtherEventId } from '../../core/events/index.ts';
 import { type LocalHive, openContinuity, type TrackedMail } from '../../core/inbox/index.ts';
 import { formatIso, type Instant, type PersonaId, parseIso } from '../../core/model/index.ts';
 import type { Outbox } from '../../core/sinks/outbox/index.ts';
-import type { WatchedHive } from '../../core/sources/watched-hive.ts';
+import type { WatchedHive } from '../../core/sources/module.ts';
 import { type Database, readPrivate, toStem } from '../../core/state/index.ts';
 import type { Machine } from '../host/machine.ts';
 import type { SavedTrayState } from '../sources/hive-watchers.ts';

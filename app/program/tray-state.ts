@@ -4,7 +4,7 @@ import { type History, openHistory } from '../../core/history/index.ts';
 import { type LocalHive, openLocalHive, sealAll } from '../../core/inbox/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { type Outbox, openOutbox } from '../../core/sinks/outbox/index.ts';
-import type { WatchedHive } from '../../core/sources/watched-hive.ts';
+import type { WatchedHive } from '../../core/sources/module.ts';
 import {
   type Database,
   formatStoreReport,

@@ -6,7 +6,7 @@ import type { Service } from '../../core/services/index.ts';
 import type { Sink } from '../../core/sinks/index.ts';
 import { type Outbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
 import type { MarkReadSelection, Persona } from '../../core/sources/index.ts';
-import type { WatchedHive } from '../../core/sources/watched-hive.ts';
+import type { WatchedHive } from '../../core/sources/module.ts';
 import { toStem } from '../../core/state/index.ts';
 import {
   createInitialState,

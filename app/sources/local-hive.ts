@@ -3,7 +3,7 @@ import { LOCAL_PREFIX, type PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { listReservedPrefixes, type SourceSettings } from '../../core/sources/derived.ts';
 import { createKijitoSource, type HiveClient, toKijitoPersona } from '../../core/sources/index.ts';
-import type { WatchedHive } from '../../core/sources/watched-hive.ts';
+import type { WatchedHive } from '../../core/sources/module.ts';
 
 const LOCAL = 'local';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toCitizenSession } from '../../core/sources/garden/citizen-session.ts';
 import type { Backend, MetaRecord } from '../../core/sources/garden/index.ts';
+import { toCitizenSession } from '../../core/sources/garden/open.ts';
 import { choosePlan } from '../open/placeholders.ts';
 import { toSession } from './native-session.ts';
 

@@ -17,10 +17,10 @@ import type {
   PersonaOnBoard,
   SourceEnvironment,
   SourceMetric,
+  WatchedHive,
   WatchedProject,
   WatchedSource,
 } from '../../core/sources/module.ts';
-import type { WatchedHive } from '../../core/sources/watched-hive.ts';
 import type { Settings, SettingsFile } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { readVersion } from '../package.node.ts';

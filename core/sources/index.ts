@@ -1,5 +1,4 @@
 export * from './kijito/index.ts';
-export type { SetEvidence, SetItem } from './set.ts';
 export type {
   Checkpoint,
   DirectoryMember,
@@ -15,6 +14,8 @@ export type {
   Persona,
   PersonaDirectory,
   PollResult,
+  SetEvidence,
+  SetItem,
   Source,
   UnreadCounts,
 } from './source.ts';

@@ -4,8 +4,7 @@ import type { AgentState, PersonaId, SourceId } from '../model/index.ts';
 import type { Clock, Log, Random } from '../ports/index.ts';
 import type { Service } from '../services/index.ts';
 import type { Disk } from '../state/index.ts';
-import type { Finding } from './finding.ts';
-import type { WatchedHive } from './watched-hive.ts';
+import type { Persona, Source } from './source.ts';
 
 /**
  * Everything that Hivebar knows of one inbox system. `registry.ts` lists them. It loads with every program that needs a
@@ -58,7 +57,7 @@ export interface SourceAction {
 }
 
 /** A command of a source. Its file is loaded when it runs, or when its help is read. */
-export interface SourceCommand extends Pick<CommandEntry, 'summary' | 'needs'> {
+interface SourceCommand extends Pick<CommandEntry, 'summary' | 'needs'> {
   readonly name: string;
   load(): Promise<{ createCommand(host: CommandHost): Command }>;
 }
@@ -219,4 +218,44 @@ export interface CheckContext {
   /** The state directory. */
   readonly state: string;
   readonly version: string;
+}
+
+/** The result of a check of the doctor: one line about what was seen, and the next step where there is one. */
+export type Finding =
+  | { readonly is: 'ok' | 'skipped'; readonly seen: string }
+  | { readonly is: 'warn' | 'fail'; readonly seen: string; readonly next: string };
+
+export const ok = (seen: string): Finding => ({ is: 'ok', seen });
+/** The check does not apply here; `seen` says why. */
+export const skipped = (seen: string): Finding => ({ is: 'skipped', seen });
+/** It works, or will work, but not as a person would expect. */
+export const warn = (seen: string, next: string): Finding => ({ is: 'warn', seen, next });
+/** A function that is switched on does not work. */
+export const fail = (seen: string, next: string): Finding => ({ is: 'fail', seen, next });
+
+/** One hive that the tray process watches: a source, and what the watchers need to know of it. */
+export interface WatchedHive {
+  readonly source: Source;
+  /** Where the hive is, as a text for a person. */
+  readonly address: string;
+  /** Says which inbox a saved position belongs to, as JSON. */
+  identity(persona: Persona): unknown;
+  named(address: string): Persona;
+  /** How long the hive holds a long poll, in milliseconds; null for no long poll. */
+  readonly holdMs: number | null;
+  /**
+   * `embedded`: the hive that Hivebar itself serves. `disk`: files of this machine. `remote`: behind a connection, so that only so many
+   * polls run at once. The identities of the first two name the address second.
+   */
+  readonly kind: 'embedded' | 'disk' | 'remote';
+  /**
+   * The first poll of a persona delivers its whole inbox, where a setting says so. Else it is a baseline: counted, and not
+   * delivered. The embedded hive has no mail from before Hivebar, so there it is always so.
+   */
+  readonly deliversBacklog: boolean;
+  /**
+   * Resolves as soon as there is something to watch, or when the signal aborts. `came` means that the hive did not exist before,
+   * so all of its mail came while Hivebar was running and is news. Without this method the hive is always present.
+   */
+  appears?(signal: AbortSignal): Promise<'there' | 'came'>;
 }

@@ -1,7 +1,7 @@
-import type { Clock } from '../ports/index.ts';
+import type { Clock, Log } from '../ports/index.ts';
 
 /** One timer per key. When a key is scheduled again, the earlier of the two times counts. */
-export interface Timers extends Disposable {
+interface Timers extends Disposable {
   schedule(ms: number, key: string, run: () => void): void;
 }
 
@@ -22,6 +22,72 @@ export function createTimers(clock: Clock): Timers {
     [Symbol.dispose]() {
       for (const { timer } of timers.values()) timer[Symbol.dispose]();
       timers.clear();
+    },
+  };
+}
+
+/** Removes what would break a spawn or a file write later: lone surrogates and NUL (Kijito contract, trap 8). */
+export function sanitizeText(text: string): string {
+  return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed();
+}
+
+/** The first `count` code points, as a separate string: a slice would keep the whole mail in memory. */
+export function cut(text: string, count: number): string {
+  if (text.length <= count) return text;
+  return [...text.slice(0, 2 * count)].slice(0, count).join('');
+}
+
+/** The placeholder for a value that cannot be written as JSON. */
+export const UNREADABLE = '(a value that is nested too deeply to be shown)';
+
+/** A value as JSON. A value that is nested too deeply becomes a placeholder, so that it does not block its neighbours. */
+export function formatJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return UNREADABLE; // parsed JSON can fail here only because of its depth
+  }
+}
+
+/** A problem with one file of a store. */
+export interface StoreDefect {
+  /** The file's name, so that a person can find it in the store. */
+  readonly filename: string;
+  readonly message: string;
+}
+
+/** Logs problems of a store that concern nobody's mail. Each is logged once, and once more when it is fixed. */
+interface DefectLog {
+  /** Replaces everything that is wrong with one part of the store. */
+  report(part: string, defects: readonly StoreDefect[]): void;
+  /** All current problems, one line per problem, sorted. */
+  readonly lines: readonly string[];
+}
+
+/** The most lines that one report logs. */
+const MOST_LINES = 20;
+const NO_LINES: ReadonlySet<string> = new Set();
+
+/** @param kind of the store; it is also the name of the command that examines the store */
+export function createDefectLog(log: Log, kind: string): DefectLog {
+  const parts = new Map<string, ReadonlySet<string>>();
+  return {
+    report(part, defects) {
+      const before = parts.get(part) ?? NO_LINES;
+      if (defects.length === 0 && before.size === 0) return;
+      const lines = new Set(defects.map(({ filename, message }) => `${filename}: ${message}`));
+      const fresh = [...lines].filter((line) => !before.has(line));
+      for (const line of fresh.slice(0, MOST_LINES)) log.warn(`${kind}: ${line}`);
+      if (fresh.length > MOST_LINES)
+        log.warn(`${kind}: and ${fresh.length - MOST_LINES} more; hivebar ${kind} doctor names all`);
+      const mended = [...before].filter((line) => !lines.has(line)).length;
+      if (mended > 0)
+        log.info(`${kind}: ${mended} of the ${part} that were wrong ${mended === 1 ? 'is' : 'are'} mended`);
+      if (lines.size === 0) parts.delete(part);
+      else parts.set(part, lines);
+    },
+    get lines() {
+      return [...parts.values()].flatMap((lines) => [...lines]).sort();
     },
   };
 }

@@ -1,6 +1,6 @@
-import type { Finding } from '../../../core/sources/finding.ts';
+import type { Finding } from '../../../core/sources/module.ts';
 
-export { type Finding, fail, ok, skipped, warn } from '../../../core/sources/finding.ts';
+export { type Finding, fail, ok, skipped, warn } from '../../../core/sources/module.ts';
 
 /** A failure on a desktop; only a warning where nobody is logged in to one. */
 export const missing = (hasDisplay: boolean, seen: string, next: string): Finding => ({

@@ -1,14 +1,14 @@
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
 import { Fault } from '../../model/index.ts';
-import { realFiles, silentLog } from '../../ports/index.ts';
-import { createRealDisk } from '../../state/index.ts';
-import type { Finding } from '../finding.ts';
-import type { CheckContext } from '../module.ts';
+import { findProgram, realFiles, silentLog } from '../../ports/index.ts';
+import { createRealDisk, findOwnHome } from '../../state/index.ts';
+import type { CheckContext, Finding } from '../module.ts';
+import type { ActionClientOptions } from './act/index.ts';
 import { type BrainclawProbe, judgeBrainclaw, type ProjectProbe } from './doctor.ts';
-import { resolveBrainclawPlaces } from './own-places.node.ts';
-import { assignIds, type FoundProject, findProjects, STORE } from './read/index.ts';
-import type { BrainclawSettings } from './settings.ts';
+import { assignIds, type FoundProject, findProjects, type ProjectPlaces, STORE } from './read/index.ts';
+import { BRAINCLAW, type BrainclawSettings } from './settings.ts';
 import { createBrainclawSource } from './source.ts';
 
 /** Polls the projects once, as the watchers of the tray process do. */
@@ -63,3 +63,37 @@ async function probeProject(
 }
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+const DEPTH = 3;
+
+/**
+ * Returns where these settings look for projects. Only places that a person named are searched. `~/...` and relative paths are
+ * below the home directory.
+ */
+export function resolveBrainclawPlaces({
+  is,
+  projects = [],
+  roots = [],
+  depth = DEPTH,
+}: BrainclawSettings['brainclaw']): ProjectPlaces {
+  const home = findOwnHome();
+  const absolute = (path: string): string => resolve(home, path === '~' ? home : path.replace(/^~\//, ''));
+  if (is === 'off') return { projects: [], roots: [], depth };
+  return { projects: projects.map(absolute), roots: roots.map(absolute), depth };
+}
+
+/** Returns what an action client needs to know of this machine: where brainclaw is, and who acts. */
+export function getActionClientOptions(
+  env: Readonly<Record<string, string | undefined>>,
+  version: string,
+): Pick<ActionClientOptions, 'command' | 'env' | 'principal' | 'version'> {
+  return {
+    env,
+    principal: userInfo().username,
+    version,
+    command: () => {
+      const file = findProgram(BRAINCLAW, env, process.platform);
+      return file === null ? null : [file, 'mcp'];
+    },
+  };
+}

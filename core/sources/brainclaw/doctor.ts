@@ -1,4 +1,4 @@
-import { type Finding, ok, skipped, warn } from '../finding.ts';
+import { type Finding, ok, skipped, warn } from '../module.ts';
 
 /** A project as its watcher would see it. */
 export interface ProjectProbe {

@@ -1,7 +1,6 @@
 export * from './act/index.ts';
-export { getActionClientOptions } from './action-client-options.node.ts';
 export { PROJECT_ACTION_NAMES, type ProjectActionName, type ProjectActionRequest } from './action-schema.ts';
-export { resolveBrainclawPlaces } from './own-places.node.ts';
+export { getActionClientOptions, resolveBrainclawPlaces } from './doctor.node.ts';
 export { createActionsOffFault } from './project-actions-service.ts';
 export * from './read/index.ts';
 export { createBrainclawSource } from './source.ts';
@@ -10,4 +9,4 @@ export {
   type BrainclawOptions,
   type BrainclawSource,
   toSourceId,
-} from './source-options.ts';
+} from './source-poll.ts';

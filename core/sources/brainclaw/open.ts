@@ -1,7 +1,6 @@
 import type { SourceHost, WatchedSource } from '../module.ts';
-import { getActionClientOptions } from './action-client-options.node.ts';
 import { parseActionParams } from './action-schema.ts';
-import { resolveBrainclawPlaces } from './own-places.node.ts';
+import { getActionClientOptions, resolveBrainclawPlaces } from './doctor.node.ts';
 import { createProjectActionsService } from './project-actions-service.ts';
 import { createProjectsService } from './projects-service.ts';
 import type { BrainclawSettings } from './settings.ts';

@@ -10,7 +10,7 @@ import {
 } from './act/index.ts';
 import type { ProjectActionRequest } from './action-schema.ts';
 import type { BrainclawSettings } from './settings.ts';
-import type { BrainclawOptions } from './source-options.ts';
+import type { BrainclawOptions } from './source-poll.ts';
 
 export interface ProjectActionsOptions {
   readonly settings: BrainclawSettings;

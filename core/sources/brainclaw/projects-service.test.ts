@@ -8,7 +8,7 @@ import type { Fact } from '../../board/index.ts';
 import { realRandom, silentLog } from '../../ports/index.ts';
 import { supervise, untilAborted } from '../../services/index.ts';
 import { createRealDisk } from '../../state/index.ts';
-import type { WatchedHive } from '../watched-hive.ts';
+import type { WatchedHive } from '../module.ts';
 import { createProjectsService } from './projects-service.ts';
 
 /** A project with this id; null: it is just being made, and has no configuration yet. */

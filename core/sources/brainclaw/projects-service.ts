@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { every, type PeriodicService, type Service } from '../../services/index.ts';
-import type { HiveHandle, SourceHost, WatchedProject } from '../module.ts';
+import type { HiveHandle, SourceHost, WatchedHive, WatchedProject } from '../module.ts';
 import { type CursorStore, openCursorStore } from './cursor-store.ts';
-import { openProjectHive } from './project-hive.ts';
 import {
   assignIds,
   type FoundProject,
@@ -12,10 +11,11 @@ import {
   type ProjectPlaces,
   type ProjectSheet,
 } from './read/index.ts';
-import type { BrainclawSettings } from './settings.ts';
-import { BOARD, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-options.ts';
+import { BRAINCLAW, type BrainclawSettings } from './settings.ts';
+import { createBrainclawSource } from './source.ts';
+import { BOARD, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-poll.ts';
 
-export interface ProjectsServiceOptions {
+interface ProjectsServiceOptions {
   readonly settings: BrainclawSettings;
   readonly places: ProjectPlaces;
   /** Returns the function that asks brainclaw once, when a project is activated. Null when the settings do not allow it. */
@@ -23,17 +23,14 @@ export interface ProjectsServiceOptions {
 }
 
 /** Finds and watches the projects of brainclaw. */
-export interface ProjectsService extends Service {
+interface ProjectsService extends Service {
   /** Lists the projects that are watched now, sorted by id. */
   all(): readonly WatchedProject[];
   /** Searches for projects now. */
   poll(): void;
 }
 
-export type ProjectsHost = Pick<
-  SourceHost,
-  'disk' | 'clock' | 'random' | 'log' | 'state' | 'contentChars' | 'put' | 'watch'
->;
+type ProjectsHost = Pick<SourceHost, 'disk' | 'clock' | 'random' | 'log' | 'state' | 'contentChars' | 'put' | 'watch'>;
 
 const RESCAN_MS = 60_000;
 
@@ -157,6 +154,37 @@ export function createProjectsService(options: ProjectsServiceOptions, host: Pro
       } finally {
         await Promise.all([...byStore.values()].map(release));
       }
+    },
+  };
+}
+
+interface ProjectHive {
+  readonly source: BrainclawSource;
+  readonly hive: WatchedHive;
+}
+
+/** Opens a project of brainclaw, watched as a hive of its own. */
+function openProjectHive(
+  project: Project,
+  { brainclaw }: BrainclawSettings,
+  { disk, clock, log, contentChars }: Pick<SourceHost, 'disk' | 'clock' | 'log' | 'contentChars'>,
+  options: Required<Pick<BrainclawOptions, 'cursor' | 'seed' | 'changed'>>,
+): ProjectHive {
+  const source = createBrainclawSource({
+    ...{ project, disk, clock, log, contentChars },
+    mail: brainclaw.mail !== false,
+    ...options,
+  });
+  return {
+    source,
+    hive: {
+      source,
+      address: project.root,
+      identity: ({ address }) => [BRAINCLAW, address, project.store],
+      named: source.named,
+      holdMs: null,
+      kind: 'disk',
+      deliversBacklog: brainclaw.backfill === true,
     },
   };
 }

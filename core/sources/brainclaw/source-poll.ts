@@ -4,13 +4,25 @@ import {
   type Count,
   exactly,
   type KnownItem,
+  type SourceId,
   UNKNOWN,
 } from '../../model/index.ts';
-import type { SetItem } from '../set.ts';
-import type { Checkpoint } from '../source.ts';
-import { type AgentInbox, findRemarks, isActionable, type JournalView, type Seed } from './read/index.ts';
-import { parseMessageId, toKnownItem, toMessageItem } from './source-items.ts';
-import type { StoreSnapshot } from './source-store.ts';
+import type { Clock, Log } from '../../ports/index.ts';
+import type { Disk } from '../../state/index.ts';
+import type { Checkpoint, Persona, SetItem, Source } from '../source.ts';
+import {
+  type AgentInbox,
+  type Cursor,
+  findRemarks,
+  isActionable,
+  type JournalView,
+  type Project,
+  type ProjectSheet,
+  type Seed,
+  type SheetPage,
+} from './read/index.ts';
+import { BRAINCLAW_PREFIX } from './settings.ts';
+import { parseMessageId, type StoreSnapshot, toKnownItem, toMessageItem } from './source-store.ts';
 
 /** The part of a project that concerns one persona. As long as it is the same object, nothing is new for that persona. */
 export interface Share {
@@ -126,7 +138,7 @@ export function toBoardResult(
   };
 }
 
-export interface AgentRules {
+interface AgentRules {
   /** False: the mail of agents must not be read. */
   readonly mail: boolean;
   readonly withContent: boolean;
@@ -189,3 +201,44 @@ function getKeys(from: Checkpoint): readonly KnownItem[] {
 function isOther(from: Checkpoint, epoch: string): boolean {
   return from.is === 'known' && from.epoch !== epoch;
 }
+
+export interface BrainclawOptions {
+  readonly project: Project;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How many code points of content an event has; null leaves content out. */
+  readonly contentChars: number | null;
+  /** False: only the journal and the configuration of the store are read (observer protocol 1). */
+  readonly mail: boolean;
+  /** How far an earlier run came, stored outside the project's store (brainclaw contract 9). */
+  readonly cursor: { load(): Cursor | null; save(cursor: Cursor): void };
+  /**
+   * Asks brainclaw once at activation, when the journal is off or partial. Null when nobody may be asked (brainclaw contract 9).
+   */
+  readonly seed: (() => Promise<Seed | null>) | null;
+  /** Called when the sheet may have changed, even when the counts did not. */
+  readonly changed?: () => void;
+  /** Watches nothing and checks every 10 s, as on a disk that sends no change notices. */
+  readonly statOnly?: boolean;
+}
+
+/** A project as a source: its board and its agents (brainclaw contract 9). */
+export interface BrainclawSource extends Source {
+  readonly project: Project;
+  /** The board (`BOARD`) or an agent as a persona, also an agent that does not exist, or not any more. */
+  named(address: string): Persona;
+  /** What surfaces show of the project; null before the first read. */
+  readonly sheet: ProjectSheet | null;
+  /** The sheet with only one page of one section. */
+  sheetAt(page: SheetPage): ProjectSheet | null;
+  /** The current problems of the store, one line each. */
+  readonly defects: readonly string[];
+}
+
+/** The address of a project's board: no directory can have this name, so no agent has it. */
+export const BOARD = '';
+
+/** `bc-` and the project's id, in which anything but letters, digits, `_` and `-` becomes `_`. */
+export const toSourceId = ({ id }: Pick<Project, 'id'>): SourceId =>
+  `${BRAINCLAW_PREFIX}${id.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;

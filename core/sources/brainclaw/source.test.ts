@@ -11,7 +11,7 @@ import { createRealDisk } from '../../state/index.ts';
 import type { Checkpoint, PollResult } from '../source.ts';
 import type { Cursor, Seed } from './read/index.ts';
 import { createBrainclawSource } from './source.ts';
-import { BOARD, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-options.ts';
+import { BOARD, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-poll.ts';
 
 const never = new AbortController().signal;
 const UNSET: Checkpoint = { is: 'unset' };

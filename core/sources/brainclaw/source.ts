@@ -1,15 +1,15 @@
 import { basename, join } from 'node:path';
 import { exactly, Fault, toFault, UNKNOWN } from '../../model/index.ts';
-import { createDefectLog } from '../defect-log.ts';
 import { toReadOnlyFiles } from '../read-only-files.ts';
 import type { Checkpoint, PendingCounts, Persona, PollResult, UnreadCounts } from '../source.ts';
-import { cut } from '../text.ts';
-import { createTimers } from '../timers.ts';
+import { createDefectLog, createTimers, cut } from '../timers.ts';
 import { type Cursor, type ProjectSheet, type Seed, toProjectSheet } from './read/index.ts';
 import { BRAINCLAW } from './settings.ts';
 import { type ProjectChanges, watchStore } from './source-changes.ts';
-import { BOARD, type BrainclawOptions, type BrainclawSource, toSourceId } from './source-options.ts';
 import {
+  BOARD,
+  type BrainclawOptions,
+  type BrainclawSource,
   isSameShare,
   type Share,
   type ShareResult,
@@ -17,6 +17,7 @@ import {
   toAgentShare,
   toBoardResult,
   toBoardShare,
+  toSourceId,
 } from './source-poll.ts';
 import { createStoreReader, type JournalName, type StoreSnapshot } from './source-store.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { STATUS } from '../../../test/kit/daemon-link.ts';
 import type { DaemonStatus } from '../../link/index.ts';
-import { toAgentState, updateWaits, type Waits } from './agent-state.ts';
+import { toAgentState, updateWaits, type Waits } from './source.ts';
 
 const NOW = 1_800_000_000_000;
 const MINUTE = 60_000;

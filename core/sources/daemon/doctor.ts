@@ -1,8 +1,7 @@
 import { Fault } from '../../model/index.ts';
 import { silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
-import { type Finding, ok, skipped, warn } from '../finding.ts';
-import type { CheckContext } from '../module.ts';
+import { type CheckContext, type Finding, ok, skipped, warn } from '../module.ts';
 import { openDaemonHive, toDaemonsFolder } from './open.ts';
 import { resolveDaemonHivePlaces } from './own-places.node.ts';
 

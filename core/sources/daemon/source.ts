@@ -1,13 +1,34 @@
-import { type DaemonConfig, type DaemonName, type DaemonPlaces, type DaemonStatus, LOCAL } from '../../link/index.ts';
-import { AGENT_STATE_NOT_REPORTED, exactly, Fault, type Instant, UNKNOWN } from '../../model/index.ts';
+import { basename, dirname, join } from 'node:path';
+import {
+  type DaemonConfig,
+  type DaemonName,
+  type DaemonPlaces,
+  type DaemonStatus,
+  LOCAL,
+  readDaemonConfig,
+  toJoinedName,
+} from '../../link/index.ts';
+import {
+  AGENT_STATE_NOT_REPORTED,
+  type AgentState,
+  exactly,
+  Fault,
+  type Instant,
+  toFault,
+  UNKNOWN,
+} from '../../model/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import { type Disk, getErrno } from '../../state/index.ts';
+import { type DirectoryWatch, watchDirectories } from '../directories.node.ts';
 import type { Persona, PollResult, Source } from '../source.ts';
-import { cut } from '../text.ts';
-import { createTimers } from '../timers.ts';
-import { toAgentState, updateWaits, type Waits } from './agent-state.ts';
-import { type DaemonChanges, watchDaemons } from './changes.ts';
-import { listInstalledNames, readInstalled } from './installation.ts';
-import { type DaemonMetric, mergeExports, toChangeKey } from './metrics.ts';
-import { createMetricsReader, type MetricsReaderOptions } from './metrics-reader.ts';
+import { createTimers, cut } from '../timers.ts';
+import {
+  createMetricsReader,
+  type DaemonMetric,
+  type MetricsReaderOptions,
+  mergeExports,
+  toChangeKey,
+} from './metrics.ts';
 import { DAEMON_PREFIX, DAEMON_SOURCE } from './settings.ts';
 
 export interface DaemonSourceOptions extends MetricsReaderOptions {
@@ -228,4 +249,159 @@ function formatLabel({ identity, project }: DaemonConfig): string {
   const folder = project.split(/[/\\]/).findLast((part) => part !== '') ?? project;
   const cleanFolder = folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
   return `${identity} · ${cut(cleanFolder, LABEL_CHARS)}`;
+}
+
+/** The shape of a joined name. Other entries of that directory are no daemons. */
+const NAME = /^[a-z0-9-]{3,65}$/;
+
+/** The names of directories in which a daemon is installed, or is about to be. @throws Fault `unreadable` */
+function listInstalledNames(disk: Disk, dir: string, source: string): readonly string[] {
+  try {
+    return disk.files.readdir(dir).filter((name) => NAME.test(name));
+  } catch (error) {
+    if (getErrno(error) === 'ENOENT') return [];
+    const scope = { is: 'source', key: source } as const;
+    throw new Fault('unreadable', toFault(error, scope).message, scope, { cause: error });
+  }
+}
+
+/** The configuration of an installed daemon; null when none has this name. @throws Fault `daemon-config` or `unreadable` */
+function readInstalled(disk: Disk, dir: string, name: string): DaemonConfig | null {
+  const config = join(dir, name, 'daemon.json');
+  const read = readDaemonConfig(disk, { config });
+  if (read === null || toJoinedName(read) === name) return read;
+  const message = `${config} is of the daemon ${toJoinedName(read)}, which has another name than its directory`;
+  throw new Fault('daemon-config', message, { is: 'machine', key: `file:${config}` });
+}
+
+interface DaemonListener {
+  /** The set of installed daemons, or the configuration of one, may have changed. */
+  installed(): void;
+  /** The process may have started or ended, or may be another one. */
+  process(name: string): void;
+  /** The daemon exported its metrics. */
+  exported(name: string): void;
+}
+
+/** Reports changes of the daemons. It modifies none of their files. */
+interface DaemonChanges extends Disposable {
+  /** Watches exactly these daemons from now on. Null: the configuration cannot be read, so no process is known to watch. */
+  follow(daemons: ReadonlyMap<string, DaemonWatchPlaces | null>): void;
+}
+
+type DaemonWatchPlaces = Pick<DaemonPlaces, 'runtime' | 'socket' | 'token' | 'metrics'>;
+
+/** Watches the directory of installed daemons, each configuration in it, and the runtime directory of each daemon. */
+function watchDaemons(dir: string, clock: Clock, listener: DaemonListener): DaemonChanges {
+  const directories = watchDirectories({ clock, statOnly: false });
+  const followed = new Map<string, { readonly runtime: string | null; readonly stack: DisposableStack }>();
+  const processes = new Map<string, DirectoryWatch>();
+  const parents = new Set<string>();
+  directories.add(dir, () => listener.installed(), 'always');
+
+  function watchDaemon(name: string, places: DaemonWatchPlaces | null): DisposableStack {
+    const stack = new DisposableStack();
+    const onConfigChange = (file: string | null): void => {
+      if (file === null || file === 'daemon.json') listener.installed();
+    };
+    stack.use(directories.add(join(dir, name), onConfigChange, 'deaf'));
+    if (places === null) return stack;
+    const { runtime, socket, token, metrics } = places;
+    const onRuntimeChange = (file: string | null): void => {
+      const path = file === null ? null : join(runtime, file);
+      if (path === metrics) listener.exported(name);
+      else if (path === null || path === socket || path === token) listener.process(name);
+    };
+    const folder = stack.use(directories.add(runtime, onRuntimeChange, 'always'));
+    processes.set(runtime, folder);
+    stack.defer(() => processes.delete(runtime));
+    watchParent(dirname(runtime));
+    return stack;
+  }
+
+  /** A process creates its runtime directory when it starts. */
+  function watchParent(parent: string): void {
+    if (parents.has(parent)) return;
+    parents.add(parent);
+    const onParentChange = (name: string | null): void => {
+      for (const [runtime, directory] of processes)
+        if (dirname(runtime) === parent && (name === null || name === basename(runtime))) directory.renew();
+    };
+    directories.add(parent, onParentChange, 'always');
+  }
+
+  return {
+    follow(daemons) {
+      for (const [name, { runtime, stack }] of followed) {
+        const places = daemons.get(name);
+        if (places !== undefined && (places?.runtime ?? null) === runtime) continue;
+        stack.dispose();
+        followed.delete(name);
+      }
+      for (const [name, places] of daemons) {
+        if (!followed.has(name))
+          followed.set(name, { runtime: places?.runtime ?? null, stack: watchDaemon(name, places) });
+      }
+    },
+    [Symbol.dispose]() {
+      directories[Symbol.dispose]();
+      followed.clear();
+    },
+  };
+}
+
+/** What a source may report about a persona daemon (persona daemon, contract 5). */
+type DaemonReason =
+  /** Somebody ended its process on purpose, and nobody restarts it. */
+  | 'paused'
+  /** Its stream to the upstream is broken, so its last counts may be old. */
+  | 'upstream-unreachable'
+  /** It is asking the upstream what is pending. */
+  | 'reconciling'
+  | 'heartbeat-late'
+  /** It lives and rings, but nothing is fetched. */
+  | 'drain-stalled'
+  | 'surface-unavailable'
+  /** It gave up, because its configuration, its token or its shim is unusable. */
+  | 'daemon-failed';
+
+/** A daemon is stalled when signals wait at the upstream for this long and nobody fetches them (persona daemon, contract 6). */
+const STALLED_AFTER_MS = 600_000;
+/** An older heartbeat counts as missing: the upstream asks for one much more often. */
+const HEARTBEAT_LATE_S = 120;
+
+type DaemonState = AgentState & { readonly why?: DaemonReason };
+
+/** Since when signals wait without a pause, as far as polls saw it. `never`: there was no poll yet. */
+export type Waits = { readonly is: 'never' | 'empty' } | { readonly is: 'since'; readonly at: Instant };
+
+/**
+ * The last drain may be long ago only because nothing came; signals that arrive then are not stalled at once.
+ * For signals that waited before the first poll, only the age of the drain is known, so that age alone counts.
+ */
+export function updateWaits(before: Waits, { pending }: Pick<DaemonStatus, 'pending'>, at: Instant): Waits {
+  if (!pending.fresh) return before;
+  if (pending.count === 0) return { is: 'empty' };
+  if (before.is === 'since') return before;
+  return { is: 'since', at: before.is === 'never' ? Number.NEGATIVE_INFINITY : at };
+}
+
+/** Turns a daemon's status into the agent state. Whether the daemon answers at all is health and not decided here. */
+export function toAgentState(
+  status: DaemonStatus,
+  waits: Waits,
+  at: Instant,
+  stalledAfterMs = STALLED_AFTER_MS,
+): DaemonState {
+  const { fsm, taxonomy, heartbeat_age_s: heartbeat, drain_age_s: drain, pending, degraded } = status;
+  const isConnected = fsm === 'CONNECTED' || fsm === 'EMITTING';
+  if (!isConnected && taxonomy === 'failed') return { is: 'unknown', why: 'daemon-failed' };
+  if (fsm === 'DISCONNECTED') return { is: 'unknown', why: 'upstream-unreachable' };
+  if (fsm === 'RECONCILING') return { is: 'unknown', why: 'reconciling' };
+  if (heartbeat !== null && heartbeat > HEARTBEAT_LATE_S) return { is: 'unknown', why: 'heartbeat-late' };
+  const waitedMs = waits.is === 'since' ? Math.min(at - waits.at, drain * 1000) : 0;
+  if (pending.fresh && pending.count > 0 && waitedMs >= stalledAfterMs) return { is: 'stalled', why: 'drain-stalled' };
+  if (taxonomy === 'failed') return { is: 'unknown', why: 'daemon-failed' };
+  if (degraded !== null) return { is: 'unknown', why: 'surface-unavailable' };
+  return { is: 'live' };
 }

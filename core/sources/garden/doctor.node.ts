@@ -1,12 +1,10 @@
 import { lstatSync } from 'node:fs';
 import { Fault } from '../../model/index.ts';
 import { silentLog } from '../../ports/index.ts';
-import { createRealDisk } from '../../state/index.ts';
-import type { Finding } from '../finding.ts';
-import type { CheckContext } from '../module.ts';
+import { createRealDisk, findOwnHome, findWorkFolder } from '../../state/index.ts';
+import type { CheckContext, Finding } from '../module.ts';
 import { type GardenProbe, judgeGarden } from './doctor.ts';
-import { resolveGardenPlaces } from './own-places.node.ts';
-import { probeListener, readProcesses } from './read/index.ts';
+import { computeGardenPlaces, type GardenPlaces, probeListener, readProcesses } from './read/index.ts';
 import type { GardenSettings } from './settings.ts';
 import { createGardenSource } from './source.ts';
 
@@ -47,4 +45,12 @@ async function probeGarden(
     }
   }
   return { is: 'store', citizens: personas.length, unread, flaws: [...shut, ...source.defects] };
+}
+
+/** Returns the directories of the named store, else of the store in the environment, else of this user's (garden contract 1). */
+export function resolveGardenPlaces(
+  store: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): GardenPlaces {
+  return computeGardenPlaces({ store, env, home: findOwnHome(), cwd: findWorkFolder() });
 }

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
+import { type AgentState, Fault, type PersonaId } from '../../model/index.ts';
 import { waitUntil } from '../../services/index.ts';
-import type { SourceHost, WatchedSource } from '../module.ts';
-import { toCitizenSession } from './citizen-session.ts';
-import { resolveGardenPlaces } from './own-places.node.ts';
-import { type GardenPlaces, probeListener, readProcesses } from './read/index.ts';
+import type { NativeSession, SourceHost, WatchedSource } from '../module.ts';
+import { resolveGardenPlaces } from './doctor.node.ts';
+import { type Backend, type GardenPlaces, type MetaRecord, probeListener, readProcesses } from './read/index.ts';
 import { GARDEN, GARDEN_PREFIX, type GardenSettings } from './settings.ts';
 import { createGardenSource } from './source.ts';
 
@@ -64,4 +64,28 @@ async function waitUntilPresent(
       return true; // listing it reports what is wrong
     }
   }
+}
+
+/** The arguments with which the program of each backend resumes a session. */
+const RESUME: Readonly<Record<Backend, (id: string) => readonly string[]>> = {
+  'claude-code': (id) => ['claude', '--resume', id],
+  codex: (id) => ['codex', 'resume', id],
+  antigravity: (id) => ['agy', '--conversation', id],
+  pi: (id) => ['pi', '--session', id],
+};
+
+const NOT_IN_AN_ITEM = /[\p{Cc}\u2028\u2029]/u;
+
+/**
+ * Describes the native session of a citizen. A session whose agent is alive cannot be resumed, because two agents would write
+ * to it.
+ * @throws Fault `exec-failed` when the record names a session that must not be passed to a program
+ */
+export function toCitizenSession(persona: PersonaId, record: MetaRecord, agent: AgentState['is']): NativeSession {
+  const { backend, nativeSessionId: id, cwd } = record;
+  if (id.startsWith('-') || NOT_IN_AN_ITEM.test(id) || !id.isWellFormed()) {
+    const message = `the record of ${persona} names the session ${JSON.stringify(id.slice(0, 80))}, which ${backend} cannot be given`;
+    throw new Fault('exec-failed', message, { is: 'machine', key: 'open' });
+  }
+  return { persona, id, cwd, resume: agent === 'live' ? null : RESUME[backend](id) };
 }

@@ -7,7 +7,7 @@ import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { doorbell, type Garden, garden, handAt, idOf } from '../../../test/kit/garden-store.ts';
 import { until } from '../../../test/kit/until.ts';
 import { enqueue, upsert } from './act/index.ts';
-import { watchStore } from './source-changes.ts';
+import { watchStore } from './source-mail.ts';
 
 interface Rig extends Disposable {
   readonly clock: FakeClock;

@@ -16,8 +16,7 @@ import {
 import { exactly, type KnownItem } from '../../model/index.ts';
 import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
-import type { SetItem } from '../set.ts';
-import type { Checkpoint } from '../source.ts';
+import type { Checkpoint, SetItem } from '../source.ts';
 import { drain, enqueue, upsert } from './act/index.ts';
 import { createGardenSource, type GardenOptions } from './index.ts';
 

@@ -1,11 +1,9 @@
 import { AGENT_STATE_NOT_REPORTED, type AgentState, exactly, Fault, toFault, UNKNOWN } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
-import { createDefectLog } from '../defect-log.ts';
 import { toReadOnlyFiles } from '../read-only-files.ts';
 import type { PendingCounts, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
-import { cut } from '../text.ts';
-import { createTimers } from '../timers.ts';
+import { createDefectLog, createTimers, cut } from '../timers.ts';
 import { createGardenFault } from './fault.ts';
 import {
   type AgentLiveness,
@@ -19,8 +17,7 @@ import {
   type MetaRecord,
 } from './read/index.ts';
 import { GARDEN, GARDEN_PREFIX } from './settings.ts';
-import { type GardenChanges, watchStore } from './source-changes.ts';
-import { createMailReader } from './source-mail.ts';
+import { createMailReader, type GardenChanges, watchStore } from './source-mail.ts';
 
 export interface GardenOptions {
   readonly places: GardenPlaces;

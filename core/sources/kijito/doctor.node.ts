@@ -11,12 +11,10 @@ import {
   readCredential,
 } from '../../net/index.ts';
 import { silentLog } from '../../ports/index.ts';
-import type { Finding } from '../finding.ts';
-import type { CheckContext } from '../module.ts';
+import type { CheckContext, Finding } from '../module.ts';
 import type { HiveClient } from './client.ts';
 import { type DialResult, type HiveProbe, judgeHive } from './doctor.ts';
-import { parseHiveUrl } from './hive.ts';
-import { createHttpHive } from './http-hive.ts';
+import { createHttpHive, parseHiveUrl } from './http-hive.ts';
 import { type ConfiguredHive, TOKEN_VARIABLE } from './settings.ts';
 
 /** Asks a hive as a watcher does, and tries each of its addresses. */

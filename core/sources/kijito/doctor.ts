@@ -1,5 +1,5 @@
 import { FAULTS, type FaultCode } from '../../model/index.ts';
-import { type Finding, fail, ok, warn } from '../finding.ts';
+import { type Finding, fail, ok, warn } from '../module.ts';
 
 /** One address of a hive's host, and whether a connection succeeds. */
 export interface DialResult {

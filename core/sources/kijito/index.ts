@@ -1,6 +1,21 @@
 export type { HiveClient, HiveWindow } from './client.ts';
-export { type Hive, parseHiveUrl, parseInboxUrl } from './hive.ts';
-export { createHttpHive, type Fetcher, type HttpHiveOptions } from './http-hive.ts';
-export { formatIdentity, type InboxIdentity, isSameIdentity, toInboxIdentity } from './identity.ts';
+export {
+  createHttpHive,
+  type Fetcher,
+  type Hive,
+  type HttpHiveOptions,
+  parseHiveUrl,
+  parseInboxUrl,
+} from './http-hive.ts';
 export { checkHive, type FurtherHive, listConfiguredHives } from './settings.ts';
-export { createKijitoSource, KIJITO_KIND, type KijitoOptions, type Members, toKijitoPersona } from './source.ts';
+export {
+  createKijitoSource,
+  formatIdentity,
+  type InboxIdentity,
+  isSameIdentity,
+  KIJITO_KIND,
+  type KijitoOptions,
+  type Members,
+  toInboxIdentity,
+  toKijitoPersona,
+} from './source.ts';

@@ -6,13 +6,10 @@ import {
   createTokenFileCredentials,
   readCredential,
 } from '../../net/index.ts';
-import type { SourceEnvironment, SourceHost, WatchedSource } from '../module.ts';
-import type { WatchedHive } from '../watched-hive.ts';
-import { parseHiveUrl } from './hive.ts';
-import { createHttpHive } from './http-hive.ts';
-import { toInboxIdentity } from './identity.ts';
+import type { SourceEnvironment, SourceHost, WatchedHive, WatchedSource } from '../module.ts';
+import { createHttpHive, parseHiveUrl } from './http-hive.ts';
 import { KIJITO, type KijitoSettings, type PrimarySetting, TOKEN_VARIABLE } from './settings.ts';
-import { createKijitoSource, type Members, toKijitoPersona } from './source.ts';
+import { createKijitoSource, type Members, toInboxIdentity, toKijitoPersona } from './source.ts';
 
 /** Where a Kijito daemon listens on the machine of its user. */
 const KIJITO_ADDRESS = 'http://127.0.0.1:7474';

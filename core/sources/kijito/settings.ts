@@ -1,7 +1,7 @@
 import type { XStatic } from 'typebox/schema';
 import { Fault } from '../../model/index.ts';
 import type { SettingProblem, SettingsRules } from '../module.ts';
-import { parseHiveUrl } from './hive.ts';
+import { parseHiveUrl } from './http-hive.ts';
 
 /** The name of this source, and of its hive that owns the bare names. */
 export const KIJITO = 'kijito';

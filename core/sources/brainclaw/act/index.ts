@@ -1,15 +1,13 @@
-export {
-  type ProjectActionCall,
-  toProjectActionCall,
-} from './action-request.ts';
-export { type ProjectActionResult, runProjectAction } from './action-runner.ts';
 export { type ActionClient, type ActionClientOptions, createActionClient } from './client.ts';
 export {
+  formatShellLine,
   isProjectAction,
   PROJECT_ACTIONS,
   type ProjectAction,
+  type ProjectActionCall,
+  type ProjectActionResult,
+  readSeed,
+  runProjectAction,
+  toProjectActionCall,
 } from './project-actions.ts';
-export { readSeed } from './read-seed.ts';
-export { CLIENT_NAME, type ToolAnswer } from './session.ts';
-export { formatShellLine } from './shell-line.ts';
-export { formatToolCall, type McpToolCall } from './tool-call.ts';
+export { CLIENT_NAME, formatToolCall, type McpToolCall, type ToolAnswer } from './session.ts';

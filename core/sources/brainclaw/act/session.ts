@@ -2,9 +2,8 @@ import type { Transport } from '@modelcontextprotocol/client';
 import { Fault, parseJson } from '../../../model/index.ts';
 import type { Clock, Log } from '../../../ports/index.ts';
 import { type ServerCommand, type ServerEnd, type ServerProcess, startServer } from './server.node.ts';
-import { formatToolCall, type McpToolCall } from './tool-call.ts';
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly command: ServerCommand;
   readonly version: string;
   readonly clock: Clock;
@@ -195,3 +194,15 @@ const createGoneFault = (message: string, cause: unknown): Fault =>
   new Fault('brainclaw-gone', message, SCOPE, { cause });
 const createRefusedFault = (message: string, cause?: unknown): Fault =>
   new Fault('brainclaw-refused', message, SCOPE, { cause });
+
+/** One call of a tool of brainclaw's server. */
+export interface McpToolCall {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, string | boolean>>;
+}
+
+/** A call as text that a person reads and copies: `bclaw_transition {"entity":"candidate",...}`. */
+export const formatToolCall = ({ tool, arguments: args }: McpToolCall): string => `${tool} ${JSON.stringify(args)}`;
+
+/** The call that asks for `board_summary`. It reads and changes nothing (observer protocol 6.1). */
+export const BOARD_SUMMARY: McpToolCall = { tool: 'bclaw_context', arguments: { kind: 'board_summary' } };

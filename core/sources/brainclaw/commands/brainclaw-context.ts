@@ -1,12 +1,14 @@
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Io } from '../../../command/index.ts';
 import { displayJson, displayName } from '../../../format/index.ts';
 import { Fault } from '../../../model/index.ts';
 import { type Clock, realClock } from '../../../ports/index.ts';
-import { createRealDisk, createRefusal, type Disk, findWorkFolder } from '../../../state/index.ts';
+import { createRealDisk, createRefusal, type Disk, findWorkFolder, toIoFault } from '../../../state/index.ts';
 import type { CommandHost } from '../../module.ts';
 import {
+  assignIds,
   createJournalReader,
+  findProjects,
   findRemarks,
   type JournalReader,
   type JournalReaderOptions,
@@ -14,11 +16,12 @@ import {
   type Project,
   readBases,
   readConfig,
+  resolveBrainclawPlaces,
+  STORE,
+  toSafeId,
 } from '../index.ts';
 import type { BrainclawSettings } from '../settings.ts';
 import { type BrainclawArgs, parseWholeNumber } from './args.ts';
-import { findProjectAt } from './project.ts';
-import { findWatchedProject } from './watched-project.ts';
 
 /** What every command that reads a project needs. */
 export interface BrainclawContext {
@@ -121,3 +124,46 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
     )
     .join('');
 }
+
+/** Finds the project with this id among the projects of the settings; null when none has it. */
+async function findWatchedProject(disk: Disk, { brainclaw }: BrainclawSettings, id: string): Promise<Project | null> {
+  const { projects } = await findProjects(disk.files, resolveBrainclawPlaces(brainclaw), async () => {});
+  const ids = assignIds(projects, [], () => null);
+  const index = ids.findIndex((project) => project.id === toSafeId(id));
+  return projects[index] ?? null;
+}
+
+/**
+ * Finds the project of a directory: the directory contains `.brainclaw`, is `.brainclaw`, or is below a folder that contains
+ * it. Null when the path is not a directory.
+ * @throws Fault `unreadable` when there is no project; it names the folders that were searched
+ */
+function findProjectAt(disk: Disk, directory: string): Project | null {
+  const from = resolve(directory);
+  if (!isDirectory(disk, from)) return null;
+  for (let at = from; ; at = dirname(at)) {
+    const root = basename(at) === STORE ? dirname(at) : at;
+    const store = join(root, STORE);
+    if (isDirectory(disk, store)) {
+      const { projectId } = readConfig(disk.files, join(store, 'config.yaml'));
+      return { root, store, id: projectId ?? basename(root) };
+    }
+    if (at === dirname(at)) break;
+  }
+  const why = `neither it nor a directory above it has a ${STORE}, so it is in no project: name one with --project`;
+  throw createRefusal(from, why, 'unreadable');
+}
+
+/** Whether the path is a directory, also through a symlink: a worktree may share the store of another. */
+function isDirectory(disk: Disk, path: string): boolean {
+  try {
+    return disk.files.lstat(`${path}/.`)?.kind === 'directory';
+  } catch (error) {
+    const fault = toIoFault(error, path, 'unreadable');
+    if (isNoDirectory(error)) return false;
+    throw fault;
+  }
+}
+
+const isNoDirectory = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOTDIR';

@@ -1,12 +1,9 @@
 import type { Io } from '../../../command/index.ts';
 import type { CommandHost } from '../../module.ts';
-import { showActivity } from './activity.ts';
 import { type BrainclawArgs, parseBrainclawArgs } from './args.ts';
-import { showAttention } from './attention.ts';
-import { showBoard } from './board.ts';
+import { showActivity, showAttention, showBoard, showInbox } from './board.ts';
 import { createContext } from './brainclaw-context.ts';
 import { examine } from './doctor/index.ts';
-import { showInbox } from './inbox.ts';
 import { simulate } from './simulate.ts';
 import { tail } from './tail.ts';
 

@@ -1,5 +1,5 @@
 import { displayName } from '../../../format/index.ts';
-import { formatIso, type Instant } from '../../../model/index.ts';
+import { Fault, formatIso, type Instant } from '../../../model/index.ts';
 import {
   CAPABILITIES,
   drain,
@@ -7,20 +7,31 @@ import {
   formatEnvelope,
   isAnnounced,
   isLeftEmpty,
+  judgeOwner,
   type MetaRecord,
   MOST_BODY,
+  mergeReceipt,
   parseCreated,
   parseSender,
   peek,
   readBox,
+  readReceipt,
+  readReceiver,
   readRecord,
+  readSenders,
   readStoreLiveness,
   toBoxPath,
 } from '../index.ts';
+import { listAncestors } from './ancestors.node.ts';
 import type { GardenArgs } from './args.ts';
-import { findCallers } from './caller.ts';
-import { complain, type GardenContext, prefixDefects, printJson, reportDefects } from './garden-context.ts';
-import { findRecordOrReport } from './record-lookup.ts';
+import {
+  complain,
+  formatTable,
+  type GardenContext,
+  prefixDefects,
+  printJson,
+  reportDefects,
+} from './garden-context.ts';
 
 export async function sendMail({ words, flags }: GardenArgs, context: GardenContext): Promise<number> {
   const { io, places, hand } = context;
@@ -147,4 +158,59 @@ function showBody({ io }: GardenContext, head: string, body: string): void {
   const from = parseSender(body);
   io.out(`${displayName(head)}${from === null ? '' : `  from ${displayName(from)}`}\n`);
   for (const line of body.replace(/\r?\n$/, '').split(/\r?\n/)) io.out(`  ${displayName(line)}\n`);
+}
+
+const PERSONA = /^garden-(.+)$/;
+
+/**
+ * Finds the citizens that the caller may be: the one of `--as`, else the one of HIVEBAR_PERSONA. Otherwise these are the
+ * citizens whose marker names a process above this one. Empty: unknown.
+ */
+async function findCallers(
+  context: GardenContext,
+  as: string | undefined,
+  gardenId: string,
+): Promise<readonly string[]> {
+  if (as !== undefined) return [as];
+  const persona = PERSONA.exec(context.io.env.HIVEBAR_PERSONA ?? '')?.[1];
+  if (persona !== undefined) return [persona];
+  const { places, hand, asks } = context;
+  const receiver = readReceiver(hand.disk, places.receivers, gardenId);
+  const markers = [
+    ...readSenders(hand.disk, places.senders).markers,
+    ...(receiver.is === 'marker' && receiver.marker.gardenId === gardenId ? [receiver.marker] : []),
+  ];
+  const above = new Set(listAncestors());
+  const near = markers.filter(({ ownerPid }) => above.has(ownerPid));
+  const processes = await asks.readProcesses(near.map(({ ownerPid }) => ownerPid));
+  const live = near.filter(
+    ({ ownerPid, ownerStartKey }) => judgeOwner(ownerPid, ownerStartKey, processes.get(ownerPid)) === 'live',
+  );
+  return [...new Set(live.map((marker) => marker.gardenId))];
+}
+
+/** Finds the citizen of a box. Null: there is none, which is reported; the contents of the box exist all the same. */
+function findRecordOrReport(context: GardenContext, gardenId: string): MetaRecord | null {
+  try {
+    return readRecord(context.hand.disk, context.places.sessions, gardenId);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'garden') throw error;
+    complain(context, error.message);
+    return null;
+  }
+}
+
+export function showReceipt({ flags }: GardenArgs, context: GardenContext): number {
+  const { io, places, hand } = context;
+  const state = readReceipt(hand.disk, places.mailbox, flags.id ?? '');
+  const record = findRecordOrReport(context, state.gardenId);
+  const receipt = record === null ? state : mergeReceipt(state, record);
+  if (context.asJson) {
+    printJson(context, { receipt });
+    return 0;
+  }
+  const { lastEnqueuedAt, lastDeliveredAt, lastReadAt } = receipt;
+  const times = Object.entries({ lastEnqueuedAt, lastDeliveredAt, lastReadAt });
+  io.out(formatTable(times.map(([key, time]) => [key, displayName(time ?? 'never')])));
+  return 0;
 }

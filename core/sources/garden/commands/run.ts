@@ -2,15 +2,12 @@ import type { Io } from '../../../command/index.ts';
 import { Fault } from '../../../model/index.ts';
 import type { CommandHost } from '../../module.ts';
 import { type GardenArgs, parseGardenArgs } from './args.ts';
-import { examine } from './doctor.ts';
+import { examine, listPrunable } from './doctor.ts';
 import { complain, createContext, type GardenContext } from './garden-context.ts';
-import { peekMail, readMail, sendMail } from './mail.ts';
-import { showMarkers, writeMarker } from './marker.ts';
-import { showPeers } from './peers.ts';
-import { listPrunable } from './prune.ts';
-import { showReceipt } from './receipt.ts';
+import { peekMail, readMail, sendMail, showReceipt } from './mail.ts';
+import { showMarkers, writeMarker } from './markers.ts';
 import { getRecord, listCitizens, printNewId, scanRecords, upsertRecord } from './record.ts';
-import { showStatus } from './status.ts';
+import { showPeers, showStatus } from './status.ts';
 
 /**
  * Runs one verb of `hivebar garden`. A violation of the store's rules is reported in the words of entwurf's library, which

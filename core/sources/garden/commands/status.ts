@@ -1,4 +1,4 @@
-import type { AgentLiveness, BoxState } from '../index.ts';
+import { type AgentLiveness, type BoxState, CAPABILITIES, type MetaRecord, toCitizenIdentity } from '../index.ts';
 import {
   formatLabel,
   formatTable,
@@ -7,7 +7,7 @@ import {
   reportDefects,
   reportMissingStore,
 } from './garden-context.ts';
-import { countUnread, type GardenView, loadView } from './view.ts';
+import { countUnread, type GardenView, loadView } from './record.ts';
 
 /** Prints how many messages wait for each citizen, and whether its agent lives. */
 export async function showStatus(context: GardenContext): Promise<number> {
@@ -35,7 +35,7 @@ export async function showStatus(context: GardenContext): Promise<number> {
 }
 
 /** `unknown: not-armed` */
-export function formatAgent({ is, reasons }: AgentLiveness): string {
+function formatAgent({ is, reasons }: AgentLiveness): string {
   return reasons.length === 0 ? is : `${is}: ${reasons.join(', ')}`;
 }
 
@@ -59,4 +59,40 @@ function countStages(box: BoxState) {
     delivered: unread.filter(({ stage }) => stage === 'delivered').length,
     read: messages.filter(({ stage }) => stage === 'read').length,
   };
+}
+
+/** Prints the citizens that can get mail, and the flag that sending to each needs. */
+export async function showPeers(context: GardenContext): Promise<number> {
+  const { io } = context;
+  const { citizens, agents, defects } = await loadView(context);
+  const peers = citizens.map(({ record }) => {
+    const { gardenId, backend, nativeSessionId, cwd, model } = toCitizenIdentity(record);
+    const agent = agents.get(gardenId) ?? { is: 'unknown' as const, reasons: [] };
+    const { wakeMode, deliveryLevel } = CAPABILITIES[backend];
+    return {
+      ...{ gardenId, backend, nativeSessionId, cwd, model, wakeMode, deliveryLevel },
+      ...{ agent: agent.is, agentReasons: agent.reasons, send: findSendMode(record, agent) },
+    };
+  });
+  if (context.asJson) {
+    printJson(context, { peers, defects });
+    return 0;
+  }
+  const rows = peers.map((peer) => [
+    formatAgent({ is: peer.agent, reasons: peer.agentReasons }),
+    ...[SENDING[peer.send], peer.wakeMode, peer.gardenId, formatLabel(peer)],
+  ]);
+  if (rows.length > 0) io.out(formatTable([['AGENT', 'SEND', 'WAKE', 'ID', 'CITIZEN'], ...rows]));
+  else io.out('no citizens\n');
+  reportMissingStore(context);
+  reportDefects(context, defects);
+  return 0;
+}
+
+const SENDING = { now: 'now', queue: '--queue', force: '--force' } as const;
+
+/** Returns the flag that `mail send` needs. */
+function findSendMode({ backend }: MetaRecord, { is }: AgentLiveness): keyof typeof SENDING {
+  if (CAPABILITIES[backend].wakeMode === 'direct-inject') return 'force';
+  return is === 'live' ? 'now' : 'queue';
 }

@@ -1,2 +1,2 @@
 export { examine } from './examine.ts';
-export type { BrainclawFinding } from './finding.ts';
+export type { BrainclawFinding } from './journal.ts';

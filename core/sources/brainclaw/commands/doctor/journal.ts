@@ -8,7 +8,6 @@ import {
   type RevisionBreak,
   type Violation,
 } from '../../index.ts';
-import { type BrainclawFinding, createFindings } from './finding.ts';
 
 /** Why a line is no record: a word for scripts and a text for a person. */
 const REFUSALS: Readonly<Record<RecordRefusal, readonly [what: string, says: string]>> = {
@@ -173,3 +172,27 @@ function checkClasses(
 const formatPlace = ({ seq, segment, byte }: RecordPosition): string => `seq ${seq}, ${segment} at byte ${byte}`;
 const formatBreak = (broken: RevisionBreak): string =>
   `${broken.item} from ${broken.before} to ${broken.revision}, ${formatPlace(broken)}`;
+
+/** A fact about a store that a person may want to know. */
+export interface BrainclawFinding {
+  /** `defect`: something is wrong, and the exit code says so. `note`: it is allowed, or it happens. */
+  readonly is: 'defect' | 'note';
+  /** One word for scripts. */
+  readonly what: string;
+  readonly count: number;
+  readonly says: string;
+  /** The places, at most a limited number. */
+  readonly where: readonly string[];
+}
+
+const MOST_WHERE = 16;
+
+export function createFindings(
+  is: BrainclawFinding['is'],
+  code: string,
+  count: number,
+  says: string,
+  where: readonly string[] = [],
+): readonly BrainclawFinding[] {
+  return count === 0 ? [] : [{ is, what: code, count, says, where: where.slice(-MOST_WHERE) }];
+}

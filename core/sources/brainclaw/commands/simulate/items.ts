@@ -1,4 +1,5 @@
-import type { Draw } from './random.ts';
+import { formatIso } from '../../../../model/index.ts';
+import type { AttentionReason } from '../../index.ts';
 
 /** The fields of a record, without those that every record has. */
 export interface SimulatedRecord {
@@ -98,3 +99,155 @@ function createPayload({ type, id, agent, status }: SimulatedItem, draw: Draw): 
       return { ...head, text: drawText(draw, 1600), author: agent, status, severity: 'high', tags: [] };
   }
 }
+
+/** Creates records that ask for a person, one kind after the other (brainclaw contract 4). */
+const KINDS: readonly ((
+  id: string,
+  agent: string,
+) => { readonly why: AttentionReason; readonly record: Omit<SimulatedRecord, 'agent'> })[] = [
+  (id, agent) => ({
+    why: 'pending_actions',
+    record: toCreateRecord('state', `act_${id}`, {
+      ...{ kind: 'approval', status: 'pending', agent, title: `Approve ${id}?`, prompt: 'Merge now? — 지금 병합 🌱' },
+      ...{ assignment_id: `asg_${id}`, options: ['yes', 'no'] },
+    }),
+  }),
+  (id, agent) => ({
+    why: 'pending_human_candidates',
+    record: toCreateRecord('candidate', `cnd_${id}`, {
+      ...{ type: 'trap', text: `candidate ${id}`, author: agent, status: 'pending', source: 'human' },
+    }),
+  }),
+  (id, agent) => ({
+    why: 'blocked_assignments',
+    record: toCreateRecord('assignment', `asg_${id}`, {
+      ...{ agent, dispatcher_agent: 'claude-code', scope: 'src/', description: `work ${id}`, status: 'blocked' },
+    }),
+  }),
+  (id, agent) => ({
+    why: 'stale_runs',
+    record: toCreateRecord('agent_run', `run_${id}`, {
+      ...{ agent, assignment_id: `asg_${id}`, attempt_index: 1, transport: 'cli_spawn', status: 'failed' },
+    }),
+  }),
+];
+
+/** Creates the item of this number that asks for a person, and the reason why. */
+export function createAttentionRecord(
+  number: number,
+  agent: string,
+): { readonly why: AttentionReason; readonly record: SimulatedRecord } {
+  const kind = KINDS[number % KINDS.length];
+  if (kind === undefined) throw new Error(`there is no kind for ${number}`);
+  const { why, record } = kind(`q${number}`, agent);
+  return { why, record: { agent, ...record } };
+}
+
+/** Creates an open handoff with a snapshot of `bytes` bytes, as real handoffs have. */
+export function createHandoff(number: number, from: string, to: string, bytes: number): SimulatedRecord {
+  const text = `handoff ${number}: please go on`;
+  const snapshot = { diff: 'x'.repeat(bytes) };
+  return { agent: from, ...toCreateRecord('handoff', `hnd_s${number}`, { from, to, text, status: 'open', snapshot }) };
+}
+
+function toCreateRecord(
+  item_type: string,
+  item_id: string,
+  fields: Readonly<Record<string, unknown>>,
+): Omit<SimulatedRecord, 'agent'> {
+  const payload = { schema_version: 2, id: item_id, ...fields };
+  return { action: 'create', item_type, item_id, entity_rev: 1, payload };
+}
+
+interface SimulatedMessage {
+  /** Name of the agent's folder in `coordination/inbox`. */
+  readonly agent: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+interface SimulatedMail {
+  readonly messages: readonly SimulatedMessage[];
+  /** The counts that an inbox must show, by agent. */
+  readonly inboxes: Readonly<Record<string, { readonly pending: number; readonly actionable: number }>>;
+}
+
+/** Gives every agent one to three unread messages, one read message that it owes an answer, and one archived message. */
+export function simulateMail(story: SimulationStory): SimulatedMail {
+  const agents = listAgents(story);
+  const inboxes = agents.map((agent, index) => {
+    const pending = 1 + ((index + story.seed) % 3);
+    const statuses = [...Array.from({ length: pending }, () => 'pending'), 'read', 'archived'];
+    const messages = statuses.map((status, number): SimulatedMessage => {
+      const id = `msg_${String(index * 10 + number).padStart(16, '0')}`;
+      const at = formatTimestamp(index * 10 + number + 1);
+      const message = {
+        ...{ schema_version: 2, id, from: agents[(index + 1) % agents.length] ?? agent, to: agent, type: 'info' },
+        ...{ text: `message ${number} to ${agent} — 안녕 🌱`, requires_ack: status === 'read', status },
+        ...{ created_at: at, updated_at: at, author: 'user', tags: ['simulated'] },
+      };
+      return { agent, name: `${id}.json`, text: `${JSON.stringify(message, null, 2)}\n` };
+    });
+    return { agent, pending, messages };
+  });
+  return {
+    messages: inboxes.flatMap(({ messages }) => messages),
+    inboxes: Object.fromEntries(inboxes.map(({ agent, pending }) => [agent, { pending, actionable: pending + 1 }])),
+  };
+}
+
+/** Returns a whole number from 0 to `below`, exclusive. The same seed gives the same numbers (mulberry32). */
+type Draw = (below: number) => number;
+
+export function createDraw(seed: number): Draw {
+  let state = seed | 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+const BEGIN = Date.UTC(2026, 0, 5, 8);
+const EVERY_MS = 13_000;
+
+/** Formats when the record of a seq was written, in the form that writers use. */
+export const formatTimestamp = (seq: number): string => `${formatIso(BEGIN + seq * EVERY_MS).slice(0, 23)}Z`;
+
+/** The contents of a made-up journal. The same story gives the same bytes. */
+export interface SimulationStory {
+  /** How many records the journal has in total; at least `countLeastRecords` of the story. */
+  readonly records: number;
+  readonly agents: number;
+  /** How many items ask for a person at the end. */
+  readonly attention: number;
+  /** How many handoffs are open at the end. */
+  readonly handoffs: number;
+  /** Bytes of the snapshot in each handoff. */
+  readonly handoffBytes: number;
+  readonly seed: number;
+  /** Size in bytes at which a new segment begins (brainclaw contract 2). */
+  readonly roll: number;
+}
+
+export const STORY: SimulationStory = {
+  records: 500,
+  agents: 4,
+  attention: 5,
+  handoffs: 10,
+  handoffBytes: 1000,
+  seed: 1,
+  roll: 10 * 1024 * 1024,
+};
+
+/** Counts two notes, and one record for each requested item. */
+export const countLeastRecords = ({ attention, handoffs }: Pick<SimulationStory, 'attention' | 'handoffs'>): number =>
+  2 + attention + handoffs;
+
+const NAMED = ['claude-code', 'codex', 'github-copilot', 'hermes'] as const;
+
+export const listAgents = ({ agents }: Pick<SimulationStory, 'agents'>): readonly string[] =>
+  Array.from({ length: agents }, (_, index) => NAMED[index] ?? `agent-${index + 1}`);
+
+export const formatProjectId = ({ seed }: Pick<SimulationStory, 'seed'>): string => `prj_sim${seed}`;

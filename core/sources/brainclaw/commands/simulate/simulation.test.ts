@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseRecord } from '../../read/index.ts';
+import { countLeastRecords, STORY } from './items.ts';
 import { createSimulation } from './simulation.ts';
-import { countLeastRecords, STORY } from './story.ts';
 
 describe('a made-up journal', () => {
   test('has as many records as were asked for, each a record, with every seq once', () => {

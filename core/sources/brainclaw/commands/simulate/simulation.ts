@@ -1,9 +1,16 @@
 import type { AttentionReason } from '../../index.ts';
-import { createAttentionRecord, createHandoff } from './attention-records.ts';
-import { advanceItem, createItems, type SimulatedItem, type SimulatedRecord } from './items.ts';
-import { createDraw } from './random.ts';
-import { listAgents, type SimulationStory } from './story.ts';
-import { formatTimestamp } from './timestamp.ts';
+import {
+  advanceItem,
+  createAttentionRecord,
+  createDraw,
+  createHandoff,
+  createItems,
+  formatTimestamp,
+  listAgents,
+  type SimulatedItem,
+  type SimulatedRecord,
+  type SimulationStory,
+} from './items.ts';
 
 /** The text that a writer appends in one write (brainclaw contract 2). */
 export interface Append {

@@ -2,9 +2,8 @@ import { appendFileSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path';
 import { realFiles } from '../../../../ports/index.ts';
 import { createRefusal, toIoFault } from '../../../../state/index.ts';
-import { simulateMail } from './mail.ts';
+import { formatProjectId, type SimulationStory, simulateMail } from './items.ts';
 import type { Append, Simulation } from './simulation.ts';
-import { formatProjectId, type SimulationStory } from './story.ts';
 
 /** This file marks a store as made up. Without it nothing of a store is ever changed. */
 export const MARKER = 'hivebar-simulated.json';

@@ -1,6 +1,6 @@
+import type { SimulationStory } from './items.ts';
 import { createSimulation, type Simulation, type SimulationSummary } from './simulation.ts';
 import { createSimulatedStore, type SimulatedStore } from './store.node.ts';
-import type { SimulationStory } from './story.ts';
 
 export interface SimulatedProject {
   readonly store: SimulatedStore;
