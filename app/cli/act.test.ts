@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { commandLine } from '../../test/kit/command-line.ts';
-import { parseSpan } from './span.ts';
+import { parseSpan } from './silence.ts';
 
 let home: string;
 let server: Server;

@@ -54,32 +54,32 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   mute: {
     summary: 'mute a persona: no notifications, for a time or until unmuted',
     needs: 'tray',
-    load: () => import('./mute.ts'),
+    load: async () => ({ command: (await import('./silence.ts')).mute }),
   },
   unmute: {
     summary: 'unmute a persona',
     needs: 'tray',
-    load: () => import('./unmute.ts'),
+    load: async () => ({ command: (await import('./silence.ts')).unmute }),
   },
   hide: {
     summary: 'leave a persona out of tray, page, totals and notifications',
     needs: 'tray',
-    load: () => import('./hide.ts'),
+    load: async () => ({ command: (await import('./silence.ts')).hide }),
   },
   unhide: {
     summary: 'show a hidden persona again',
     needs: 'tray',
-    load: () => import('./unhide.ts'),
+    load: async () => ({ command: (await import('./silence.ts')).unhide }),
   },
   pause: {
     summary: 'pause all notifications, for a time or until resumed',
     needs: 'tray',
-    load: () => import('./pause.ts'),
+    load: async () => ({ command: (await import('./silence.ts')).pause }),
   },
   resume: {
     summary: 'resume notifications after a pause',
     needs: 'tray',
-    load: () => import('./resume.ts'),
+    load: async () => ({ command: (await import('./silence.ts')).resume }),
   },
   hive: {
     summary: 'add, list or remove further hives',

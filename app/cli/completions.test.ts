@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { listFlags } from '../../core/command/index.ts';
 import { COMMANDS } from './commands.ts';
-import { toCommandWords } from './completion-scripts.ts';
+import { toCommandWords } from './completions.ts';
 import { dispatch } from './dispatch.ts';
 import { formatHelp } from './help.ts';
 

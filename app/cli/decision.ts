@@ -17,10 +17,9 @@ import {
   waitForDecision,
 } from '../../core/inbox/decisions/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { resolveActingPersona } from './acting-persona.ts';
 import { formatDecision, formatDecisionLine, formatOutcome } from './decision-text.ts';
-import { type DecisionAccess, runWithDecisions } from './open-decisions.ts';
-import { findOwnPersona } from './persona-lookup.ts';
+import { type DecisionAccess, runWithDecisions } from './open-local-hive.ts';
+import { findOwnPersona, resolveActingPersona } from './persona-lookup.ts';
 import { createStopSignal } from './stop-signal.node.ts';
 
 /** Exit codes of `wait` and of `create --wait`. */

@@ -1,7 +1,6 @@
 import { defineCommand } from '../../core/command/index.ts';
 import { parseNewDecision } from '../../core/inbox/decisions/index.ts';
-import { runWithDecisions } from './open-decisions.ts';
-import { runWithHive } from './open-local-hive.ts';
+import { runWithDecisions, runWithHive } from './open-local-hive.ts';
 
 const MAIL = [
   {

@@ -14,7 +14,7 @@ import { type Database, findOwnDirs } from '../../core/state/index.ts';
 import { handOverEnded, toNamedSessions } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
 import type { InboxValues } from './inbox-schema.ts';
-import { runWithItems } from './open-items.ts';
+import { runWithItems } from './open-local-hive.ts';
 import { findOwnPersona, findPersonaOfSession } from './persona-lookup.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
 

@@ -1,8 +1,7 @@
 import { defineCommand } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
 import { unwrapResponse } from './outcome.ts';
-import { parseStatus } from './status-response.ts';
-import { formatStatusTable } from './status-table.ts';
+import { formatStatusTable, parseStatus } from './status-table.ts';
 import { askTray } from './tray-request.node.ts';
 
 export const command = defineCommand(

@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:f
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { runWithItems } from '../../app/cli/open-items.ts';
+import { runWithItems } from '../../app/cli/open-local-hive.ts';
 import type { Io } from '../../core/command/index.ts';
 import { drain } from '../../core/inbox/drain/index.ts';
 import { type Items, type NewItem, openItems } from '../../core/inbox/index.ts';
