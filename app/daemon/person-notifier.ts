@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { PersonNotifier } from '../../core/daemon/index.ts';
 import type { DaemonConfig } from '../../core/link/index.ts';
+import { createTroubleLog } from '../../core/services/index.ts';
 import { findOwnDirs, readRegular } from '../../core/state/index.ts';
 import type { Machine } from '../host/machine.ts';
 import {
@@ -48,7 +49,7 @@ export function openPersonNotifier({ tenant, identity }: DaemonConfig, machine: 
       closed: () => {},
       state: ({ is }) => void (is === 'off' ? off.add(configured.name) : off.delete(configured.name)),
     });
-    return { channel, queue: new ChannelQueue(channel, clock, ANSWER_MS) };
+    return { channel, queue: new ChannelQueue(channel, clock, ANSWER_MS), trouble: createTroubleLog(log) };
   });
   return {
     get isAvailable() {
@@ -56,11 +57,12 @@ export function openPersonNotifier({ tenant, identity }: DaemonConfig, machine: 
     },
     async notify() {
       const open = channels.filter(({ channel }) => !off.has(channel.name));
-      const sent = open.map(async ({ channel, queue }) => {
+      const sent = open.map(async ({ channel, queue, trouble }) => {
         try {
           await queue.send(notification);
+          trouble.clear(`the channel ${channel.name} takes notifications again`);
         } catch (error) {
-          log.warn(`the channel ${channel.name} refused a notification: ${String(error)}`);
+          trouble.raise(`the channel ${channel.name} refused a notification: ${String(error)}`);
           throw error;
         }
       });

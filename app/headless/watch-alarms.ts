@@ -19,7 +19,7 @@ import {
   formatUrl,
   readCredential,
 } from '../../core/net/index.ts';
-import { createTroubleLog } from '../../core/sinks/index.ts';
+import { createTroubleLog } from '../../core/services/index.ts';
 import {
   createHttpHive,
   createKijitoSource,

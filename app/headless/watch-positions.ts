@@ -2,7 +2,8 @@ import type { Fact } from '../../core/board/index.ts';
 import { type Event, isMail } from '../../core/events/index.ts';
 import { type Count, type PersonaId, toFault } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
-import { createTroubleLog, type Sink } from '../../core/sinks/index.ts';
+import { createTroubleLog } from '../../core/services/index.ts';
+import type { Sink } from '../../core/sinks/index.ts';
 import type { InboxIdentity, Persona } from '../../core/sources/index.ts';
 import {
   computeStatePaths,

@@ -52,6 +52,8 @@ export class Announcer {
   /** The newest notification of each key, which is the one that a click is about. */
   readonly #latest = new Map<NotificationKey, Notification>();
   #isFailing = false;
+  /** Why the last save failed; null: it worked. */
+  #unsavedWhy: string | null = null;
   #over = false;
 
   constructor(needs: AnnouncerNeeds) {
@@ -213,11 +215,13 @@ export class Announcer {
     try {
       this.#needs.save(announcements);
       this.#saved = announcements;
+      this.#unsavedWhy = null;
     } catch (error) {
       // The announcements stay in memory and are saved with the next change. At worst one is repeated after a restart.
-      this.#needs.log.warn('announcements could not be saved, so a restart may repeat them', {
-        why: formatReason(error),
-      });
+      const why = formatReason(error);
+      if (why !== this.#unsavedWhy)
+        this.#needs.log.warn('announcements could not be saved, so a restart may repeat them', { why });
+      this.#unsavedWhy = why;
     }
   }
 }

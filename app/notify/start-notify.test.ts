@@ -412,6 +412,7 @@ test('a full disk costs the memory of what was announced, nothing else', async (
   await clock.advance(5000);
   assert.deepEqual(desktop.said, ['show kijito down: ada', 'show kijito is back: ada']);
   assert.match(lines[0] ?? '', /^warn announcements could not be saved, so a restart may repeat them/);
+  assert.equal(lines.filter((line) => line.startsWith('warn announcements')).length, 1, 'the same cause is told once');
 });
 
 test('a button asks for its action, and takes the banner down', async (t) => {

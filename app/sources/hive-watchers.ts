@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createHiveAlarms } from '../../core/alarms/index.ts';
 import type { Board } from '../../core/board/index.ts';
-import { type Instant, toFault } from '../../core/model/index.ts';
-import type { Service } from '../../core/services/index.ts';
+import { type Instant, type PersonaId, toFault } from '../../core/model/index.ts';
+import { createTroubleLog, type Service, type TroubleLog } from '../../core/services/index.ts';
 import type { Sink } from '../../core/sinks/index.ts';
 import { type Outbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
 import type { MarkReadSelection, Persona } from '../../core/sources/index.ts';
@@ -96,6 +96,8 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     hive.deliversBacklog ||
     [...options.savedStates.values()].some((savedState) => isSameHive(savedState.identity, hive));
   let listed = false;
+  /** Personas that could not be watched. Each rescan tries them again. */
+  const refusals = new Map<PersonaId, TroubleLog>();
   /** Ends the wait for the directory early: at the next interruption, and when a person asks for a poll. */
   let patience = new AbortController();
 
@@ -177,10 +179,14 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   }
 
   async function tryOpen(persona: Persona): Promise<Watcher | null> {
+    const trouble = refusals.get(persona.id) ?? createTroubleLog(machine.log);
+    refusals.set(persona.id, trouble);
     try {
-      return await open(persona);
+      const watcher = await open(persona);
+      trouble.clear(`${persona.id} is watched now`);
+      return watcher;
     } catch (error) {
-      machine.log.warn(`${persona.id} is not watched: ${toFault(error, { is: 'persona', key: persona.id }).explain()}`);
+      trouble.raise(`${persona.id} is not watched: ${toFault(error, { is: 'persona', key: persona.id }).explain()}`);
       return null;
     }
   }

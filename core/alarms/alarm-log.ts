@@ -1,7 +1,7 @@
 import type { HiveAlarmEvent } from '../events/index.ts';
 import { isSameName, type SourceId } from '../model/index.ts';
 import type { Log } from '../ports/index.ts';
-import { createTroubleLog } from '../sinks/index.ts';
+import { createTroubleLog } from '../services/index.ts';
 import type { PersonaDirectory } from '../sources/index.ts';
 import { type Blindness, formatBlind } from './activity.ts';
 import { type AlarmRules, type AlarmState, type Judgement, URGENT_POLLS } from './judge.ts';

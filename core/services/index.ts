@@ -13,3 +13,4 @@ export {
   waitUntil,
   whileNeeded,
 } from './services.ts';
+export { createTroubleLog, type TroubleLog } from './trouble-log.ts';

@@ -1,6 +1,7 @@
 import { computeNonce, type Event } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
 import { type ChildCommand, type Log, type ProcessEnd, runByCmd, type Spawn } from '../ports/index.ts';
+import { createTroubleLog } from '../services/index.ts';
 import { type Ack, EMPTY_TAIL, type LostEvents, type Sink } from './sink.ts';
 
 export interface ExecSinkOptions {
@@ -171,28 +172,6 @@ function clean(value: string): string {
   if (Buffer.byteLength(text) <= MOST_BYTES) return text;
   // The cut is in bytes. The streaming decoder drops a character that the cut tears.
   return new TextDecoder().decode(Buffer.from(text, 'utf8').subarray(0, MOST_BYTES), { stream: true });
-}
-
-/** Logs a lasting problem once when it begins or changes, and once when it is over (Kijito contract j, traps 9 and 45). */
-export interface TroubleLog {
-  /** Logs `line` unless the last problem had the same `cause`. Pass `cause` when the line differs each time. */
-  raise(line: string, cause?: string): void;
-  /** Logs `line` if there was a problem. */
-  clear(line: string): void;
-}
-
-export function createTroubleLog(log: Log): TroubleLog {
-  let lastCause: string | null = null;
-  return {
-    raise(line, cause = line) {
-      if (cause !== lastCause) log.warn(line);
-      lastCause = cause;
-    },
-    clear(line) {
-      if (lastCause !== null) log.info(line);
-      lastCause = null;
-    },
-  };
 }
 
 /**

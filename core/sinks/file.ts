@@ -2,8 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { createStamper, type Event, isMail, readTail, repairTail } from '../events/index.ts';
 import { type Fault, toFault } from '../model/index.ts';
 import type { Clocks } from '../ports/index.ts';
+import { createTroubleLog } from '../services/index.ts';
 import { type Disk, openForAppend, openForRead, syncDirectory, toIoFault } from '../state/index.ts';
-import { createTroubleLog } from './exec.ts';
 import { type Ack, EMPTY_TAIL, type Sink, type Tail } from './sink.ts';
 
 export interface FileSinkOptions {

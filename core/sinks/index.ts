@@ -1,9 +1,7 @@
 export {
   createExecSink,
-  createTroubleLog,
   type ExecSinkOptions,
   refuseShellCommand,
-  type TroubleLog,
   toExecEnv,
   tryEachOnce,
 } from './exec.ts';

@@ -2,8 +2,9 @@ import * as fs from 'node:fs';
 import { createStamper, type Event } from '../events/index.ts';
 import { Fault, type Scope } from '../model/index.ts';
 import type { Clock, Clocks, Log } from '../ports/index.ts';
+import { createTroubleLog } from '../services/index.ts';
 import { getErrno, toIoFault } from '../state/index.ts';
-import { createSerial, createTroubleLog } from './exec.ts';
+import { createSerial } from './exec.ts';
 import { type Ack, EMPTY_TAIL, type Sink } from './sink.ts';
 
 export interface StdoutSinkOptions {

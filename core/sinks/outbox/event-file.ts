@@ -56,6 +56,7 @@ export function createEventFile(
   /** The file size after the last write of this process; null: unknown. */
   let size: number | null = null;
   let rotationFailed = false;
+  let archiveFailed = false;
 
   function open(): { fd: number; size: number } {
     const { fd, stat, created } = openForAppend(disk, path);
@@ -147,13 +148,18 @@ export function createEventFile(
         if (opened === null) return null;
         try {
           const { last } = findEnding(readPiecesFromEnd(files, opened.fd, opened.stat.size), known);
+          archiveFailed = false;
           return last.is === 'known' ? last.seq : null;
         } finally {
           files.close(opened.fd);
         }
       } catch (error) {
         // The archive only helps to find what was published. Without it the durable position is used.
-        log.warn('an archived event file cannot be read', { reason: toIoFault(error, archive, 'unreadable').message });
+        if (!archiveFailed)
+          log.warn('an archived event file cannot be read', {
+            reason: toIoFault(error, archive, 'unreadable').message,
+          });
+        archiveFailed = true;
         return null;
       }
     },

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Fault } from '../../model/index.ts';
+import { createTroubleLog, type TroubleLog } from '../../services/index.ts';
 import { ensurePrivateDir, readPrivate, sweepTemps, toStem, writeAtomically } from '../../state/index.ts';
 import type { SourceHost } from '../module.ts';
 import { type Cursor, parseCursor } from './read/index.ts';
@@ -28,6 +29,7 @@ export function openCursorStore(
   const { disk, random, clock, log } = machine;
   const directory = join(state, BRAINCLAW);
   const due = new Map<string, { readonly text: string; readonly timer: Disposable }>();
+  const troubles = new Map<string, TroubleLog>();
   const getPath = (source: string): string => join(directory, `${toStem(source)}.cursor.json`);
 
   const read = (source: string): { readonly store: unknown; readonly cursor: unknown } | null => {
@@ -47,9 +49,12 @@ export function openCursorStore(
     try {
       ensurePrivateDir(disk, directory);
       writeAtomically(disk, random, getPath(source), text);
+      troubles.get(source)?.clear(`how far ${source} was read is kept again`);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      log.warn(`how far a project was read is not kept: ${error.explain()}`);
+      const trouble = troubles.get(source) ?? createTroubleLog(log);
+      troubles.set(source, trouble);
+      trouble.raise(`how far a project was read is not kept: ${error.explain()}`);
     }
   };
   const save = (source: string, store: string, cursor: Cursor | null): void => {
