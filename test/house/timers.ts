@@ -3,6 +3,9 @@ import { type Node, type SourceFile, walk } from './source-file.ts';
 /** The room that owns the timers of background work. */
 const OWNER = 'core/services/';
 
+/** Calls that run a callback later. */
+const SETS_TIMER: ReadonlySet<string> = new Set(['after', 'schedule', 'setTimeout']);
+
 const isFunction = (node: Node): boolean =>
   ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'].includes(node.type);
 const isLoop = (node: Node): boolean =>
@@ -38,19 +41,17 @@ function findInFile(file: SourceFile): readonly string[] {
         return false;
       }
       if (at.type !== 'CallExpression') return true;
-      const [first, second] = at.arguments as readonly Node[];
+      const given = at.arguments as readonly Node[];
       const what = getCalledName(at);
       if (what === 'setInterval') report('repeats by setInterval', names);
-      else if (isLooping && what === 'sleep' && !isZero(first)) report('sleeps in a loop', names);
-      else if (what === 'after' && second !== undefined && leadsBack(second, names)) report('sets itself again', names);
-      else if (what === 'setTimeout' && first !== undefined && leadsBack(first, names))
-        report('sets itself again', names);
+      else if (isLooping && what === 'sleep' && !isZero(given[0])) report('sleeps in a loop', names);
+      else if (SETS_TIMER.has(what) && given.some((part) => leadsBack(part, names))) report('sets itself again', names);
       return true;
     });
   }
 
   function report(what: string, names: readonly string[]): void {
-    found.push(`${file.path} ${names.at(-1) ?? '(top)'} ${what}`);
+    found.push(`${file.path} ${names.at(-1)?.replace('.', '') ?? '(top)'} ${what}`);
   }
 
   /** Returns whether the callback leads to the innermost function that sets the timer. */
@@ -84,7 +85,7 @@ function listNames(piece: Node): ReadonlySet<string> {
   const names = new Set<string>();
   walk(piece, (at, parent, field) => {
     const isOwnMember = at.type === 'MemberExpression' && (at.object as Node).type === 'ThisExpression';
-    if (isOwnMember) names.add(getName(at.property as Node));
+    if (isOwnMember) names.add(getName(at.property as Node)).add(`.${getName(at.property as Node)}`);
     const isLabel =
       (parent?.type === 'MemberExpression' && field === 'property') || (parent?.type === 'Property' && field === 'key');
     if (at.type === 'Identifier' && !isLabel) names.add(getName(at));
@@ -96,8 +97,8 @@ function listNames(piece: Node): ReadonlySet<string> {
 function getFunctionName(at: Node, parent: Node | null): string | null {
   if (at.type === 'FunctionDeclaration') return getName(at.id as Node);
   if (parent?.type === 'VariableDeclarator') return getName(parent.id as Node);
-  if (parent?.type === 'MethodDefinition' || parent?.type === 'Property' || parent?.type === 'PropertyDefinition')
-    return getName(parent.key as Node);
+  if (parent?.type === 'MethodDefinition' || parent?.type === 'PropertyDefinition') return getName(parent.key as Node);
+  if (parent?.type === 'Property') return `.${getName(parent.key as Node)}`; // no variable is called so
   return null;
 }
 

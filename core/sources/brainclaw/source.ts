@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { exactly, Fault, toFault, UNKNOWN } from '../../model/index.ts';
+import { every } from '../../services/index.ts';
 import { toReadOnlyFiles } from '../read-only-files.ts';
 import type { Checkpoint, PendingCounts, Persona, PollResult, UnreadCounts } from '../source.ts';
 import { createDefectLog, createTimers, cut } from '../timers.ts';
@@ -252,12 +253,21 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
       changes = watchStore({ store: project.store, mail, clock, listener, statOnly: options.statOnly === true });
       changes.follow(listAgentAddresses(shares));
       doubtAll(); // what changed since the listing
-      scheduleRecheck();
+      const stop = new AbortController();
+      const rechecks = every({
+        name: `${id}: recheck`,
+        ms: RECHECK_EVERY_MS,
+        firstMs: RECHECK_EVERY_MS,
+        round: doubtAll,
+        clock,
+      });
+      void rechecks.run(stop.signal);
       return {
         [Symbol.dispose]() {
           wakes = null;
           changes?.[Symbol.dispose]();
           changes = null;
+          stop.abort();
           timers[Symbol.dispose]();
         },
       };
@@ -283,13 +293,6 @@ export function createBrainclawSource(options: BrainclawOptions): BrainclawSourc
   function doubtAll(): void {
     doubted = 'all';
     timers.schedule(WAKE_AFTER_MS, 'read', wakeChanged);
-  }
-
-  function scheduleRecheck(): void {
-    timers.schedule(RECHECK_EVERY_MS, 'again', () => {
-      doubtAll();
-      scheduleRecheck();
-    });
   }
 }
 
