@@ -1,9 +1,11 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { XStatic } from 'typebox/schema';
 import type { Until } from '../../core/board/index.ts';
 import { LIMITS, parseReply, toDecisionJson } from '../../core/inbox/decisions/index.ts';
 import { Fault, formatIso } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { listSourceActions } from '../../core/sources/derived.ts';
-import { type Action, type Actions, defineAction } from './action.ts';
+import { formatSchemaErrors } from '../schema-error.ts';
 import { computeTomorrowMorning, parseDateTime } from './local-time.node.ts';
 import type { TrayControls } from './tray-controls.ts';
 
@@ -250,4 +252,41 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
 
 function createUsageFault(message: string): Fault {
   return new Fault('usage', message, { is: 'machine', key: 'action' });
+}
+
+/**
+ * What a person or script may do, defined once for menu entry, banner button, route `POST /api/v1/actions/NAME` and CLI. The
+ * result is JSON.
+ */
+export interface Action {
+  readonly name: string;
+  readonly title: string;
+  /** A JSON Schema. */
+  readonly params: object;
+  readonly asks: 'nothing' | 'token';
+  /** @throws Fault `usage` when the params do not fit the schema. */
+  run(params: unknown, signal: AbortSignal): Promise<unknown>;
+}
+
+export type Actions = ReadonlyMap<string, Action>;
+
+const ajv = new Ajv2020({ strict: true, verbose: true });
+
+/** Defines an action whose `run` only sees params that fit its schema. */
+function defineAction<const P extends object>(definition: {
+  readonly name: string;
+  readonly title: string;
+  readonly params: P;
+  readonly asks: Action['asks'];
+  run(params: XStatic<P>, signal: AbortSignal): Promise<unknown>;
+}): Action {
+  const fits = ajv.compile<XStatic<P>>(definition.params);
+  return {
+    ...definition,
+    async run(params, signal) {
+      if (fits(params)) return await definition.run(params, signal);
+      const why = formatSchemaErrors(fits.errors, 'params');
+      throw new Fault('usage', `action ${definition.name}: ${why}`, { is: 'machine', key: 'action' });
+    },
+  };
 }

@@ -32,7 +32,7 @@ import {
   toInboxIdentity,
 } from '../../core/sources/index.ts';
 import { type Disk, readPrivate, sweepTemps, writeAtomically } from '../../core/state/index.ts';
-import type { Scheduler, SchedulerOptions, Watcher } from '../../core/watch/index.ts';
+import type { Scheduler, SchedulerOptions, Watcher } from '../../core/watcher/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { readVersion } from '../package.node.ts';

@@ -14,7 +14,7 @@ import {
   type StateFile,
   type StateRead,
 } from '../../core/state/index.ts';
-import type { SavedState, Saver, WatcherRules, WatcherStart } from '../../core/watch/index.ts';
+import type { SavedState, Saver, WatcherRules, WatcherStart } from '../../core/watcher/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { createPathFinder } from './watch-sinks.ts';

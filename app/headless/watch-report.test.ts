@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { openStateFile } from '../../core/state/index.ts';
-import type { SavedState } from '../../core/watch/index.ts';
+import type { SavedState } from '../../core/watcher/index.ts';
 import { fakeFiles, UID } from '../../test/kit/fake-files.ts';
 import { createWatchReport } from './watch-positions.ts';
 

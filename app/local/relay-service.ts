@@ -3,7 +3,7 @@ import type { LocalHive } from '../../core/inbox/index.ts';
 import { type Credentials, createTokenFileCredentials, parseNatsTarget } from '../../core/net/index.ts';
 import { type Service, untilAborted } from '../../core/services/index.ts';
 import { type Database, findOwnDirs } from '../../core/state/index.ts';
-import type { InterruptionDetector } from '../../core/watch/index.ts';
+import type { InterruptionDetector } from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { toNamedSessions } from '../hook/index.ts';
 import type { Machine } from '../host/machine.ts';

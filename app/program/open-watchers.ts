@@ -1,6 +1,6 @@
 import type { Supervisor } from '../../core/services/index.ts';
 import type { WatchedHive } from '../../core/sources/module.ts';
-import type { InterruptionDetector } from '../../core/watch/index.ts';
+import type { InterruptionDetector } from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';
 import { createHiveWatchers, type HiveWatchers, type SavedTrayState } from '../sources/hive-watchers.ts';

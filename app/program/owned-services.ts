@@ -3,7 +3,7 @@ import type { Decisions } from '../../core/inbox/decisions/index.ts';
 import { findOwnDaemonPlaces, loadInstalledDaemons } from '../../core/link/index.ts';
 import type { Service } from '../../core/services/index.ts';
 import type { Dirs } from '../../core/state/index.ts';
-import type { InterruptionDetector } from '../../core/watch/index.ts';
+import type { InterruptionDetector } from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { createDaemonsService } from '../daemon/daemons-service.ts';
 import { createHookInstaller } from '../hook/index.ts';

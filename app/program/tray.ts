@@ -1,7 +1,7 @@
 import { type Service, supervise, untilAborted } from '../../core/services/index.ts';
 import { toEventFilePath } from '../../core/sinks/outbox/index.ts';
 import { type Dirs, ensurePrivateDir, toStem } from '../../core/state/index.ts';
-import { detectInterruptions } from '../../core/watch/index.ts';
+import { detectInterruptions } from '../../core/watcher/index.ts';
 import { createActions, openPreferenceStore, reportPreferences } from '../actions/index.ts';
 import { openSettings, type Settings } from '../config/tray/index.ts';
 import { startUpstreamService } from '../daemon/upstream-service.ts';

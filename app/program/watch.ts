@@ -12,7 +12,7 @@ import {
   type PollOutcome,
   type Watcher,
   type WatcherRules,
-} from '../../core/watch/index.ts';
+} from '../../core/watcher/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
 import { runSelfTest } from '../headless/self-test.ts';
 import { createWatchAlarms, openWatchSource, type WatchSource } from '../headless/watch-alarms.ts';

@@ -2,11 +2,16 @@ import { win32 } from 'node:path';
 import { askDaemon, type DaemonName, type DaemonPlaces, PREFIX, toJoinedName } from '../../core/link/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import { formatOwnerLine, requireSingleLine, type ServiceProgram } from './autostart-entry.ts';
 import type { DaemonHandle } from './daemon-holder.node.ts';
-import { enableLinger } from './headless-service.ts';
-import { checkTaskEnvironment, formatLogonTask, type TaskKind } from './logon-task.ts';
-import { findMissingStart } from './start-paths.ts';
+import { enableLinger, findMissingStart } from './headless-service.ts';
+import {
+  checkTaskEnvironment,
+  formatLogonTask,
+  formatOwnerLine,
+  requireSingleLine,
+  type ServiceProgram,
+  type TaskKind,
+} from './login-entries.ts';
 import {
   createLaunchdAgent,
   createScheduledTask,

@@ -13,7 +13,7 @@ import {
   formatDaemonTaskName,
   formatDaemonUnitName,
 } from './daemon-service.ts';
-import { decodeText, encodeText, formatLogonTask } from './logon-task.ts';
+import { decodeText, encodeText, formatLogonTask } from './login-entries.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-daemon-units-'));
 after(() => rmSync(folder, { recursive: true }));

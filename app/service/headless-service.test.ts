@@ -18,7 +18,6 @@ import { after, describe, test } from 'node:test';
 import { realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
 import { skipUnless } from '../../test/kit/desktop/index.ts';
-import type { ServiceProgram } from './autostart-entry.ts';
 import {
   createHeadlessService,
   formatHeadlessLaunchAgent,
@@ -26,8 +25,8 @@ import {
   type HeadlessNeeds,
   listHeadlessTaskWords,
 } from './headless-service.ts';
+import { formatLogonTask, type ServiceProgram, TRAY_TASK } from './login-entries.ts';
 import { createLoginStart } from './login-start.ts';
-import { formatLogonTask, TRAY_TASK } from './logon-task.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-headless-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,9 +1,14 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import { formatAutostartEntry, formatExecLine, isEnabledEntry } from './autostart-entry.ts';
-import { findHeadlessUnit } from './headless-service.ts';
-import { checkTaskEnvironment, formatLogonTask, LOGON_TASK } from './logon-task.ts';
-import { findMissingStart } from './start-paths.ts';
+import { findHeadlessUnit, findMissingStart } from './headless-service.ts';
+import {
+  checkTaskEnvironment,
+  formatAutostartEntry,
+  formatExecLine,
+  formatLogonTask,
+  isEnabledEntry,
+  LOGON_TASK,
+} from './login-entries.ts';
 import { deleteTask, isTaskDeleted } from './supervised-unit.ts';
 import {
   formatLaunchAgent,

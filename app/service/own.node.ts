@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { DaemonName } from '../../core/link/index.ts';
 import type { Random, Spawn } from '../../core/ports/index.ts';
 import { type Disk, findOwnDirs, findOwnHome } from '../../core/state/index.ts';
-import type { ServiceProgram } from './autostart-entry.ts';
 import { createDaemonService, type DaemonService } from './daemon-service.ts';
 import { createHeadlessService, type HeadlessService } from './headless-service.ts';
+import type { ServiceProgram } from './login-entries.ts';
 import { createLoginStart, type LoginStart } from './login-start.ts';
 
 /** The part of the machine that start at login needs. */

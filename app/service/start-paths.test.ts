@@ -5,11 +5,10 @@ import { describe, test } from 'node:test';
 import { realRandom, realSpawn, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { formatAutostartEntry } from './autostart-entry.ts';
 import { formatDaemonLaunchAgent, formatDaemonSystemdUnit } from './daemon-service.ts';
+import { findMissingStart, parseStartPaths } from './headless-service.ts';
+import { formatAutostartEntry, formatLogonTask } from './login-entries.ts';
 import { createLoginStart } from './login-start.ts';
-import { formatLogonTask } from './logon-task.ts';
-import { findMissingStart, parseStartPaths } from './start-paths.ts';
 import { formatLaunchAgent, formatSystemdUnit } from './unit-file.ts';
 
 const program = {

@@ -10,13 +10,16 @@ import {
 } from '../../core/ports/index.ts';
 import { type Disk, getErrno, toIoFault, writeAtomically } from '../../core/state/index.ts';
 import {
+  decodeText,
+  encodeText,
+  escapeXml,
   formatOwnerLine,
+  formatXmlComment,
   OWNER_LINE_START,
   REMOVED_BY,
   requireSingleLine,
   type ServiceProgram,
-} from './autostart-entry.ts';
-import { decodeText, encodeText, escapeXml, formatXmlComment } from './logon-task.ts';
+} from './login-entries.ts';
 
 /** What a service needs of the machine. */
 export interface UnitNeeds {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { skipUnless } from '../../test/kit/desktop/index.ts';
-import { formatAutostartEntry, isEnabledEntry, type ServiceProgram } from './autostart-entry.ts';
-import { formatLogonTask } from './logon-task.ts';
+import { formatAutostartEntry, formatLogonTask, isEnabledEntry, type ServiceProgram } from './login-entries.ts';
 import { formatLaunchAgent, formatSystemdUnit } from './unit-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-units-'));

@@ -1,6 +1,6 @@
 import type { Fact } from '../../core/board/index.ts';
 import type { Log } from '../../core/ports/index.ts';
-import type { InterruptionDetector, Scheduler } from '../../core/watch/index.ts';
+import type { InterruptionDetector, Scheduler } from '../../core/watcher/index.ts';
 
 export interface CatchUpOptions {
   readonly interruptions: InterruptionDetector;

@@ -17,7 +17,7 @@ import {
   type Watcher,
   type WatcherRules,
   type WatcherStart,
-} from '../../core/watch/index.ts';
+} from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';
 

@@ -1,8 +1,9 @@
+import { addCounts, type Instant, toHealthLabel } from '../model/index.ts';
 import { type Log, silentLog } from '../ports/index.ts';
+import { isSameValue } from './equality.ts';
 import type { Fact } from './fact.ts';
-import { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
-import type { Snapshot } from './snapshot.ts';
-import { isSameBoard, toSnapshot } from './to-snapshot.ts';
+import { type BoardState, EMPTY_BOARD, fold, type PersonaCell, type SourceCell, type Trouble } from './fold.ts';
+import type { CauseView, HiveView, OpenDecision, PersonaView, Snapshot, Until } from './snapshot.ts';
 
 /** The in-memory model behind every surface. */
 export interface Board {
@@ -99,4 +100,145 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
     changes: (listener) => addListener(onChange, listener),
   };
   return board;
+}
+
+/** Converts the board to a snapshot. Pure; a mute that has run out by `now` is shown as none. */
+export function toSnapshot(state: BoardState, now: Instant, rev: number): Snapshot {
+  const personas = state.personas.map((cell) => toPersonaView(cell, now));
+  const shownPersonas = personas.filter((persona) => !persona.hidden);
+  const counted = state.personas.flatMap(({ view, isEcho }) => (view.hidden || isEcho ? [] : [view]));
+  let up = 0;
+  let down = 0;
+  for (const persona of shownPersonas) {
+    const label = toHealthLabel(persona.health);
+    if (label === 'UP') up += 1;
+    else if (label === 'DOWN') down += 1;
+  }
+  return {
+    rev,
+    personas,
+    causes: findCauses(state),
+    hives: toHiveViews(state),
+    projects: state.projects,
+    decisions: findShownDecisions(state),
+    totals: {
+      unread: addCounts(counted.map((persona) => persona.unread)),
+      urgent: addCounts(counted.map((persona) => persona.urgent)),
+      up,
+      down,
+      personas: shownPersonas.length,
+    },
+    paused: endSilence(state.paused, now),
+    quietHours: state.quietHours,
+    quiet: endSilence(state.quiet, now),
+    autostart: state.autostart,
+    tray: state.tray,
+    notifications: state.notifications,
+  };
+}
+
+/** Returns the open decisions without those of hidden personas. */
+function findShownDecisions({ decisions, hidden }: BoardState): readonly OpenDecision[] {
+  return decisions.filter(({ persona }) => !hidden.has(persona));
+}
+
+function endSilence(until: Until, now: Instant): Until {
+  return until.is === 'at' && until.at <= now ? { is: 'never' } : until;
+}
+
+function toPersonaView({ view, asOf, staleAfter }: PersonaCell, now: Instant): PersonaView {
+  return { ...view, asOf, staleAfter, muted: endSilence(view.muted, now) };
+}
+
+/** Keys of a board that nobody sees: its clock, and what is kept of personas that have not joined. */
+const UNSEEN: ReadonlySet<string> = new Set(['now', 'muted', 'hidden'] satisfies (keyof BoardState)[]);
+
+/**
+ * Returns whether two states look the same to a person, so that a quiet tick repaints no surface. What looks the same
+ * is mostly the same object, so the comparison costs a few pointers per persona.
+ */
+function isSameBoard(a: BoardState, b: BoardState): boolean {
+  if (a.personas.length !== b.personas.length || !a.personas.every((cell, i) => isSameCell(cell, b.personas[i]))) {
+    return false;
+  }
+  for (const key in a) {
+    const name = key as keyof BoardState;
+    if (name !== 'personas' && !UNSEEN.has(name) && !isSameValue(a[name], b[name])) return false;
+  }
+  return (a.hidden === b.hidden || isSameValue(findShownDecisions(a), findShownDecisions(b))) && !hasMuteEnded(a, b);
+}
+
+function isSameCell(a: PersonaCell, b: PersonaCell | undefined): boolean {
+  if (a === b || b === undefined) return a === b;
+  return (
+    (a.view === b.view || isSameValue(a.view, b.view)) &&
+    a.isEcho === b.isEcho &&
+    isSameValue(a.failed, b.failed) &&
+    isSameValue(a.held, b.held) &&
+    isSameValue(a.behind, b.behind)
+  );
+}
+
+/** Time alone ends a mute, so the snapshot changes although no cell did. */
+function hasMuteEnded(a: BoardState, b: BoardState): boolean {
+  const hasEnded = (until: Until): boolean => until.is === 'at' && until.at > a.now && until.at <= b.now;
+  return hasEnded(b.paused) || hasEnded(b.quiet) || b.muted.values().some(hasEnded);
+}
+
+/**
+ * Groups everything that fails under one key into one cause: personas that are down, events that wait, and a source
+ * that cannot list its personas. The oldest fault names the cause, and a fault of the source comes before one of a
+ * persona. The oldest cause comes first.
+ */
+function findCauses(state: BoardState): CauseView[] {
+  const causes = new Map<string, { view: Omit<CauseView, 'personas'>; personas: string[] }>();
+  const add = (trouble: Trouble, persona: string | null): void => {
+    const { key, is: scope } = trouble.fault.scope;
+    const known = causes.get(key);
+    if (known === undefined) {
+      const message = trouble.fault.explain();
+      causes.set(key, {
+        view: { key, scope, since: trouble.since, message },
+        personas: persona === null ? [] : [persona],
+      });
+      return;
+    }
+    if (trouble.since < known.view.since) {
+      const message = persona === null ? trouble.fault.explain() : known.view.message;
+      known.view = { ...known.view, since: trouble.since, message };
+    }
+    if (persona !== null && known.personas.at(-1) !== persona) known.personas.push(persona);
+  };
+  for (const trouble of state.machine.values()) add(trouble, null);
+  for (const source of state.sources) if (source.trouble !== null) add(source.trouble, null);
+  for (const cell of state.personas) {
+    if (cell.view.hidden) continue;
+    if (cell.failed !== null && cell.view.health.is === 'down') add(cell.failed, cell.view.id);
+    if (cell.held !== null) add(cell.held, cell.view.id);
+    if (cell.behind !== null) add(cell.behind, cell.view.id);
+  }
+  return [...causes.values()]
+    .map(({ view: cause, personas }) => ({ ...cause, personas }))
+    .sort((a, b) => a.since - b.since || (a.key < b.key ? -1 : 1));
+}
+
+function toHiveViews(state: BoardState): HiveView[] {
+  const sums = new Map<string, { up: boolean; down: PersonaCell | null }>();
+  for (const cell of state.personas) {
+    const sum = sums.get(cell.view.source) ?? { up: false, down: null };
+    if (cell.view.health.is === 'up') sum.up = true;
+    else if (cell.view.health.is === 'down') sum.down ??= cell;
+    sums.set(cell.view.source, sum);
+  }
+  return state.sources.map((source) => toHiveView(source, sums.get(source.id) ?? { up: false, down: null }));
+}
+
+/** A hive is as healthy as its best inbox: one healthy poll proves that the server answers, even if the directory fails. */
+function toHiveView(source: SourceCell, sum: { up: boolean; down: PersonaCell | null }): HiveView {
+  const base = { source: source.id, address: source.address };
+  const reason = source.trouble?.fault.explain() ?? null;
+  if (sum.up) return { ...base, state: 'UP', reason };
+  if (reason !== null) return { ...base, state: 'DOWN', reason };
+  if (sum.down !== null) return { ...base, state: 'DOWN', reason: sum.down.view.reason };
+  return { ...base, state: source.answered ? 'UP' : 'PENDING', reason: null };
 }

@@ -14,8 +14,8 @@ import {
 } from '../model/index.ts';
 import { isSameValue } from './equality.ts';
 import type { Fact } from './fact.ts';
-import { addMessages } from './message-preview.ts';
 import {
+  addMessages,
   type DaemonView,
   NOTHING_REPORTED,
   type OpenDecision,

@@ -1,14 +1,14 @@
-export { type Board, createBoard } from './board.ts';
+export { type Board, createBoard, toSnapshot } from './board.ts';
 export { isSameValue } from './equality.ts';
 export type { Fact } from './fact.ts';
 export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
-export type { MessagePreview } from './message-preview.ts';
 export { type ByPriority, PERSONA_REPORT, type PersonaReport, pickReport } from './persona-report.ts';
 export {
   type CauseView,
   type DaemonView,
   type HiveView,
   isPressing,
+  type MessagePreview,
   NOTHING_REPORTED,
   type OpenDecision,
   type OpenGate,
@@ -18,4 +18,3 @@ export {
   type Snapshot,
   type Until,
 } from './snapshot.ts';
-export { toSnapshot } from './to-snapshot.ts';

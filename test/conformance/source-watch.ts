@@ -9,7 +9,7 @@ import {
   type SavedState,
   type Watcher,
   type WatcherRules,
-} from '../../core/watch/index.ts';
+} from '../../core/watcher/index.ts';
 
 /** What a sink holds of one persona, from one process to the next: its events, and the state that came with them. */
 export interface Delivered {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { formatAutostartEntry } from '../../app/service/autostart-entry.ts';
+import { formatAutostartEntry } from '../../app/service/login-entries.ts';
 import { installHooks } from '../kit/hooks.ts';
 import { trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';

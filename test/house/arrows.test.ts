@@ -11,7 +11,7 @@ describe('import arrows', () => {
   });
 
   const forbidden: readonly (readonly [string, string, string, RegExp])[] = [
-    ['upwards', 'core/model/a.ts', `import { x } from '../watch/index.ts';`, /stands on/],
+    ['upwards', 'core/model/a.ts', `import { x } from '../watcher/index.ts';`, /stands on/],
     ['upwards for a type', 'core/net/a.ts', `import type { X } from '../board/index.ts';`, /stands on/],
     ['upwards in a type expression', 'core/net/a.ts', `type X = import('../board/index.ts').Board;`, /stands on/],
     ['upwards when run', 'core/net/a.ts', `const x = await import('../board/index.ts');`, /stands on/],
@@ -52,7 +52,7 @@ describe('import arrows', () => {
   }
 
   const allowed: readonly (readonly [string, string, string])[] = [
-    ['downwards through a door', 'core/watch/a.ts', `import { x } from '../events/index.ts';`],
+    ['downwards through a door', 'core/watcher/a.ts', `import { x } from '../events/index.ts';`],
     ['inside a folder', 'core/board/a.ts', `import { x } from './fold.ts';`],
     ['into a part of the own room by its door', 'core/sources/a.ts', `import { x } from './kijito/index.ts';`],
     ['out of a part into its room', 'core/sources/kijito/a.ts', `import { x } from '../source.ts';`],

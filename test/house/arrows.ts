@@ -10,7 +10,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['core/link'],
   ['core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
   ['core/sources'],
-  ['core/watch', 'core/hooks', 'core/alarms'],
+  ['core/watcher', 'core/hooks', 'core/alarms'],
   [
     'app/package.node.ts',
     'app/oldest-node.ts',

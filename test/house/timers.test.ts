@@ -17,7 +17,7 @@ const EXCEPTIONS: readonly { readonly why: string; readonly timers: readonly str
       'core/events/follow/file-changes.node.ts watchFile repeats by setInterval',
       'core/inbox/decisions/wait.ts waitForDecision sleeps in a loop',
       'core/inbox/relay/check.ts within sleeps in a loop',
-      'core/sources/brainclaw/commands/simulate.ts appendContinuously sleeps in a loop',
+      'core/sources/brainclaw/commands/run.ts appendContinuously sleeps in a loop',
       'core/sources/brainclaw/commands/tail.ts next sets itself again',
     ],
   },
@@ -61,12 +61,15 @@ const EXCEPTIONS: readonly { readonly why: string; readonly timers: readonly str
       'app/tray/render.ts changed sets itself again',
       'app/tray/render.ts draw sets itself again',
       'core/daemon/run.ts arm sets itself again',
-      'core/watch/inbox-poller.ts retryLater sets itself again',
+      'core/watcher/inbox-poller.ts retryLater sets itself again',
     ],
   },
   {
     why: 'the schedule of the polls, which a service runs and which an interruption cuts',
-    timers: ['core/watch/initial-state.ts rescan sleeps in a loop', 'core/watch/pending-list.ts rest sleeps in a loop'],
+    timers: [
+      'core/watcher/initial-state.ts rescan sleeps in a loop',
+      'core/watcher/pending-list.ts rest sleeps in a loop',
+    ],
   },
   {
     why: 'what is left of a write; closing the store finishes it in the same turn, which no service can',

@@ -13,7 +13,7 @@ import {
   type Watcher,
   type WatcherRules,
   type WatcherStart,
-} from '../../core/watch/index.ts';
+} from '../../core/watcher/index.ts';
 import { fakeClock } from './fake-clock.ts';
 
 export const SECOND = 1000;

@@ -10,7 +10,7 @@ import {
   toSavedState,
   type WatcherRules,
   type WatcherStart,
-} from '../../core/watch/index.ts';
+} from '../../core/watcher/index.ts';
 
 type Input = Parameters<typeof step>[1];
 type Output = ReturnType<typeof step>;

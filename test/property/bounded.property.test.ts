@@ -12,7 +12,7 @@ import {
   type SavedState,
   type Watcher,
   type WatcherRules,
-} from '../../core/watch/index.ts';
+} from '../../core/watcher/index.ts';
 import { fakeClock } from '../kit/fake-clock.ts';
 import { BoundedHive, TROUBLES, type Trouble } from './bounded-hive.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { step, type WatcherRules, type WatcherState } from '../../core/watch/index.ts';
+import { step, type WatcherRules, type WatcherState } from '../../core/watcher/index.ts';
 
 export type Input = Parameters<typeof step>[1];
 

@@ -1,7 +1,7 @@
 /*
  * What a watch must do, written from the Kijito spec (6.1, 7.0, 7.1, 11) as plainly as possible and for no other use: lists
  * and sets, everything recomputed each time, each event with what becomes true once it is settled. It knows nothing of
- * core/watch; tests run the two against each other.
+ * core/watcher; tests run the two against each other.
  */
 
 export interface Mail {

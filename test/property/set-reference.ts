@@ -1,6 +1,6 @@
 /*
  * What a watch must tell of a set, written as plainly as possible and for no other use: lists that are gone through again and
- * again, each event with what becomes true once it is taken. It knows nothing of core/watch; a test runs the two side by side.
+ * again, each event with what becomes true once it is taken. It knows nothing of core/watcher; a test runs the two side by side.
  */
 
 export interface Thing {

@@ -13,7 +13,7 @@ import {
   type WatcherRules,
   type WatcherStart,
   type WatcherState,
-} from '../../core/watch/index.ts';
+} from '../../core/watcher/index.ts';
 import { freeze, type Input, pureStep } from './pure-step.ts';
 import { type Begin, type SetKept, SetReference, type SetRules, type Thing } from './set-reference.ts';
 

@@ -11,7 +11,7 @@ import {
   toSavedState,
   type WatcherRules,
   type WatcherState,
-} from '../../core/watch/index.ts';
+} from '../../core/watcher/index.ts';
 import { freeze, type Input, pureStep } from './pure-step.ts';
 import { type Begin, type Mail, Reference, type ReferenceRules, type Sinking } from './reference.ts';
 

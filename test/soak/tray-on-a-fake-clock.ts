@@ -17,7 +17,7 @@ import { supervise } from '../../core/services/index.ts';
 import { openOutbox } from '../../core/sinks/outbox/index.ts';
 import { createKijitoSource, toKijitoPersona } from '../../core/sources/index.ts';
 import { createRealDisk, openDatabase } from '../../core/state/index.ts';
-import { detectInterruptions } from '../../core/watch/index.ts';
+import { detectInterruptions } from '../../core/watcher/index.ts';
 import { type FakeClock, fakeClock } from '../kit/fake-clock.ts';
 import { stillClocks } from '../kit/still-clocks.ts';
 import { linesOf } from '../kit/tray-process.ts';

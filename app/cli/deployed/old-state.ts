@@ -1,4 +1,4 @@
-import type { SavedState } from '../../../core/watch/index.ts';
+import type { SavedState } from '../../../core/watcher/index.ts';
 
 /** The inbox that a position belongs to: `[scheme, host, port, path, [[key, value], ...]]` (Kijito contract d). */
 export type OldIdentity = readonly [string, string, number, string, readonly (readonly [string, string])[]];

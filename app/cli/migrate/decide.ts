@@ -1,4 +1,4 @@
-import type { SavedState } from '../../../core/watch/index.ts';
+import type { SavedState } from '../../../core/watcher/index.ts';
 import type { OldFile, OldIdentity } from '../deployed/index.ts';
 
 /** Who watches an inbox here, and where its events are. */

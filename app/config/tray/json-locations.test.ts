@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { locateJson, toLineAndColumn } from './json-locations.ts';
+import { locateJson, toLineAndColumn } from './check-settings.ts';
 
 const parses = (text: string): boolean => {
   try {

@@ -1,8 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
+import type { ActivityQuestion } from '../../../core/alarms/index.ts';
 import type { FlagSchema, ValueFlagSchema } from '../../../core/command/index.ts';
-import { type AlarmFlags, parseActivityFlags, parseHiveAlarms, parseSilencedAlerts } from './alarm-flags.ts';
-import type { WatchPlan } from './plan.ts';
-import { parseTextFlag, UsageError } from './usage-error.ts';
+import type { WatcherRules } from '../../../core/watcher/index.ts';
 import { DEFAULT_HIVE, WATCH_FLAGS } from './watch-flags.ts';
 
 export type WatchParseResult =
@@ -183,4 +182,111 @@ function parseContentChars(flags: WatchFlags): number | null {
   if (flags.content) return flags.contentChars ?? 220;
   if (flags.contentChars !== undefined) throw new UsageError('--content-chars and --no-content: give one of them');
   return null;
+}
+
+/** The values that commander returns for the flags of alarms and activity. */
+interface AlarmFlags {
+  delivery: WatcherRules['delivery'];
+  gapAlerts: boolean;
+  evidenceAlerts: boolean;
+  unreadAlerts: boolean;
+  strandedAlerts: boolean;
+  urgentAlerts: boolean;
+  activityFile?: string;
+  checkActivity?: string;
+  sinceId?: number;
+  waits?: number;
+}
+
+function parseSilencedAlerts(flags: AlarmFlags, warnings: string[]): WatchPlan['silenced'] {
+  const silenced = new Set<'gap' | 'evidence-lost' | 'unread-not-shown'>();
+  if (!flags.gapAlerts) silenced.add('gap');
+  if (!flags.evidenceAlerts) silenced.add('evidence-lost');
+  if (!flags.unreadAlerts) silenced.add('unread-not-shown');
+  if (silenced.size > 0 && flags.delivery === 'at-most-once')
+    warnings.push(
+      '--no-gap-alerts, --no-evidence-alerts and --no-unread-alerts are ignored without --delivery at-least-once',
+    );
+  return silenced;
+}
+
+function parseHiveAlarms(
+  { strandedAlerts: stranded, urgentAlerts: urgent, delivery }: AlarmFlags,
+  isAll: boolean,
+  warnings: string[],
+): WatchPlan['hiveAlarms'] {
+  if ((!stranded || !urgent) && (delivery === 'at-most-once' || !isAll))
+    warnings.push(
+      '--no-stranded-alerts and --no-urgent-alerts are ignored without --delivery at-least-once and every persona watched',
+    );
+  return { stranded, urgent };
+}
+
+/** @throws UsageError */
+function parseActivityFlags(flags: AlarmFlags): Pick<WatchPlan, 'activityFile' | 'checkActivity'> {
+  const activityFile = parseTextFlag('--activity-file', flags.activityFile);
+  const { sinceId, waits = null } = flags;
+  const persona = parseTextFlag('--check-activity', flags.checkActivity);
+  if (persona === null) {
+    if (sinceId !== undefined || waits !== null)
+      throw new UsageError('--since-id and --waits: they say what --check-activity asks');
+    if (activityFile !== null && flags.delivery === 'at-most-once')
+      throw new UsageError('--activity-file: needs --delivery at-least-once, else what a sink refuses is not seen');
+    return { activityFile, checkActivity: null };
+  }
+  if (activityFile === null || sinceId === undefined)
+    throw new UsageError(`--check-activity ${persona}: needs --activity-file PATH and --since-id ID`);
+  return { activityFile, checkActivity: { persona, sinceId, waits } };
+}
+
+/** A bad command line. The message is written for a person. */
+class UsageError extends Error {}
+
+/** @throws UsageError for the empty text */
+function parseTextFlag(flag: string, value: string | undefined): string | null {
+  if (value === '') throw new UsageError(`${flag}: must not be empty`);
+  return value ?? null;
+}
+
+/** What a headless watch has to do: every flag of the Kijito spec 11 and 14, checked. No code behind this type knows a flag. */
+export interface WatchPlan {
+  readonly targets:
+    | { readonly is: 'all' }
+    | { readonly is: 'some'; readonly personas: readonly string[] }
+    | { readonly is: 'url'; readonly url: string; readonly allowLoopback: boolean; readonly allowPrivate: boolean };
+  readonly hive: string;
+  readonly pollSeconds: number;
+  readonly alertAfter: number;
+  readonly emit:
+    | { readonly is: 'stdout' }
+    | { readonly is: 'exec'; readonly command: string }
+    | { readonly is: 'file'; readonly path: string }
+    | { readonly is: 'template'; readonly template: string };
+  readonly maxBytes: number;
+  readonly keepLogs: number;
+  /** Null: events carry no content. */
+  readonly contentChars: number | null;
+  readonly seedAt: number | null;
+  readonly maxReplay: number;
+  readonly stateFile: string | null;
+  readonly heartbeatSeconds: number | null;
+  readonly suppressAuthors: readonly string[];
+  readonly rediscoverSeconds: number;
+  readonly authHeader: string | null;
+  readonly tokenFile: string | null;
+  readonly fastPath: boolean;
+  readonly resyncEvery: number;
+  readonly selfTest: boolean;
+  /** `at-most-once` is revision 6; `at-least-once` is the later monitor (Kijito contract b). */
+  readonly delivery: WatcherRules['delivery'];
+  /** How many seconds the pending list is held open; 0: never. */
+  readonly waitSeconds: number;
+  /** The alarms that are switched off. */
+  readonly silenced: WatcherRules['silenced'];
+  /** The alarms of a whole hive that are switched on. They exist only with `at-least-once`. */
+  readonly hiveAlarms: { readonly stranded: boolean; readonly urgent: boolean };
+  /** The file in which the observed activity of each persona is published. */
+  readonly activityFile: string | null;
+  /** The question to ask of an activity file instead of watching. */
+  readonly checkActivity: ActivityQuestion | null;
 }

@@ -6,7 +6,7 @@ import { until } from '../../../test/kit/until.ts';
 import { Fault } from '../../model/index.ts';
 import { realClock, silentLog } from '../../ports/index.ts';
 import { type ProjectActionRequest, parseActionParams } from './action-schema.ts';
-import { createProjectActionsService } from './project-actions-service.ts';
+import { createProjectActionsService } from './open.ts';
 
 const never = new AbortController().signal;
 const ACCEPT: ProjectActionRequest = { do: 'accept', item: 'cnd_1', text: null, step: null };

@@ -9,7 +9,7 @@ import { realRandom, silentLog } from '../../ports/index.ts';
 import { supervise, untilAborted } from '../../services/index.ts';
 import { createRealDisk } from '../../state/index.ts';
 import type { WatchedHive } from '../module.ts';
-import { createProjectsService } from './projects-service.ts';
+import { createProjectsService } from './open.ts';
 
 /** A project with this id; null: it is just being made, and has no configuration yet. */
 function project(place: Scratch, path: string, id: string | null): string {

@@ -12,7 +12,7 @@ export interface SetDiff {
 }
 
 /** A change of the item `from` that is to be delivered. */
-export interface SetChange {
+interface SetChange {
   readonly event: ChangeName;
   readonly seq: number;
   readonly from: KnownItem;
@@ -107,7 +107,7 @@ export function toKnownItem({ key, fingerprint, vanished, extra }: SetItem, seq:
 }
 
 /** Returns the known item after a change. `deliveredCount`: how many events reported the change. */
-export function toChangedItem(
+function toChangedItem(
   from: KnownItem,
   { key, fingerprint, vanished, extra }: SetItem,
   deliveredCount: 0 | 1,

@@ -1,14 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Event } from '../events/index.ts';
-import {
-  foldName,
-  type Health,
-  type Instant,
-  type MailName,
-  mergeSpans,
-  type PersonaId,
-  type Span,
-} from '../model/index.ts';
+import { foldName, type Health, type Instant, type MailName, mergeSpans, type PersonaId, type Span } from '../model/index.ts';
 import type { Checkpoint } from '../sources/index.ts';
 import type { SavedBaseline, SavedWatcherState } from '../state/index.ts';
 import type { SetMove } from './set-diff.ts';
@@ -83,7 +75,7 @@ export type Notice =
 /**
  * Identifies the log that ids belong to. The ids of an inbox may begin again, and then equal ids are other messages.
  */
-export interface LogIdentity {
+interface LogIdentity {
   /** Part of the ids of its events; empty for the first log. */
   readonly name: string;
   /** Messages up to this id that are read were present when the log was first seen, so they are not new. */
