@@ -48,11 +48,8 @@ const EXCEPTIONS: readonly { readonly why: string; readonly timers: readonly str
     ],
   },
   {
-    why: 'bound to one process or connection, and ends with it',
-    timers: [
-      'app/status/connections.node.ts add repeats by setInterval',
-      'core/daemon/shim/supervisor.ts probeLater sets itself again',
-    ],
+    why: 'the time limits of open connections; it ends with the last one',
+    timers: ['app/status/connections.node.ts add repeats by setInterval'],
   },
   {
     why: 'one timer for the next moment that a state names, which every change of the state moves',

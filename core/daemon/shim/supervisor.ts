@@ -1,6 +1,7 @@
 import type { DaemonStatus, Doorbell } from '../../link/index.ts';
 import { parseJson } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
+import { every } from '../../services/index.ts';
 import { DETAIL_CLASSES, type DetailClass, STATUS_WITHIN_MS, type SurfaceStatus } from '../status.ts';
 
 const PROBE_EVERY_MS = 15_000;
@@ -39,7 +40,7 @@ export function startShim({ start, clock, chance, changed }: ShimNeeds): Shim {
   let state: Supervision = UNSUPERVISED;
   let running: ShimProcess | null = null;
   let waiting: Disposable | null = null;
-  let probing: Disposable | null = null;
+  let probing: AbortController | null = null;
   let ending: Promise<void> = Promise.resolve();
   let ids = 0;
   const pendingCalls = new Map<number, PendingCall>();
@@ -73,7 +74,7 @@ export function startShim({ start, clock, chance, changed }: ShimNeeds): Shim {
       },
       ended: () => {
         running = null;
-        probing?.[Symbol.dispose]();
+        probing?.abort();
         for (const pendingCall of [...pendingCalls.values()]) pendingCall.failed(new Error('the shim ended'));
         step({ is: 'ended', at: clock.monotonic(), chance: chance() });
       },
@@ -81,12 +82,10 @@ export function startShim({ start, clock, chance, changed }: ShimNeeds): Shim {
     running = own;
     if (own.pid === null) return; // `ended` follows
     step({ is: 'started', pid: own.pid, at: clock.monotonic() });
-    probeLater();
-  }
-
-  function probeLater(): void {
-    probing?.[Symbol.dispose]();
-    probing = clock.after(PROBE_EVERY_MS, () => void probe());
+    probing?.abort();
+    probing = new AbortController();
+    const probes = every({ name: 'shim probe', ms: PROBE_EVERY_MS, firstMs: PROBE_EVERY_MS, round: probe, clock });
+    void probes.run(probing.signal);
   }
 
   async function probe(): Promise<void> {
@@ -97,7 +96,6 @@ export function startShim({ start, clock, chance, changed }: ShimNeeds): Shim {
     );
     if (running !== shimProcess || shimProcess === null) return; // another process by now, which has its own probes
     step({ is: 'probed', answered, at: clock.monotonic() });
-    probeLater();
   }
 
   function ask(call: ShimCall, withinMs: number): Promise<ShimAnswer> {
