@@ -79,21 +79,21 @@ export function buildIconSvg(source: string, badge: string, size: number): strin
   const [x, y] = [size - width, size - b.height];
   const pill = (grow: number, colour: string): string =>
     `<rect x="${x - grow}" y="${y - grow}" width="${width + 2 * grow}" height="${b.height + 2 * grow}" rx="${b.height / 2 + grow}" fill="${colour}"/>`;
-  const hole = `<mask id="hole"><rect width="${size}" height="${size}" fill="#fff"/>${pill(b.gap, '#000')}</mask>`;
+  const cutout = `<mask id="hole"><rect width="${size}" height="${size}" fill="#fff"/>${pill(b.gap, '#000')}</mask>`;
   const digits = `<g transform="translate(${x + (width - text.width) / 2} ${y + (b.height - b.digit) / 2})" fill="none" stroke="#fff" stroke-width="${b.stroke}" stroke-linecap="round" stroke-linejoin="round">${text.paths}</g>`;
   return wrapSvg(
     size,
-    `${hole}<g mask="url(#hole)"><g transform="scale(${k})">${body}${extractGroup(source, 'glyph-badged')}</g></g>${pill(0, fill)}${digits}`,
+    `${cutout}<g mask="url(#hole)"><g transform="scale(${k})">${body}${extractGroup(source, 'glyph-badged')}</g></g>${pill(0, fill)}${digits}`,
   );
 }
 
 /** For macOS: black with holes; the system colours it. The number stands beside it as the title, so there is no badge. */
 export function buildTemplateSvg(source: string, size: number): string {
   const black = (part: string): string => part.replace(/#[0-9a-f]{6}|#[0-9a-f]{3}/gi, '#000');
-  const hole = `<mask id="hole"><rect width="44" height="44" fill="#fff"/>${black(extractGroup(source, 'glyph'))}</mask>`;
+  const cutout = `<mask id="hole"><rect width="44" height="44" fill="#fff"/>${black(extractGroup(source, 'glyph'))}</mask>`;
   return wrapSvg(
     size,
-    `${hole}<g transform="scale(${size / 44})"><g mask="url(#hole)">${black(extractGroup(source, 'body'))}</g></g>`,
+    `${cutout}<g transform="scale(${size / 44})"><g mask="url(#hole)">${black(extractGroup(source, 'body'))}</g></g>`,
   );
 }
 

@@ -13,10 +13,10 @@ import { realFiles, silentLog } from '../core/ports/index.ts';
 import { type Desktop, startDesktop } from '../test/kit/desktop/index.ts';
 import { fakeClock } from '../test/kit/fake-clock.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-process.ts';
-import { captureBoardPictures } from './board-pictures.ts';
-import { captureDaemonPictures } from './daemon-pictures.ts';
-import { capturePagePictures } from './page-pictures.ts';
-import { type Area, savePicture } from './picture.ts';
+import { captureBoardScreenshots } from './board-screenshots.ts';
+import { captureDaemonScreenshots } from './daemon-screenshots.ts';
+import { capturePageScreenshots } from './page-screenshots.ts';
+import { type Area, saveScreenshot } from './screenshot.ts';
 
 const run = promisify(execFile);
 const CHROMIUM = '/usr/bin/chromium';
@@ -80,7 +80,7 @@ async function shoot(desktop: Desktop, name: string, corner: Area): Promise<void
   const whole = join(folder, `.whole-${name}`);
   await sleep(400); // the panel draws what it was told
   await desktop.screenshot(whole);
-  await savePicture(whole, folder, name, corner);
+  await saveScreenshot(whole, folder, name, corner);
 }
 
 const HOUR = 3_600_000;
@@ -147,11 +147,11 @@ async function writeDay(home: TrayHome): Promise<void> {
       const unread = steps.findLast(([ago]) => ago >= hour)?.[1] ?? 0;
       const isDown = persona === 'dora' && hour <= OUTAGE.from && hour > OUTAGE.to;
       if (isDown) {
-        const reach = { is: 'down', since: begin + (24 - OUTAGE.from) * HOUR, failures: 3, why: 'timeout' } as const;
-        history.hear({ is: 'failed', at, persona, health: reach, fault });
+        const health = { is: 'down', since: begin + (24 - OUTAGE.from) * HOUR, failures: 3, why: 'timeout' } as const;
+        history.hear({ is: 'failed', at, persona, health: health, fault });
       } else {
-        const reach = { is: 'up', since: begin } as const;
-        history.hear({ is: 'polled', at, persona, health: reach, unread: exactly(unread), urgent: exactly(0) });
+        const health = { is: 'up', since: begin } as const;
+        history.hear({ is: 'polled', at, persona, health: health, unread: exactly(unread), urgent: exactly(0) });
       }
     }
     await clock.advance(HOUR / 12);
@@ -198,7 +198,7 @@ async function press(desktop: Desktop, ...keys: readonly string[]): Promise<void
 }
 
 async function capturePages(tray: TrayProcess): Promise<void> {
-  await capturePagePictures({
+  await capturePageScreenshots({
     ...{ folder, executablePath: CHROMIUM, tray },
     views: [
       { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 845 } },
@@ -239,5 +239,5 @@ await startPanel('light', async (desktop) => {
   await press(desktop, 'Down', 'Down', 'Right');
   await shoot(desktop, 'tray-persona-light.png', PERSONA);
 });
-await captureBoardPictures(folder, CHROMIUM);
-await captureDaemonPictures(folder, CHROMIUM);
+await captureBoardScreenshots(folder, CHROMIUM);
+await captureDaemonScreenshots(folder, CHROMIUM);

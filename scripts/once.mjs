@@ -20,17 +20,17 @@ export async function once(lock, work, waiting) {
   mkdirSync(mine);
   writeFileSync(join(mine, 'owner'), `${process.pid} ${randomUUID()}`);
   try {
-    let told = false;
+    let hasWaited = false;
     while (!moved(mine, lock)) {
-      const owner = ownerOf(lock);
+      const owner = readOwner(lock);
       if (owner === null) {
         // Given back between the two looks; or there is nothing to go in with any more, for ever.
         if (!existsSync(mine)) throw new Error(`${mine} is gone: somebody has removed it while it waited for ${lock}`);
         continue;
       }
       if (isAlive(owner.pid)) {
-        if (!told) waiting(owner.pid);
-        told = true;
+        if (!hasWaited) waiting(owner.pid);
+        hasWaited = true;
         await sleep(200);
       } else {
         // The name is that owner's alone and keeps its content for a while, so a second process that also saw it dead
@@ -63,19 +63,19 @@ function moved(from, to) {
     return true;
   } catch (error) {
     if (['ENOTEMPTY', 'EEXIST'].includes(error.code)) return false; // also when it was given back in this moment
-    if (['EPERM', 'ENOENT', 'EACCES'].includes(error.code) && taken(to, from)) return false;
+    if (['EPERM', 'ENOENT', 'EACCES'].includes(error.code) && isRefusedInOrder(to, from)) return false;
     throw error;
   }
 }
 
 /** Why a rename may fail without anything being wrong: the target is there, or the origin is gone. */
-function taken(to, from) {
+function isRefusedInOrder(to, from) {
   return (
     statSync(to, { throwIfNoEntry: false }) !== undefined || statSync(from, { throwIfNoEntry: false }) === undefined
   );
 }
 
-function ownerOf(lock) {
+function readOwner(lock) {
   try {
     const [pid, token] = readFileSync(join(lock, 'owner'), 'utf8').split(' ');
     return { pid: Number(pid), token };

@@ -67,18 +67,18 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
     return entry;
   }
 
-  function say({ article }: DecisionEntry, text: string, look: 'well' | 'not'): void {
+  function say({ article }: DecisionEntry, text: string, shape: 'well' | 'not'): void {
     const line = getPart(article, '.said');
-    line.dataset.look = look;
+    line.dataset.look = shape;
     line.textContent = text;
   }
 
-  function over(entry: DecisionEntry, text: string, look: 'well' | 'not'): void {
+  function over(entry: DecisionEntry, text: string, shape: 'well' | 'not'): void {
     const hadFocus = entry.article.contains(document.activeElement);
     entry.overAt = performance.now();
     entry.article.dataset.flags = 'over';
     entry.question?.[Symbol.dispose]();
-    say(entry, text, look);
+    say(entry, text, shape);
     if (entry.question?.isWritten === true) getPart(entry.article, '.said').after(createDismissButton(entry));
     if (hadFocus && !entry.article.contains(document.activeElement)) getPart(entry.article, 'h3').focus();
   }
@@ -112,7 +112,7 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
         entry.question = startQuestion(decision, {
           article: entry.article,
           needToken,
-          say: (text, look) => say(entry, text, look),
+          say: (text, shape) => say(entry, text, shape),
           over: (now, isOurs) =>
             over(entry, `${isOurs ? '' : 'Too late. '}${formatOutcome(now)}`, isOurs ? 'well' : 'not'),
         });

@@ -56,11 +56,11 @@ export function setAttribute(element: Element, name: string, value: string): voi
 }
 
 /** Shows a state by its shape, and to the style sheet by `data-look` and `data-flags`. */
-export function showLook(element: HTMLElement, look: string, flags: string): void {
-  setAttribute(element, 'data-look', look);
+export function showShape(element: HTMLElement, shape: string, flags: string): void {
+  setAttribute(element, 'data-look', shape);
   setAttribute(element, 'data-flags', flags);
   const use = element.querySelector('use');
-  if (use !== null) setAttribute(use, 'href', `#${look}`);
+  if (use !== null) setAttribute(use, 'href', `#${shape}`);
 }
 
 const SVG = 'http://www.w3.org/2000/svg';

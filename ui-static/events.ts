@@ -24,7 +24,7 @@ export interface EventWire {
 }
 
 export interface EventText {
-  readonly look: 'mail' | 'down' | 'up' | 'plain';
+  readonly shape: 'mail' | 'down' | 'up' | 'plain';
   readonly words: string;
 }
 
@@ -32,58 +32,58 @@ export interface EventText {
 export function describeEvent(event: EventWire): EventText {
   switch (event.event) {
     case 'new':
-      return { look: 'mail', words: event.self === true ? 'Mail to itself' : 'Mail' };
+      return { shape: 'mail', words: event.self === true ? 'Mail to itself' : 'Mail' };
     case 'handoff':
-      return { look: 'mail', words: 'Handed to it' };
+      return { shape: 'mail', words: 'Handed to it' };
     case 'assigned':
-      return { look: 'mail', words: 'Assigned' };
+      return { shape: 'mail', words: 'Assigned' };
     case 'action':
-      return { look: 'mail', words: 'Action requested' };
+      return { shape: 'mail', words: 'Action requested' };
     case 'alert':
       return describeAlert(event);
     case 'recovered':
-      return { look: 'up', words: 'Up again' };
+      return { shape: 'up', words: 'Up again' };
     case 'delivered':
-      return { look: 'plain', words: `${formatMessageName(event)} was delivered` };
+      return { shape: 'plain', words: `${formatMessageName(event)} was delivered` };
     case 'read':
-      return { look: 'plain', words: `${formatMessageName(event)} was read` };
+      return { shape: 'plain', words: `${formatMessageName(event)} was read` };
     case 'gone':
-      return { look: 'plain', words: `${formatMessageName(event)} is gone` };
+      return { shape: 'plain', words: `${formatMessageName(event)} is gone` };
     case 'cleared':
-      return { look: 'plain', words: `${formatMessageName(event)} is settled` };
+      return { shape: 'plain', words: `${formatMessageName(event)} is settled` };
     case 'acked':
-      return { look: 'plain', words: `${formatMessageName(event)} was acknowledged` };
+      return { shape: 'plain', words: `${formatMessageName(event)} was acknowledged` };
     case 'armed':
-      return { look: 'plain', words: 'Watching began' };
+      return { shape: 'plain', words: 'Watching began' };
     case 'heartbeat':
-      return { look: 'plain', words: 'Heartbeat' };
+      return { shape: 'plain', words: 'Heartbeat' };
     case 'seed_ahead':
-      return { look: 'plain', words: 'The saved position was ahead of the inbox' };
+      return { shape: 'plain', words: 'The saved position was ahead of the inbox' };
     case 'replay_capped':
-      return { look: 'plain', words: `${event.dropped ?? 'Some'} older messages were skipped` };
+      return { shape: 'plain', words: `${event.dropped ?? 'Some'} older messages were skipped` };
     case 'persona_added':
-      return { look: 'plain', words: 'Inbox found' };
+      return { shape: 'plain', words: 'Inbox found' };
     case 'baseline_skipped':
       return {
-        look: 'plain',
+        shape: 'plain',
         words: `${formatMessageCount(event.skipped)} from before watching began were not delivered`,
       };
     case 'state_corrupt':
       return {
-        look: 'plain',
+        shape: 'plain',
         words: 'The saved position could not be read, so the visible messages are delivered again',
       };
     default:
-      return { look: 'plain', words: event.event };
+      return { shape: 'plain', words: event.event };
   }
 }
 
 /** Only `unreachable` is an outage. Every other alert is an observation, and is described as no more. */
 function describeAlert(event: EventWire): EventText {
-  const plain = (words: string): EventText => ({ look: 'plain', words });
+  const plain = (words: string): EventText => ({ shape: 'plain', words });
   switch (event.reason) {
     case 'unreachable':
-      return { look: 'down', words: `Down after ${event.consecutive_failures ?? 'some'} failures` };
+      return { shape: 'down', words: `Down after ${event.consecutive_failures ?? 'some'} failures` };
     case 'gap':
       return plain(
         `${formatMessageCount(event.omitted ?? undefined)} could not be fetched yet; delivery waits at them`,

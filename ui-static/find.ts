@@ -1,5 +1,5 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
-import { cloneTemplate, fillSlots, getById, getPart, setAttribute, showLook, showMarks } from './dom.ts';
+import { cloneTemplate, fillSlots, getById, getPart, setAttribute, showMarks, showShape } from './dom.ts';
 import { FILTERS, type Filter, type FilterQuery, isInFilter, isMatch } from './filter.ts';
 import { groupBySource, hasQuestion, MARKS, toCard } from './present.ts';
 
@@ -167,12 +167,12 @@ export function drawCards(
 }
 
 function drawCard(persona: PersonaWire, isAsking: boolean, now: number): HTMLElement {
-  const { id, fragment, look, flags, slots } = toCard(persona, now, isAsking);
+  const { id, fragment, shape, flags, slots } = toCard(persona, now, isAsking);
   return drawKeyed(cards, id, 'card', (card) => {
     setAttribute(card, 'data-id', id);
     const link = card.querySelector('a');
     if (link !== null) setAttribute(link, 'href', `#persona=${fragment}`);
-    showLook(card, look, flags);
+    showShape(card, shape, flags);
     showMarks(getPart(card, '.marks'), MARKS, slots);
     fillSlots(card, slots);
   });

@@ -87,7 +87,7 @@ function drawAll(): void {
   if (latestStatus === null) return;
   const now = Date.now();
   const summary = toSummary(latestStatus);
-  document.documentElement.dataset.look = summary.look;
+  document.documentElement.dataset.look = summary.shape;
   fillSlots(document, summary.slots);
   const persona = route.is === 'persona' ? findPersona(latestStatus, route.fragment) : null;
   const title = persona === null ? summary.title : `${displayName(persona.label.slice(0, 100))} · ${summary.title}`;

@@ -21,8 +21,8 @@ interface PersonaAction {
 
 export function startPersonaActions(place: HTMLElement, words: HTMLElement, needToken: () => void): PersonaActions {
   const buttons = new Map<string, HTMLButtonElement>();
-  const showResult = (text: string, look: 'well' | 'not'): void => {
-    words.dataset.look = look;
+  const showResult = (text: string, shape: 'well' | 'not'): void => {
+    words.dataset.look = shape;
     words.textContent = text;
   };
   const run: PersonaActions['run'] = async (name, params, done) => {

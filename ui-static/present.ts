@@ -14,7 +14,7 @@ export interface Card {
   /** The id as it is written in a link to its view. */
   readonly fragment: string;
   /** Determines shape and colour. */
-  readonly look: 'up' | 'stalled' | 'failing' | 'down' | 'pending' | 'off';
+  readonly shape: 'up' | 'stalled' | 'failing' | 'down' | 'pending' | 'off';
   /** Words for the style sheet: `unread`, `urgent`, `stale`, `muted`. */
   readonly flags: string;
   readonly slots: Slots;
@@ -46,13 +46,13 @@ const REASON_CHARS = 600;
 
 /** `isAsking`: a question of this persona waits for the person's answer. */
 export function toCard(persona: PersonaWire, now: number, isAsking = false): Card {
-  const look = computeLook(persona);
+  const shape = computeShape(persona);
   const stale = persona.staleAfter !== null && Date.parse(persona.staleAfter) < now;
   const command = persona.eventsFile === null ? null : formatFollowCommand(persona.eventsFile);
   return {
     id: persona.id,
     fragment: toFragment(persona.id),
-    look,
+    shape,
     flags: Object.entries({
       unread: (persona.unread ?? 0) > 0,
       urgent: (persona.urgent ?? 0) > 0,
@@ -64,9 +64,9 @@ export function toCard(persona: PersonaWire, now: number, isAsking = false): Car
     slots: {
       name: formatName(persona.label),
       id: persona.label === persona.id ? null : formatName(persona.id),
-      state: WORDS[look],
+      state: WORDS[shape],
       since:
-        persona.since === null || look === 'pending' ? null : `for ${formatDuration(now - Date.parse(persona.since))}`,
+        persona.since === null || shape === 'pending' ? null : `for ${formatDuration(now - Date.parse(persona.since))}`,
       unread: formatNumber(persona.unread, persona.unreadIs),
       unreadWord: 'unread',
       urgent: formatUrgent(persona),
@@ -104,7 +104,7 @@ function describeReader({ agent, agentReason, agentText, daemon, unread }: Perso
 
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-function computeLook({ state, reason, asOf, agent }: PersonaWire): Card['look'] {
+function computeShape({ state, reason, asOf, agent }: PersonaWire): Card['shape'] {
   switch (state) {
     case 'UP':
       if (reason === null) return agent === 'stalled' ? 'stalled' : 'up';
@@ -228,14 +228,14 @@ export function formatName(name: string): string {
 }
 
 export interface Summary {
-  readonly look: 'up' | 'down' | 'empty' | 'closed';
+  readonly shape: 'up' | 'down' | 'empty' | 'closed';
   readonly title: string;
   readonly slots: Slots;
 }
 
 /** The summary without the token. It shows nothing of what is watched. */
 export const CLOSED: Summary = {
-  look: 'closed',
+  shape: 'closed',
   title: 'Hivebar',
   slots: {
     totalUnread: '–',
@@ -268,7 +268,7 @@ export function toSummary({
   const sentence = formatTrouble(totals, pending, causes.length, hidden, stalled);
   const badge = (totals.unread ?? 0) > 0 ? `(${unread}) ` : '';
   return {
-    look: trouble ? 'down' : personas.length === 0 ? 'empty' : 'up',
+    shape: trouble ? 'down' : personas.length === 0 ? 'empty' : 'up',
     title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${questions === null ? '' : `${questions}, `}${badge}Hivebar`,
     slots: {
       totalUnread: unread,

@@ -1,7 +1,7 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
 import type { ProjectWire } from '../app/status/wire-projects.ts';
 import { displayName } from '../core/format/index.ts';
-import { cloneTemplate, fillSlots, getPart, setAttribute, showLook, showMarks } from './dom.ts';
+import { cloneTemplate, fillSlots, getPart, setAttribute, showMarks, showShape } from './dom.ts';
 import { startItemActions } from './item-actions.ts';
 import { formatNumber, MARKS, toCard, toFragment, truncate } from './present.ts';
 import { arrange, drawAges, type Section, startSection } from './section.ts';
@@ -175,10 +175,10 @@ export function startProject(id: string, needToken: () => void): ProjectBoard {
   return {
     article,
     draw(board, agents, now) {
-      const { look, flags, fragment, slots } = toCard(board, now);
+      const { shape, flags, fragment, slots } = toCard(board, now);
       setAttribute(article, 'data-id', board.id);
       setAttribute(getPart(article, 'h2 a'), 'href', `#persona=${fragment}`);
-      showLook(article, look, flags);
+      showShape(article, shape, flags);
       showMarks(getPart(article, '.marks'), MARKS, slots);
       const written =
         current?.sheet === undefined || current.sheet === null ? null : formatLastRecord(current.sheet, now);
@@ -272,11 +272,11 @@ function drawAgent(element: HTMLElement, agent: ProjectAgent, now: number): void
   const words = sheet === null ? null : describeAgent(sheet);
   const link = getPart<HTMLAnchorElement>(element, 'a');
   if (persona === null) {
-    showLook(element, 'pending', '');
+    showShape(element, 'pending', '');
     link.removeAttribute('href');
   } else {
-    const { look, flags } = toCard(persona, now);
-    showLook(element, look, `${flags}${(sheet?.actionable ?? 0) > 0 ? ' asked' : ''}`.trim());
+    const { shape, flags } = toCard(persona, now);
+    showShape(element, shape, `${flags}${(sheet?.actionable ?? 0) > 0 ? ' asked' : ''}`.trim());
     setAttribute(link, 'href', `#persona=${toFragment(persona.id)}`);
   }
   const unread = persona === null ? '–' : formatNumber(persona.unread, persona.unreadIs);

@@ -19,7 +19,7 @@ export interface QuestionHost {
   readonly article: HTMLElement;
   needToken(): void;
   /** Shows this text for now. */
-  say(words: string, look: 'well' | 'not'): void;
+  say(words: string, shape: 'well' | 'not'): void;
   /** Called when it was answered, here or by somebody who was faster. */
   over(decision: DecisionWire, isOurs: boolean): void;
 }

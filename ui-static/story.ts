@@ -116,9 +116,9 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
 }
 
 function createEventItem(event: EventWire): HTMLElement {
-  const { look, words } = describeEvent(event);
+  const { shape, words } = describeEvent(event);
   const entry = document.createElement('li');
-  entry.dataset.look = look;
+  entry.dataset.look = shape;
   const label = document.createElement('span');
   label.textContent = truncate(displayText(words), FROM_CHARS);
   if (event.wake_class === 'mail' && typeof event.from === 'string') {

@@ -1,7 +1,7 @@
 import type { PersonaWire } from '../app/status/wire.ts';
 import { displayName, formatDuration, formatSilence } from '../core/format/index.ts';
 import type { Chart } from './chart.ts';
-import { cloneTemplate, enableCopy, fillSlots, getPart, showLook, showMarks } from './dom.ts';
+import { cloneTemplate, enableCopy, fillSlots, getPart, showMarks, showShape } from './dom.ts';
 import { type PersonaActions, startPersonaActions } from './persona-actions.ts';
 import { formatPendingCount, MARKS, toCard, truncate } from './present.ts';
 import { type Story, startStory } from './story.ts';
@@ -112,8 +112,8 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
         fillSlots(body, { state: 'No persona of this name is watched', unread: null, unreadWord: null, command: null });
         return;
       }
-      const { look, flags, slots } = toCard(persona, now, isAsking);
-      showLook(body, look, flags);
+      const { shape, flags, slots } = toCard(persona, now, isAsking);
+      showShape(body, shape, flags);
       const unreadWord = isBoard ? 'for attention' : (slots.unreadWord ?? null);
       const words = { ...slots, unreadWord, muted: formatMuted(persona.muted, now), where: `in ${persona.source}` };
       showMarks(getPart(body, '.marks'), MARKS, words);

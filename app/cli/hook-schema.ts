@@ -59,7 +59,7 @@ const SHARED = {
 export const HOOK_SCHEMA = {
   name: 'hook',
   about: [
-    'What an agent program runs at its boundaries, with its own JSON on stdin: tells the agent what waits in its inbox, and',
+    'What an agent program runs at its turn boundaries, with its own JSON on stdin: tells the agent what waits in its inbox, and',
     'holds a Stop that a gate does not let pass. Prints what that program accepts, and nothing where there is nothing to say.',
     'Ends with 0 whatever happens: what fails here stops nobody.',
   ],

@@ -127,9 +127,9 @@ async function manageTray({ word, purge: purges }: ServiceArgs, disk: Disk, io: 
     io.out(`${displayName(`does not start at login: ${status.path} is there, but ${missing}`)}\n`);
   else io.out(`${displayName(formatLoginState(status))}\n`);
   if (word === 'status') {
-    const watch = await readStatus(createOwnHeadlessService(machine));
-    io.out(`${displayName(formatHeadlessState(watch))}\n`);
-    return isGone(before) || isGone(watch) || (before.is === 'on' && missing !== null) ? 1 : 0;
+    const headless = await readStatus(createOwnHeadlessService(machine));
+    io.out(`${displayName(formatHeadlessState(headless))}\n`);
+    return isGone(before) || isGone(headless) || (before.is === 'on' && missing !== null) ? 1 : 0;
   }
   if (purges) io.out('nothing else belongs to start at login; mail, events and settings are left as they are\n');
   return 0;

@@ -94,24 +94,24 @@ function superviseDaemons(
 
   function follow(installed: readonly DaemonInstallation[], stamps: ReadonlyMap<string, string>): void {
     const enabledConfigs = new Map<string, DaemonConfig>();
-    for (const one of installed) {
-      if (one.is === 'bad') warnOfBad(one.name, one.why);
-      else bad.delete(one.name);
-      if (one.is === 'good' && one.config.owner === 'tray' && !one.config.paused)
-        enabledConfigs.set(one.name, one.config);
+    for (const daemon of installed) {
+      if (daemon.is === 'bad') warnOfBad(daemon.name, daemon.why);
+      else bad.delete(daemon.name);
+      if (daemon.is === 'good' && daemon.config.owner === 'tray' && !daemon.config.paused)
+        enabledConfigs.set(daemon.name, daemon.config);
     }
-    for (const one of daemons.values()) {
-      const config = enabledConfigs.get(one.name);
-      const stamp = stamps.get(one.name) ?? '';
+    for (const daemon of daemons.values()) {
+      const config = enabledConfigs.get(daemon.name);
+      const stamp = stamps.get(daemon.name) ?? '';
       if (config === undefined) {
-        one.isWanted = false;
-        one.changed.abort();
+        daemon.isWanted = false;
+        daemon.changed.abort();
         continue;
       }
-      const isOther = JSON.stringify(config) !== JSON.stringify(one.config);
-      const wakes = isOther || !one.isWanted || (one.isResting && stamp !== one.stamp);
-      Object.assign(one, { config, stamp, isWanted: true });
-      if (wakes) one.changed.abort();
+      const isOther = JSON.stringify(config) !== JSON.stringify(daemon.config);
+      const wakes = isOther || !daemon.isWanted || (daemon.isResting && stamp !== daemon.stamp);
+      Object.assign(daemon, { config, stamp, isWanted: true });
+      if (wakes) daemon.changed.abort();
     }
     for (const [name, config] of enabledConfigs)
       if (!daemons.has(name)) addDaemon(name, config, stamps.get(name) ?? '');
@@ -124,28 +124,28 @@ function superviseDaemons(
   }
 
   function addDaemon(name: string, config: DaemonConfig, stamp: string): void {
-    const one: SupervisedDaemon = {
+    const daemon: SupervisedDaemon = {
       ...{ name, config, stamp, places: findPlaces(config), isResting: false, isWanted: true },
       changed: new AbortController(),
       ended: Promise.resolve(),
     };
-    daemons.set(name, one);
-    one.ended = superviseDaemon(one)
+    daemons.set(name, daemon);
+    daemon.ended = superviseDaemon(daemon)
       .catch((error: unknown) => log.error(`the daemon ${name} is no longer supervised: ${String(error)}`))
       .then(() => void daemons.delete(name));
   }
 
-  async function superviseDaemon(one: SupervisedDaemon): Promise<void> {
+  async function superviseDaemon(daemon: SupervisedDaemon): Promise<void> {
     let failures = 0;
-    while (one.isWanted && !stop.aborted) {
-      one.changed = new AbortController();
-      const changed = AbortSignal.any([one.changed.signal, stop]);
+    while (daemon.isWanted && !stop.aborted) {
+      daemon.changed = new AbortController();
+      const changed = AbortSignal.any([daemon.changed.signal, stop]);
       const from = clock.monotonic();
-      const exit = await runOnce(one, changed).catch(toNotStarted);
+      const exit = await runOnce(daemon, changed).catch(toNotStarted);
       failures =
         exit === 'looked after'
           ? 0
-          : await waitAfterExit(one, decideRestart(exit, clock.monotonic() - from, failures, draw()), exit, changed);
+          : await waitAfterExit(daemon, decideRestart(exit, clock.monotonic() - from, failures, draw()), exit, changed);
     }
   }
 
@@ -159,7 +159,7 @@ function superviseDaemons(
     log.info(`the daemon ${name} ${isOurs ? 'was started' : 'runs already, and is supervised'} (pid ${daemon.pid})`);
     const exit = await Promise.race([daemon.ended, waitForAbort(changed)]);
     if (exit !== null && daemon.isGone()) {
-      const isSecond = exit.is === 'code' && exit.code === 0 && isHeld(disk, places); // that one is adopted then
+      const isSecond = exit.is === 'code' && exit.code === 0 && isHeld(disk, places); // that daemon is adopted then
       return isSecond ? 'looked after' : exit;
     }
     const end = await endDaemon(places, stop.aborted ? 'tray quits' : 'changed', daemon, clock);
@@ -179,30 +179,30 @@ function superviseDaemons(
 
   /** @returns the number of failures in a row */
   async function waitAfterExit(
-    one: SupervisedDaemon,
+    daemon: SupervisedDaemon,
     decision: ReturnType<typeof decideRestart>,
     exit: DaemonExit,
     changed: AbortSignal,
   ): Promise<number> {
-    const how = `the daemon ${one.name} ${formatExit(exit)}`;
+    const how = `the daemon ${daemon.name} ${formatExit(exit)}`;
     if (decision.is === 'again') {
       log.warn(`${how}: it is started again in ${(decision.ms / 1000).toFixed(1)} s`);
       await clock.sleep(decision.ms, changed);
       return changed.aborted ? 0 : decision.failures;
     }
     log.info(`${how}: it is not restarted until it is installed again or Hivebar restarts`);
-    one.isResting = true;
+    daemon.isResting = true;
     await waitForAbort(changed);
-    one.isResting = false;
+    daemon.isResting = false;
     return 0;
   }
 
   return {
     check,
     async end() {
-      for (const one of daemons.values()) {
-        one.isWanted = false;
-        one.changed.abort();
+      for (const daemon of daemons.values()) {
+        daemon.isWanted = false;
+        daemon.changed.abort();
       }
       await Promise.all([...daemons.values()].map(({ ended }) => ended));
     },

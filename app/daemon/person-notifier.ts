@@ -7,12 +7,12 @@ import type { Machine } from '../host/machine.ts';
 import {
   ChannelQueue,
   createDesktopChannel,
-  createOffDriver,
-  createOsascriptDriver,
-  createTextDriver,
+  createOffBackend,
+  createOsascriptBackend,
+  createTextBackend,
   listConfiguredChannels,
   type Notification,
-  type OpenDriver,
+  type OpenBackend,
 } from '../notify/channels/index.ts';
 import { programOnPath } from '../programs.node.ts';
 
@@ -38,11 +38,11 @@ export function openPersonNotifier({ tenant, identity }: DaemonConfig, machine: 
     opens: { is: 'overview' },
     buttons: [],
   };
-  const driver = chooseTextDriver(machine);
+  const backend = chooseTextBackend(machine);
   const off = new Set<string>();
   const channels = listConfiguredChannels(readChannelSettings(machine), {
     ...{ clock, spawn, disk, log },
-    openDesktop: (listener) => createDesktopChannel(driver, listener),
+    openDesktop: (listener) => createDesktopChannel(backend, listener),
   }).map((configured) => {
     const channel = configured.open({
       clicked: () => {},
@@ -76,21 +76,21 @@ export function openPersonNotifier({ tenant, identity }: DaemonConfig, machine: 
   };
 }
 
-/** Chooses a driver for a program that keeps no connection to the session bus and waits for no click. */
-function chooseTextDriver({ env, os, spawn }: Machine): OpenDriver {
+/** Chooses a backend for a program that keeps no connection to the session bus and waits for no click. */
+function chooseTextBackend({ env, os, spawn }: Machine): OpenBackend {
   const own = Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   switch (os) {
     case 'win32':
-      return createOffDriver('a daemon shows no banner on Windows');
+      return createOffBackend('a daemon shows no banner on Windows');
     case 'darwin': {
       const file = programOnPath('osascript', env, os, ['/usr/bin']);
-      return file === null ? createOffDriver('no osascript') : createOsascriptDriver(file, own, spawn, false);
+      return file === null ? createOffBackend('no osascript') : createOsascriptBackend(file, own, spawn, false);
     }
     default: {
       const file = programOnPath('notify-send', env, os);
-      return file === null ? createOffDriver('no notify-send') : createTextDriver(file, own, spawn);
+      return file === null ? createOffBackend('no notify-send') : createTextBackend(file, own, spawn);
     }
   }
 }

@@ -19,7 +19,7 @@ import {
   type SignalFilter,
 } from './session-bus.ts';
 
-const DRIVER = 'org.freedesktop.DBus';
+const MESSAGE_BUS = 'org.freedesktop.DBus';
 const RETRY_FIRST_MS = 1000;
 const RETRY_MOST_MS = 60_000;
 
@@ -199,7 +199,7 @@ class ReconnectingBus implements SessionBus {
   }
 
   #signal(signal: BusSignal & { readonly iface: string }): void {
-    if (signal.sender === DRIVER && signal.member === 'NameOwnerChanged') {
+    if (signal.sender === MESSAGE_BUS && signal.member === 'NameOwnerChanged') {
       const [name, , owner] = signal.body;
       if (typeof name === 'string') this.#owned(name, typeof owner === 'string' && owner !== '' ? owner : null);
     }
@@ -224,7 +224,7 @@ class ReconnectingBus implements SessionBus {
     const link = this.#link;
     if (link === null) return;
     this.#match('AddMatch', formatOwnerRule(name));
-    link.call({ ...buildDriverCall('GetNameOwner', 's', [name]) }).then(
+    link.call({ ...buildMessageBusCall('GetNameOwner', 's', [name]) }).then(
       ([owner]) => link === this.#link && this.#owned(name, String(owner)),
       (error: unknown) => {
         // "NameHasNoOwner" is the answer when there is no owner; `lost` reports a lost bus
@@ -234,11 +234,11 @@ class ReconnectingBus implements SessionBus {
   }
 
   #match(member: 'AddMatch' | 'RemoveMatch', rule: string): void {
-    this.#driver(member, 's', [rule]);
+    this.#callMessageBus(member, 's', [rule]);
   }
 
-  #driver(member: string, signature: string, body: readonly unknown[]): void {
-    this.#link?.call(buildDriverCall(member, signature, body)).catch((error: unknown) => {
+  #callMessageBus(member: string, signature: string, body: readonly unknown[]): void {
+    this.#link?.call(buildMessageBusCall(member, signature, body)).catch((error: unknown) => {
       if (error instanceof BusError && error.is === 'gone') return; // it is done again after the reconnect
       this.#log.warn('session bus: refused', {
         member,
@@ -249,11 +249,11 @@ class ReconnectingBus implements SessionBus {
   }
 }
 
-function buildDriverCall(member: string, signature: string, body: readonly unknown[]) {
+function buildMessageBusCall(member: string, signature: string, body: readonly unknown[]) {
   return {
-    dest: DRIVER,
+    dest: MESSAGE_BUS,
     path: '/org/freedesktop/DBus',
-    iface: DRIVER,
+    iface: MESSAGE_BUS,
     member,
     signature,
     body,
@@ -261,11 +261,11 @@ function buildDriverCall(member: string, signature: string, body: readonly unkno
 }
 
 function isUnique(name: string): boolean {
-  return name.startsWith(':') || name === DRIVER;
+  return name.startsWith(':') || name === MESSAGE_BUS;
 }
 
 function formatOwnerRule(name: string): string {
-  return `type='signal',sender='${DRIVER}',interface='${DRIVER}',member='NameOwnerChanged',arg0='${name}'`;
+  return `type='signal',sender='${MESSAGE_BUS}',interface='${MESSAGE_BUS}',member='NameOwnerChanged',arg0='${name}'`;
 }
 
 function formatMatchRule({ sender, path, iface, member }: SignalFilter): string {

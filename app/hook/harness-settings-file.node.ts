@@ -167,6 +167,6 @@ function resolveRealPath(path: string, mayLink: boolean): string {
 }
 
 /** @throws Fault `unwritable` for settings that other programs keep changing while we write */
-export function throwKeepsChanging(path: string): never {
+export function throwAlwaysChanging(path: string): never {
   throw new Fault('unwritable', `${path} is changed by somebody else all the time`, { is: 'machine', key: 'hook' });
 }

@@ -10,7 +10,7 @@ import {
   readSettingsText,
   removeSettings,
   replaceSettings,
-  throwKeepsChanging,
+  throwAlwaysChanging,
 } from './harness-settings-file.node.ts';
 import { addHooks, findHookEntries, type HookEntries, type HookWish, removeHooks } from './hook-entries.ts';
 import { makeActivityDir } from './prompts.node.ts';
@@ -109,7 +109,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       const isFirst = findHookEntries(was.text, wish).standing === 'absent';
       if (replaceSettings(was, text, isFirst, random)) return { path, changed: true };
     }
-    return throwKeepsChanging(path);
+    return throwAlwaysChanging(path);
   }
 
   /** Reads the files beside the one with our hooks that may switch hooks off. */
@@ -144,7 +144,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       const isNothing = before === null && /^\s*\{\s*\}\s*$/.test(text);
       if (isNothing ? removeSettings(was) : replaceSettings(was, text, false, random)) return { path, changed: true };
     }
-    return throwKeepsChanging(path);
+    return throwAlwaysChanging(path);
   }
 
   /** The script for a shell, and on Windows also the one for cmd. */

@@ -15,7 +15,7 @@ import {
   type ChannelListener,
   type ConfiguredChannel,
   createDesktopChannel,
-  createOffDriver,
+  createOffBackend,
   type Notification,
   type NotificationAction,
   type NotificationKey,
@@ -72,7 +72,7 @@ class FakeDesktop implements ConfiguredChannel {
 }
 
 function createOff(why: string): ConfiguredChannel {
-  const open = (listener: ChannelListener): Channel => createDesktopChannel(createOffDriver(why), listener);
+  const open = (listener: ChannelListener): Channel => createDesktopChannel(createOffBackend(why), listener);
   return { name: 'desktop', place: 'desktop', open };
 }
 

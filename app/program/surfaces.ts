@@ -8,12 +8,12 @@ import type { Settings } from '../config/tray/index.ts';
 import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import { createSessionFinder } from '../hook/index.ts';
 import type { Machine } from '../host/machine.ts';
-import { chooseDriver } from '../notify/channels/desktop/index.ts';
+import { chooseBackend } from '../notify/channels/desktop/index.ts';
 import {
   createDesktopChannel,
-  createOffDriver,
+  createOffBackend,
   listConfiguredChannels,
-  type OpenDriver,
+  type OpenBackend,
 } from '../notify/channels/index.ts';
 import { NOTIFY_RULES, type Notifications, openAnnouncementStore, startNotify } from '../notify/index.ts';
 import {
@@ -95,7 +95,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   const openPage: Surfaces['openPage'] = (persona, activationToken) =>
     page.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
   if (machine.stop.aborted) return createSurfaces(null, started.move()); // do not start what would end at once
-  const openDriver = await chooseDesktopDriver();
+  const openBackend = await chooseDesktopBackend();
   const announcements = openAnnouncementStore(db);
   const notifications = started.use(
     startNotify({
@@ -103,7 +103,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       delivered: startupBuffer.take(),
       channels: listConfiguredChannels(settings.channels, {
         ...{ clock, log, spawn: machine.spawn, disk: machine.disk },
-        openDesktop: (listener) => createDesktopChannel(openDriver, listener),
+        openDesktop: (listener) => createDesktopChannel(openBackend, listener),
       }),
       announcements,
       act: ({ name, params }) => void run(name, params),
@@ -172,9 +172,9 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     return `http://127.0.0.1:${port}/${persona === null ? '' : `#persona=${encodeURIComponent(persona)}`}`;
   }
 
-  async function chooseDesktopDriver(): Promise<OpenDriver> {
-    if (!settings.notifications) return createOffDriver('switched off in the settings');
-    return await chooseDriver({
+  async function chooseDesktopBackend(): Promise<OpenBackend> {
+    if (!settings.notifications) return createOffBackend('switched off in the settings');
+    return await chooseBackend({
       platform: machine.os,
       arch: machine.arch,
       env,

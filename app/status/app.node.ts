@@ -273,12 +273,12 @@ function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: Unrea
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
     const outlet = { write: (text: string) => response.write(text), drop: () => void response.destroy() };
     const reader = stream.join(outlet, start, request.right);
-    const unreadWatch = unread.add(request.raw.socket, outlet.drop);
+    const unreadReader = unread.add(request.raw.socket, outlet.drop);
     response.on('drain', () => reader.drained());
     // 'close' is emitted for every end: the reader left, was dropped, or never read a byte
     response.once('close', () => {
       place[Symbol.dispose]();
-      unreadWatch[Symbol.dispose]();
+      unreadReader[Symbol.dispose]();
       reader[Symbol.dispose]();
     });
     response.on('error', () => {}); // a write after the reader left; the 'close' that follows handles it

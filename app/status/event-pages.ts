@@ -64,7 +64,7 @@ export function createEventPages(events: EventLog, clock: Clock, holds = createB
   }
 
   function readNewest({ persona, limit }: EventsRequest): readonly OutboxRow[] {
-    return takeFitting(events.latest(persona, Math.min(limit, MAX_EVENTS)).toReversed()).toReversed();
+    return takeFitting(events.listNewest(persona, Math.min(limit, MAX_EVENTS)).toReversed()).toReversed();
   }
 
   /** Returns the oldest events after `since`. */

@@ -363,8 +363,8 @@ export function buildOpenapi(actions: ActionTable): string {
   const paths: Record<string, Record<string, object>> = {};
   for (const [route, operation] of [...Object.entries(OPERATIONS), ...actionOperations(actions)]) {
     const [method = '', path = ''] = route.split(' ');
-    const of = path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[of] = { ...paths[of], [method.toLowerCase()]: toOpenapiOperation(operation) };
+    const template = path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[template] = { ...paths[template], [method.toLowerCase()]: toOpenapiOperation(operation) };
   }
   const document = {
     openapi: '3.1.0',
@@ -442,15 +442,15 @@ function buildRef(name: string): object {
 }
 
 function toSchema(schema: object): unknown {
-  const name = NAMED.find(([, one]) => one === schema)?.[0];
+  const name = NAMED.find(([, named]) => named === schema)?.[0];
   return name === undefined ? resolveNested(schema) : buildRef(name);
 }
 
 /** What is in a schema, with those that have a name named. */
 function resolveNested(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((one) => (isObject(one) ? toSchema(one) : one));
+  if (Array.isArray(value)) return value.map((item) => (isObject(item) ? toSchema(item) : item));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, isObject(one) ? toSchema(one) : one]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, isObject(item) ? toSchema(item) : item]));
 }
 
 function isObject(value: unknown): value is object {

@@ -40,13 +40,13 @@ export function createPageRenderer(template: string): (status: StatusWire | null
       .replace('<p class="marks"></p>', '<p class="marks">{{marks}}</p>'),
   );
   const formatCard = (persona: PersonaWire, isAsking: boolean, now: Instant): string => {
-    const { id, fragment, look, flags, slots } = toCard(persona, now, isAsking);
+    const { id, fragment, shape, flags, slots } = toCard(persona, now, isAsking);
     const marks = MARKS.filter((name) => typeof slots[name] === 'string');
     const html = marks.map((name) => `<span data-slot="${name}">${escapeHtml(slots[name] ?? '')}</span>`);
-    return card({ ...slots, personaId: id, fragment, look, flags }, { marks: html.join('') });
+    return card({ ...slots, personaId: id, fragment, look: shape, flags }, { marks: html.join('') });
   };
   return (status, now) => {
-    const { look, title, slots } = status === null ? CLOSED : toSummary(status);
+    const { shape, title, slots } = status === null ? CLOSED : toSummary(status);
     const cards = groupBySource(status?.personas.filter(({ hidden }) => !hidden) ?? []).flatMap((inboxGroup) => [
       ...(inboxGroup.slots === null ? [] : [group({ ...inboxGroup.slots, source: inboxGroup.source })]),
       ...inboxGroup.personas.map((persona) =>
@@ -59,7 +59,7 @@ export function createPageRenderer(template: string): (status: StatusWire | null
       return decision({ ...slots, key, flags }, { href: fragment === null ? '' : `href="#persona=${fragment}"` });
     });
     const html = { causes: causes.join(''), decisions: decisions.join(''), cards: cards.join('') };
-    return document({ ...slots, look, title }, html) + template.slice(rest);
+    return document({ ...slots, look: shape, title }, html) + template.slice(rest);
   };
 }
 

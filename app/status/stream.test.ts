@@ -327,7 +327,7 @@ function still(full = false) {
   const events: EventLog = {
     newest: () => rows.at(-1) ?? null,
     after: (_, seq, limit) => rows.filter((row) => row.seq > seq).slice(0, limit),
-    latest: () => [],
+    listNewest: () => [],
     since: () => ({ is: 'unknown-id' }),
     onDelivered: (listener) => {
       tell = listener;

@@ -6,7 +6,7 @@ import type { CurrentStatus } from './current.ts';
 import { redactLine } from './to-wire.ts';
 
 /** The part of the outbox that a follower needs. */
-export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'latest' | 'newest' | 'onDelivered'>;
+export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'listNewest' | 'newest' | 'onDelivered'>;
 
 /** The far end of one connection. */
 export interface StreamOutlet {

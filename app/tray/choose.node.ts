@@ -41,20 +41,20 @@ export async function openTray(needs: TrayNeeds): Promise<TrayDriver> {
       needs.events.onState(text);
     },
   };
-  const createOffDriver = (why: string): TrayDriver => {
+  const createHiddenTray = (why: string): TrayDriver => {
     events.onState(`off (${why})`);
     return { show: () => {}, [Symbol.asyncDispose]: async () => {} };
   };
-  if (choice === 'none') return createOffDriver('switched off');
+  if (choice === 'none') return createHiddenTray('switched off');
   const { platform, arch } = process;
   const hasBus = platform !== 'darwin' && platform !== 'win32';
   if (choice === 'sni' || (choice === 'auto' && hasBus)) {
-    return bus.is === 'bus' ? openSniTray(bus, icons, events, log) : createOffDriver(`no session bus: ${bus.why}`);
+    return bus.is === 'bus' ? openSniTray(bus, icons, events, log) : createHiddenTray(`no session bus: ${bus.why}`);
   }
-  if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return createOffDriver('no display');
+  if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return createHiddenTray('no display');
   const hasRosetta = platform === 'darwin' && arch === 'arm64' && (await canRunIntelPrograms());
   const binary = chooseHelperBinary({ platform, arch, hasGlibcLoader: existsSync(GLIBC_LOADER), hasRosetta });
-  if (binary.is === 'none') return createOffDriver(binary.why);
+  if (binary.is === 'none') return createHiddenTray(binary.why);
   const traybin = join(dirname(createRequire(import.meta.url).resolve('systray2/package.json')), 'traybin');
   const file = join(traybin, binary.name);
   return openHelperTray({ binary: file, folder: helperFolder, platform, env, icons, events, clock, log });

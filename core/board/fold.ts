@@ -366,14 +366,14 @@ function applyFailed(cell: PersonaCell, { health, fault, at }: Extract<Fact, { i
 }
 
 function applyReported(cell: PersonaCell, values: Partial<ReportedValues>): PersonaCell {
-  const daemon = values.daemon === undefined ? cell.view.daemon : keepDrainedAt(cell.view.daemon, values.daemon);
+  const daemon = values.daemon === undefined ? cell.view.daemon : chooseDrainedAt(cell.view.daemon, values.daemon);
   return show(cell, { ...values, daemon });
 }
 
 /** A daemon reports an age, so the computed time varies by less than this many milliseconds between polls. */
 const SAME_MS = 2000;
 
-function keepDrainedAt(before: DaemonView | null, daemon: DaemonView | null): DaemonView | null {
+function chooseDrainedAt(before: DaemonView | null, daemon: DaemonView | null): DaemonView | null {
   if (before === null || daemon === null || Math.abs(before.drainedAt - daemon.drainedAt) >= SAME_MS) return daemon;
   return { ...daemon, drainedAt: before.drainedAt };
 }

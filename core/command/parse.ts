@@ -62,15 +62,15 @@ function parseValues(schema: CommandSchema, args: readonly string[]): Readonly<R
   });
   const chosen = chooseVerb(schema, positionals);
   const verb = chosen.name === null ? undefined : schema.verbs?.[chosen.name];
-  const taken = listTaken(schema, verb);
-  const foreign = Object.keys(values).find((name) => !Object.hasOwn(taken, name));
+  const knownFlags = selectFlags(schema, verb);
+  const foreign = Object.keys(values).find((name) => !Object.hasOwn(knownFlags, name));
   if (foreign !== undefined) throw new Error(formatForeign(schema, chosen.typed, foreign));
   const prefix = chosen.name === null ? schema.name : `${schema.name} ${chosen.typed}`;
   const takesRest = findRest(schema, verb) !== undefined;
   if (rest !== null && rest.length > 0 && !takesRest) throw new Error(`${prefix} takes no command`);
   return {
     ...(schema.verbs === undefined ? {} : { verb: chosen.name }),
-    ...parseFlags(taken, values, prefix),
+    ...parseFlags(knownFlags, values, prefix),
     ...parsePositionals(verb ?? schema, schema, chosen, prefix),
     ...(takesRest ? { rest } : {}),
   };
@@ -80,7 +80,7 @@ function parseValues(schema: CommandSchema, args: readonly string[]): Readonly<R
 function listKnownFlags(schema: CommandSchema, first: string): FlagSchemas {
   const { verbs = {}, isVerbFirst, isVerbOptional } = schema;
   if (!isVerbFirst && !isVerbOptional) return listFlags(schema);
-  return listTaken(schema, Object.hasOwn(verbs, first) ? verbs[first] : undefined);
+  return selectFlags(schema, Object.hasOwn(verbs, first) ? verbs[first] : undefined);
 }
 
 function splitRest(
@@ -96,7 +96,7 @@ function findRest(schema: CommandSchema, verb: VerbSchema | undefined): RestSche
   return verb?.rest ?? schema.rest;
 }
 
-function listTaken(schema: CommandSchema, verb: VerbSchema | undefined): FlagSchemas {
+function selectFlags(schema: CommandSchema, verb: VerbSchema | undefined): FlagSchemas {
   if (verb === undefined) return schema.flags ?? {};
   return schema.isVerbOptional ? (verb.flags ?? {}) : { ...schema.flags, ...verb.flags };
 }
@@ -120,8 +120,8 @@ function chooseVerb(schema: CommandSchema, words: readonly string[]): ChosenVerb
     if (name !== undefined && words.length >= count) return { name, typed, words: words.slice(count) };
   }
   if (schema.isVerbOptional) return { name: null, typed: '', words };
-  const offered = Object.keys(verbs).filter((name) => verbs[name]?.internal !== true);
-  throw new Error(schema.messages?.verb?.(words) ?? `say ${joinWithOr(offered)}`);
+  const verbNames = Object.keys(verbs).filter((name) => verbs[name]?.internal !== true);
+  throw new Error(schema.messages?.verb?.(words) ?? `say ${joinWithOr(verbNames)}`);
 }
 
 /** Joins words for a sentence: `a, b or c`. */
@@ -193,12 +193,12 @@ function parsePositionals(
   const rest = [...words];
   const values: Record<string, unknown> = {};
   for (const [name, { value, many, optional, missing, mayBeEmpty, choices, parse }] of Object.entries(positionals)) {
-    const taken = many ? rest.splice(0) : rest.splice(0, 1);
-    const isMissing = taken.length === 0 || (missing !== undefined && !mayBeEmpty && taken[0] === '');
+    const given = many ? rest.splice(0) : rest.splice(0, 1);
+    const isMissing = given.length === 0 || (missing !== undefined && !mayBeEmpty && given[0] === '');
     if (isMissing && !optional) throw new Error(missing ?? `${prefix}: say ${value}`);
-    const wrong = choices === undefined ? undefined : taken.find((word) => !choices.includes(word));
+    const wrong = choices === undefined ? undefined : given.find((word) => !choices.includes(word));
     if (wrong !== undefined) throw new Error(`${prefix} ${wrong}: must be ${joinWithOr(choices ?? [])}`);
-    const parsed = parse === undefined ? taken : taken.map((word) => parse(word));
+    const parsed = parse === undefined ? given : given.map((word) => parse(word));
     values[name] = many ? parsed : parsed[0];
   }
   if (rest.length > 0)

@@ -9,7 +9,7 @@ type PacingInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }
 /** How doorbells are spaced (persona daemon, contract 4). */
 export const PACE = {
   /** How long a boundary is remembered, so that two hooks at one event ring once. */
-  boundaryMs: 300_000,
+  turnBoundaryMs: 300_000,
   /** After this time, items that were rung for and not drained may ring again, at a later boundary. */
   againMs: 600_000,
   /** No agent is woken until this long after a connection was reconciled. */
@@ -21,7 +21,7 @@ export function formatTurnBoundaryId({ session, turn, kind }: TurnBoundary): str
   return JSON.stringify([session, turn, kind]);
 }
 
-/** Why nothing rings at this boundary; null: a doorbell may ring. */
+/** Why nothing rings at this turn boundary; null: a doorbell may ring. */
 function findObstacle(state: MachineState, turnBoundary: TurnBoundary, mono: number): RingWhy | null {
   const { stopping, fsm, index, outstanding, ring: inFlight } = state;
   if (stopping !== null) return 'stopping';
@@ -43,7 +43,7 @@ export function onNotify(draft: MachineDraft, { ask, turnBoundary }: PacingInput
   }
   const turn = toTurnAfter(draft, turnBoundary);
   put(draft, { activeMono: now.mono, turn });
-  // The harness takes no answer when it reports a complete turn, so the wake path or the next boundary rings.
+  // The harness takes no answer when it reports a complete turn, so the wake path or the next turn boundary rings.
   const why =
     findObstacle(state, turnBoundary, now.mono) ?? (turnBoundary.kind === 'agent-turn-complete' ? 'queued' : null);
   if (why !== null) {
@@ -108,7 +108,7 @@ interface RingRequest {
 function ring(draft: MachineDraft, { way, ask, turn, turnBoundaryId }: RingRequest): void {
   const { mono, at } = draft.now;
   const id = newId(draft);
-  const used = draft.state.used.filter((spent) => mono - spent.mono < PACE.boundaryMs);
+  const used = draft.state.used.filter((spent) => mono - spent.mono < PACE.turnBoundaryMs);
   put(draft, {
     used: [...used, { id: turnBoundaryId, mono }],
     outstanding: { rev: draft.state.index?.rev ?? 0, ring: id, mono, at, oldest: draft.state.index?.oldest ?? null },
@@ -180,7 +180,7 @@ function isSpent(
 ): boolean {
   const id = formatTurnBoundaryId(turnBoundary);
   return used.some(
-    (spent) => spent.id === id && mono - spent.mono < PACE.boundaryMs && (since === null || spent.mono >= since),
+    (spent) => spent.id === id && mono - spent.mono < PACE.turnBoundaryMs && (since === null || spent.mono >= since),
   );
 }
 

@@ -109,9 +109,9 @@ export function createTimeline(): Timeline {
   };
 
   const take = (): readonly Point[] => {
-    const takenPoints = points;
+    const newPoints = points;
     points = [];
-    return takenPoints;
+    return newPoints;
   };
 
   return {

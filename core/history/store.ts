@@ -82,7 +82,7 @@ function createHistoryStore(db: Database): HistoryStore {
     ),
     replace: db.prepare('DELETE FROM points WHERE persona = ? AND at > ? AND at <= ?'),
     // CROSS JOIN: goes persona by persona, each by its key
-    pictures: db.prepare<PointRow>(
+    pointsAt: db.prepare<PointRow>(
       `SELECT ${columns} FROM personas p CROSS JOIN points q ON q.persona = p.n
          AND q.at = (SELECT max(r.at) FROM points r WHERE r.persona = p.n AND r.at <= ?)`,
     ),
@@ -204,7 +204,7 @@ function createHistoryStore(db: Database): HistoryStore {
       });
       for (const [outage, id] of added) outage.id = id;
     },
-    readValues: (at) => new Map(sql.pictures.all(at).map((row) => [row.persona, toPoint(row)])),
+    readValues: (at) => new Map(sql.pointsAt.all(at).map((row) => [row.persona, toPoint(row)])),
     *points(from, before) {
       for (const [persona, n] of numbers) {
         const row = sql.lists.get(n, from, before);

@@ -211,7 +211,7 @@ const LONGEST_NAME = 512;
 
 export type LinkRequest =
   | { readonly verb: 'status' }
-  /** Null: a person asks, and the ring waits for the next boundary. */
+  /** Null: a person asks, and the ring waits for the next turn boundary. */
   | { readonly verb: 'notify_surface'; readonly boundary: TurnBoundary | null }
   | { readonly verb: 'resume_surface' }
   | { readonly verb: 'shutdown'; readonly reason: string; readonly deadlineMs: number };

@@ -156,7 +156,7 @@ function createTokenCheck(token: string): (candidate: string) => boolean {
 export interface Handlers {
   status(): DaemonStatus;
   /**
-   * @param boundary null: a person asks, and the ring waits for the next boundary
+   * @param boundary null: a person asks, and the ring waits for the next turn boundary
    * @param isRead resolves after the answer was written, and never rejects: true if the asker read the answer. If it hung up with
    * the answer unread, the ring was not delivered
    */

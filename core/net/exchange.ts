@@ -10,8 +10,8 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
-/** The reason given to undici when an exchange is already settled. No other code sees it. */
-const CUT = new Error('the exchange is settled');
+/** The reason given to undici when an exchange has already ended. No other code sees it. */
+const CUT = new Error('the exchange has ended');
 
 /** The part of undici's controller that is used here. */
 interface UndiciController {
@@ -26,38 +26,38 @@ export class HttpExchange {
   readonly answer: Promise<HttpResponse>;
   readonly #about: RequestContext;
   readonly #maxBytes: number;
-  readonly #settle: { resolve(answer: HttpResponse): void; reject(why: unknown): void };
-  readonly #settled: () => void;
+  readonly #outcome: { resolve(answer: HttpResponse): void; reject(why: unknown): void };
+  readonly #onEnd: () => void;
   readonly #answered: () => void;
-  #isSettled = false;
+  #hasEnded = false;
   #controller: UndiciController | null = null;
   #status = 0;
   #headers: Headers = {};
   #chunks: Buffer[] = [];
   #size = 0;
 
-  /** `onSettled` is called once, just before the answer resolves or rejects; `onAnswered` only for a whole answer. */
-  constructor(about: RequestContext, maxBytes: number, onSettled: () => void, onAnswered: () => void) {
+  /** `onEnd` is called once, just before the answer resolves or rejects; `onAnswered` only for a whole answer. */
+  constructor(about: RequestContext, maxBytes: number, onEnd: () => void, onAnswered: () => void) {
     this.#about = about;
     this.#maxBytes = maxBytes;
-    this.#settled = onSettled;
+    this.#onEnd = onEnd;
     this.#answered = onAnswered;
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     this.answer = promise;
-    this.#settle = { resolve, reject };
+    this.#outcome = { resolve, reject };
   }
 
   /** Rejects the answer with `why` and closes the connection, even one that is not open yet. */
   cut(why: unknown): void {
     if (!this.#begin()) return;
     this.#chunks = [];
-    this.#settle.reject(why);
+    this.#outcome.reject(why);
     this.#controller?.abort(CUT);
   }
 
   onRequestStart(controller: UndiciController): void {
     this.#controller = controller;
-    if (this.#isSettled) controller.abort(CUT);
+    if (this.#hasEnded) controller.abort(CUT);
   }
 
   onResponseStart(_controller: UndiciController, status: number, headers: Headers): void {
@@ -70,7 +70,7 @@ export class HttpExchange {
   }
 
   onResponseData(_controller: UndiciController, chunk: Buffer): void {
-    if (this.#isSettled) return;
+    if (this.#hasEnded) return;
     this.#size += chunk.length;
     if (this.#size > this.#maxBytes) this.cut(this.#tooLarge());
     else this.#chunks.push(chunk);
@@ -81,19 +81,19 @@ export class HttpExchange {
     this.#answered();
     const body =
       this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    this.#settle.resolve({ status: this.#status, headers: this.#headers, body });
+    this.#outcome.resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: UndiciController | null, error: Error): void {
     if (!this.#begin()) return;
-    this.#settle.reject(toNetworkFault(error, this.#about));
+    this.#outcome.reject(toNetworkFault(error, this.#about));
   }
 
   /** Returns true for the first caller only, which settles the exchange. */
   #begin(): boolean {
-    if (this.#isSettled) return false;
-    this.#isSettled = true;
-    this.#settled();
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
+    this.#onEnd();
     return true;
   }
 

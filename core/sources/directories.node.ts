@@ -17,11 +17,11 @@ export interface Directories extends Disposable {
    * @param sweep what the timer checks: `always` also finds another directory under the same name; `deaf` checks the directory
    * only while it has no change notices
    */
-  add(path: string, tell: (name: string | null, event: string) => void, sweep: 'always' | 'deaf'): DirectoryWatch;
+  add(path: string, tell: (name: string | null, event: string) => void, sweep: 'always' | 'deaf'): DirectoryObserver;
 }
 
 /** One watched directory. Disposing it stops the watching. */
-export interface DirectoryWatch extends Disposable {
+export interface DirectoryObserver extends Disposable {
   /** Checks which directory has the name now, watches that one, and calls `tell` when it is another one than before. */
   renew(): void;
 }

@@ -56,7 +56,7 @@ function toDistinctPaths(
   toPath: (name: string) => string,
 ): Map<string, string> {
   const names = [...new Set(personas)];
-  const takenPaths = new Set([...pathsInUse.values()].map(foldPath));
+  const usedPaths = new Set([...pathsInUse.values()].map(foldPath));
   const claims = new Map<string, string[]>();
   for (const persona of names) {
     if (pathsInUse.has(persona)) continue;
@@ -71,7 +71,7 @@ function toDistinctPaths(
     const rivals = (claims.get(key) ?? []).toSorted();
     const alone = rivals.length === 1 || persona === rivals.find((r) => r === toSafeName(r) && r === foldPath(r));
     const hashed = toPath(`${name}~${computeShortHash(persona)}`);
-    paths.set(persona, pathsInUse.get(persona) ?? (alone && !takenPaths.has(key) ? plain : hashed));
+    paths.set(persona, pathsInUse.get(persona) ?? (alone && !usedPaths.has(key) ? plain : hashed));
   }
   return paths;
 }

@@ -41,7 +41,7 @@ describe('a daemon from the command line', () => {
     const notified = await run(at.dir, 'notify', ...ADA);
     assert.deepEqual(
       [notified.code, notified.stdout],
-      [0, 'acme-ada: at the next boundary, if something waits then\n'],
+      [0, 'acme-ada: at the next turn boundary, if something waits then\n'],
     );
     const json = await run(at.dir, 'notify', ...ADA, '--json');
     assert.deepEqual(JSON.parse(json.stdout), { emitted: false, why: 'queued' });

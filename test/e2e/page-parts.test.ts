@@ -156,7 +156,7 @@ describe('a persona daemon', () => {
 
   test('stalled is a look of its own, and stands before who only has unread mail', () => {
     const card = toCard(personaOf('ada', { daemon, unread: 3, ...stalled }), at);
-    assert.deepEqual([card.look, card.slots.state, card.slots.agent], ['stalled', 'Up, stalled', 'Drain stalled']);
+    assert.deepEqual([card.shape, card.slots.state, card.slots.agent], ['stalled', 'Up, stalled', 'Drain stalled']);
     assert.equal(card.slots.daemon, 'CONNECTED, sleeping');
     assert.equal(card.slots.drain, 'Nothing fetched for 12 min');
     const idle = toCard(personaOf('ada', { daemon, unread: 0 }), at);
@@ -167,12 +167,12 @@ describe('a persona daemon', () => {
       groupBySource([personaOf('ada', { unread: 5 }), bo]).flatMap(({ personas }) => personas.map(({ id }) => id)),
       ['bo', 'ada'],
     );
-    assert.equal(toCard(personaOf('ada', { state: 'DOWN', reason: 'gone', ...stalled }), at).look, 'down');
+    assert.equal(toCard(personaOf('ada', { state: 'DOWN', reason: 'gone', ...stalled }), at).shape, 'down');
   });
 
   test('live, it says what it does; its reason and its last error where there are some', () => {
-    const { look, slots } = toCard(personaOf('ada', { daemon }), at);
-    assert.deepEqual([look, slots.agent], ['up', null]);
+    const { shape, slots } = toCard(personaOf('ada', { daemon }), at);
+    assert.deepEqual([shape, slots.agent], ['up', null]);
     const away = { agent: 'unknown', agentReason: 'upstream-unreachable' } as const;
     const error = { ...daemon, fsm: 'DISCONNECTED', lastErrorClass: 'ws_connect_failed' } as const;
     const words = toCard(personaOf('ada', { daemon: error, ...away }), at).slots;
@@ -186,7 +186,7 @@ describe('alerts as the page words them', () => {
     describeEvent({ event_id: 'x', ts: '', ...event });
 
   test('only an unreachable inbox is down: no other alert reads as an outage', () => {
-    const down = { look: 'down', words: 'Down after 3 failures' };
+    const down = { shape: 'down', words: 'Down after 3 failures' };
     assert.deepEqual(told({ event: 'alert', reason: 'unreachable', consecutive_failures: 3 }), down);
     for (const [words, event] of [
       ['3 messages could not be fetched yet; delivery waits at them', { reason: 'gap', omitted: 3 }],
@@ -204,7 +204,7 @@ describe('alerts as the page words them', () => {
       ['Alert: made-up', { reason: 'made-up' }],
       ['Alert', {}],
     ] as const) {
-      assert.deepEqual(told({ event: 'alert', ...event }), { look: 'plain', words });
+      assert.deepEqual(told({ event: 'alert', ...event }), { shape: 'plain', words });
     }
   });
 
@@ -216,7 +216,7 @@ describe('alerts as the page words them', () => {
       cleared: 'Message 7 is settled',
       acked: 'Message 7 was acknowledged',
     }))
-      assert.deepEqual(told({ event, id: 7 }), { look: 'plain', words });
+      assert.deepEqual(told({ event, id: 7 }), { shape: 'plain', words });
     assert.equal(told({ event: 'read' }).words, 'A message was read');
   });
 

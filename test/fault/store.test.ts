@@ -81,7 +81,7 @@ async function prepare(): Promise<{ folder: string; backup: string }> {
     assert.equal(sent.id, id);
     await tell(all, personaOf(id), id, textOf(id));
     if (id !== COPIED) continue;
-    all.outbox.latest(null, 1); // fills the tables
+    all.outbox.listNewest(null, 1); // fills the tables
     copyStore(all.db);
     all.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     cpSync(live, backup, { recursive: true });

@@ -81,13 +81,58 @@ export function walk(node: Node, enter: (node: Node, parent: Node | null, field:
     if (!enter(at, parent, field)) return;
     for (const key of visitorKeys[at.type] ?? []) {
       const child = at[key];
-      for (const one of Array.isArray(child) ? child : [child]) if (isNode(one)) visit(one, at, key);
+      for (const item of Array.isArray(child) ? child : [child]) if (isNode(item)) visit(item, at, key);
     }
   }
 }
 
 function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value;
+}
+
+/** What the file declares: functions, types, variables, parameters and members of types. */
+export function listNames(file: SourceFile): readonly { readonly name: string; readonly node: Node }[] {
+  const found: { name: string; node: Node }[] = [];
+  const add = (id: unknown, node: Node): void => {
+    const name = getIdentifier(id);
+    if (name !== null) found.push({ name, node });
+  };
+  walk(file.program as unknown as Node, (node) => {
+    if (node.type === 'FunctionDeclaration' || NAMED_TYPES.includes(node.type)) add(node.id, node);
+    if (node.type === 'VariableDeclarator') add(node.id, node);
+    if (MEMBERS.includes(node.type)) add(node.key, node);
+    for (const parameter of (node.params ?? []) as readonly Node[]) add(parameter.left ?? parameter, parameter);
+    // A short `{ a }` repeats the name of a member, which is declared somewhere else.
+    if (node.type === 'ObjectPattern')
+      for (const property of node.properties as readonly Node[])
+        if (property.shorthand === false) add((property.value as Node).left ?? property.value, property.value as Node);
+    if (node.type === 'ArrayPattern')
+      for (const element of node.elements as readonly (Node | null)[])
+        if (element !== null) add(element.left ?? element, element);
+    return true;
+  });
+  return found;
+}
+
+const NAMED_TYPES: readonly string[] = ['TSInterfaceDeclaration', 'TSTypeAliasDeclaration', 'ClassDeclaration'];
+const MEMBERS: readonly string[] = [
+  'TSMethodSignature',
+  'TSPropertySignature',
+  'MethodDefinition',
+  'PropertyDefinition',
+];
+
+function getIdentifier(node: unknown): string | null {
+  if (typeof node !== 'object' || node === null || !('type' in node) || !('name' in node)) return null;
+  return node.type === 'Identifier' || node.type === 'PrivateIdentifier' ? String(node.name) : null;
+}
+
+/** The words of a name in camelCase, kebab-case or CAPITALS. */
+export function splitName(name: string): readonly string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
 }
 
 /** Every file that is, or is about to be, in version control. */
@@ -100,7 +145,16 @@ export function projectFiles(): readonly string[] {
 
 /** The TypeScript of the program, without its tests: what the structure rules hold for. */
 export function programFiles(): readonly SourceFile[] {
+  return readSources((path) => /^(app|core|ui-static)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'));
+}
+
+/** All code of ours: the program, its tests, and what builds and checks it. */
+export function codeFiles(): readonly SourceFile[] {
+  return readSources((path) => /\.(?:ts|mjs)$/.test(path) && !path.startsWith('test/data/'));
+}
+
+function readSources(fits: (path: string) => boolean): readonly SourceFile[] {
   return projectFiles()
-    .filter((path) => /^(app|core|ui-static)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'))
+    .filter(fits)
     .map((path) => sourceFile(path, readFileSync(join(ROOT, path), 'utf8')));
 }

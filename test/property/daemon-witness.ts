@@ -116,7 +116,7 @@ export class Witness {
   atBoundary(boundary: TurnBoundary, now: Moment, report: () => void): void {
     const id = formatTurnBoundaryId(boundary);
     const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
-    const isTwin = now.mono - rungMono < PACE.boundaryMs && rungMono >= this.drained.mono;
+    const isTwin = now.mono - rungMono < PACE.turnBoundaryMs && rungMono >= this.drained.mono;
     const isEnd = boundary.kind === 'Stop' || boundary.kind === 'agent-turn-complete';
     if (!isEnd || !isTwin) {
       this.turnAt = now.at;
@@ -184,7 +184,7 @@ export class Witness {
     assert.ok(this.rung === null || now.mono - this.rung >= PACE.againMs, 'rung while one is outstanding');
     const id = formatTurnBoundaryId(boundary);
     const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
-    assert.ok(now.mono - rungMono >= PACE.boundaryMs, 'twice for one boundary');
+    assert.ok(now.mono - rungMono >= PACE.turnBoundaryMs, 'twice for one boundary');
     this.rungAt.set(id, now.mono);
     this.restIfNot = boundary.kind === 'Stop' ? this.rest : null;
     this.isSentOn = boundary.kind === 'Stop';

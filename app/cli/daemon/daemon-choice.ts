@@ -14,7 +14,7 @@ export interface ChosenDaemon extends DaemonName {
 export interface DaemonChoice {
   readonly daemons: readonly ChosenDaemon[];
   readonly json: boolean;
-  readonly keepsFiles: boolean;
+  readonly leavesFiles: boolean;
 }
 
 /** The verbs that act on several daemons. */
@@ -27,8 +27,8 @@ export type RetireVerb = 'uninstall' | 'wrap' | 'archive' | 'destroy';
  */
 export function chooseDaemons(verb: RetireVerb, args: readonly string[], { installed }: DaemonContext): DaemonChoice {
   try {
-    const { names, tenant, identity, persona, project, json, keep: keepsFiles } = parseDaemonArgs(verb, args);
-    if (keepsFiles && verb !== 'uninstall') throw new Error(`--keep: only uninstall removes what could be kept`);
+    const { names, tenant, identity, persona, project, json, keep: leavesFiles } = parseDaemonArgs(verb, args);
+    if (leavesFiles && verb !== 'uninstall') throw new Error(`--keep: only uninstall removes what could be kept`);
     const candidates = installed.flatMap((entry): readonly ChosenDaemon[] => {
       if (entry.is === 'good') return [{ ...toDaemonName(entry.config), name: entry.name, config: entry.config }];
       const parts = splitName(entry.name);
@@ -49,7 +49,7 @@ export function chooseDaemons(verb: RetireVerb, args: readonly string[], { insta
       if (config === null) return false;
       return folder === null ? [config.address, config.identity].includes(persona ?? '') : config.project === folder;
     });
-    if (daemons.length > 0) return { daemons, json, keepsFiles };
+    if (daemons.length > 0) return { daemons, json, leavesFiles };
     const selection = folder ?? persona ?? `${tenant} ${identity}`;
     throw new Error(`daemon ${verb}: none is installed for ${selection}; see hivebar daemon list`);
   } catch (error) {

@@ -139,21 +139,26 @@ function readPreviousConfig(places: DaemonPlaces, { disk }: DaemonContext): Daem
 
 /** Returns why the daemon cannot be installed; null when it can. */
 function findInstallTrouble(
-  { tenant, identity, settings: said, observeFile }: InstallArgs,
+  { tenant, identity, settings, observeFile }: InstallArgs,
   before: DaemonConfig | null,
   places: DaemonPlaces,
   { disk, os }: DaemonContext,
 ): string | null {
   if (before !== null && (before.tenant !== tenant || before.identity !== identity))
     return `the tenant ${tenant} with the identity ${identity} would be called ${places.name}, and so is the tenant ${before.tenant} with the identity ${before.identity}: give one of them another slug`;
-  if (before === null && said.project === undefined)
+  if (before === null && settings.project === undefined)
     throw toUsageFault(new Error('daemon install: --project is missing'));
   const bytes = Buffer.byteLength(places.socket);
   if (os !== 'win32' && bytes > LONGEST_SOCKET)
     return `ipc_bind_failed: ${places.socket} has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}: give a shorter HIVEBAR_HOME or XDG_RUNTIME_DIR`;
-  if (before !== null && said.project !== undefined && said.project !== resolve(before.project) && isHeld(disk, places))
-    return `${places.name} is bound to the project ${before.project} while it runs: end it with \`hivebar daemon wrap ${places.name}\`, then install it for ${said.project}`;
-  const upstream = said.upstream ?? before?.upstream ?? LOCAL;
+  if (
+    before !== null &&
+    settings.project !== undefined &&
+    settings.project !== resolve(before.project) &&
+    isHeld(disk, places)
+  )
+    return `${places.name} is bound to the project ${before.project} while it runs: end it with \`hivebar daemon wrap ${places.name}\`, then install it for ${settings.project}`;
+  const upstream = settings.upstream ?? before?.upstream ?? LOCAL;
   const isOther = before === null || before.upstream !== upstream;
   if (upstream !== LOCAL && isOther && observeFile === null)
     throw toUsageFault(new Error(`--upstream ${upstream}: its token is missing, say --token-file FILE`));
@@ -169,13 +174,13 @@ function findInstallTrouble(
  * written.
  */
 function createConfig(
-  { tenant, identity, requestedName, settings: said }: InstallArgs,
+  { tenant, identity, requestedName, settings }: InstallArgs,
   before: DaemonConfig | null,
   places: DaemonPlaces,
   ground: DaemonContext,
 ): DaemonConfig {
-  const known = before ?? { ...DEFAULTS, address: requestedName.identity, project: said.project ?? '' };
-  const config: DaemonConfig = { ...known, ...said, tenant, identity, paused: false };
+  const known = before ?? { ...DEFAULTS, address: requestedName.identity, project: settings.project ?? '' };
+  const config: DaemonConfig = { ...known, ...settings, tenant, identity, paused: false };
   const kind = findKind(config.project, ground);
   if (kind !== 'directory')
     throw toUsageFault(

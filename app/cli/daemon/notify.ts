@@ -6,13 +6,13 @@ import { parseDaemonArgs } from './schema.ts';
 
 const WORDS: Readonly<Record<RingWhy, string>> = {
   rung: 'rung',
-  queued: 'at the next boundary, if something waits then',
+  queued: 'at the next turn boundary, if something waits then',
   disconnected: 'not now: its upstream is not connected',
   reconciling: 'not now: it does not know yet whether something waits',
   emitting: 'not now: it is ringing',
   nothing_pending: 'not now: nothing waits',
   outstanding: 'not now: it has rung, and nothing was drained since',
-  duplicate_boundary: 'not now: it has rung at this boundary',
+  duplicate_boundary: 'not now: it has rung at this turn boundary',
   surface_inject_failed: 'not now: its surface did not accept it',
   stopping: 'no: it is stopping',
 };

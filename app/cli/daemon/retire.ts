@@ -31,11 +31,11 @@ export async function retire(
   verb: RetireVerb,
   args: readonly string[],
   io: Io,
-  toPlan: (keepsFiles: boolean) => RetirePlan,
+  toPlan: (leavesFiles: boolean) => RetirePlan,
 ) {
   const context = createContext(io);
-  const { daemons, json, keepsFiles } = chooseDaemons(verb, args, context);
-  const plan = toPlan(keepsFiles);
+  const { daemons, json, leavesFiles } = chooseDaemons(verb, args, context);
+  const plan = toPlan(leavesFiles);
   const results = await Promise.all(
     daemons.map(async (daemon): Promise<RetireResult | { readonly name: string; readonly error: string }> => {
       try {

@@ -124,7 +124,7 @@ export const DAEMON_SCHEMA = {
     archive: { help: 'the same, and take it from the launcher; configuration and tokens stay', ...SEVERAL },
     destroy: { help: 'the same, and remove configuration, tokens and what its process left', ...SEVERAL },
     status: { help: 'what it does, as it says itself', ...ONE },
-    notify: { help: 'one doorbell at the next boundary, when something waits', ...ONE },
+    notify: { help: 'one doorbell at the next turn boundary, when something waits', ...ONE },
     resume: { help: 'bind its surface again; never rings', ...ONE },
     shutdown: {
       help: 'end it',

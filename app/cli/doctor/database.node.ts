@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { formatStoreReport, readStoreReport } from '../../../core/state/index.ts';
-import type { DatabaseProbe, WatchProbe } from './database.ts';
+import type { DatabaseProbe, WatcherProbe } from './database.ts';
 
 /**
  * This program runs in its own process, because calls of SQLite cannot be interrupted and checking a large file takes long. It
@@ -55,7 +55,7 @@ export function readDatabase(state: string, stop: AbortSignal): Promise<Database
       head += text;
       const end = head.indexOf('\n');
       if (end === -1) return;
-      const { hive, watches } = JSON.parse(head.slice(0, end)) as { hive: DatabaseCounts; watches: WatchProbe[] };
+      const { hive, watches } = JSON.parse(head.slice(0, end)) as { hive: DatabaseCounts; watches: WatcherProbe[] };
       const journalBytes = readSize(join(state, 'outbox.journal'));
       const storeReport = readStoreReport(path);
       const report = storeReport === null ? {} : { report: formatStoreReport(path, storeReport) };

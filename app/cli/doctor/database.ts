@@ -12,13 +12,13 @@ export type DatabaseProbe =
       /** Null: the file does not exist. */
       readonly journalBytes: number | null;
       readonly hive: { readonly personas: number; readonly messages: number; readonly unread: number } | null;
-      readonly watches: readonly WatchProbe[];
+      readonly watches: readonly WatcherProbe[];
       /** Resolves with the findings of SQLite's quick check, `[]` for none; null when the check takes too long. */
       readonly flaws: Promise<readonly string[] | null>;
     };
 
 /** A watcher's persona and its newest event. */
-export interface WatchProbe {
+export interface WatcherProbe {
   readonly persona: string;
   readonly newest: string | null;
 }

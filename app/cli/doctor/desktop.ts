@@ -2,7 +2,11 @@ import type { SessionBus, Variant } from '../../desktop/index.ts';
 import type { NotificationDaemonProbe, SessionBusProbe, TrayHostProbe } from './desktop-judges.ts';
 import type { DoctorContext } from './doctor-context.ts';
 
-const DRIVER = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' } as const;
+const MESSAGE_BUS = {
+  dest: 'org.freedesktop.DBus',
+  path: '/org/freedesktop/DBus',
+  iface: 'org.freedesktop.DBus',
+} as const;
 const WATCHER = 'org.kde.StatusNotifierWatcher';
 const NOTIFICATIONS = 'org.freedesktop.Notifications';
 const DUNST = 'org.dunstproject.cmd0';
@@ -61,7 +65,7 @@ export async function probeNotificationDaemon(context: DoctorContext): Promise<N
 async function findDaemon(bus: SessionBus): Promise<NotificationDaemonProbe['daemon']> {
   const owner = await findOwner(bus, NOTIFICATIONS);
   if (owner === null) {
-    const [names] = await bus.call({ ...DRIVER, member: 'ListActivatableNames', timeoutMs: CALL_MS });
+    const [names] = await bus.call({ ...MESSAGE_BUS, member: 'ListActivatableNames', timeoutMs: CALL_MS });
     return { is: Array.isArray(names) && names.includes(NOTIFICATIONS) ? 'activatable' : 'none' };
   }
   const ask = { dest: owner, path: '/org/freedesktop/Notifications', iface: NOTIFICATIONS, timeoutMs: CALL_MS };
@@ -81,7 +85,7 @@ async function findDaemon(bus: SessionBus): Promise<NotificationDaemonProbe['dae
 }
 
 async function findOwner(bus: SessionBus, name: string): Promise<string | null> {
-  const ask = { ...DRIVER, signature: 's', body: [name], timeoutMs: CALL_MS };
+  const ask = { ...MESSAGE_BUS, signature: 's', body: [name], timeoutMs: CALL_MS };
   const [isOwned] = await bus.call({ ...ask, member: 'NameHasOwner' });
   if (isOwned !== true) return null;
   const [owner] = await bus.call({ ...ask, member: 'GetNameOwner' });

@@ -17,8 +17,8 @@ export async function probePort(context: DoctorContext, signal: AbortSignal): Pr
   const ours = running === null ? null : { id: running.id };
   if (port === 0) return { port, v4: { is: 'nobody' }, v6: { is: 'nobody' }, ours, ourVersion, who: null };
   const [v4, v6] = await Promise.all([findListener('127.0.0.1', port, signal), findListener('::1', port, signal)]);
-  const isTaken = [v4, v6].some(({ is }) => is !== 'nobody' && is !== 'no-address');
-  return { port, v4, v6, ours, ourVersion, who: isTaken ? findListenerProcess(port) : null };
+  const isInUse = [v4, v6].some(({ is }) => is !== 'nobody' && is !== 'no-address');
+  return { port, v4, v6, ours, ourVersion, who: isInUse ? findListenerProcess(port) : null };
 }
 
 /** Chooses the port as a start without the flag does. */

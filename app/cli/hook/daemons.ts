@@ -1,4 +1,4 @@
 /** Code that hooks need only where persona daemons are installed. An agent waits for each file that a hook loads. */
 export { createElsewhereCheck } from '../../hook/index.ts';
-export { createBell, toBoundaryKind } from './doorbell.ts';
-export { ringAtBoundary } from './doorbell-boundary.ts';
+export { createBell, toTurnBoundaryKind } from './doorbell.ts';
+export { ringAtTurnBoundary } from './doorbell-turn-boundary.ts';

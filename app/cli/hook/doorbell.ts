@@ -59,7 +59,7 @@ export async function createBell(
 }
 
 /** Returns the turn boundary of an event; both have the same name. */
-export function toBoundaryKind({ event }: HookTurn): TurnBoundaryKind | null {
+export function toTurnBoundaryKind({ event }: HookTurn): TurnBoundaryKind | null {
   return TURN_BOUNDARY_KINDS.find((kind) => kind === event) ?? null;
 }
 

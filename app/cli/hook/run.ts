@@ -199,10 +199,14 @@ async function handleTurnBoundary(call: HookCall, daemons: Daemons): Promise<voi
   };
   const doorbell = daemons === null ? null : await findDoorbell(call, name, daemons);
   if (daemons !== null && doorbell !== null) {
-    const isTurnBoundary = daemons.toBoundaryKind(turn) !== null;
+    const isTurnBoundary = daemons.toTurnBoundaryKind(turn) !== null;
     if (isTurnBoundary) await takeOver();
     const waits = isTurnBoundary && isFollowed ? await readFollowed() : NOTHING_WAITS;
-    return await daemons.ringAtBoundary(call, { pacingStore, pacing, gates, name, items, waiting: waits }, doorbell);
+    return await daemons.ringAtTurnBoundary(
+      call,
+      { pacingStore, pacing, gates, name, items, waiting: waits },
+      doorbell,
+    );
   }
 
   const carries = options.harness.carries(turn);

@@ -1,7 +1,7 @@
 import type { ProcessEnd, Spawn } from '../../../core/ports/index.ts';
 import type { ClickTarget } from '../../open/index.ts';
 import type { Notification, NotificationKey } from './channel.ts';
-import { type DesktopDriver, escapeArgument, type OpenDriver, toGroupId } from './desktop.ts';
+import { type DesktopBackend, escapeArgument, type OpenBackend, toGroupId } from './desktop.ts';
 
 const LIMIT_MS = 5000;
 /** The texts are passed as arguments of the script and are never part of it. */
@@ -13,12 +13,12 @@ const WITH_SOUND = `${SHOW} sound name "Glass"`;
  * Shows notifications on macOS without anything installed: text only. Clicks are not reported, and a shown banner cannot be
  * replaced or removed.
  */
-export function createOsascriptDriver(
+export function createOsascriptBackend(
   file: string,
   env: Readonly<Record<string, string>>,
   spawn: Spawn,
   sound: boolean,
-): OpenDriver {
+): OpenBackend {
   return (listener) => {
     listener.state({ is: 'ready', by: 'osascript, without clicks' });
     const stop = new AbortController();
@@ -40,7 +40,7 @@ export function createOsascriptDriver(
  * Shows notifications with libnotify's `notify-send`, text only, and does not wait for a click: for a program that keeps no
  * connection to the session bus.
  */
-export function createTextDriver(file: string, env: Readonly<Record<string, string>>, spawn: Spawn): OpenDriver {
+export function createTextBackend(file: string, env: Readonly<Record<string, string>>, spawn: Spawn): OpenBackend {
   return (listener) => {
     listener.state({ is: 'ready', by: 'notify-send, without clicks' });
     const stop = new AbortController();
@@ -61,13 +61,13 @@ export function createTextDriver(file: string, env: Readonly<Record<string, stri
  * Shows notifications on macOS with the user's own `terminal-notifier`, version 3 or newer. It opens the page itself on a click,
  * so neither clicks nor closings are reported.
  */
-export function createTerminalNotifierDriver(
+export function createTerminalNotifierBackend(
   file: string,
   env: Readonly<Record<string, string>>,
   spawn: Spawn,
   toPageUrl: (opens: ClickTarget) => string,
   sound: boolean,
-): OpenDriver {
+): OpenBackend {
   return (listener) => {
     listener.state({ is: 'ready', by: 'terminal-notifier' });
     const stop = new AbortController();
@@ -75,7 +75,7 @@ export function createTerminalNotifierDriver(
       const ended = await spawn.run({ file, args, env, timeoutMs: LIMIT_MS }, stop.signal);
       if (ended.is !== 'exited' || ended.code !== 0) throw new Error(formatFailure('terminal-notifier', ended));
     };
-    const driver: DesktopDriver = {
+    const backend: DesktopBackend = {
       can: { replace: true, withdraw: true, buttons: 0 },
       show: ({ key, title, body, opens }: Notification) =>
         run([
@@ -92,7 +92,7 @@ export function createTerminalNotifierDriver(
       withdraw: (key: NotificationKey) => run(['-remove', toGroupId(key)]),
       [Symbol.asyncDispose]: async () => stop.abort(), // what stays on the screen still opens the page
     };
-    return driver;
+    return backend;
   };
 }
 

@@ -13,7 +13,7 @@ export const desktop: ChannelModule = {
  * One way to show banners on a desktop. Calls for one key are made one after the other, never at the same time. Disposing removes
  * the banners that could no longer answer a click.
  */
-export interface DesktopDriver extends AsyncDisposable {
+export interface DesktopBackend extends AsyncDisposable {
   /** What it can do; by default everything. */
   readonly can?: Channel['can'];
   /**
@@ -33,25 +33,25 @@ export interface DesktopIdentity {
   readonly icon: string;
 }
 
-/** Opens a driver that reports to `listener`. */
-export type OpenDriver = (listener: ChannelListener) => DesktopDriver;
+/** Opens a backend that reports to `listener`. */
+export type OpenBackend = (listener: ChannelListener) => DesktopBackend;
 
-/** Opens the channel `desktop` over a driver. */
-export function createDesktopChannel(open: OpenDriver, listener: ChannelListener): Channel {
-  const driver = open(listener);
+/** Opens the channel `desktop` over a backend. */
+export function createDesktopChannel(open: OpenBackend, listener: ChannelListener): Channel {
+  const backend = open(listener);
   return {
     name: 'desktop',
-    can: driver.can ?? ALL,
-    send: (notification) => driver.show(notification),
-    withdraw: (key) => driver.withdraw(key),
-    close: async () => await driver[Symbol.asyncDispose](),
+    can: backend.can ?? ALL,
+    send: (notification) => backend.show(notification),
+    withdraw: (key) => backend.withdraw(key),
+    close: async () => await backend[Symbol.asyncDispose](),
   };
 }
 
 const ALL: Channel['can'] = { replace: true, withdraw: true, buttons: 3 };
 
-/** Creates a driver that shows nothing, and reports why. */
-export function createOffDriver(why: string): OpenDriver {
+/** Creates a backend that shows nothing, and reports why. */
+export function createOffBackend(why: string): OpenBackend {
   return (listener) => {
     listener.state({ is: 'off', why });
     return {

@@ -14,7 +14,7 @@ export {
   toMailKey,
   toOutageKey,
 } from './channel.ts';
-export { createDesktopChannel, createOffDriver, type OpenDriver } from './desktop.ts';
-export { createOsascriptDriver, createTextDriver } from './desktop-commands.ts';
+export { createDesktopChannel, createOffBackend, type OpenBackend } from './desktop.ts';
+export { createOsascriptBackend, createTextBackend } from './desktop-commands.ts';
 export { ChannelQueue } from './queue.ts';
 export { CHANNELS, type ConfiguredChannel, createChannelsSchema, listConfiguredChannels } from './registry.ts';

@@ -3,7 +3,7 @@ import { ACCEPTED_WITHIN_MS, type HookDesk, type Plugin, runWithin, type WakePat
 
 export interface ClaudeHookNeeds {
   readonly desk: HookDesk;
-  /** The way to an agent while no hook of it runs; null: there is none, so the doorbell waits for the next boundary. */
+  /** The way to an agent while no hook of it runs; null: there is none, so the doorbell waits for the next turn boundary. */
   readonly wake: WakePath | null;
   readonly clock: Clock;
 }

@@ -237,23 +237,25 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
     open(persona) {
       const gateStates = listGateStates(persona);
       const at = clock.now();
-      const isMarked = (gateState: GateState): boolean =>
+      const isGateSatisfied = (gateState: GateState): boolean =>
         holds(gateState, { session: gateState.mark?.session ?? '', terminal: null }, at);
-      const isWaiting = gateStates.some((gateState) => gateState.gate.id === DECISION_WAITING && isMarked(gateState));
+      const isWaiting = gateStates.some(
+        (gateState) => gateState.gate.id === DECISION_WAITING && isGateSatisfied(gateState),
+      );
       return gateStates.filter((gateState) => {
         const { gate, isBuiltIn } = gateState;
         if (gate.hook === null || !isCheckedByHook(gateState) || (isBuiltIn && gate.id !== DECISION)) return false;
-        return !isMarked(gateState) && !(gate.check === 'decision-waiting' && isWaiting);
+        return !isGateSatisfied(gateState) && !(gate.check === 'decision-waiting' && isWaiting);
       });
     },
     find: (persona, id) => files.find(persona, id),
     register(persona, gate) {
       const before = files.find(persona, gate.id);
       // The result of one check does not count for another check.
-      const keepsMark = before?.mark?.by !== 'auto' || before.gate.check === gate.check;
+      const isMarkValid = before?.mark?.by !== 'auto' || before.gate.check === gate.check;
       files.write(persona, {
         gate: checkGate(gate),
-        mark: keepsMark ? (before?.mark ?? null) : null,
+        mark: isMarkValid ? (before?.mark ?? null) : null,
         isBuiltIn: false,
       });
     },

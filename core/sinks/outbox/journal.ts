@@ -248,7 +248,7 @@ function openTables(db: Database) {
     `INSERT INTO outbox (seq, persona, event_id, is_mail, line, at, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
   );
-  const watch = db.prepare(
+  const upsertWatcher = db.prepare(
     `INSERT INTO watches (persona, kept, published, newest, sum) VALUES (?, ?, 0, ?, ?)
      ON CONFLICT (persona) DO UPDATE
      SET kept = excluded.kept, newest = max(newest, excluded.newest), sum = excluded.sum`,
@@ -272,7 +272,7 @@ function openTables(db: Database) {
         for (const { persona, kept: saved, newest, at, events, known } of entries) {
           for (const { seq, id, isMail, line } of events)
             event.run(seq, persona, id, isMail ? 1 : 0, line, at, computeEventSum(seq, persona, id, line));
-          watch.run(persona, saved, newest, computeSavedSum(persona, saved));
+          upsertWatcher.run(persona, saved, newest, computeSavedSum(persona, saved));
           if (known !== undefined) things.apply(persona, known);
         }
       }

@@ -403,9 +403,9 @@ describe('what the disk changed', () => {
         ...{ persona: 'ada', content, event_id: toMailEventId('ada', id), wake_class: 'mail' },
       }) as Event;
     await sink.take([event(1, 'pay 100'), event(2, 'hello')], { cursor: 2 }, going);
-    assert.equal(outbox.latest('ada', 10).length, 2);
+    assert.equal(outbox.listNewest('ada', 10).length, 2);
     db.exec("UPDATE outbox SET line = replace(line, '100', '900') WHERE event_id = 'ada:new:1'");
-    for (const rows of [outbox.latest('ada', 10), outbox.after(null, 0, 10), outbox.after('ada', 0, 10)]) {
+    for (const rows of [outbox.listNewest('ada', 10), outbox.after(null, 0, 10), outbox.after('ada', 0, 10)]) {
       const [damaged, whole] = rows.map(({ line }) => parseEventLine(line) as unknown as Record<string, unknown>);
       assert.deepEqual(
         [damaged?.event, damaged?.event_id, damaged?.wake_class],

@@ -158,7 +158,7 @@ function takeOver(
       seq += 1;
       tables.insert({ ...row, seq });
     }
-    tables.setStanding(persona, published, newest);
+    tables.setPublished(persona, published, newest);
   });
   const after = first === 0 ? null : (lines[first - 1]?.event.event_id ?? null);
   return { events: known.slice(first).filter((seq) => seq === null).length, after };
@@ -186,7 +186,7 @@ function openTables(db: Database) {
      ON CONFLICT (event_id, persona) WHERE is_mail = 1 DO NOTHING`,
   );
   const published = db.prepare<{ published: number }>('SELECT published FROM watches WHERE persona = ?');
-  const upsertWatch = db.prepare(
+  const upsertWatcher = db.prepare(
     `INSERT INTO watches (persona, kept, published, newest) VALUES (?, 'null', ?, ?)
      ON CONFLICT (persona) DO UPDATE SET published = excluded.published, newest = max(newest, excluded.newest)`,
   );
@@ -201,8 +201,8 @@ function openTables(db: Database) {
     lastSeq: (): number => last.get()?.seq ?? 0,
     insert: ({ seq, persona, event_id, is_mail, line, at }: OutboxTableRow) =>
       void insert.run(seq, persona, event_id, is_mail, line, at, computeEventSum(seq, persona, event_id, line)),
-    setStanding: (persona: PersonaId, published: number, newest: number) =>
-      void upsertWatch.run(persona, published, newest),
+    setPublished: (persona: PersonaId, published: number, newest: number) =>
+      void upsertWatcher.run(persona, published, newest),
   };
 }
 

@@ -31,7 +31,7 @@ export interface OutboxReader {
   /** Returns the newest `limit` events of mail, oldest first. */
   lastMail(persona: PersonaId, limit: number): readonly Event[];
   /** Returns the newest `limit` events, oldest first. `persona` null: of all personas. */
-  latest(persona: PersonaId | null, limit: number): readonly OutboxRow[];
+  listNewest(persona: PersonaId | null, limit: number): readonly OutboxRow[];
   /** Returns the last event of all personas, where a follower begins that wants only future events. */
   newest(): OutboxRow | null;
 }
@@ -53,8 +53,8 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
   const lastMail = db.prepare<SummedRow>(
     `SELECT ${columns} FROM outbox WHERE persona = ? AND is_mail = 1 ORDER BY seq DESC LIMIT ?`,
   );
-  const selectLatestOfAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT ?`);
-  const selectLatestOfOne = db.prepare<SummedRow>(
+  const selectNewestOfAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT ?`);
+  const selectNewestOfOne = db.prepare<SummedRow>(
     `SELECT ${columns} FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT ?`,
   );
   const newest = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT 1`);
@@ -89,9 +89,9 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
         .flatMap((row) => (isWholeRow(row) ? (parseEventLine(row.line) ?? []) : []))
         .reverse();
     },
-    latest(persona, limit) {
+    listNewest(persona, limit) {
       fill();
-      const rows = persona === null ? selectLatestOfAll.all(limit) : selectLatestOfOne.all(persona, limit);
+      const rows = persona === null ? selectNewestOfAll.all(limit) : selectNewestOfOne.all(persona, limit);
       return rows.map(toRow).reverse();
     },
     newest() {

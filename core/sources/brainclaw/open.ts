@@ -66,7 +66,7 @@ type ProjectsHost = Pick<SourceHost, 'disk' | 'clock' | 'random' | 'log' | 'stat
 
 const RESCAN_MS = 60_000;
 
-interface ProjectWatch {
+interface OpenProject {
   readonly project: FoundProject;
   /** The id that the store itself declares. */
   readonly declaredId: string;
@@ -82,13 +82,13 @@ interface ProjectWatch {
 export function createProjectsService(options: ProjectsServiceOptions, host: ProjectsHost): ProjectsService {
   const { settings, places } = options;
   const { disk, clock, log, put } = host;
-  const byStore = new Map<string, ProjectWatch>();
+  const byStore = new Map<string, OpenProject>();
   const reportedTroubles = new Set<string>();
   /** Ends the wait for the next search early. */
   let search: PeriodicService | null = null;
 
   /** Puts a sheet on the board when it changed, whether or not the counts did. */
-  const publish = (watched: ProjectWatch): void => {
+  const publish = (watched: OpenProject): void => {
     const { sheet, id, named } = watched.source;
     if (sheet === null || sheet === watched.publishedSheet) return;
     watched.publishedSheet = sheet;
@@ -102,19 +102,19 @@ export function createProjectsService(options: ProjectsServiceOptions, host: Pro
     const seed = options.createSeed(project);
     const changed = (): void => publish(watched);
     const { source, hive } = openProjectHive(project, settings, host, { cursor, seed, changed });
-    const watched: ProjectWatch = { project, declaredId, source, handle: null, publishedSheet: null, rev: null };
+    const watched: OpenProject = { project, declaredId, source, handle: null, publishedSheet: null, rev: null };
     byStore.set(project.store, watched);
     watched.handle = host.watch(hive); // starts last, because a report needs the entry in `byStore`
     log.info(`${source.id}: watching ${project.root}`);
   };
 
-  const release = async ({ project, source, handle }: ProjectWatch): Promise<void> => {
+  const release = async ({ project, source, handle }: OpenProject): Promise<void> => {
     byStore.delete(project.store);
     await handle?.release();
     await source[Symbol.asyncDispose]();
   };
 
-  const withdraw = async (watched: ProjectWatch): Promise<void> => {
+  const withdraw = async (watched: OpenProject): Promise<void> => {
     await release(watched);
     const { project, source, handle } = watched;
     handle?.leave();
@@ -140,9 +140,9 @@ export function createProjectsService(options: ProjectsServiceOptions, host: Pro
   ): Promise<void> => {
     const idByStore = new Map(projects.map(({ store, id }) => [store, id]));
     // A project that the settings name is down when it is gone, like an unmounted disk. One that was found by a search is over.
-    const isOver = ({ project, declaredId: said }: ProjectWatch): boolean => {
+    const isOver = ({ project, declaredId }: OpenProject): boolean => {
       if (!project.isNamed && !isThere(project.store)) return true;
-      return said === basename(project.root) && (idByStore.get(project.store) ?? said) !== said; // the store had no id yet
+      return declaredId === basename(project.root) && (idByStore.get(project.store) ?? declaredId) !== declaredId; // the store had no id yet
     };
     for (const watched of [...byStore.values()].filter(isOver)) await withdraw(watched);
     const fresh = projects.filter(({ store }) => !byStore.has(store));

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import type { Clock } from '../../ports/index.ts';
-import { type DirectoryWatch, watchDirectories } from '../directories.node.ts';
+import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 
 /** Receives notices of what may have changed in a store. */
 export interface ProjectStoreListener {
@@ -37,8 +37,8 @@ const JOURNAL_FILE = /^(seg-.*\.jsonl|meta\.json|checkpoints)$/;
  */
 export function watchStore({ store, mail, clock, listener, statOnly }: ProjectChangesOptions): ProjectChanges {
   const directories = watchDirectories({ clock, statOnly });
-  const inboxes = new Map<string, DirectoryWatch>();
-  const directoriesByPath = new Map<string, DirectoryWatch>();
+  const inboxes = new Map<string, DirectoryObserver>();
+  const directoriesByPath = new Map<string, DirectoryObserver>();
   const inbox = join(store, 'coordination', 'inbox');
 
   /** Watches a directory. `names` lists its subdirectories that are checked again when a notice names them. */

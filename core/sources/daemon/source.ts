@@ -19,7 +19,7 @@ import {
 } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import { type Disk, getErrno } from '../../state/index.ts';
-import { type DirectoryWatch, watchDirectories } from '../directories.node.ts';
+import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { Persona, PollResult, Source } from '../source.ts';
 import { createTimers, cut } from '../timers.ts';
 import {
@@ -286,20 +286,20 @@ interface DaemonListener {
 /** Reports changes of the daemons. It modifies none of their files. */
 interface DaemonChanges extends Disposable {
   /** Watches exactly these daemons from now on. Null: the configuration cannot be read, so no process is known to watch. */
-  follow(daemons: ReadonlyMap<string, DaemonWatchPlaces | null>): void;
+  follow(daemons: ReadonlyMap<string, DaemonProcessPlaces | null>): void;
 }
 
-type DaemonWatchPlaces = Pick<DaemonPlaces, 'runtime' | 'socket' | 'token' | 'metrics'>;
+type DaemonProcessPlaces = Pick<DaemonPlaces, 'runtime' | 'socket' | 'token' | 'metrics'>;
 
 /** Watches the directory of installed daemons, each configuration in it, and the runtime directory of each daemon. */
 function watchDaemons(dir: string, clock: Clock, listener: DaemonListener): DaemonChanges {
   const directories = watchDirectories({ clock, statOnly: false });
   const followed = new Map<string, { readonly runtime: string | null; readonly stack: DisposableStack }>();
-  const processes = new Map<string, DirectoryWatch>();
+  const processes = new Map<string, DirectoryObserver>();
   const parents = new Set<string>();
   directories.add(dir, () => listener.installed(), 'always');
 
-  function watchDaemon(name: string, places: DaemonWatchPlaces | null): DisposableStack {
+  function watchDaemon(name: string, places: DaemonProcessPlaces | null): DisposableStack {
     const stack = new DisposableStack();
     const onConfigChange = (file: string | null): void => {
       if (file === null || file === 'daemon.json') listener.installed();

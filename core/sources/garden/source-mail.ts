@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
-import { type DirectoryWatch, watchDirectories } from '../directories.node.ts';
+import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { Checkpoint, SetItem } from '../source.ts';
 import { cut, sanitizeText } from '../timers.ts';
 import {
@@ -219,8 +219,8 @@ const BOX_FILE = /\.msg(\.delivered)?(\.read)?$|^inbox\.signal$/;
 export function watchStore({ places, clock, listener, statOnly }: GardenChangesOptions): GardenChanges {
   const { sessions, mailbox, receivers } = places;
   const directories = watchDirectories({ clock, statOnly });
-  const boxes = new Map<string, DirectoryWatch>();
-  const storeDirectories = new Map<string, DirectoryWatch>();
+  const boxes = new Map<string, DirectoryObserver>();
+  const storeDirectories = new Map<string, DirectoryObserver>();
 
   for (const parent of new Set([sessions, mailbox, receivers].map((path) => dirname(path)))) {
     directories.add(

@@ -3,13 +3,13 @@ import type { Clock, Log, Spawn } from '../../../../core/ports/index.ts';
 import type { NoBus, SessionBus } from '../../../desktop/index.ts';
 import type { ClickTarget } from '../../../open/index.ts';
 import { isProgram, type ProgramEnv, programOnPath } from '../../../programs.node.ts';
-import { createOffDriver, type DesktopIdentity, type OpenDriver } from '../desktop.ts';
-import { createOsascriptDriver, createTerminalNotifierDriver } from '../desktop-commands.ts';
-import { createDbusDriver } from './dbus.ts';
-import { createMacHelperDriver, createToasterDriver, type VendoredOptions } from './node-notifier.node.ts';
-import { createNotifySendDriver } from './notify-send.node.ts';
+import { createOffBackend, type DesktopIdentity, type OpenBackend } from '../desktop.ts';
+import { createOsascriptBackend, createTerminalNotifierBackend } from '../desktop-commands.ts';
+import { createDbusBackend } from './dbus.ts';
+import { createMacHelperBackend, createToasterBackend, type VendoredOptions } from './node-notifier.node.ts';
+import { createNotifySendBackend } from './notify-send.node.ts';
 
-export interface DriverOptions {
+export interface BackendOptions {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly env: ProgramEnv;
@@ -36,76 +36,77 @@ const MAC = {
 };
 
 /** Chooses, once at start, how notifications are shown on this desktop. Logs one line when there is a way. */
-export async function chooseDriver(options: DriverOptions): Promise<OpenDriver> {
-  const { description, driver } = await choosePlatformDriver(options);
+export async function chooseBackend(options: BackendOptions): Promise<OpenBackend> {
+  const { description, backend } = await choosePlatformBackend(options);
   if (description !== 'off') options.log.info(`notifications: ${description}`); // else the listener gets the reason
-  return driver;
+  return backend;
 }
 
-async function choosePlatformDriver(options: DriverOptions): Promise<{ description: string; driver: OpenDriver }> {
+async function choosePlatformBackend(options: BackendOptions): Promise<{ description: string; backend: OpenBackend }> {
   switch (options.platform) {
     case 'darwin':
-      return chooseMacDriver(options);
+      return chooseMacBackend(options);
     case 'win32':
       return {
         description: 'by node-notifier (SnoreToast)',
-        driver: await createToasterDriver(options.sound, options.clock, options.vendored),
+        backend: await createToasterBackend(options.sound, options.clock, options.vendored),
       };
     default:
-      return chooseLinuxDriver(options);
+      return chooseLinuxBackend(options);
   }
 }
 
-async function chooseLinuxDriver({
+async function chooseLinuxBackend({
   identity,
   sound,
   bus,
   env,
   platform,
   clock,
-}: DriverOptions): Promise<{ description: string; driver: OpenDriver }> {
+}: BackendOptions): Promise<{ description: string; backend: OpenBackend }> {
   if (bus.is === 'none') return createOffChoice(bus.why);
-  if (bus.state.is === 'connected') return { description: 'by D-Bus', driver: createDbusDriver(bus, identity, sound) };
+  if (bus.state.is === 'connected')
+    return { description: 'by D-Bus', backend: createDbusBackend(bus, identity, sound) };
   // A bus that exists but refuses us may still accept libnotify.
   const file = programOnPath('notify-send', env, platform);
   if (file !== null) {
-    const driver = await createNotifySendDriver(file, identity, sound, env, clock).catch(() => null); // no libnotify then
-    if (driver !== null) return { description: `by ${file}, since the session bus is out of reach`, driver };
+    const backend = await createNotifySendBackend(file, identity, sound, env, clock).catch(() => null); // no libnotify then
+    if (backend !== null) return { description: `by ${file}, since the session bus is out of reach`, backend };
   }
   return {
     description: 'by D-Bus, as soon as the session bus answers',
-    driver: createDbusDriver(bus, identity, sound),
+    backend: createDbusBackend(bus, identity, sound),
   };
 }
 
-async function chooseMacDriver(options: DriverOptions): Promise<{ description: string; driver: OpenDriver }> {
+async function chooseMacBackend(options: BackendOptions): Promise<{ description: string; backend: OpenBackend }> {
   const { env, platform, arch, spawn, clock, toPageUrl, sound } = options;
   const mac = options.mac ?? MAC;
   const own = programOnPath('terminal-notifier', env, platform, mac.beside);
   if (own !== null && (await readMajorVersion(own, env)) >= 3) {
     return {
       description: `by ${own}`,
-      driver: createTerminalNotifierDriver(own, dropUndefined(env), spawn, toPageUrl, sound),
+      backend: createTerminalNotifierBackend(own, dropUndefined(env), spawn, toPageUrl, sound),
     };
   }
   if (arch === 'x64' || (await readOutput(mac.arch, ['-x86_64', '/usr/bin/true'], env)) !== null) {
     return {
       description: 'by node-notifier (terminal-notifier)',
-      driver: await createMacHelperDriver(toPageUrl, sound, clock, options.vendored),
+      backend: await createMacHelperBackend(toPageUrl, sound, clock, options.vendored),
     };
   }
   if (isProgram(mac.osascript)) {
     const hint = 'for clicks: brew install terminal-notifier';
     return {
       description: `by osascript, without clicks (${hint})`,
-      driver: createOsascriptDriver(mac.osascript, dropUndefined(env), spawn, sound),
+      backend: createOsascriptBackend(mac.osascript, dropUndefined(env), spawn, sound),
     };
   }
   return createOffChoice('neither terminal-notifier nor osascript was found');
 }
 
-function createOffChoice(why: string): { description: string; driver: OpenDriver } {
-  return { description: 'off', driver: createOffDriver(why) };
+function createOffChoice(why: string): { description: string; backend: OpenBackend } {
+  return { description: 'off', backend: createOffBackend(why) };
 }
 
 /** Parses `terminal-notifier 3.0.0.` to 3. Returns 0 when there is no version. */

@@ -7,8 +7,8 @@ import { type RecordedCall, startStandInDaemon } from '../../../../test/kit/stan
 import { openSessionBus, type SessionBus } from '../../../desktop/index.ts';
 import { getAssetPath } from '../../../package.node.ts';
 import type { ChannelListener, ChannelState, Notification, NotificationKey, NotificationPart } from '../channel.ts';
-import type { DesktopDriver } from '../desktop.ts';
-import { createDbusDriver } from './dbus.ts';
+import type { DesktopBackend } from '../desktop.ts';
+import { createDbusBackend } from './dbus.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: getAssetPath('icons/44/up-none.png') };
 const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
@@ -28,7 +28,7 @@ function banner(part: Partial<Notification> = {}): Notification {
   };
 }
 
-/** Writes down what a driver tells. */
+/** Writes down what a backend tells. */
 class Heard implements ChannelListener {
   readonly clicks: [NotificationKey, NotificationPart, string | null][] = [];
   readonly closes: [NotificationKey, string][] = [];
@@ -60,14 +60,14 @@ describe('a real notification daemon (dunst)', () => {
   const missing = desktopMissing();
   const stack = new AsyncDisposableStack();
   let desktop: Desktop;
-  let driver: DesktopDriver;
+  let backend: DesktopBackend;
   const heard = new Heard();
 
   before(async () => {
     if (missing !== null) return;
     desktop = stack.use(await startDesktop({ host: 'none' }));
     const bus = stack.use(await join(desktop));
-    driver = stack.use(createDbusDriver(bus, IDENTITY, true)(heard));
+    backend = stack.use(createDbusBackend(bus, IDENTITY, true)(heard));
     await heard.until('dunst', (h) => h.states.length > 0);
   });
   after(() => stack.disposeAsync());
@@ -79,7 +79,7 @@ describe('a real notification daemon (dunst)', () => {
 
   test('a banner appears with its action, hints and urgency', async (t) => {
     if (needs(t, missing)) return;
-    await driver.show(banner());
+    await backend.show(banner());
     const shown = await desktop.notifications.wait(/^ada: 1 new\nbob: hi$/);
     assert.equal(shown.app, 'Hivebar');
     assert.deepEqual(shown.actions, ['default', 'Open']);
@@ -94,7 +94,7 @@ describe('a real notification daemon (dunst)', () => {
   test('its buttons come after the click on the banner itself; without sound it says so', async (t) => {
     if (needs(t, missing)) return;
     const bus = stack.use(await join(desktop));
-    await using silent = createDbusDriver(bus, IDENTITY, false)(new Heard());
+    await using silent = createDbusBackend(bus, IDENTITY, false)(new Heard());
     const action = { name: 'open', params: {} };
     const buttons = [
       { id: 'open', label: 'Open session', action } as const,
@@ -109,7 +109,7 @@ describe('a real notification daemon (dunst)', () => {
   test('the next one with its key takes its place', async (t) => {
     if (needs(t, missing)) return;
     const [first] = await desktop.notifications.open();
-    await driver.show(banner({ title: 'ada: 2 new' }));
+    await backend.show(banner({ title: 'ada: 2 new' }));
     const second = await desktop.notifications.wait(/^ada: 2 new/);
     assert.equal(second.id, first?.id);
     assert.equal(second.replaces, first?.id);
@@ -118,7 +118,7 @@ describe('a real notification daemon (dunst)', () => {
 
   test('S8: the daemon has body-markup: the text is shown literally, the summary is not escaped', async (t) => {
     if (needs(t, missing)) return;
-    await driver.show(banner({ key: 'mail:bo', title: S8, body: S8 }));
+    await backend.show(banner({ key: 'mail:bo', title: S8, body: S8 }));
     const shown = await desktop.notifications.wait(/Chips/);
     assert.equal(shown.summary, S8);
     assert.equal(shown.body, S8_AS_MARKUP);
@@ -126,7 +126,7 @@ describe('a real notification daemon (dunst)', () => {
 
   test('an outage is critical', async (t) => {
     if (needs(t, missing)) return;
-    await driver.show(
+    await backend.show(
       banner({ key: 'outage:kijito', is: 'outage', title: 'kijito down: 60 personas', urgency: 'critical' }),
     );
     const shown = await desktop.notifications.wait(/kijito down/);
@@ -155,16 +155,16 @@ describe('a real notification daemon (dunst)', () => {
     assert.equal((await desktop.notifications.open()).length, before.length - 1);
   });
 
-  test('a banner is withdrawn, and what is left goes with the driver', async (t) => {
+  test('a banner is withdrawn, and what is left goes with the backend', async (t) => {
     if (needs(t, missing)) return;
-    await driver.show(banner({ key: 'mail:cy', title: 'cy: 1 new' }));
-    await driver.show(banner({ key: 'mail:di', title: 'di: 1 new' }));
-    await driver.withdraw('mail:cy');
+    await backend.show(banner({ key: 'mail:cy', title: 'cy: 1 new' }));
+    await backend.show(banner({ key: 'mail:di', title: 'di: 1 new' }));
+    await backend.withdraw('mail:cy');
     await poll(
       () => 'withdrawal',
       async () => !(await desktop.notifications.open()).some((s) => s.summary.startsWith('cy')) || null,
     );
-    await driver[Symbol.asyncDispose]();
+    await backend[Symbol.asyncDispose]();
     await poll(
       () => 'an empty screen',
       async () => (await desktop.notifications.open()).length === 0 || null,
@@ -188,16 +188,16 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('S19: no daemon: said once, every banner refused; one that comes later is used', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
+    await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
     await heard.until('a state', (h) => h.states.length > 0);
-    for (let i = 0; i < 5; i += 1) await assert.rejects(driver.show(banner()), /no notification daemon/);
+    for (let i = 0; i < 5; i += 1) await assert.rejects(backend.show(banner()), /no notification daemon/);
     assert.deepEqual(heard.states, [{ is: 'unavailable', why: 'no notification daemon' }]);
     const calls: RecordedCall[] = [];
     await using bus = await join(desktop);
     using _daemon = await startStandInDaemon(bus, ['body', 'actions'], calls);
     await heard.until('the daemon', (h) => h.states.length > 1);
     assert.deepEqual(heard.states[1], { is: 'ready', by: 'D-Bus, stand-in 1' });
-    await driver.show(banner());
+    await backend.show(banner());
     assert.equal(calls.length, 1);
   });
 
@@ -208,9 +208,9 @@ describe('stand-in daemons, on a bus that has none', () => {
       await using bus = await join(desktop);
       using _daemon = await startStandInDaemon(bus, capabilities, calls);
       const heard = new Heard();
-      await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
+      await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
-      await driver.show(banner({ title: 'ada: 1 new', body: S8 }));
+      await backend.show(banner({ title: 'ada: 1 new', body: S8 }));
       return calls[0]?.args.slice(3, 6) ?? [];
     };
     assert.deepEqual(await seen(['body', 'actions']), ['ada: 1 new', S8, ['default', 'Open']]);
@@ -233,9 +233,9 @@ describe('stand-in daemons, on a bus that has none', () => {
       },
     ]);
     const heard = new Heard();
-    await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
+    await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
     await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
-    await driver.show(banner());
+    await backend.show(banner());
     forged.emit('org.freedesktop.Notifications', 'ActionInvoked', [1, 'default']);
     forged.emit('org.freedesktop.Notifications', 'NotificationClosed', [1, 2]);
     await stranger.call({
@@ -261,7 +261,7 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('a daemon that leaves in the middle of a call, with another behind it: the banner is shown by that one', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
+    await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
     await using next = await join(desktop);
     const first = await join(desktop);
     const calls: RecordedCall[] = [];
@@ -275,7 +275,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       iface: 'org.freedesktop.DBus.Peer',
       member: 'Ping',
     });
-    const showing = driver.show(banner());
+    const showing = backend.show(banner());
     await first[Symbol.asyncDispose](); // before it has read the question
     using _daemon = await coming;
     await showing;
@@ -288,12 +288,12 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {
     if (needs(t, missing)) return;
     const heard = new Heard();
-    await using driver = createDbusDriver(ours, IDENTITY, true)(heard);
+    await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
     {
       await using bus = await join(desktop);
       using _daemon = await startStandInDaemon(bus, ['body'], []);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
-      await driver.show(banner());
+      await backend.show(banner());
     }
     await heard.until('its end', (h) => h.states.at(-1)?.is === 'unavailable');
     assert.deepEqual(heard.closes, [['mail:ada', 'channel']]);
@@ -301,7 +301,7 @@ describe('stand-in daemons, on a bus that has none', () => {
     await using bus = await join(desktop);
     using _daemon = await startStandInDaemon(bus, ['body'], calls);
     await heard.until('the next', (h) => h.states.at(-1)?.is === 'ready');
-    await driver.show(banner());
+    await backend.show(banner());
     assert.equal(calls[0]?.args[1], 0, 'replaces nothing');
   });
 });

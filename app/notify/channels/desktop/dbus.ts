@@ -3,10 +3,10 @@ import type { ChannelListener, ChannelState, NotificationPart } from '../channel
 import { ANSWERS, type Notification, type NotificationButton, type NotificationKey } from '../channel.ts';
 import {
   CATEGORY,
-  type DesktopDriver,
+  type DesktopBackend,
   type DesktopIdentity,
   escapeMarkup,
-  type OpenDriver,
+  type OpenBackend,
   SOUND,
 } from '../desktop.ts';
 
@@ -48,11 +48,11 @@ interface NotificationDaemon {
  * Shows notifications over D-Bus (Desktop Notifications Specification 1.2). Each key has one id, so a newer banner replaces the
  * older one. If the notification daemon restarts, appears late or is missing, that is a state and not an error.
  */
-export function createDbusDriver(bus: SessionBus, identity: DesktopIdentity, sound: boolean): OpenDriver {
-  return (listener) => new DbusDriver(bus, identity, sound, listener);
+export function createDbusBackend(bus: SessionBus, identity: DesktopIdentity, sound: boolean): OpenBackend {
+  return (listener) => new DbusBackend(bus, identity, sound, listener);
 }
 
-class DbusDriver implements DesktopDriver {
+class DbusBackend implements DesktopBackend {
   readonly #bus: SessionBus;
   readonly #identity: DesktopIdentity;
   readonly #sound: boolean;
@@ -156,7 +156,7 @@ class DbusDriver implements DesktopDriver {
     if (before?.owner === owner) return;
     this.#daemon = owner === null ? null : createNotificationDaemon(owner);
     for (const key of before?.ids.keys() ?? []) this.#listener.closed(key, 'channel');
-    if (this.#daemon === null) this.#lookForActivatable();
+    if (this.#daemon === null) this.#findActivatable();
     else this.#describe(this.#daemon);
   }
 
@@ -166,7 +166,7 @@ class DbusDriver implements DesktopDriver {
   }
 
   /** Nobody owns the name, but the bus may know a program that it can start for it. */
-  #lookForActivatable(): void {
+  #findActivatable(): void {
     if (this.#bus.state.is !== 'connected') {
       this.#tell({ is: 'unavailable', why: 'no session bus' });
       return;

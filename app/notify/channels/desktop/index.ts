@@ -1,1 +1,1 @@
-export { chooseDriver, type DriverOptions } from './choose.node.ts';
+export { type BackendOptions, chooseBackend } from './choose.node.ts';

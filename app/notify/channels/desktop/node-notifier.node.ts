@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../../../core/ports/index.ts';
 import type { ClickTarget } from '../../../open/index.ts';
 import type { ChannelListener, Notification, NotificationKey } from '../channel.ts';
-import { type DesktopDriver, escapeArgument, OpenBanners, type OpenDriver, toGroupId } from '../desktop.ts';
+import { type DesktopBackend, escapeArgument, type OpenBackend, OpenBanners, toGroupId } from '../desktop.ts';
 
 /** A failure shows within this time. A helper that runs longer waits for a person. */
 const FAILS_WITHIN_MS = 500;
@@ -32,15 +32,15 @@ export interface VendoredOptions {
  * Rosetta. The helper opens the page itself on a click. It gets no `timeout` and no `wait`, because either would close the banner
  * after seconds.
  */
-export async function createMacHelperDriver(
+export async function createMacHelperBackend(
   toPageUrl: (opens: ClickTarget) => string,
   sound: boolean,
   clock: Clock,
   { customPath }: VendoredOptions = {},
-): Promise<OpenDriver> {
+): Promise<OpenBackend> {
   const { default: notifier } = await import('node-notifier');
   const center = new notifier.NotificationCenter(customPath === undefined ? {} : { customPath });
-  return createHelperDriver(clock, {
+  return createHelperBackend(clock, {
     by: 'node-notifier (terminal-notifier)',
     show: ({ key, title, body, opens }, answer) => {
       const request = {
@@ -67,13 +67,13 @@ export async function createMacHelperDriver(
  * a helper that crashed for one that showed its banner. It gets no `appID`, because with one no click is reported. A toast that
  * moved to the Action Centre reports nothing any more.
  */
-export async function createToasterDriver(
+export async function createToasterBackend(
   sound: boolean,
   clock: Clock,
   { customPath }: VendoredOptions = {},
-): Promise<OpenDriver> {
+): Promise<OpenBackend> {
   const file = customPath ?? findSnoreToast(process.arch);
-  return createHelperDriver(clock, {
+  return createHelperBackend(clock, {
     by: 'node-notifier (SnoreToast)',
     show: ({ key, title, body }, answer) => {
       const texts = ['-t', toToastText(title), '-m', toToastText(body === '' ? ' ' : body)];
@@ -92,14 +92,14 @@ export async function createToasterDriver(
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these two are what it is about
 const toToastText = (text: string): string => escapeArgument(text.replace(/[\0\x1b]/g, ''));
 
-function createHelperDriver(clock: Clock, helper: NotifierHelper): OpenDriver {
+function createHelperBackend(clock: Clock, helper: NotifierHelper): OpenBackend {
   return (listener) => {
     listener.state({ is: 'ready', by: helper.by });
-    return new HelperDriver(clock, helper, listener);
+    return new HelperBackend(clock, helper, listener);
   };
 }
 
-class HelperDriver implements DesktopDriver {
+class HelperBackend implements DesktopBackend {
   readonly #clock: Clock;
   readonly #helper: NotifierHelper;
   readonly #listener: ChannelListener;

@@ -1,7 +1,14 @@
 import type { Clock } from '../../../../core/ports/index.ts';
 import { type ProgramEnv, type RunningProgram, startProgram } from '../../../programs.node.ts';
 import type { ChannelListener, Notification, NotificationKey } from '../channel.ts';
-import { CATEGORY, type DesktopDriver, type DesktopIdentity, OpenBanners, type OpenDriver, SOUND } from '../desktop.ts';
+import {
+  CATEGORY,
+  type DesktopBackend,
+  type DesktopIdentity,
+  type OpenBackend,
+  OpenBanners,
+  SOUND,
+} from '../desktop.ts';
 
 /** A failure shows within this time (no notification daemon: 0.24 s). A process that runs longer waits for a person. */
 const FAILS_WITHIN_MS = 700;
@@ -13,20 +20,20 @@ const MOST_OPEN = 10;
  * Shows notifications with libnotify's `notify-send`, where the bus itself is out of reach. Clicks need `-A` (libnotify 0.8),
  * which is looked for in `--help`. A banner cannot be replaced, so the older one is closed.
  */
-export async function createNotifySendDriver(
+export async function createNotifySendBackend(
   file: string,
   identity: DesktopIdentity,
   sound: boolean,
   env: ProgramEnv,
   clock: Clock,
-): Promise<OpenDriver> {
+): Promise<OpenBackend> {
   const probe = startProgram(file, ['--help'], env, clock);
   await probe.waitUntilStable(PROBE_MS);
   const { stdout } = await probe.ended;
   const clicks = stdout.includes('--action');
   return (listener) => {
     listener.state({ is: 'ready', by: clicks ? 'notify-send' : 'notify-send, without clicks' });
-    return new NotifySendDriver({ file, identity, sound, clicks, env, clock, listener });
+    return new NotifySendBackend({ file, identity, sound, clicks, env, clock, listener });
   };
 }
 
@@ -41,7 +48,7 @@ interface NotifySendNeeds {
   readonly listener: ChannelListener;
 }
 
-class NotifySendDriver implements DesktopDriver {
+class NotifySendBackend implements DesktopBackend {
   readonly #needs: NotifySendNeeds;
   readonly #open = new OpenBanners<RunningProgram>(MOST_OPEN);
 

@@ -226,7 +226,7 @@ function startCollecting(from: TailStart): TailCollector {
   let projection: Projection | null = null;
   let asking = new Map<string, AttentionReason>();
   let highest = 0;
-  let takenPositions: ReadonlyMap<string, number> | null = null;
+  let storePositions: ReadonlyMap<string, number> | null = null;
   let chosen: TailRecord[] = [];
   let behind: TailRecord[] = [];
   let skipped: Skip[] = [];
@@ -236,7 +236,7 @@ function startCollecting(from: TailStart): TailCollector {
     [chosen, behind, skipped, skips] = [[], [], [], 0];
   };
   const collect = (record: TailRecord): void => {
-    if (takenPositions !== null && record.byte >= (takenPositions.get(record.segment) ?? 0)) behind.push(record);
+    if (storePositions !== null && record.byte >= (storePositions.get(record.segment) ?? 0)) behind.push(record);
     if (from.is === 'since' && record.seq <= from.seq) return;
     chosen.push(record);
     if (from.is === 'last' && chosen.length > from.records) chosen.shift();
@@ -269,9 +269,9 @@ function startCollecting(from: TailStart): TailCollector {
       if (skipped.length < MOST_SKIPPED) skipped.push(skip);
     },
     take: (positions, isOther) => {
-      const batch: TailBatch = { records: takenPositions === null || isOther ? chosen : behind, skips, skipped };
+      const batch: TailBatch = { records: storePositions === null || isOther ? chosen : behind, skips, skipped };
       forget();
-      if (positions !== null) takenPositions = new Map(positions.map(({ name, offset }) => [name, offset]));
+      if (positions !== null) storePositions = new Map(positions.map(({ name, offset }) => [name, offset]));
       return batch;
     },
   };

@@ -117,7 +117,10 @@ export async function showMarkers({ flags }: GardenArgs, context: GardenContext)
     ...[kind, marker.owner, `${marker.ownerPid}`, marker.isOfRecord ? 'as its record' : 'not as its record'],
     displayName(`${marker.gardenId}  ${marker.backend}`),
   ];
-  const rows = [...receivers.map((marker) => row('receiver', marker)), ...senders.map((one) => row('sender', one))];
+  const rows = [
+    ...receivers.map((marker) => row('receiver', marker)),
+    ...senders.map((sender) => row('sender', sender)),
+  ];
   if (rows.length > 0) io.out(formatTable([['KIND', 'OWNER', 'PID', 'SESSION', 'CITIZEN'], ...rows], [2]));
   else io.out('no markers\n');
   reportDefects(context, defects);

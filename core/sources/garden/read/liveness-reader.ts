@@ -14,7 +14,7 @@ import {
   toReceiverPath,
 } from './agent-liveness.ts';
 import { type MetaRecord, NATIVE_BACKENDS } from './record.ts';
-import { COARSE_MS, isSettled, toStamp } from './records.ts';
+import { COARSE_MS, isStampProof, toStamp } from './records.ts';
 import type { SocketListener } from './socket.node.ts';
 import type { Defect } from './store.ts';
 
@@ -90,7 +90,7 @@ export function createLivenessReader(
     for (const backend of NATIVE_BACKENDS) {
       try {
         const stat = disk.files.lstat(join(places.senders, backend));
-        if (stat !== null && !isSettled(stat, at)) return null;
+        if (stat !== null && !isStampProof(stat, at)) return null;
         stamps.push(stat === null ? '' : toStamp(stat));
       } catch {
         return null; // the reader of the directory says why

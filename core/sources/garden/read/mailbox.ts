@@ -12,7 +12,7 @@ import {
   requireTextOrNull,
   type Times,
 } from './record.ts';
-import { isSettled, toStamp } from './records.ts';
+import { isStampProof, toStamp } from './records.ts';
 import {
   findFileDefect,
   listNames,
@@ -236,7 +236,7 @@ export interface BoxReader {
 
 interface CachedBox extends BoxReading {
   readonly stamp: string;
-  readonly isSettled: boolean;
+  readonly isStampProof: boolean;
 }
 
 const NO_BOX: BoxReading = { box: { is: 'none' }, errors: [] };
@@ -259,7 +259,7 @@ export function createBoxReader(disk: Disk, mailbox: string, now: () => Instant)
       })),
     };
     if (statResult.is !== 'stat' || box.is !== 'box') return reading;
-    return { ...reading, stamp: toStamp(statResult.stat), isSettled: isSettled(statResult.stat, at) };
+    return { ...reading, stamp: toStamp(statResult.stat), isStampProof: isStampProof(statResult.stat, at) };
   }
 
   function findReceiptErrors(gardenId: string): readonly Defect[] {
@@ -277,7 +277,7 @@ export function createBoxReader(disk: Disk, mailbox: string, now: () => Instant)
       const mailboxStat = readStat(disk, mailbox);
       if (mailboxStat !== null && mailboxStat.kind !== 'directory') listNames(disk, mailbox); // a link to a directory is accepted
       const known = cache.get(gardenId);
-      if (isSure && known?.isSettled === true) {
+      if (isSure && known?.isStampProof === true) {
         const statResult = tryStat(disk, toBoxPath(mailbox, gardenId));
         if (statResult.is === 'stat' && toStamp(statResult.stat) === known.stamp) return known;
       }

@@ -40,7 +40,7 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
   const never = new AbortController().signal;
   let files = new Map<string, CachedRecord>();
   let last = NOTHING;
-  let known: { readonly stamp: string; readonly isSettled: boolean } | null = null;
+  let known: { readonly stamp: string; readonly isStampProof: boolean } | null = null;
   let doubtAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<RecordListing> | null = null;
   let next: Promise<RecordListing> | null = null;
@@ -50,19 +50,19 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
     const sessionsStat = readStat(disk, sessions);
     const stamp = sessionsStat === null ? '' : toStamp(sessionsStat);
     const isDoubted = clock.monotonic() >= doubtAt;
-    if (!isDoubted && known !== null && known.stamp === stamp && known.isSettled) return last;
+    if (!isDoubted && known !== null && known.stamp === stamp && known.isStampProof) return last;
     const owners = readOwners(disk, sessions);
     const before = files;
     const after = new Map<string, CachedRecord>();
     let isSame = true;
     let read = 0;
-    let areSettled = true;
+    let areStampsProof = true;
     const listed = listNames(disk, sessions).filter(isRecordName);
     for (const filename of addMissed(listed, before)) {
       const stat = tryLstat(join(sessions, filename));
       const isOld = stat !== null && stat.ctimeMs < at - COARSE_MS;
       const fileStamp = isOld ? toStamp(stat) : null;
-      areSettled &&= isOld;
+      areStampsProof &&= isOld;
       const was = before.get(filename);
       if (was !== undefined && fileStamp !== null && was.stamp === fileStamp) {
         after.set(filename, was);
@@ -74,7 +74,7 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
       read += 1;
       if (read % AT_ONCE === 0) await clock.sleep(0, never);
     }
-    known = { stamp, isSettled: sessionsStat === null || (areSettled && isSettled(sessionsStat, at)) };
+    known = { stamp, isStampProof: sessionsStat === null || (areStampsProof && isStampProof(sessionsStat, at)) };
     if (isDoubted) doubtAt = clock.monotonic() + DOUBT_MS;
     if (!isSame || after.size !== before.size) {
       const listing = toListing([...after.values()].map(({ entry }) => entry));
@@ -145,6 +145,6 @@ export const COARSE_MS = 100;
  * Whether an unchanged stamp proves that a directory has the same names as at `readAt`, just before it was read. It does not when
  * the directory changed right then, because a later change could have the same time. Behind a symlink nothing is known.
  */
-export function isSettled({ kind, ctimeMs }: Stat, readAt: Instant): boolean {
+export function isStampProof({ kind, ctimeMs }: Stat, readAt: Instant): boolean {
   return kind === 'directory' && ctimeMs < readAt - COARSE_MS;
 }

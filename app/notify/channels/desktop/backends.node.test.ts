@@ -10,11 +10,11 @@ import { needs } from '../../../../test/kit/require.ts';
 import type { ClickTarget } from '../../../open/index.ts';
 import { programOnPath } from '../../../programs.node.ts';
 import type { ChannelListener, ChannelState, Notification, NotificationKey, NotificationPart } from '../channel.ts';
-import type { DesktopDriver, OpenDriver } from '../desktop.ts';
+import type { DesktopBackend, OpenBackend } from '../desktop.ts';
 import { toGroupId } from '../desktop.ts';
-import { chooseDriver, type DriverOptions } from './choose.node.ts';
-import { createMacHelperDriver, createToasterDriver } from './node-notifier.node.ts';
-import { createNotifySendDriver } from './notify-send.node.ts';
+import { type BackendOptions, chooseBackend } from './choose.node.ts';
+import { createMacHelperBackend, createToasterBackend } from './node-notifier.node.ts';
+import { createNotifySendBackend } from './notify-send.node.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: '/icon.png' };
 const PAGE = 'http://127.0.0.1:7475/';
@@ -22,7 +22,7 @@ const pageOf = (opens: ClickTarget): string => (opens.is === 'persona' ? `${PAGE
 
 // Where named pipes of Windows are files of this folder; and nothing here may write into the project.
 const here = process.cwd();
-const elsewhere = fs.mkdtempSync(join(os.tmpdir(), 'hivebar-drivers-'));
+const elsewhere = fs.mkdtempSync(join(os.tmpdir(), 'hivebar-backends-'));
 before(() => process.chdir(elsewhere));
 after(() => {
   process.chdir(here);
@@ -151,14 +151,14 @@ describe('macOS, own terminal-notifier', () => {
   const made = async (t: TestContext, version = '3.0.0', sound = false) => {
     const stand = standIns(t);
     stand.add('terminal-notifier', `if (args[0] === '-version') console.log('terminal-notifier ${version}.');`);
-    const { driver, lines, heard } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64', sound });
-    return { stand, driver, lines, heard };
+    const { backend, lines, heard } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64', sound });
+    return { stand, backend, lines, heard };
   };
 
   test('version 3 on PATH is called directly, opens the page itself, and replaces by its group', async (t) => {
-    const { stand, driver, lines } = await made(t);
-    await driver.show(banner());
-    await driver.withdraw('mail:ada');
+    const { stand, backend, lines } = await made(t);
+    await backend.show(banner());
+    await backend.withdraw('mail:ada');
     const group = toGroupId('mail:ada');
     assert.deepEqual(stand.calls('terminal-notifier').slice(1), [
       ['-title', 'ada: 1 new', '-message', 'bob: hi', '-group', group, '-open', `${PAGE}#ada`],
@@ -168,8 +168,8 @@ describe('macOS, own terminal-notifier', () => {
   });
 
   test('S7: hostile text arrives as one argument each, and never as an option', async (t) => {
-    const { stand, driver } = await made(t);
-    for (const text of HOSTILE) await driver.show(banner({ title: text, body: text }));
+    const { stand, backend } = await made(t);
+    for (const text of HOSTILE) await backend.show(banner({ title: text, body: text }));
     const seen = stand.calls('terminal-notifier').slice(1);
     for (const [i, text] of HOSTILE.entries()) {
       assert.equal(seen[i]?.[1]?.replace(/^\u200b/, ''), text);
@@ -180,8 +180,8 @@ describe('macOS, own terminal-notifier', () => {
   });
 
   test('with sound it asks for one', async (t) => {
-    const { stand, driver } = await made(t, '3.0.0', true);
-    await driver.show(banner());
+    const { stand, backend } = await made(t, '3.0.0', true);
+    await backend.show(banner());
     assert.deepEqual(stand.calls('terminal-notifier').at(-1)?.slice(-2), ['-sound', 'default']);
   });
 
@@ -202,7 +202,7 @@ describe('macOS, node-notifier', () => {
        await wait(args[args.indexOf('-message') + 1].replaceAll('"', ''));
        console.log(JSON.stringify({ activationType: args.join(' ').includes('two') ? 'contentsClicked' : 'timeout' }));`,
     );
-    const { driver, heard, lines } = await chosen(t, stand, {
+    const { backend, heard, lines } = await chosen(t, stand, {
       platform: 'darwin',
       arch: 'arm64',
       vendored: { customPath },
@@ -210,8 +210,8 @@ describe('macOS, node-notifier', () => {
     assert.deepEqual(lines, ['info notifications: by node-notifier (terminal-notifier)']);
     assert.deepEqual(stand.calls('arch'), [['-x86_64', '/usr/bin/true']]);
     await Promise.all([
-      driver.show(banner({ key: 'mail:one', body: 'one' })),
-      driver.show(banner({ key: 'mail:two', body: 'two' })),
+      backend.show(banner({ key: 'mail:one', body: 'one' })),
+      backend.show(banner({ key: 'mail:two', body: 'two' })),
     ]);
     const [first] = await stand.called('helper', 2);
     assert.ok(first?.includes('-open'));
@@ -228,8 +228,8 @@ describe('macOS, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('helper');
     for (const sound of [true, false]) {
-      const driver = opened(t, await createMacHelperDriver(pageOf, sound, realClock, { customPath }), new Heard());
-      await driver.show(banner());
+      const backend = opened(t, await createMacHelperBackend(pageOf, sound, realClock, { customPath }), new Heard());
+      await backend.show(banner());
     }
     const [loud, silent] = await stand.called('helper', 2);
     assert.ok(loud?.includes('-sound'));
@@ -240,8 +240,8 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper');
-    const driver = opened(t, await createMacHelperDriver(pageOf, false, realClock, { customPath }), new Heard());
-    for (const text of HOSTILE) await driver.show(banner({ body: text }));
+    const backend = opened(t, await createMacHelperBackend(pageOf, false, realClock, { customPath }), new Heard());
+    for (const text of HOSTILE) await backend.show(banner({ body: text }));
     for (const args of await stand.called('helper', HOSTILE.length)) {
       const message = args[args.indexOf('-message') + 1] ?? '';
       assert.match(message, /^".*"$/u, 'wrapped, as the helper that comes with node-notifier expects');
@@ -253,9 +253,9 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper', `if (args.includes('-message')) await wait('never');`);
-    const driver = opened(t, await createMacHelperDriver(pageOf, false, realClock, { customPath }), new Heard());
-    await driver.show(banner());
-    await driver.withdraw('mail:ada');
+    const backend = opened(t, await createMacHelperBackend(pageOf, false, realClock, { customPath }), new Heard());
+    await backend.show(banner());
+    await backend.withdraw('mail:ada');
     const [shown, removed] = await stand.called('helper', 2);
     assert.equal(shown?.[shown.indexOf('-group') + 1], `"${toGroupId('mail:ada')}"`);
     assert.deepEqual(removed?.slice(0, 2), ['-remove', `"${toGroupId('mail:ada')}"`]);
@@ -264,12 +264,12 @@ describe('macOS, node-notifier', () => {
 
   test('a helper that cannot run refuses the banner', async (t) => {
     pretendMac(t);
-    const driver = opened(
+    const backend = opened(
       t,
-      await createMacHelperDriver(pageOf, false, realClock, { customPath: '/nowhere/helper' }),
+      await createMacHelperBackend(pageOf, false, realClock, { customPath: '/nowhere/helper' }),
       new Heard(),
     );
-    await assert.rejects(driver.show(banner()), /ENOENT/);
+    await assert.rejects(backend.show(banner()), /ENOENT/);
   });
 });
 
@@ -278,9 +278,9 @@ describe('macOS, osascript', () => {
     const stand = standIns(t);
     stand.add('arch', 'process.exit(1)');
     stand.add('osascript');
-    const { driver, lines } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64' });
+    const { backend, lines } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64' });
     assert.match(lines[0] ?? '', /by osascript, without clicks \(for clicks: brew install terminal-notifier\)/);
-    for (const text of HOSTILE) await driver.show(banner({ title: text, body: text }));
+    for (const text of HOSTILE) await backend.show(banner({ title: text, body: text }));
     const scripts = new Set(stand.calls('osascript').map((args) => args.slice(0, 6).join('\n')));
     assert.equal(scripts.size, 1, 'the script is the same whatever the text');
     for (const [i, args] of stand.calls('osascript').entries()) {
@@ -294,8 +294,8 @@ describe('macOS, osascript', () => {
     const stand = standIns(t);
     stand.add('arch', 'process.exit(1)');
     stand.add('osascript');
-    const { driver } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64', sound: true });
-    await driver.show(banner());
+    const { backend } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64', sound: true });
+    await backend.show(banner());
     const [args] = stand.calls('osascript');
     assert.match(args?.[3] ?? '', /^display notification .* sound name "Glass"$/);
     assert.deepEqual(args?.slice(6), ['ada: 1 new', 'bob: hi']);
@@ -305,8 +305,8 @@ describe('macOS, osascript', () => {
     const stand = standIns(t);
     stand.add('arch', 'process.exit(1)');
     stand.add('osascript', `console.error('not allowed'); process.exit(1);`);
-    const { driver } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64' });
-    await assert.rejects(driver.show(banner()), /osascript ended with 1: not allowed/);
+    const { backend } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64' });
+    await assert.rejects(backend.show(banner()), /osascript ended with 1: not allowed/);
   });
 });
 
@@ -327,14 +327,14 @@ describe('Windows, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('snoretoast', TOAST);
     const heard = new Heard();
-    const driver = opened(t, await createToasterDriver(false, realClock, { customPath }), heard);
-    return { stand, driver, heard };
+    const backend = opened(t, await createToasterBackend(false, realClock, { customPath }), heard);
+    return { stand, backend, heard };
   };
 
   test('each toast reports for itself: clicked, dismissed, timed out', async (t) => {
-    const { stand, driver, heard } = await made(t);
+    const { stand, backend, heard } = await made(t);
     const texts = ['click', 'dismiss', 'late'];
-    await Promise.all(texts.map((body) => driver.show(banner({ key: `mail:${body}`, body }))));
+    await Promise.all(texts.map((body) => backend.show(banner({ key: `mail:${body}`, body }))));
     for (const text of [...texts].reverse()) stand.release(text);
     await heard.until('clicked mail:click');
     await heard.until('closed mail:dismiss by person');
@@ -344,13 +344,13 @@ describe('Windows, node-notifier', () => {
   });
 
   test('without sound the toast is silent', async (t) => {
-    const { stand, driver } = await made(t);
-    await driver.show(banner({ body: 'late' }));
+    const { stand, backend } = await made(t);
+    await backend.show(banner({ body: 'late' }));
     assert.ok(stand.calls('snoretoast')[0]?.includes('-silent'));
     stand.release('late');
     const loud = opened(
       t,
-      await createToasterDriver(true, realClock, { customPath: join(stand.folder, 'snoretoast') }),
+      await createToasterBackend(true, realClock, { customPath: join(stand.folder, 'snoretoast') }),
       new Heard(),
     );
     await loud.show(banner({ body: 'late' }));
@@ -365,27 +365,31 @@ describe('Windows, node-notifier', () => {
       ['fails', `process.exit(-1)`, /fails ended with code 255/],
     ] as const) {
       const heard = new Heard();
-      const driver = opened(t, await createToasterDriver(false, patient, { customPath: stand.add(name, body) }), heard);
-      await assert.rejects(driver.show(banner()), why);
+      const backend = opened(
+        t,
+        await createToasterBackend(false, patient, { customPath: stand.add(name, body) }),
+        heard,
+      );
+      await assert.rejects(backend.show(banner()), why);
     }
     const none = opened(
       t,
-      await createToasterDriver(false, realClock, { customPath: '/nowhere/toast.exe' }),
+      await createToasterBackend(false, realClock, { customPath: '/nowhere/toast.exe' }),
       new Heard(),
     );
     await assert.rejects(none.show(banner()), /ENOENT/);
   });
 
   test('no result says nothing, least of all that somebody saw it', async (t) => {
-    const { stand, driver, heard } = await made(t);
-    await driver.show(banner({ body: 'hidden' }));
+    const { stand, backend, heard } = await made(t);
+    await backend.show(banner({ body: 'hidden' }));
     stand.release('hidden');
     await heard.until('closed mail:ada by channel');
   });
 
   test('S7: hostile text arrives as it is', async (t) => {
-    const { stand, driver } = await made(t);
-    await Promise.all(HOSTILE.map((body, i) => driver.show(banner({ key: `mail:${i}`, title: body, body }))));
+    const { stand, backend } = await made(t);
+    await Promise.all(HOSTILE.map((body, i) => backend.show(banner({ key: `mail:${i}`, title: body, body }))));
     const seen = (await stand.called('snoretoast', HOSTILE.length)).map((args) => [
       args[args.indexOf('-t') + 1]?.replace(/^\u200b/, ''),
       args[args.indexOf('-m') + 1]?.replace(/^\u200b/, ''),
@@ -395,11 +399,11 @@ describe('Windows, node-notifier', () => {
   });
 
   test('the same key keeps its id, the ninth closes the first, and withdrawing closes', async (t) => {
-    const { stand, driver, heard } = await made(t);
-    await driver.show(banner({ key: 'mail:0', body: 'x' }));
-    await Promise.all(Array.from({ length: 9 }, (_, i) => driver.show(banner({ key: `mail:${i}`, body: 'x' }))));
+    const { stand, backend, heard } = await made(t);
+    await backend.show(banner({ key: 'mail:0', body: 'x' }));
+    await Promise.all(Array.from({ length: 9 }, (_, i) => backend.show(banner({ key: `mail:${i}`, body: 'x' }))));
     await heard.until('closed mail:0 by channel');
-    await driver.withdraw('mail:5');
+    await backend.withdraw('mail:5');
     const calls = await stand.called('snoretoast', 12);
     const ids = calls.filter((args) => args.includes('-m')).map((args) => args[args.indexOf('-id') + 1]);
     const closed = calls.filter((args) => args.includes('-close')).map((args) => args[args.indexOf('-close') + 1]);
@@ -429,7 +433,7 @@ describe('notify-send', () => {
       : null);
   const stack = new AsyncDisposableStack();
   let desktop: Desktop;
-  let driver: DesktopDriver;
+  let backend: DesktopBackend;
   const heard = new Heard();
 
   before(async () => {
@@ -437,15 +441,15 @@ describe('notify-send', () => {
     desktop = stack.use(await startDesktop({ host: 'none' }));
     const file = programOnPath('notify-send', desktop.env, 'linux');
     assert.ok(file !== null);
-    driver = stack.use((await createNotifySendDriver(file, IDENTITY, false, desktop.env, realClock))(heard));
+    backend = stack.use((await createNotifySendBackend(file, IDENTITY, false, desktop.env, realClock))(heard));
   });
   after(() => stack.disposeAsync());
 
   test('a click comes back, and a new banner takes the place of the old', async (t) => {
     if (needs(t, missing)) return;
     assert.deepEqual(heard.said, ['ready: notify-send']);
-    await driver.show(banner());
-    await driver.show(banner({ title: 'ada: 2 new' }));
+    await backend.show(banner());
+    await backend.show(banner({ title: 'ada: 2 new' }));
     const shown = await desktop.notifications.wait(/^ada: 2 new\nbob: hi$/);
     assert.equal(shown.hints['desktop-entry'], 'hivebar');
     assert.equal(shown.hints['suppress-sound'], true);
@@ -460,12 +464,12 @@ describe('notify-send', () => {
   test('the buttons are there too', async (t) => {
     if (needs(t, missing)) return;
     const wants = { name: 'mute', params: {} };
-    await driver.show(
+    await backend.show(
       banner({ key: 'mail:bo', title: 'bo: 1 new', buttons: [{ id: 'mute', label: 'Mute 1 h', action: wants }] }),
     );
     const shown = await desktop.notifications.wait(/^bo: 1 new/);
     assert.deepEqual(shown.actions, ['default', 'Open', 'mute', 'Mute 1 h']);
-    await driver.withdraw('mail:bo');
+    await backend.withdraw('mail:bo');
   });
 
   test('a button that was clicked is told by its name', async (t) => {
@@ -475,7 +479,7 @@ describe('notify-send', () => {
       `if (args[0] === '--help') console.log('--action'); else console.log('mute');`,
     );
     const clicked = new Heard();
-    const made = opened(t, await createNotifySendDriver(file, IDENTITY, true, stand.env, realClock), clicked);
+    const made = opened(t, await createNotifySendBackend(file, IDENTITY, true, stand.env, realClock), clicked);
     const wants = { name: 'mute', params: {} };
     await made.show(banner({ buttons: [{ id: 'mute', label: 'Mute 1 h', action: wants }] }));
     await clicked.until('clicked mail:ada mute');
@@ -484,8 +488,8 @@ describe('notify-send', () => {
 
   test('S7 S8: hostile text is text: no option, no markup', async (t) => {
     if (needs(t, missing)) return;
-    await Promise.all(HOSTILE.map((text, i) => driver.show(banner({ key: `mail:${i}`, title: text, body: text }))));
-    await driver.show(banner({ key: 'mail:s8', title: 'ada', body: 'Fish & <b>Chips</b>' }));
+    await Promise.all(HOSTILE.map((text, i) => backend.show(banner({ key: `mail:${i}`, title: text, body: text }))));
+    await backend.show(banner({ key: 'mail:s8', title: 'ada', body: 'Fish & <b>Chips</b>' }));
     const open = await desktop.notifications.open();
     const plain = HOSTILE.filter((text) => !text.includes('&'));
     for (const text of plain)
@@ -500,7 +504,7 @@ describe('notify-send', () => {
 
   test('a banner is withdrawn', async (t) => {
     if (needs(t, missing)) return;
-    await driver.withdraw('mail:s8');
+    await backend.withdraw('mail:s8');
     await poll(
       () => 'withdrawal',
       async () => !(await desktop.notifications.open()).some((s) => s.summary.includes('Fish')) || null,
@@ -511,7 +515,7 @@ describe('notify-send', () => {
     if (needs(t, missing)) return;
     const file = programOnPath('notify-send', desktop.env, 'linux') ?? '';
     const env = { ...desktop.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' };
-    const lonely = opened(t, await createNotifySendDriver(file, IDENTITY, false, env, realClock), new Heard());
+    const lonely = opened(t, await createNotifySendBackend(file, IDENTITY, false, env, realClock), new Heard());
     await assert.rejects(lonely.show(banner()), /notify-send ended with 1/);
   });
 
@@ -519,7 +523,7 @@ describe('notify-send', () => {
     const stand = standIns(t);
     const file = stand.add('notify-send', `if (args[0] === '--help') console.log('Usage: notify-send, -u -t');`);
     const old = new Heard();
-    const without = opened(t, await createNotifySendDriver(file, IDENTITY, false, stand.env, realClock), old);
+    const without = opened(t, await createNotifySendBackend(file, IDENTITY, false, stand.env, realClock), old);
     await without.show(banner());
     assert.deepEqual(old.said, ['ready: notify-send, without clicks']);
     const [, args] = stand.calls('notify-send');
@@ -530,10 +534,10 @@ describe('notify-send', () => {
 
 test('without a session bus: off, with the reason', async (t) => {
   const stand = standIns(t);
-  const { driver, lines, heard } = await chosen(t, stand, { platform: 'linux', arch: 'x64' });
+  const { backend, lines, heard } = await chosen(t, stand, { platform: 'linux', arch: 'x64' });
   assert.deepEqual(lines, []);
   assert.deepEqual(heard.said, ['off: no session bus']);
-  await assert.rejects(driver.show(banner()), /no session bus/);
+  await assert.rejects(backend.show(banner()), /no session bus/);
 });
 
 test('a program in the current folder is never found', (t) => {
@@ -548,24 +552,24 @@ test('a program in the current folder is never found', (t) => {
   assert.equal(programOnPath('planted', { PATH: stand.folder }, 'linux'), join(stand.folder, 'planted'));
 });
 
-function opened(t: TestContext, open: OpenDriver, heard: Heard): DesktopDriver {
-  const driver = open(heard);
-  t.after(() => driver[Symbol.asyncDispose]());
-  return driver;
+function opened(t: TestContext, open: OpenBackend, heard: Heard): DesktopBackend {
+  const backend = open(heard);
+  t.after(() => backend[Symbol.asyncDispose]());
+  return backend;
 }
 
 async function chosen(
   t: TestContext,
   stand: StandIns,
-  part: Pick<DriverOptions, 'platform' | 'arch'> & Partial<DriverOptions>,
-): Promise<{ driver: DesktopDriver; lines: string[]; heard: Heard }> {
+  part: Pick<BackendOptions, 'platform' | 'arch'> & Partial<BackendOptions>,
+): Promise<{ backend: DesktopBackend; lines: string[]; heard: Heard }> {
   const lines: string[] = [];
   const log: Log = {
     info: (line) => void lines.push(`info ${line}`),
     warn: (line) => void lines.push(`warn ${line}`),
     error: (line) => void lines.push(`error ${line}`),
   };
-  const open = await chooseDriver({
+  const open = await chooseBackend({
     env: { ...stand.env, PATH: `${stand.folder}:/usr/bin:/bin` },
     bus: { is: 'none', why: 'no session bus' },
     identity: IDENTITY,
@@ -578,5 +582,5 @@ async function chosen(
     ...part,
   });
   const heard = new Heard();
-  return { driver: opened(t, open, heard), lines, heard };
+  return { backend: opened(t, open, heard), lines, heard };
 }

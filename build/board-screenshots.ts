@@ -1,10 +1,10 @@
-/** `node build/board-pictures.ts [FOLDER]`: the pictures of a project's board, of the real program in a real browser. */
+/** `node build/board-screenshots.ts [FOLDER]`: the pictures of a project's board, of the real program in a real browser. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratch } from '../test/kit/scratch.ts';
 import { trayHome } from '../test/kit/tray-process.ts';
 import { writeExampleProject } from './example-project.ts';
-import { capturePagePictures } from './page-pictures.ts';
+import { capturePageScreenshots } from './page-screenshots.ts';
 
 const VIEWS = [
   { name: 'board-light.png', colorScheme: 'light', viewport: { width: 1120, height: 1180 } },
@@ -13,7 +13,7 @@ const VIEWS = [
 ] as const;
 
 /** Writes the pictures into `folder`, found with the Chromium at `executablePath`. */
-export async function captureBoardPictures(folder: string, executablePath: string): Promise<void> {
+export async function captureBoardScreenshots(folder: string, executablePath: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   using files = scratch();
   const project = files.at('harbor');
@@ -24,7 +24,7 @@ export async function captureBoardPictures(folder: string, executablePath: strin
   await home.run(['send', '--to', 'ada', '--from', 'bo', 'The parser branch is ready.']);
   await home.run(['send', '--to', 'bo', '--from', 'ada', 'Thanks, I will look.']);
   await tray.until('the mail', ({ personas }) => personas.filter(({ source }) => source === 'local').length === 2);
-  await capturePagePictures({
+  await capturePageScreenshots({
     ...{ folder, executablePath, tray, views: VIEWS },
     async show(page) {
       await page.goto(`${tray.url}/`);
@@ -35,5 +35,5 @@ export async function captureBoardPictures(folder: string, executablePath: strin
 }
 
 if (import.meta.main) {
-  await captureBoardPictures(process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img'), '/usr/bin/chromium');
+  await captureBoardScreenshots(process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img'), '/usr/bin/chromium');
 }

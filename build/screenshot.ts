@@ -11,7 +11,7 @@ export interface Area {
 }
 
 /** Cuts the upper right corner out of a picture, or takes it whole, and makes it small. Needs ImageMagick. */
-export async function savePicture(from: string, folder: string, name: string, corner: Area | null): Promise<void> {
+export async function saveScreenshot(from: string, folder: string, name: string, corner: Area | null): Promise<void> {
   const cut =
     corner === null ? [] : ['-gravity', 'NorthEast', '-crop', `${corner.width}x${corner.height}+0+0`, '+repage'];
   const small = ['-strip', '+dither', '-colors', '256', '-define', 'png:compression-level=9'];

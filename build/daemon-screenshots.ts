@@ -1,11 +1,11 @@
-/** `node build/daemon-pictures.ts [FOLDER]`: the pictures of persona daemons, of real ones in a real browser. */
+/** `node build/daemon-screenshots.ts [FOLDER]`: the pictures of persona daemons, of real ones in a real browser. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configOf, installIn, startDaemon } from '../test/kit/daemon-board.ts';
 import { trayHome } from '../test/kit/tray-process.ts';
 import { referenceUpstream } from '../test/kit/upstream/index.ts';
-import { capturePagePictures } from './page-pictures.ts';
+import { capturePageScreenshots } from './page-screenshots.ts';
 
 const VIEWS = [
   { name: 'daemons-light.png', colorScheme: 'light', viewport: { width: 1120, height: 680 } },
@@ -17,7 +17,7 @@ const STALLED_S = 600;
 const FASTER = 60;
 
 /** Writes the pictures into `folder`, found with the Chromium at `executablePath`. */
-export async function captureDaemonPictures(folder: string, executablePath: string): Promise<void> {
+export async function captureDaemonScreenshots(folder: string, executablePath: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await using upstream = await referenceUpstream({ pingMs: 100, heartbeatMs: 6000 });
   using home = trayHome({ primary: { is: 'local' } });
@@ -35,7 +35,7 @@ export async function captureDaemonPictures(folder: string, executablePath: stri
   while (((await slow.status())?.drain_age_s ?? 0) < STALLED_S) await sleep(100);
   await home.run(['poll']);
   await tray.until('a stalled one', ({ personas }) => personas.some(({ agent }) => agent === 'stalled'));
-  await capturePagePictures({
+  await capturePageScreenshots({
     ...{ folder, executablePath, tray, views: VIEWS },
     async show(page) {
       await page.goto(`${tray.url}/`);
@@ -45,5 +45,8 @@ export async function captureDaemonPictures(folder: string, executablePath: stri
 }
 
 if (import.meta.main) {
-  await captureDaemonPictures(process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img'), '/usr/bin/chromium');
+  await captureDaemonScreenshots(
+    process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img'),
+    '/usr/bin/chromium',
+  );
 }

@@ -5,7 +5,7 @@ import { realClock } from '../../../core/ports/index.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
 import { say } from './answer-output.ts';
 import type { HookCall } from './call.ts';
-import { type DaemonBell, toBoundaryKind } from './doorbell.ts';
+import { type DaemonBell, toTurnBoundaryKind } from './doorbell.ts';
 import type { WaitingEvents } from './events.ts';
 import { type AskGates, OPEN_WAY, wouldHold } from './gates.ts';
 import type { HookDelivery } from './mail.ts';
@@ -14,7 +14,7 @@ import { type BellTarget, countUncounted, formatBellLine, type UncountedWork } f
 import { chooseAnswer, decideVerdict, updatePacing } from './verdict.ts';
 
 /** The state of a session at a turn boundary. */
-export interface BoundaryContext {
+export interface TurnBoundaryContext {
   readonly pacingStore: PacingStore;
   readonly pacing: Pacing;
   readonly gates: Gates;
@@ -35,15 +35,15 @@ const RING_PROBE = { pending: [1, 0, 0, 0, 0], waiting: 'a doorbell' } as const;
  * asked, because the turn goes on and its end is still to come. Work that the daemon does not count is rung for at the same
  * moments.
  */
-export async function ringAtBoundary(
+export async function ringAtTurnBoundary(
   call: HookCall,
-  { pacingStore, pacing, gates, name, items, waiting }: BoundaryContext,
+  { pacingStore, pacing, gates, name, items, waiting }: TurnBoundaryContext,
   bell: DaemonBell,
 ): Promise<void> {
   const { options, io, turn } = call;
   const { event, session, cwd } = turn;
   const ask: AskGates = { gates, name, turn, cwd: cwd ?? getSurroundings().cwd, env: io.env };
-  const kind = toBoundaryKind(turn);
+  const kind = toTurnBoundaryKind(turn);
   const bellTarget: BellTarget = { config: bell.config, name, session };
   const otherWork: UncountedWork =
     kind === null ? NOTHING : { items: countUncounted(items, bellTarget), events: waiting.items.length };

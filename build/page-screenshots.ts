@@ -1,28 +1,34 @@
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import type { TrayProcess } from '../test/kit/tray-process.ts';
-import { savePicture } from './picture.ts';
+import { saveScreenshot } from './screenshot.ts';
 
-export interface PictureView {
+export interface ScreenshotView {
   /** Of the picture's file. */
   readonly name: string;
   readonly colorScheme: 'light' | 'dark';
   readonly viewport: { readonly width: number; readonly height: number };
 }
 
-export interface PagePictures {
+export interface PageScreenshots {
   /** Where they are written. */
   readonly folder: string;
   /** The Chromium that takes them. */
   readonly executablePath: string;
   readonly tray: Pick<TrayProcess, 'url' | 'token'>;
-  readonly views: readonly PictureView[];
+  readonly views: readonly ScreenshotView[];
   /** Opens what a picture shows, and waits for it. */
-  readonly show: (page: Page, view: PictureView) => Promise<void>;
+  readonly show: (page: Page, view: ScreenshotView) => Promise<void>;
 }
 
 /** Takes pictures of the page of a program that runs, in a browser that has the token. */
-export async function capturePagePictures({ folder, executablePath, tray, views, show }: PagePictures): Promise<void> {
+export async function capturePageScreenshots({
+  folder,
+  executablePath,
+  tray,
+  views,
+  show,
+}: PageScreenshots): Promise<void> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     for (const view of views) {
@@ -35,7 +41,7 @@ export async function capturePagePictures({ folder, executablePath, tray, views,
       await page.mouse.move(0, 0);
       const whole = join(folder, `.whole-${name}`);
       await page.screenshot({ path: whole });
-      await savePicture(whole, folder, name, null);
+      await saveScreenshot(whole, folder, name, null);
       await page.close();
     }
   } finally {
