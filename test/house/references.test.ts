@@ -38,6 +38,18 @@ describe('what comments and pages refer to', () => {
     assert.deepEqual(dead, []);
   });
 
+  test('every file of the project that a page names is there', () => {
+    const pages = ['README.md', ...projectFiles().filter((path) => /^docs\/(?!specs\/).*\.md$/.test(path))];
+    const isExample = (file: string): boolean => /\bNAME\b|\bmaildir\b|\bwebhook\b/.test(file);
+    const missing = pages.flatMap((page) =>
+      [...read(page).matchAll(/`((?:app|assets|build|core|scripts|test|ui-static)\/[\w./-]+)`/g)]
+        .map(([, file = '']) => file)
+        .filter((file) => !isExample(file) && !existsSync(join(ROOT, file)))
+        .map((file) => `${page}: ${file}`),
+    );
+    assert.deepEqual(missing, []);
+  });
+
   test('the index of decisions has one row for each file, in order', () => {
     const folder = join(ROOT, 'docs/decisions');
     const files = readdirSync(folder).filter((name) => name !== 'README.md');
