@@ -1,10 +1,40 @@
 import type { Fact } from '../board/index.ts';
-import { addExtra, type ChangeEvent, type Event, type HiveAlarmEvent, type MailEvent, toChangeEventId, toMailEventId, toOtherEventId, toWakeClass } from '../events/index.ts';
-import { type ChangeName, type Extra, formatIso, type Instant, isSameName, type KnownItem, type MailName, type Span } from '../model/index.ts';
+import {
+  addExtra,
+  type ChangeEvent,
+  type Event,
+  type HiveAlarmEvent,
+  type MailEvent,
+  toChangeEventId,
+  toMailEventId,
+  toOtherEventId,
+  toWakeClass,
+} from '../events/index.ts';
+import {
+  type ChangeName,
+  type Extra,
+  formatIso,
+  type Instant,
+  isSameName,
+  type KnownItem,
+  type MailName,
+  type Span,
+} from '../model/index.ts';
 import type { Checkpoint } from '../sources/index.ts';
 import { type AlarmDetails, toAlarmEvent, toNoticeEvent } from './inbox-alarms.ts';
 import { applyMoves, type SetMove } from './set-diff.ts';
-import { type Alarm, type Batch, getCursor, type Notice, type NumberedKeys, type SavedState, toCheckpoint, toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
+import {
+  type Alarm,
+  type Batch,
+  getCursor,
+  type Notice,
+  type NumberedKeys,
+  type SavedState,
+  toCheckpoint,
+  toSavedState,
+  type WatcherRules,
+  type WatcherState,
+} from './watcher-state.ts';
 
 /**
  * The output of one step. The caller puts `facts` on the board and, if `save` is set, makes `toSavedState(state)`

@@ -4,7 +4,15 @@ import type { Tail } from '../sinks/index.ts';
 import type { Persona, Source } from '../sources/index.ts';
 import type { SavedBaseline } from '../state/index.ts';
 import type { Watcher } from './watcher.ts';
-import { FIRST_LOG, type Notice, type SavedState, toCheckpoint, type WatcherRules, type WatcherStart, type WatcherState } from './watcher-state.ts';
+import {
+  FIRST_LOG,
+  type Notice,
+  type SavedState,
+  toCheckpoint,
+  type WatcherRules,
+  type WatcherStart,
+  type WatcherState,
+} from './watcher-state.ts';
 
 /** Creates the state that a watcher begins with. Cursor and health are restored independently (Kijito spec 7.0). */
 export function createInitialState(

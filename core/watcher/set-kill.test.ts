@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import * as fs from 'node:fs';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answer, given, ONCE_MORE, REFUSED, RULES, type Setting, setLookOf, T0, withRules } from '../../test/kit/transcript.ts';
+import {
+  answer,
+  given,
+  ONCE_MORE,
+  REFUSED,
+  RULES,
+  type Setting,
+  setLookOf,
+  T0,
+  withRules,
+} from '../../test/kit/transcript.ts';
 import type { Event } from '../events/index.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
 import type { SetItem } from '../sources/index.ts';

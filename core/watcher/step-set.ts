@@ -3,7 +3,15 @@ import type { Health, Instant, KnownSet } from '../model/index.ts';
 import type { PollResult, SetEvidence, SetItem } from '../sources/index.ts';
 import { type BatchMessage, buildBatch, EMPTY_DRAFT, type StepOutput, toChangeEvent, toMailEvent } from './batch.ts';
 import { adoptSet, applyMoves, computeDiff, type SetDiff, toKnownItem } from './set-diff.ts';
-import { BATCH_MESSAGES, getCursor, isSuppressed, type Notice, type NumberedKey, type WatcherRules, type WatcherState } from './watcher-state.ts';
+import {
+  BATCH_MESSAGES,
+  getCursor,
+  isSuppressed,
+  type Notice,
+  type NumberedKey,
+  type WatcherRules,
+  type WatcherState,
+} from './watcher-state.ts';
 
 /** Steps a poll result of a set. New items are delivered first, then changed items, then vanished items. */
 export function stepSet(

@@ -6,7 +6,17 @@ import type { LogEvidence, Message, PollResult } from '../sources/index.ts';
 import { applyAck, buildBatch, EMPTY_DRAFT, type StepOutput, toCheckpointBelow, toMailEvent } from './batch.ts';
 import { clearHiddenAlarm, decideCursor, findAlarms } from './inbox-alarms.ts';
 import { stepSet } from './step-set.ts';
-import { BATCH_MESSAGES, FIRST_LOG, getCursor, isSuppressed, type Notice, toCheckpoint, toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
+import {
+  BATCH_MESSAGES,
+  FIRST_LOG,
+  getCursor,
+  isSuppressed,
+  type Notice,
+  toCheckpoint,
+  toSavedState,
+  type WatcherRules,
+  type WatcherState,
+} from './watcher-state.ts';
 
 /** The inputs of a watcher. Each carries its time. */
 export type StepInput = { readonly at: Instant } & (

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Event } from '../events/index.ts';
-import { foldName, type Health, type Instant, type MailName, mergeSpans, type PersonaId, type Span } from '../model/index.ts';
+import {
+  foldName,
+  type Health,
+  type Instant,
+  type MailName,
+  mergeSpans,
+  type PersonaId,
+  type Span,
+} from '../model/index.ts';
 import type { Checkpoint } from '../sources/index.ts';
 import type { SavedBaseline, SavedWatcherState } from '../state/index.ts';
 import type { SetMove } from './set-diff.ts';

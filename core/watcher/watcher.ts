@@ -7,7 +7,13 @@ import type { Gap, Persona, PollResult, Source, UnreadCounts } from '../sources/
 import { isBeatDue } from './batch.ts';
 import { countUrgent } from './pending-list.ts';
 import { type StepInput, step } from './step.ts';
-import { isSameSavedState, type SavedState, toSavedState, type WatcherRules, type WatcherState } from './watcher-state.ts';
+import {
+  isSameSavedState,
+  type SavedState,
+  toSavedState,
+  type WatcherRules,
+  type WatcherState,
+} from './watcher-state.ts';
 
 /** Saves the state of a watcher whose sink does not save it, for example in the state file of a headless watch. */
 export interface Saver {
