@@ -138,6 +138,8 @@ async function writeDay(home: TrayHome): Promise<void> {
     log: silentLog,
     keepDays: 30,
   });
+  const stop = new AbortController();
+  void history.service.run(stop.signal);
   const fault = new Fault('timeout', 'http://127.0.0.1:7474 did not answer within 5 s', { is: 'source', key: 'local' });
   const begin = clock.now();
   for (const persona of Object.keys(DAY)) history.hear({ is: 'joined', at: begin, persona });
@@ -156,6 +158,7 @@ async function writeDay(home: TrayHome): Promise<void> {
     }
     await clock.advance(HOUR / 12);
   }
+  stop.abort();
 }
 
 /** The program on a desktop, and then `hivebar demo`: mail that came before the program is no news. */
