@@ -1,9 +1,9 @@
 import type { CommandHost } from '../../core/sources/module.ts';
 import { findOwnDirs } from '../../core/state/dirs.node.ts';
 import { readVersion } from '../package.node.ts';
-import { createLineOutput } from './line-output.node.ts';
+import { createLineOutput } from './nonblocking-io.node.ts';
+import { createStopSignal } from './process.node.ts';
 import { createStderrLog } from './stderr-log.ts';
-import { createStopSignal } from './stop-signal.node.ts';
 
 const STDOUT = 1;
 

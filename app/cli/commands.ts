@@ -1,6 +1,27 @@
-import type { CommandEntry } from '../../core/command/index.ts';
+import type { CommandEntry, CommandTable } from '../../core/command/index.ts';
+import { SOURCE_LIST } from '../../core/sources/derived.ts';
+import type { CommandHost } from '../../core/sources/module.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';
-import { SOURCE_COMMANDS } from './source-commands.ts';
+
+/** The commands of all sources. */
+const SOURCE_COMMANDS: CommandTable = Object.fromEntries(
+  SOURCE_LIST.flatMap(({ commands = [] }) =>
+    commands.map(({ name, summary, needs, load }) => [
+      name,
+      {
+        ...{ summary, needs },
+        load: async () => {
+          const [{ createCommand }, host] = await Promise.all([load(), loadHost()]);
+          return { command: createCommand(host) };
+        },
+      },
+    ]),
+  ),
+);
+
+async function loadHost(): Promise<CommandHost> {
+  return (await import('./command-host.ts')).COMMAND_HOST;
+}
 
 /** Every command by name, in the order of the help text. A command's file is loaded when the command runs. */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {

@@ -39,7 +39,7 @@ function parseShell(text: string): keyof typeof SHELLS {
 }
 
 /** What a shell can complete for a command, according to its schema. */
-export interface CommandWords {
+interface CommandWords {
   readonly name: string;
   readonly summary: string;
   /** Words that can come first, such as `list` and `show`. */
@@ -60,9 +60,7 @@ interface ArgumentKind {
 }
 
 /** Collects what a shell can complete for each command. */
-export async function loadCommandWords(
-  commands: Readonly<Record<string, CommandEntry>>,
-): Promise<readonly CommandWords[]> {
+async function loadCommandWords(commands: Readonly<Record<string, CommandEntry>>): Promise<readonly CommandWords[]> {
   return await Promise.all(
     Object.values(commands).map(async ({ summary, load }) => toCommandWords(summary, (await load()).command)),
   );
@@ -97,7 +95,7 @@ function toWords(completes: Completion | undefined): readonly string[] {
 }
 
 /** Formats the completion script for bash 3.2 and later. */
-export function formatBashCompletion(commands: readonly CommandWords[]): string {
+function formatBashCompletion(commands: readonly CommandWords[]): string {
   return `# bash completion for hivebar
 _hivebar() {
   local cur=\${COMP_WORDS[COMP_CWORD]} words= personas= files= name quoted
@@ -153,7 +151,7 @@ function formatBashCommand({ name, verbs, flags, arguments: { is } }: CommandWor
 }
 
 /** Formats the completion script for zsh. The shell can read it directly or find it as `_hivebar` among its functions. */
-export function formatZshCompletion(commands: readonly CommandWords[]): string {
+function formatZshCompletion(commands: readonly CommandWords[]): string {
   return `#compdef hivebar
 _hivebar_personas() {
   local -a names
@@ -216,7 +214,7 @@ function quoteZsh(text: string): string {
 const PERSONAS = "'(hivebar __complete personas 2>/dev/null)'";
 
 /** Formats the completion script for fish. */
-export function formatFishCompletion(commands: readonly CommandWords[]): string {
+function formatFishCompletion(commands: readonly CommandWords[]): string {
   return `${[
     '# fish completion for hivebar',
     'complete -c hivebar -f',

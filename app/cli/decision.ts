@@ -17,10 +17,10 @@ import {
   waitForDecision,
 } from '../../core/inbox/decisions/index.ts';
 import { realClock } from '../../core/ports/index.ts';
+import { findOwnPersona, resolveActingPersona } from './caller-persona.ts';
 import { formatDecision, formatDecisionLine, formatOutcome } from './decision-text.ts';
 import { type DecisionAccess, runWithDecisions } from './open-local-hive.ts';
-import { findOwnPersona, resolveActingPersona } from './persona-lookup.ts';
-import { createStopSignal } from './stop-signal.node.ts';
+import { createStopSignal } from './process.node.ts';
 
 /** Exit codes of `wait` and of `create --wait`. */
 const STILL_OPEN = 3;

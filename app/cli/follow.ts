@@ -32,10 +32,10 @@ import {
 } from '../follow/index.ts';
 import { listEventFilePersonas } from './event-file-personas.node.ts';
 import { announce } from './follow-session.ts';
-import { createLineOutput } from './line-output.node.ts';
 import { findNearest } from './nearest.ts';
+import { createLineOutput } from './nonblocking-io.node.ts';
+import { createStopSignal } from './process.node.ts';
 import { createStderrLog } from './stderr-log.ts';
-import { createStopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
 
 /** Nobody reads the output. The next follower has to begin where this one ends. */

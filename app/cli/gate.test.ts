@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Session } from '../open/index.ts';
-import { type CallerEvidence, type GateCaller, identifyCaller } from './caller-identity.ts';
+import { type CallerEvidence, type GateCaller, identifyCaller } from './caller-persona.ts';
 
 function session(persona: string, id: string | null, cwd: string, announcedAt = 0): Session {
   const rest = { pane: null, runner: { pid: 1, startKey: null }, resume: null, endedAt: null };

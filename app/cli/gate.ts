@@ -20,7 +20,7 @@ import {
   MODES,
   needsForce,
 } from '../../core/inbox/gates/index.ts';
-import type { GateCaller } from './caller-identity.ts';
+import type { GateCaller } from './caller-persona.ts';
 import { showGateStatuses, showGates, showVerdict } from './gate-show.ts';
 import { type GateAccess, runWithGates } from './open-gates.ts';
 import { getSurroundings } from './session-surroundings.node.ts';

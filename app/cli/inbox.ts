@@ -1,12 +1,31 @@
+import { join } from 'node:path';
 import { type Command, type Io, parseCommandLine, toUsageFault } from '../../core/command/index.ts';
-import { displayName } from '../../core/format/index.ts';
+import { displayJson, displayName } from '../../core/format/index.ts';
+import { type DrainLease, type DrainText, drain, lend, MAX_TEXT } from '../../core/inbox/drain/index.ts';
+import {
+  type Addressee,
+  type Items,
+  type NewItem,
+  openItems,
+  type PushResult,
+  parsePriority,
+  parseTtl,
+  parseType,
+} from '../../core/inbox/index.ts';
 import { toFault } from '../../core/model/index.ts';
+import { realClock } from '../../core/ports/index.ts';
+import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
+import { handOverEnded, toNamedSessions } from '../hook/index.ts';
+import { openSessionStore, type Session } from '../open/index.ts';
+import { findOwnPersona, findPersonaOfSession } from './caller-persona.ts';
 import { explain } from './explain.ts';
-import { runDrain } from './inbox-drain.ts';
-import { listItems, listMail, parseListFilter, readMail, showMail } from './inbox-list.ts';
-import { push } from './inbox-push.ts';
+import { listItems, listMail, parseListFilter, readMail, showMail, toItemWire } from './inbox-list.ts';
 import { INBOX_SCHEMA, type InboxValues } from './inbox-schema.ts';
-import { findOwnPersona } from './persona-lookup.ts';
+import { createLineOutput } from './nonblocking-io.node.ts';
+import { DATABASE, runWithItems, tellTray } from './open-local-hive.ts';
+import { createTakeOver } from './queue-takeover.ts';
+import { findRunnerLife } from './session-surroundings.node.ts';
+import { createStderrLog } from './stderr-log.ts';
 
 const LIMIT = 20;
 
@@ -54,4 +73,195 @@ async function run(values: InboxValues, io: Io): Promise<number> {
       return await (filter === null ? listMail(io, persona, limit, json) : listItems(io, persona, filter, limit, json));
     }
   }
+}
+
+/**
+ * A session waits for a drain, so all of it must end within a second. Items that are not written in time are released, and come
+ * with the next drain.
+ */
+const LEASE_WAIT_MS = 400;
+const WRITE_UNTIL_MS = 700;
+const COMMIT_WAIT_MS = 200;
+const TRAY_WAIT_MS = 100;
+
+/**
+ * Prints the pending items of a persona, and marks them as delivered once they were written (inbox and gates, contract 3). It
+ * prints nothing when there is nothing pending, or no persona is known.
+ * @throws Fault; the caller exits with 0 all the same
+ */
+async function runDrain(values: InboxValues<'drain'>, io: Io): Promise<void> {
+  const until = realClock.monotonic() + WRITE_UNTIL_MS;
+  const log = createStderrLog(io, 'hivebar inbox drain');
+  const session = values.session || null;
+  const { state, config } = findOwnDirs({ ...io.env });
+  using db = openStore(join(state, DATABASE), { log });
+  setBusyTimeout(db, LEASE_WAIT_MS);
+  const persona = values.persona ?? (session === null ? findOwnPersona(io) : findPersonaOfSession(db, session, config));
+  if (persona === null || persona === '') {
+    if (session !== null) log.warn(`no persona is known for session ${session}: see hivebar session list`);
+    return;
+  }
+  const items = openItems({ db, clock: realClock });
+  handOverEnded({ items, sessions: () => openSessionStore(db), config, now: realClock.now(), isGone: () => false });
+  const needs = { items, takeOver: createTakeOver(db, { state, config }, items, log), clock: realClock, log };
+  const request = { persona, session, upTo: 4, room: MAX_TEXT } as const;
+  const output = values.json ? toJsonOutput(lend(needs, request)) : toTextOutput(drain(needs, request));
+  if (output === null) return;
+  const failure = await writeOutput(output.text, until);
+  setBusyTimeout(db, COMMIT_WAIT_MS);
+  if (failure !== null) {
+    output.release();
+    log.warn(`nothing is marked as delivered: ${failure}`);
+    return;
+  }
+  output.commit();
+  await tellTray(io, TRAY_WAIT_MS);
+}
+
+interface DrainOutput {
+  readonly text: string;
+  commit(): void;
+  release(): void;
+}
+
+function toTextOutput(drained: DrainText | null): DrainOutput | null {
+  return drained === null ? null : { ...drained, text: `${drained.text}\n` };
+}
+
+/** Formats whole items, however long they are: scripts have no limit of characters. */
+function toJsonOutput(lent: DrainLease | null): DrainOutput {
+  const json = JSON.stringify({ items: lent?.items.map(toItemWire) ?? [], left: lent?.left ?? 0 });
+  return {
+    text: `${displayJson(json)}\n`,
+    commit: () => lent?.commit(lent.items),
+    release: () => lent?.release(),
+  };
+}
+
+/** Writes the text. Returns why that failed; null when all of it was written. */
+async function writeOutput(text: string, until: number): Promise<string | null> {
+  const late = new AbortController();
+  using _ = realClock.after(Math.max(0, until - realClock.monotonic()), () => late.abort());
+  try {
+    const became = await createLineOutput().write(text, late.signal);
+    if (became === 'written') return null;
+    return became === 'stopped' ? 'the reader of stdout takes nothing' : 'the reader of stdout is gone';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Sets how long a statement may wait for another process's transaction. */
+function setBusyTimeout(db: Database, ms: number): void {
+  db.exec(`PRAGMA busy_timeout = ${ms}`);
+}
+
+/** Exit code with `--json` when the item was already there. */
+const WAS_THERE = 3;
+
+type PushFlags = Omit<InboxValues<'push'>, 'words'>;
+
+/** Stores one item, and prints its id. */
+async function push({ words, ...flags }: InboxValues<'push'>, io: Io): Promise<number> {
+  const target = parseTarget(flags);
+  const item = toNewItem(flags, io);
+  const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
+  if (content === '') throw toUsageFault(new Error('there is no text: give it as an argument or on stdin'));
+  const done = await runWithItems(io, 'changes', (items, db) => {
+    const to = findAddressee(target, db, findOwnDirs({ ...io.env }).config);
+    const [pushed] = to === null ? [] : items.push([{ ...item, to, content }]);
+    if (to === null || pushed === undefined) return null;
+    const { session } = item;
+    const state = to.is === 'persona' && session !== null ? findSessionState(items, db, to.name, session, io) : 'live';
+    return { to, pushed, state };
+  });
+  if (done === null) {
+    const session = displayName(item.session ?? '');
+    io.err(`hivebar inbox: no persona is known for session ${session}: give --to too, or see hivebar session list\n`);
+    return 1;
+  }
+  const { pushed, to, state } = done;
+  if (state === 'unknown') {
+    const whose = to.is === 'persona' ? displayName(to.name) : 'everyone';
+    io.err(
+      `hivebar inbox: nobody announced session ${displayName(item.session ?? '')}: the item waits for it, and goes to any session of ${whose} after a day\n`,
+    );
+  }
+  if (flags.json) {
+    const { id, dedupKey, isNew } = pushed;
+    const result = { id, persona: to.is === 'persona' ? to.name : null, session: item.session, dedupKey, new: isNew };
+    io.out(`${displayJson(JSON.stringify(result))}\n`);
+    return isNew ? 0 : WAS_THERE;
+  }
+  const isOver = state === 'over' ? ', which is over: the next session is shown it' : '';
+  io.out(`${formatAnswer(pushed, to, item.session)}${isOver}\n`);
+  return 0;
+}
+
+/**
+ * Returns the state of the session that an item was just pushed for. When the session is over, its waiting items go to its
+ * persona.
+ */
+function findSessionState(
+  items: Items,
+  db: Database,
+  persona: string,
+  session: string,
+  io: Io,
+): 'live' | 'over' | 'unknown' {
+  const sessions = openSessionStore(db);
+  const { config } = findOwnDirs({ ...io.env });
+  const named = toNamedSessions(sessions.listAll(), config).filter(
+    (entry) => entry.id === session && entry.persona === persona,
+  );
+  if (named.length === 0) return 'unknown';
+  const isGone = (entry: Session): boolean => findRunnerLife(entry.runner) === 'gone';
+  if (!named.every((entry) => entry.endedAt !== null || isGone(entry))) return 'live';
+  handOverEnded({ items, sessions: () => sessions, config, now: realClock.now(), isGone });
+  return 'over';
+}
+
+function formatAnswer({ id, isNew, dedupKey }: PushResult, to: Addressee, session: string | null): string {
+  const whom = to.is === 'everyone' ? 'everyone' : displayName(to.name);
+  if (!isNew) return `${id} for ${whom} was there already (${displayName(dedupKey)})`;
+  return `pushed ${id} to ${whom}${session === null ? '' : `, session ${displayName(session)}`}`;
+}
+
+/** A target that is only a session needs a look-up of its persona. */
+type PushTarget = Addressee | { readonly is: 'session'; readonly id: string };
+
+function parseTarget({ to, bead, session, broadcast }: PushFlags): PushTarget {
+  const names = [to, bead].filter((name) => name !== undefined);
+  const [name] = names;
+  if (names.length > 1) throw toUsageFault(new Error('give only one of --to and --bead'));
+  if (broadcast) {
+    if (name !== undefined || session !== undefined)
+      throw toUsageFault(new Error('--broadcast is for all: leave the others out'));
+    return { is: 'everyone' };
+  }
+  if (name === '' || session === '')
+    throw toUsageFault(new Error('who gets it? --to, --bead and --session need a value'));
+  if (name !== undefined) return { is: 'persona', name };
+  if (session !== undefined) return { is: 'session', id: session };
+  throw toUsageFault(new Error('who gets it? Give --to PERSONA, --session ID or --broadcast'));
+}
+
+/** Null: nobody announced that session. */
+function findAddressee(target: PushTarget, db: Database, config: string): Addressee | null {
+  if (target.is !== 'session') return target;
+  const name = findPersonaOfSession(db, target.id, config);
+  return name === null ? null : { is: 'persona', name };
+}
+
+function toNewItem(flags: PushFlags, io: Io): Omit<NewItem, 'to' | 'content'> {
+  const created = Math.floor(realClock.now());
+  return {
+    type: parseType('--type', flags.type ?? 'agent'),
+    source: flags.source ?? findOwnPersona(io) ?? 'cli',
+    priority: parsePriority('--priority', flags.priority ?? '2'),
+    session: flags.session ?? null,
+    created,
+    expires: flags.ttl === undefined ? null : created + parseTtl('--ttl', flags.ttl),
+    dedupKey: flags['dedup-key'] ?? null,
+  };
 }

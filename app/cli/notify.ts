@@ -1,6 +1,6 @@
 import { defineCommand } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
-import { unwrapResponse } from './outcome.ts';
+import { unwrapResponse } from './act.ts';
 import { askTray } from './tray-request.node.ts';
 
 /** The answer of the action `notify-test`. */

@@ -7,7 +7,7 @@ import { realClock, realRandom } from '../../core/ports/index.ts';
 import { createRealDisk, type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
 import { locateInbox } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
-import { type CallerEvidence, type GateCaller, identifyCaller } from './caller-identity.ts';
+import { type CallerEvidence, type GateCaller, identifyCaller } from './caller-persona.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
 import { createStderrLog } from './stderr-log.ts';

@@ -3,7 +3,7 @@ import { toUsageFault } from '../../core/command/index.ts';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';
 
 /** The flags of the headless service, and the plan that they describe. */
-export interface ServiceFlags {
+interface ServiceFlags {
   /** All flags: our defaults, then those that were given. */
   readonly flags: readonly string[];
   readonly plan: WatchPlan;

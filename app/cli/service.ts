@@ -1,18 +1,22 @@
+import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { realRandom, realSpawn } from '../../core/ports/index.ts';
-import { createRealDisk, type Disk } from '../../core/state/index.ts';
+import { parseHiveUrl, toInboxIdentity } from '../../core/sources/index.ts';
+import { createRealDisk, type Disk, getErrno, isLocked, toIoFault } from '../../core/state/index.ts';
+import type { WatchPlan } from '../config/watch/index.ts';
 import {
   createOwnHeadlessService,
   createOwnLoginStart,
+  HEADLESS_LOG,
   type HeadlessService,
   type HeadlessStatus,
   type LoginStartStatus,
 } from '../service/index.ts';
-import { findOlderMonitor } from './older-monitor.ts';
+import { type Deployment, findPersona, listDeployedDirectories, readDeployment } from './deployed/index.ts';
+import { getHostOs } from './process.node.ts';
 import { parseServiceFlags } from './service-flags.ts';
-import { getHostOs } from './service-host.node.ts';
-import { findHeldLock, planPurge, purge } from './service-purge.ts';
 import { checkTokenFile } from './service-token.ts';
 import { createStderrLog } from './stderr-log.ts';
 
@@ -251,5 +255,84 @@ function formatHeadlessState(status: HeadlessStatus): string {
       return 'headless: no service';
     case 'foreign':
       return `headless: ${status.path} ${status.why}`;
+  }
+}
+
+/**
+ * Returns why the headless service would deliver mail twice or skip some: the previously deployed monitor still runs, or its
+ * positions were not migrated (Kijito spec 14.4). Null: neither is the case.
+ */
+function findOlderMonitor(
+  plan: WatchPlan,
+  disk: Disk,
+  env: Readonly<Record<string, string | undefined>>,
+): string | null {
+  const deployments = listDeployedDirectories(env).flatMap((directory) => readDeployment(directory) ?? []);
+  const held = deployments.flatMap(({ locks }) => locks).find((path) => isLocked(disk, path));
+  if (held !== undefined)
+    return `${held} is held: another monitor runs, and two would deliver everything twice; stop it, then run \`hivebar migrate --headless\` with the same flags, then install`;
+  const isFresh = plan.stateFile !== null && (readDeployment(dirname(plan.stateFile))?.states ?? []).length === 0;
+  const left = isFresh && plan.targets.is !== 'url' ? findPosition(deployments, plan.hive) : null;
+  if (left === null) return null;
+  return `${left} is where another monitor stood: mail since then would be passed over; run \`hivebar migrate --headless\` with the same flags first, or move its directory away`;
+}
+
+/** Finds the first saved position of an inbox of this hive. */
+function findPosition(deployments: readonly Deployment[], base: string): string | null {
+  const hive = parseHiveUrl(base, { is: 'source', key: base });
+  const match = deployments
+    .flatMap(({ states }) => states)
+    .find(({ state }) => {
+      if (state.is !== 'position' || state.saved.cursor === null) return false;
+      const persona = findPersona(state.identity);
+      if (persona === null) return false;
+      return isDeepStrictEqual(state.identity, JSON.parse(JSON.stringify(toInboxIdentity(hive.inbox(persona)))));
+    });
+  return match?.path ?? null;
+}
+
+/** The files in the directory of the headless service. */
+interface Purge {
+  /** Files that are removed: positions, locks and the log, which only the service needs. */
+  readonly goes: readonly string[];
+  /** Files that stay: everything else. Event files hold mail that an agent may not have read. */
+  readonly stays: readonly string[];
+}
+
+const POSITION = /^hive(\..+)?\.json(\.lock)?$/;
+
+/** @throws Fault `unreadable` */
+function planPurge({ files }: Disk, directory: string): Purge {
+  const goes: string[] = [];
+  const stays: string[] = [];
+  for (const name of listNames(files, directory)) {
+    const isOurs = POSITION.test(name) || name === HEADLESS_LOG || name === `${HEADLESS_LOG}.1`;
+    (isOurs && files.lstat(join(directory, name))?.kind === 'file' ? goes : stays).push(join(directory, name));
+  }
+  return { goes, stays };
+}
+
+/** Finds the first lock that a running watch holds; null: none. @throws Fault `unreadable` */
+function findHeldLock(disk: Disk, { goes }: Purge): string | null {
+  return goes.find((path) => path.endsWith('.lock') && isLocked(disk, path)) ?? null;
+}
+
+/** @throws Fault `unwritable` */
+function purge({ files }: Disk, { goes }: Purge): void {
+  for (const path of goes) {
+    try {
+      files.unlink(path);
+    } catch (error) {
+      if (getErrno(error) !== 'ENOENT') throw toIoFault(error, path, 'unwritable');
+    }
+  }
+}
+
+function listNames(files: Disk['files'], directory: string): readonly string[] {
+  try {
+    return files.readdir(directory).toSorted();
+  } catch (error) {
+    if (getErrno(error) === 'ENOENT') return [];
+    throw toIoFault(error, directory, 'unreadable');
   }
 }

@@ -1,18 +1,17 @@
 import { defineCommand, type ParsedValues, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { act } from './act.ts';
+import { act, createPersonaAction, formatExcessPersonas, ONE_PERSONA } from './act.ts';
 import { parseLocalTime } from './local-time.node.ts';
-import { createPersonaAction, formatExcessPersonas, ONE_PERSONA } from './persona-action.ts';
 
 /** How long something holds, as the actions take it; an empty object means forever. */
-export type PauseSpan = { readonly minutes: number } | { readonly until: 'tomorrow' } | Readonly<Record<string, never>>;
+type PauseSpan = { readonly minutes: number } | { readonly until: 'tomorrow' } | Readonly<Record<string, never>>;
 
 const MINUTES = { m: 1, h: 60, d: 24 * 60 } as const;
 const MINUTE_MS = 60_000;
 
 /** The flags that say how long something holds. */
-export const SPAN_FLAGS = {
+const SPAN_FLAGS = {
   for: { type: 'string', value: '30m|1h|2d', completes: ['30m', '1h', '2d'], help: 'for so long' },
   until: {
     type: 'string',
@@ -43,7 +42,7 @@ export function parseSpan(flags: SpanFlags, now: number): PauseSpan {
 }
 
 /** Formats the span for a person: ` for 1h`, ` until tomorrow`, or the text for forever. */
-export function formatSpan(flags: SpanFlags, forever: string): string {
+function formatSpan(flags: SpanFlags, forever: string): string {
   if (flags.for !== undefined) return ` for ${flags.for}`;
   return flags.until === undefined ? forever : ` until ${flags.until}`;
 }

@@ -1,8 +1,7 @@
 import type { Io } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
+import { createStopSignal, getTerminalSize, isTerminal } from './process.node.ts';
 import { formatStatusTable, parseStatus } from './status-table.ts';
-import { createStopSignal } from './stop-signal.node.ts';
-import { getTerminalSize, isTerminal } from './terminal.node.ts';
 import { streamTray } from './tray-stream.node.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
-import { unwrapResponse } from './outcome.ts';
+import { unwrapResponse } from './act.ts';
 import { formatStatusTable, parseStatus } from './status-table.ts';
 import { askTray } from './tray-request.node.ts';
 

@@ -10,14 +10,13 @@ import {
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
 import { createRealDisk, findOwnDirs, toStem } from '../../core/state/index.ts';
+import { formatExcessPersonas } from './act.ts';
 import { listEventFilePersonas } from './event-file-personas.node.ts';
-import { createLineOutput } from './line-output.node.ts';
 import { findNearest } from './nearest.ts';
-import { formatExcessPersonas } from './persona-action.ts';
+import { createLineOutput } from './nonblocking-io.node.ts';
+import { createStopSignal, isTerminal } from './process.node.ts';
 import { createStderrLog } from './stderr-log.ts';
-import { createStopSignal } from './stop-signal.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
-import { isTerminal } from './terminal.node.ts';
 
 /** The event at the position is no longer stored, so events after it may be missing. */
 const EXIT_GAP = 3;

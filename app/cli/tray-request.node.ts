@@ -1,9 +1,12 @@
+import { lstatSync } from 'node:fs';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
+import { findOwnDirs } from '../../core/state/dirs.node.ts';
+import { resolveOwnerSocketPath } from '../owner-socket.ts';
 import { parseHttpResponse } from './http-response.ts';
-import { findOwnSocket } from './own-socket.node.ts';
 
-export interface TrayRequest {
+interface TrayRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** JSON, or null for no body. */
@@ -58,4 +61,13 @@ function formatHttpRequest({ method, path, body }: TrayRequest): string {
   const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', 'Accept: application/json'];
   if (body !== null) head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
   return `${head.join('\r\n')}\r\n\r\n${body ?? ''}`;
+}
+
+/** Returns the socket of this user's tray process; null when the folder belongs to another user, who must not be asked. */
+export function findOwnSocket(env: Readonly<Record<string, string | undefined>>): string | null {
+  const uid = process.geteuid?.() ?? null;
+  const path = resolveOwnerSocketPath(process.platform, findOwnDirs({ ...env }).run, uid);
+  if (uid === null) return path;
+  const folder = lstatSync(dirname(path), { throwIfNoEntry: false });
+  return folder === undefined || folder.uid === uid ? path : null;
 }

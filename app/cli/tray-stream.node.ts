@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
-import { findOwnSocket } from './own-socket.node.ts';
+import { findOwnSocket } from './tray-request.node.ts';
 
 /** An update from the event stream of the running program. */
-export type TrayStreamUpdate =
+type TrayStreamUpdate =
   | { readonly is: 'status'; readonly body: string }
   /** The program is not running, or no longer. */
   | { readonly is: 'gone' };

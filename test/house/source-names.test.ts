@@ -24,11 +24,13 @@ const EXCEPTIONS: readonly NameException[] = [
     name: 'kijito',
     why: CONTRACT,
   })),
-  ...['app/cli/migrate.ts', 'app/cli/migrate/', 'app/cli/deployed/', 'app/cli/doctor/producers.ts'].map((path) => ({
-    path,
-    name: 'kijito',
-    why: PREDECESSOR,
-  })),
+  ...['app/cli/migrate.ts', 'app/cli/migrate-positions.ts', 'app/cli/deployed/', 'app/cli/doctor/producers.ts'].map(
+    (path) => ({
+      path,
+      name: 'kijito',
+      why: PREDECESSOR,
+    }),
+  ),
   { path: 'app/cli/commands.ts', name: 'kijito', why: PREDECESSOR },
   { path: 'app/sources/local-hive.ts', name: 'kijito', why: 'the local hive speaks the Kijito inbox contract' },
   { path: 'app/sources/hive-watchers.ts', name: 'kijito', why: 'the events of a log have the kind of this contract' },

@@ -26,7 +26,7 @@ const EXCEPTIONS: readonly { readonly why: string; readonly timers: readonly str
     timers: [
       'app/cli/daemon/install.ts waitForAnswer sleeps in a loop',
       'app/cli/daemon/shutdown.ts waitForEnd sleeps in a loop',
-      'app/cli/line-output.node.ts write sleeps in a loop',
+      'app/cli/nonblocking-io.node.ts write sleeps in a loop',
       'app/follow/fifo.node.ts put sleeps in a loop',
       'app/service/daemon-service.ts ask sleeps in a loop',
       'app/service/daemon-service.ts isGoneWithin sleeps in a loop',

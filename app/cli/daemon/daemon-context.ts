@@ -12,7 +12,7 @@ import {
 import { type Random, realRandom, realSpawn, type Spawn } from '../../../core/ports/index.ts';
 import { createRealDisk, type Disk } from '../../../core/state/index.ts';
 import { createOwnDaemonService, type DaemonService } from '../../service/index.ts';
-import { getHostOs } from '../service-host.node.ts';
+import { getHostOs } from '../process.node.ts';
 import { createStderrLog } from '../stderr-log.ts';
 
 /** What the commands that install and remove daemons need. */

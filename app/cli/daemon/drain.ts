@@ -9,7 +9,7 @@ import { realClock } from '../../../core/ports/index.ts';
 import { createRealDisk, type Disk, findOwnDirs } from '../../../core/state/index.ts';
 import { readLocalBase } from '../../daemon/daemon-binding.ts';
 import { createStderrLog } from '../stderr-log.ts';
-import { resolveDaemon } from './daemon-lookup.ts';
+import { resolveDaemon } from './daemon-request.ts';
 import { postJson } from './post-json.node.ts';
 import { parseDaemonArgs } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import { displayJson, displayName } from '../../../core/format/index.ts';
 import {
@@ -10,19 +10,30 @@ import {
   LONGEST_SOCKET,
   parseDaemonConfig,
   readDaemonConfig,
+  readDaemonToken,
   toJoinedName,
   writeDaemonConfig,
+  writeDaemonToken,
 } from '../../../core/link/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
-import { getErrno } from '../../../core/state/index.ts';
+import {
+  clearStamps,
+  type Disk,
+  findOwnDirs,
+  getErrno,
+  readPrivate,
+  toIoFault,
+  toPendingDir,
+  writeAtomically,
+} from '../../../core/state/index.ts';
 import { findDeafness } from '../../hook/index.ts';
 import { createDaemonHandle, type DaemonService, endDaemon, isHeld } from '../../service/index.ts';
+import { checkTokenFile } from '../service-token.ts';
 import { createContext, type DaemonContext, reportRefusal } from './daemon-context.ts';
 import { type InstallArgs, parseInstallArgs } from './install-args.ts';
 import { findLastLog } from './last-log.node.ts';
 import { removeDaemonFiles } from './remove.node.ts';
-import { forgetQuiet, writeTokens } from './tokens.ts';
 
 const DEFAULTS = {
   surface: 'claude-code',
@@ -262,4 +273,52 @@ function reportInstalled(
         : `${path} starts it at every login`;
   io.out(`${displayName(`${name}: installed for ${address}, bound to ${project}; ${by}`)}\n`);
   return 0;
+}
+
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * Writes the tokens of a daemon and of its surface. For the local hive they are created once; for another upstream they are
+ * copied from files.
+ * @throws Fault `unreadable` for a token file that others may read, `daemon-config` for a file without a token
+ */
+function writeTokens(
+  { upstream }: DaemonConfig,
+  { observeFile, actFile }: Pick<InstallArgs, 'observeFile' | 'actFile'>,
+  before: DaemonConfig | null,
+  { observeToken, actToken }: DaemonPlaces,
+  context: DaemonContext,
+): void {
+  const { disk, random } = context;
+  for (const [path, from] of [
+    [observeToken, observeFile],
+    [actToken, actFile],
+  ] as const) {
+    if (from !== null) writeAtomically(disk, random, path, `${readToken(from, context)}\n`);
+    else if (before?.upstream !== upstream) remove(disk, path); // a token is useless for another upstream
+    if (from === null && upstream === LOCAL && readDaemonToken(disk, path) === null)
+      writeDaemonToken(disk, random, path);
+  }
+}
+
+function remove({ files }: Disk, path: string): void {
+  try {
+    files.unlink(path);
+  } catch (error) {
+    if (getErrno(error) !== 'ENOENT') throw toIoFault(error, path, 'unwritable');
+  }
+}
+
+function readToken(path: string, { disk }: DaemonContext): string {
+  checkTokenFile(disk, path);
+  const bytes = readPrivate(disk, path, MOST_BYTES);
+  const token = bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new Fault('unreadable', `${path} does not hold exactly one word, the token`, { is: 'machine', key: 'token' });
+}
+
+/** Clears the stamps that let hooks skip questions: what the local hive said does not apply to another upstream. */
+function forgetQuiet({ address, upstream }: DaemonConfig, { env }: Io): void {
+  if (upstream === LOCAL) return;
+  clearStamps(toPendingDir(join(findOwnDirs({ ...env }).state, 'hivebar.sqlite')), [address]);
 }

@@ -1,7 +1,6 @@
 import type { Io } from '../../../core/command/index.ts';
 import type { RingWhy } from '../../../core/link/index.ts';
-import { requestAnswer } from './daemon-answer.ts';
-import { resolveDaemon } from './daemon-lookup.ts';
+import { requestAnswer, resolveDaemon } from './daemon-request.ts';
 import { parseDaemonArgs } from './schema.ts';
 
 const WORDS: Readonly<Record<RingWhy, string>> = {

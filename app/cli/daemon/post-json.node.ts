@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { Fault, parseJson } from '../../../core/model/index.ts';
 
-export interface JsonResponse {
+interface JsonResponse {
   readonly status: number;
   /** Null: the body was not JSON. */
   readonly body: unknown;
@@ -13,7 +13,7 @@ const WITHIN_MS = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** URLs of a POST and of the GET that follows on the same connection. The GET shows the server that the answer was read. */
-export interface PostTargets {
+interface PostTargets {
   readonly post: string;
   readonly after: string;
 }

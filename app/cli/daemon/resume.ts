@@ -1,6 +1,5 @@
 import type { Io } from '../../../core/command/index.ts';
-import { requestAnswer } from './daemon-answer.ts';
-import { resolveDaemon } from './daemon-lookup.ts';
+import { requestAnswer, resolveDaemon } from './daemon-request.ts';
 import { parseDaemonArgs } from './schema.ts';
 
 /** `daemon resume`: binds the surface of a daemon again. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */

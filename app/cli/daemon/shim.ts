@@ -3,9 +3,9 @@ import { formatDoorbellLine, readDaemonConfig } from '../../../core/link/index.t
 import { Fault, parseJson } from '../../../core/model/index.ts';
 import { realSpawn, type Spawn } from '../../../core/ports/index.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
+import { createStopSignal } from '../process.node.ts';
 import { createStderrLog } from '../stderr-log.ts';
-import { createStopSignal } from '../stop-signal.node.ts';
-import { resolveDaemon } from './daemon-lookup.ts';
+import { resolveDaemon } from './daemon-request.ts';
 import { parseDaemonArgs } from './schema.ts';
 import { readStdinLines } from './stdin-lines.node.ts';
 
@@ -53,7 +53,7 @@ function removeUndefined(env: Io['env']): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-export interface Rings {
+interface Rings {
   /** Runs the command now, or when the running command has ended. Rings that come before that count as one. */
   ring(): void;
   readonly state: 'ready' | 'busy' | 'queued';
@@ -61,7 +61,7 @@ export interface Rings {
   rest(): Promise<void>;
 }
 
-export interface RingsNeeds {
+interface RingsNeeds {
   readonly spawn: Spawn;
   readonly command: Parameters<Spawn['run']>[0];
   readonly stop: AbortSignal;

@@ -4,8 +4,7 @@ import { Fault } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { createRealDisk, isLocked } from '../../../core/state/index.ts';
 import { createStderrLog } from '../stderr-log.ts';
-import { requestAnswer } from './daemon-answer.ts';
-import { resolveDaemon } from './daemon-lookup.ts';
+import { requestAnswer, resolveDaemon } from './daemon-request.ts';
 import { parseDaemonArgs } from './schema.ts';
 
 const CHECK_EVERY_MS = 20;

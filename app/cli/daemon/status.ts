@@ -1,8 +1,7 @@
 import type { Io } from '../../../core/command/index.ts';
 import { displayJson, displayName, formatDuration } from '../../../core/format/index.ts';
 import type { DaemonStatus } from '../../../core/link/index.ts';
-import { requestAnswer } from './daemon-answer.ts';
-import { resolveDaemon } from './daemon-lookup.ts';
+import { requestAnswer, resolveDaemon } from './daemon-request.ts';
 import { parseDaemonArgs } from './schema.ts';
 
 /** How many of the 64 stored transitions are shown. */
@@ -19,7 +18,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Formats a status for a person, one line per subject. */
-export function formatStatusLines(name: string, status: DaemonStatus): readonly string[] {
+function formatStatusLines(name: string, status: DaemonStatus): readonly string[] {
   const { pid, version, surface, project, fsm, taxonomy, degraded, ws, shim, pending, transitions } = status;
   const since = ws.since === null ? '' : ` since ${ws.since}`;
   const shimPid = shim.pid === null ? '' : `, pid ${shim.pid}`;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openDatabase, runLaterTransaction, runTransaction } from '../../../core/state/index.ts';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
 import { createBudget, type TimeBudget } from './budget.ts';
-import { wrapWithDeadline } from './deadline.ts';
+import { wrapWithDeadline } from './run.ts';
 
 test('each wait is given what is left, and never more than its part', async () => {
   const clock = fakeClock();

@@ -1,9 +1,84 @@
 import type { Io } from '../../../core/command/index.ts';
-import type { HookTurn } from '../../../core/hooks/index.ts';
+import {
+  findHarness,
+  findHarnessVersion,
+  HARNESS_NAMES,
+  type Harness,
+  type HookTurn,
+  parseHookEvent,
+} from '../../../core/hooks/index.ts';
 import type { Log } from '../../../core/ports/index.ts';
 import type { Database } from '../../../core/state/index.ts';
-import type { HookArgs } from './args.ts';
+import { HOOK_FLAGS } from '../hook-schema.ts';
 import type { TimeBudget } from './budget.ts';
+
+export interface HookArgs {
+  readonly harness: Harness;
+  /** As given; stdin may name another event. Null: only stdin names it. */
+  readonly event: string | null;
+  readonly persona: string | null;
+  /** The text that Codex's `notify` appended, which is the only input then. Null: this is an event with its input on stdin. */
+  readonly notification: string | null;
+  readonly delivery: 'inject' | 'doorbell';
+  readonly onStop: 'continue' | 'leave';
+}
+
+/** The value of `--event` when a word after all flags says what happened. */
+const NOTIFY = 'notify';
+
+type HookFlag = `--${keyof typeof HOOK_FLAGS}`;
+
+const FLAGS = Object.keys(HOOK_FLAGS).map((name) => `--${name}` as HookFlag);
+
+/** @throws Error which names the flag and the value */
+export function parseHookArgs(args: readonly string[], env: Io['env']): HookArgs {
+  const [values, notification] = splitNotification(args);
+  const name = values['--harness'];
+  if (name === undefined) throw new Error(`--harness: which? Say ${HARNESS_NAMES.join(' or ')}`);
+  const harness = findHarness(name, values['--harness-version'] ?? findHarnessVersion(env));
+  if (harness === null) throw new Error(`--harness ${name}: must be ${HARNESS_NAMES.join(' or ')}`);
+  const event = values['--event'];
+  if (notification !== null && name !== 'codex') throw new Error(`--event ${NOTIFY}: only codex has it`);
+  if (notification === null && event !== undefined && parseHookEvent(event) === null)
+    throw new Error(`--event ${event}: is not known here`);
+  const delivery = values['--deliver'] ?? 'inject';
+  if (delivery !== 'inject' && delivery !== 'doorbell')
+    throw new Error(`--deliver ${delivery}: must be inject or doorbell`);
+  const onStop = values['--on-stop'] ?? 'continue';
+  if (onStop !== 'continue' && onStop !== 'leave') throw new Error(`--on-stop ${onStop}: must be continue or leave`);
+  return { harness, event: event ?? null, persona: values['--persona'] || null, notification, delivery, onStop };
+}
+
+function splitNotification(args: readonly string[]): readonly [Partial<Record<HookFlag, string>>, string | null] {
+  const last = args.at(-1);
+  const before = args.slice(0, -1);
+  const isNotify = (words: readonly string[]): boolean =>
+    words.some((word, i) => word === `--event=${NOTIFY}` || (word === '--event' && words[i + 1] === NOTIFY));
+  if (last !== undefined && isNotify(before)) return [parseValues(before), last];
+  if (isNotify(args)) throw new Error(`--event ${NOTIFY}: the JSON that says what happened is missing`);
+  return [parseValues(args), null];
+}
+
+/**
+ * Parses `--flag value` and `--flag=value`. `parseArgs` of node:util does the same, but takes as long to load as all of this
+ * code.
+ */
+function parseValues(args: readonly string[]): Partial<Record<HookFlag, string>> {
+  const values: Partial<Record<HookFlag, string>> = {};
+  for (let i = 0; i < args.length; i += 1) {
+    const [word = '', ...rest] = (args[i] ?? '').split('=');
+    const flag = FLAGS.find((name) => name === word);
+    if (flag === undefined) throw new Error(`${args[i]}: is no flag of a hook; there are ${FLAGS.join(', ')}`);
+    if (rest.length > 0) values[flag] = rest.join('=');
+    else {
+      i += 1;
+      const value = args[i];
+      if (value === undefined) throw new Error(`${flag}: its value is missing`);
+      values[flag] = value;
+    }
+  }
+  return values;
+}
 
 /** How far a call has come. Once the gates have decided, a later error holds no agent. */
 export interface Progress {

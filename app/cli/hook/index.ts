@@ -1,1 +1,1 @@
-export { answerHook } from './answer.ts';
+export { answerHook } from './run.ts';

@@ -12,7 +12,7 @@ export interface HookDelivery {
   lost(): void;
 }
 
-export interface MailNeeds {
+interface MailNeeds {
   readonly items: Items;
   readonly takeOver: TakeOver | null;
   readonly waiting: WaitingEvents;
@@ -20,7 +20,7 @@ export interface MailNeeds {
   readonly log: Log;
 }
 
-export interface MailRequest {
+interface MailRequest {
   /** The persona's name in the local hive. */
   readonly name: string;
   readonly session: string | null;

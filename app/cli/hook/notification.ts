@@ -13,7 +13,7 @@ import { findAnnouncedPersona, findStatedPersona, formatAmbiguous } from './sess
 
 const BUSY_MS = 250;
 
-export interface NotificationNeeds {
+interface NotificationNeeds {
   readonly log: Log;
   readonly budget: TimeBudget;
 }

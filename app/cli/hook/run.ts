@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Io } from '../../../core/command/index.ts';
+import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import { advancePacing, decideMove, type HookMoment, type HookTurn, isTurnStart } from '../../../core/hooks/index.ts';
 import { createOpenDecisionLookup } from '../../../core/inbox/decisions/index.ts';
 import { createGitCheck, type Gates, openGates } from '../../../core/inbox/gates/index.ts';
@@ -8,26 +8,31 @@ import { listQueueDirectories } from '../../../core/inbox/queue/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
 import { createRealDisk, type Database, findOwnDirs, openStore } from '../../../core/state/index.ts';
-import { createPendingStamper, followPrompts, handOverEnded, locateInbox, noteActivity } from '../../hook/index.ts';
+import {
+  createPendingStamper,
+  followPrompts,
+  handOverEnded,
+  locateInbox,
+  noteActivity,
+  PROBE,
+  PROBE_ANSWER,
+} from '../../hook/index.ts';
 import { openSessionStore } from '../../open/index.ts';
-import { createLineOutput } from '../line-output.node.ts';
+import { createLineOutput } from '../nonblocking-io.node.ts';
 import { DATABASE } from '../open-local-hive.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
+import { createStderrLog } from '../stderr-log.ts';
 import { isThere } from './age.node.ts';
-import { say } from './answer-output.ts';
-import type { HookArgs } from './args.ts';
-import { createBudget } from './budget.ts';
-import type { HookCall, Progress } from './call.ts';
-import { wrapWithDeadline } from './deadline.ts';
+import { chooseAnswer, decideVerdict, formatBell, say, updatePacing } from './answer.ts';
+import { createBudget, type TimeBudget } from './budget.ts';
+import { type HookArgs, type HookCall, type Progress, parseHookArgs } from './call.ts';
 import type { DaemonBell } from './doorbell.ts';
 import type { WaitingEvents } from './events.ts';
 import { type AskGates, formatUndecided, mayHoldUndecided, OPEN_WAY, sanitizeText } from './gates.ts';
 import { createDelivery, type HookDelivery } from './mail.ts';
 import { getHookFolder, openPacingStore, sweep } from './pacing-store.ts';
 import { findAnnouncedPersona, findStatedPersona, formatAmbiguous } from './session-persona.ts';
-import { readStdin } from './stdin.node.ts';
-import { formatBell } from './texts.ts';
-import { chooseAnswer, decideVerdict, updatePacing } from './verdict.ts';
+import { isPerson, readStdin } from './stdin.node.ts';
 
 /** How much of its one second a hook may wait; the rest is for its work. */
 const WAITS_MS = 850;
@@ -47,7 +52,7 @@ const NOTHING_WAITS: WaitingEvents = { items: [], acknowledge: () => {} };
  * marked only once their bytes were written.
  * @throws every error on our side; the caller reports it and exits with 0
  */
-export async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<void> {
+async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<void> {
   const budget = createBudget(realClock, WAITS_MS);
   const { harness, notification } = options;
   let io = originalIo;
@@ -89,7 +94,7 @@ async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<v
   const call: HookCall = { ...callBase, persona, db: wrapWithDeadline(db, budget) };
   if (turn.event === 'SessionEnd') return endSession(call);
   if (turn.event === 'StopFailure' || turn.isSubagent) return;
-  const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./daemons.ts') : null;
+  const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./doorbell.ts') : null;
   await handleTurnBoundary(call, daemons);
   stamp({ ...call, db }, daemons); // stamping waits for nobody, so it needs no deadline
 }
@@ -113,7 +118,7 @@ async function holdUndecided(
 }
 
 /** Null: no daemon was ever installed here. */
-type Daemons = typeof import('./daemons.ts') | null;
+type Daemons = typeof import('./doorbell.ts') | null;
 
 /** Stamps what the next hooks need not ask about. If it fails, they ask. */
 function stamp({ persona, db, state, run, config, log }: HookCall, daemons: Daemons): void {
@@ -255,4 +260,44 @@ async function findDoorbell(
     log.warn(error instanceof Error ? error.message : String(error));
     return null;
   }
+}
+
+/**
+ * Runs one call of a hook, from its command line. A harness treats every exit code but 0 as a failure of the hook, and 2 holds
+ * its agent. An error is therefore one line on stderr, and the exit code is 0.
+ * @throws Fault `usage` to a person who calls it by mistake
+ */
+export async function answerHook(args: readonly string[], io: Io): Promise<number> {
+  if (io.env[PROBE]) {
+    io.out(`${PROBE_ANSWER}\n`);
+    return 0;
+  }
+  const messages: string[] = [];
+  const say = (line: string): void => void messages.push(line.split('\n', 1).join(''));
+  const log: Log = { info: say, warn: say, error: say };
+  try {
+    await runHook(parseHookArgs(args, io.env), io, log);
+  } catch (error) {
+    if (isPerson()) throw toUsageFault(error);
+    say(error instanceof Error ? error.message : String(error));
+  }
+  if (messages.length > 0) createStderrLog(io, 'hivebar hook').warn(messages.join('; '));
+  return 0;
+}
+
+/** Wraps a database so that each transaction waits for other processes only as long as `budget` has time left. */
+export function wrapWithDeadline(db: Database, budget: TimeBudget): Database {
+  return {
+    path: db.path,
+    get isTransaction() {
+      return db.isTransaction;
+    },
+    exec(sql) {
+      if (sql.startsWith('BEGIN')) db.exec(`PRAGMA busy_timeout = ${budget.left()}`);
+      db.exec(sql);
+    },
+    isInPlace: () => db.isInPlace(),
+    prepare: (sql) => db.prepare(sql),
+    [Symbol.dispose]: () => db[Symbol.dispose](),
+  };
 }

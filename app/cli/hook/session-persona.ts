@@ -2,7 +2,7 @@ import type { Io } from '../../../core/command/index.ts';
 import type { HookTurn } from '../../../core/hooks/index.ts';
 import { locateInbox } from '../../hook/index.ts';
 import type { Session, SessionStore } from '../../open/index.ts';
-import { getProcessPersona } from '../persona-lookup.ts';
+import { getProcessPersona } from '../caller-persona.ts';
 
 /** Returns the persona that stdin, the environment or the command line names. Null: only announced sessions can tell. */
 export function findStatedPersona({ persona }: HookTurn, env: Io['env'], flag: string | null): string | null {
@@ -18,7 +18,7 @@ export function formatAmbiguous({ session, cwd }: HookTurn, personas: readonly s
   return `several personas work in ${cwd}: ${personas.join(', ')}; say whose session this is${say}`;
 }
 
-export type PersonaMatch =
+type PersonaMatch =
   | { readonly is: 'known'; readonly persona: string }
   | { readonly is: 'nobody' }
   /** Several personas are announced from the folder. One must not get the mail of another. */

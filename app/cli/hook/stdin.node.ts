@@ -1,7 +1,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import { pause } from '../../../core/ports/index.ts';
 import { getErrno } from '../../../core/state/index.ts';
-import { openUnblocked } from '../nonblocking-fd.node.ts';
+import { openUnblocked } from '../nonblocking-io.node.ts';
 import type { TimeBudget } from './budget.ts';
 
 /** More than any harness sends about a useful tool call. */

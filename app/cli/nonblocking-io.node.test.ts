@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { scratch } from '../../test/kit/scratch.ts';
 
-const MODULE = fileURLToPath(import.meta.resolve('./nonblocking-fd.node.ts'));
+const MODULE = fileURLToPath(import.meta.resolve('./nonblocking-io.node.ts'));
 const READS = `
   import { readSync, writeSync } from 'node:fs';
   import { openUnblocked } from ${JSON.stringify(MODULE)};

@@ -1,9 +1,13 @@
 import { type Io, toUsageFault } from '../../../core/command/index.ts';
 import {
+  type Answers,
+  type AskResult,
+  askDaemon,
   type DaemonName,
   type DaemonPlaces,
   findOwnDaemonPlaces,
   isSlug,
+  type LinkRequest,
   loadInstalledDaemons,
   readOwnSurroundings,
   toDaemonsDir,
@@ -13,7 +17,7 @@ import { createRealDisk } from '../../../core/state/index.ts';
 import { createStderrLog } from '../stderr-log.ts';
 import type { DaemonValues, DaemonVerb } from './schema.ts';
 
-export interface ResolvedDaemon {
+interface ResolvedDaemon {
   readonly daemon: DaemonName;
   readonly places: DaemonPlaces;
 }
@@ -62,4 +66,39 @@ function findInstalled(verb: string, joined: string | undefined, io: Io): Daemon
   if (another !== undefined) throw new Error(`daemon ${verb}: which? ${fitting.map(({ name }) => name).join(', ')}`);
   if (first.is === 'bad') throw new Fault('daemon-config', first.why, { is: 'machine', key: `daemon:${first.name}` });
   return first.config;
+}
+
+/** A daemon that rings waits 2 s for its surface. No other answer takes as long. */
+const WITHIN_MS = 5000;
+
+/**
+ * Asks a daemon and returns its answer.
+ * @throws Fault `daemon-gone` when it does not run; `daemon-refused` when it gives another answer or none
+ */
+export async function requestAnswer<R extends LinkRequest>(
+  places: DaemonPlaces,
+  request: R,
+): Promise<Answers[R['verb']]> {
+  const response = await askDaemon(places, request, { timeoutMs: WITHIN_MS });
+  if (response.is === 'answered') return response.answer;
+  throw new Fault(response.is === 'not-running' ? 'daemon-gone' : 'daemon-refused', formatRefusal(places, response), {
+    is: 'machine',
+    key: `daemon:${places.name}`,
+  });
+}
+
+function formatRefusal(
+  { name, socket }: DaemonPlaces,
+  response: Exclude<AskResult<LinkRequest['verb']>, { is: 'answered' }>,
+): string {
+  switch (response.is) {
+    case 'not-running':
+      return `the daemon ${name} does not run: nothing answers at ${socket}`;
+    case 'refused':
+      return `the daemon ${name} refused${response.error === null ? '' : ` (${response.error})`}: ${response.message}`;
+    case 'bad-answer':
+      return `the daemon ${name} sent an answer that this version does not know`;
+    case 'silent':
+      return `the daemon ${name} does not answer within ${WITHIN_MS / 1000} s`;
+  }
 }

@@ -1,4 +1,0 @@
-/** Returns the operating system that this process runs on. */
-export function getHostOs(): NodeJS.Platform {
-  return process.platform;
-}
