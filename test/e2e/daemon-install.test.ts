@@ -196,7 +196,11 @@ describe('hivebar daemon install', () => {
       [pair, 2, /--project is missing/],
       [[...pair, '--project', file], 2, /is no folder but a file/],
       [[...pair, '--project', '/no/such/folder'], 2, /is not there/],
-      [['install', '--tenant', '—', '--identity', 'ada', '--project', home.project], 2, /no slug .* can be made of it/],
+      [
+        ['install', '--tenant', '—', '--identity', 'ada', '--project', home.project],
+        2,
+        /must contain a letter a-z or a digit/,
+      ],
       [ada(home, '--surface', 'vscode'), 2, /must be claude-code, codex, fallback/],
       [ada(home, '--by', 'cron'), 2, /must be launcher or tray/],
       [ada(home, '--system'), 2, /belongs to a user, never to the system/],
@@ -428,14 +432,10 @@ test('list says what is installed, what it does, and what cannot be read', async
 });
 
 test('persona daemon check 16: the way to a Windows Service is documented, and the task is the default', () => {
-  const docs = join(import.meta.dirname, '..', '..', 'docs');
-  const texts = readdirSync(docs)
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => readFileSync(join(docs, name), 'utf8'));
-  const about = texts.find((text) => text.includes('Windows Service upgrade path')) ?? '';
-  const section = about.slice(about.indexOf('Windows Service upgrade path'));
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'contract', 'daemons.md'), 'utf8');
+  const [, section = ''] = text.split('### Windows Service');
   for (const words of [
-    /scheduled task is the default/,
+    /installs scheduled tasks only/,
     /daemon run --tenant T --identity I --project P/,
     /user's own account/,
   ])

@@ -155,7 +155,7 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     await using the = await scene();
     const ada = await the.daemon('ada');
     const { places } = ada;
-    rmSync(places.runtime, { recursive: true });
+    rmSync(places.runtime, { recursive: true, maxRetries: 10 }); // the daemon may write into it meanwhile
     await using second = the.home.spawn({ tenant: 'acme', identity: 'ada' });
     const end = { code: null as number | null };
     void second.ended(30_000).then(
