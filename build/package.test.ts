@@ -139,13 +139,13 @@ describe('the published package', () => {
       const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env, input });
       assert.deepEqual([status, stdout, stderr], [0, '', ''], event);
     };
-    const kept = (): string[] => readdirSync(join(cache, 'hivebar', 'compile')).sort();
+    const saved = (): string[] => readdirSync(join(cache, 'hivebar', 'compile')).sort();
     const ofNow = (event: string): string =>
       join(
         cache,
         'hivebar',
         'compile',
-        kept().find((name) => new RegExp(`^hook-now-.*-${event}\\.bin$`).test(name)) ?? '',
+        saved().find((name) => new RegExp(`^hook-now-.*-${event}\\.bin$`).test(name)) ?? '',
       );
     hook('Stop');
     hook('PreCompact');
@@ -172,7 +172,7 @@ describe('the published package', () => {
     hook('Stop');
     assert.ok(statSync(path).mtimeMs > old.getTime() + 3_600_000, 'renewed');
     assert.deepEqual(
-      kept().filter((name) => !/\.bin$/.test(name)),
+      saved().filter((name) => !/\.bin$/.test(name)),
       [],
       'nothing half made is left',
     );

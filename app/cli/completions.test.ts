@@ -48,7 +48,7 @@ before(async () => {
 after(() => rmSync(home, { recursive: true, force: true }));
 
 /** What a real bash offers behind these words, of which the last is being typed. */
-function offered(...words: string[]): readonly string[] {
+function complete(...words: string[]): readonly string[] {
   const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const script = `${scripts.bash}
 COMP_WORDS=(hivebar ${words.map(quote).join(' ')}); COMP_CWORD=${words.length}
@@ -63,24 +63,24 @@ _hivebar; printf '%s\\n' "\${COMPREPLY[@]}"`;
 
 describe('completion in bash', () => {
   test('offers commands, flags, verbs and values', () => {
-    assert.deepEqual(offered('st'), ['status']);
-    assert.deepEqual(offered('status', '--w'), ['--watch']);
-    assert.deepEqual(offered('inbox', 's'), ['show']);
-    assert.deepEqual(offered('run', '--tray-driver', ''), ['sni', 'systray2', 'none']);
-    assert.deepEqual(offered('tail', '--since', ''), []);
+    assert.deepEqual(complete('st'), ['status']);
+    assert.deepEqual(complete('status', '--w'), ['--watch']);
+    assert.deepEqual(complete('inbox', 's'), ['show']);
+    assert.deepEqual(complete('run', '--tray-driver', ''), ['sni', 'systray2', 'none']);
+    assert.deepEqual(complete('tail', '--since', ''), []);
   });
 
   test('offers the personas that have an event file when hivebar does not run, each as one safe word', () => {
-    assert.deepEqual(offered('mute', 'a'), ['ada']);
-    assert.deepEqual(offered('send', '--to', 'c'), ['cyrus']);
-    assert.deepEqual(offered('inbox', 'list', 'a'), ['ada']);
-    assert.deepEqual(offered('watch', '--persona', 'c'), ['cyrus']);
-    const [word = '', ...more] = offered('mute', '$');
+    assert.deepEqual(complete('mute', 'a'), ['ada']);
+    assert.deepEqual(complete('send', '--to', 'c'), ['cyrus']);
+    assert.deepEqual(complete('inbox', 'list', 'a'), ['ada']);
+    assert.deepEqual(complete('watch', '--persona', 'c'), ['cyrus']);
+    const [word = '', ...more] = complete('mute', '$');
     assert.deepEqual(more, []);
     const typed = execFileSync('bash', ['--norc', '-c', `printf %s ${word}`], { cwd: home, encoding: 'utf8' });
     assert.equal(typed, HOSTILE);
     assert.ok(!existsSync(join(home, 'pwned')));
-    assert.deepEqual(offered('mute', 'evil'), [], 'a name that no terminal may show is typed by hand');
+    assert.deepEqual(complete('mute', 'evil'), [], 'a name that no terminal may show is typed by hand');
   });
 });
 

@@ -15,7 +15,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const hivebar = (...args: string[]) => commandLine(args, { HIVEBAR_HOME: home });
 
-const kept = (): unknown => JSON.parse(readFileSync(path, 'utf8'));
+const saved = (): unknown => JSON.parse(readFileSync(path, 'utf8'));
 function write(text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, text);
@@ -54,9 +54,9 @@ describe('hivebar config', () => {
     const { out } = await hivebar('config', 'set', 'sound', 'true');
     assert.match(out, /^sound is true: it applies from the next start/);
     const opener = { is: 'url', template: 'vscode://x' };
-    assert.deepEqual(kept(), { port: 7000, tray: 'none', opener, sound: true });
+    assert.deepEqual(saved(), { port: 7000, tray: 'none', opener, sound: true });
     await hivebar('config', 'unset', 'opener');
-    assert.deepEqual(kept(), { port: 7000, tray: 'none', sound: true });
+    assert.deepEqual(saved(), { port: 7000, tray: 'none', sound: true });
   });
 
   test('set of what does not fit, or does not exist, ends with 2 and writes nothing', async () => {
@@ -94,7 +94,7 @@ describe('hivebar hive', () => {
     writeFileSync(token, 'secret\n', { mode: 0o600 });
     assert.match((await hivebar('hive', 'add', 'https://team.example.org/')).out, /its personas are team-NAME/);
     await hivebar('hive', 'add', 'http://10.0.0.5:7474', '--name', 'office', '--token-file', token);
-    assert.deepEqual(kept(), {
+    assert.deepEqual(saved(), {
       hives: [
         { name: 'team', base: 'https://team.example.org/' },
         { name: 'office', base: 'http://10.0.0.5:7474', tokenFile: token },
@@ -103,7 +103,7 @@ describe('hivebar hive', () => {
     assert.match((await hivebar('hive', 'list')).out, /^office +http:\/\/10\.0\.0\.5:7474/m);
     await hivebar('hive', 'remove', 'https://team.example.org');
     await hivebar('hive', 'remove', 'office');
-    assert.deepEqual(kept(), {});
+    assert.deepEqual(saved(), {});
     const gone = await hivebar('hive', 'remove', 'office');
     assert.equal(gone.code, 1);
   });
@@ -126,7 +126,7 @@ describe('hivebar hive', () => {
       err: '',
     });
     const hosted = { name: 'hosted', base: 'https://api.kijito.ai', tokenFile: token, proxy: 'http://127.0.0.1:3128' };
-    assert.deepEqual(kept(), { hives: [hosted] });
+    assert.deepEqual(saved(), { hives: [hosted] });
     const { out } = await hivebar('hive', 'list');
     assert.ok(out.includes(`hosted   https://api.kijito.ai  (token: ${token}, proxy: http://127.0.0.1:3128)`), out);
   });

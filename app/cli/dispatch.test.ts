@@ -8,18 +8,18 @@ import { QUICK_COMMANDS } from './quick-commands.ts';
 import { isQuick } from './quick-names.ts';
 
 function recorder() {
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   const io: Io = {
     env: {},
     out: (text) => {
-      said.out += text;
+      output.out += text;
     },
     err: (text) => {
-      said.err += text;
+      output.err += text;
     },
     input: async () => '',
   };
-  return { io, said };
+  return { io, output };
 }
 
 function entry(run: Command['run']): CommandEntry {
@@ -78,15 +78,15 @@ describe('a command line', () => {
   });
 
   test('with a misspelt name says which one was meant', async () => {
-    const { io, said } = recorder();
+    const { io, output } = recorder();
     assert.equal(await dispatch(['statsu'], io, COMMANDS), 2);
-    assert.match(said.err, /no command statsu: did you mean status\? see hivebar --help/);
+    assert.match(output.err, /no command statsu: did you mean status\? see hivebar --help/);
   });
 
   test('with an escape sequence for a name does not send it to the terminal', async () => {
-    const { io, said } = recorder();
+    const { io, output } = recorder();
     assert.equal(await dispatch(['\u001b[2J'], io, COMMANDS), 2);
-    assert.ok(!said.err.includes('\u001b'));
+    assert.ok(!output.err.includes('\u001b'));
   });
 
   test('shows the usage and the examples of one command, by help NAME and NAME --help', async () => {
@@ -95,10 +95,10 @@ describe('a command line', () => {
     assert.equal(await dispatch(['help', 'sing'], first.io, { sing }), 0);
     assert.equal(await dispatch(['sing', 'x', '--help'], second.io, { sing }), 0);
     assert.match(
-      first.said.out,
+      first.output.out,
       /^Usage: hivebar sing \[SONG\]\n\nSing a song\.\n\nExamples:\n {2}hivebar sing {2}any song\n$/,
     );
-    assert.equal(first.said.out, second.said.out);
+    assert.equal(first.output.out, second.output.out);
   });
 
   test('leaves --help to the command behind --', async () => {
@@ -110,27 +110,27 @@ describe('a command line', () => {
     const sing = entry(async () => {
       throw new Fault('usage', 'no such song: "x\u0007"', { is: 'machine', key: 'usage' });
     });
-    const { io, said } = recorder();
+    const { io, output } = recorder();
     assert.equal(await dispatch(['sing'], io, { sing }), 2);
-    assert.equal(said.err, 'hivebar sing: no such song: "x\\u0007": see hivebar sing --help\n');
+    assert.equal(output.err, 'hivebar sing: no such song: "x\\u0007": see hivebar sing --help\n');
   });
 
   test('that fails for a known reason ends with 1, the reason and the next step, and no stack', async () => {
     const sing = entry(async () => {
       throw new Fault('no-space', 'the disk is full', { is: 'machine', key: 'disk' });
     });
-    const { io, said } = recorder();
+    const { io, output } = recorder();
     assert.equal(await dispatch(['sing'], io, { sing }), 1);
-    assert.match(said.err, /^hivebar sing: the disk is full: free space on the disk.*\n$/);
+    assert.match(output.err, /^hivebar sing: the disk is full: free space on the disk.*\n$/);
   });
 
   test('that fails for a reason nobody foresaw ends with 1 and shows where', async () => {
     const sing = entry(async () => {
       throw new TypeError('x is not a function');
     });
-    const { io, said } = recorder();
+    const { io, output } = recorder();
     assert.equal(await dispatch(['sing'], io, { sing }), 1);
-    assert.match(said.err, /TypeError: x is not a function\n\s+at .*dispatch\.test\.ts/);
+    assert.match(output.err, /TypeError: x is not a function\n\s+at .*dispatch\.test\.ts/);
   });
 });
 
@@ -153,8 +153,8 @@ describe('the table of commands', () => {
 
 describe('E4 words that people try', () => {
   const run = async (...args: string[]) => {
-    const { io, said } = recorder();
-    return { code: await dispatch(args, io, COMMANDS), ...said };
+    const { io, output } = recorder();
+    return { code: await dispatch(args, io, COMMANDS), ...output };
   };
 
   test('E4 version, -v, -V and --version print the version', async () => {

@@ -8,10 +8,10 @@ function session(persona: string, id: string | null, cwd: string, announcedAt = 
   return { persona, id, cwd, announcedAt, ...rest };
 }
 
-function who(live: readonly Session[], told: Partial<CallerEvidence>): GateCaller {
+function who(live: readonly Session[], evidence: Partial<CallerEvidence>): GateCaller {
   const nameOf = (persona: string): string => persona.replace(/^local-/, '');
   return identifyCaller(
-    { persona: undefined, session: undefined, env: {}, cwd: '/', resolveName: nameOf, ...told },
+    { persona: undefined, session: undefined, env: {}, cwd: '/', resolveName: nameOf, ...evidence },
     () => live,
   );
 }
@@ -21,9 +21,15 @@ describe('whose gate it is', () => {
 
   test('flags go before the environment, and then nobody is asked', () => {
     const env = { HIVEBAR_PERSONA: 'cy', HIVEBAR_SESSION: 'c1' };
-    const told = { persona: undefined, session: undefined, env, cwd: '/', resolveName: (persona: string) => persona };
-    assert.deepEqual(identifyCaller({ ...told, persona: 'ada' }, assert.fail), { persona: 'ada', session: 'c1' });
-    assert.deepEqual(identifyCaller(told, assert.fail), { persona: 'cy', session: 'c1' });
+    const evidence = {
+      persona: undefined,
+      session: undefined,
+      env,
+      cwd: '/',
+      resolveName: (persona: string) => persona,
+    };
+    assert.deepEqual(identifyCaller({ ...evidence, persona: 'ada' }, assert.fail), { persona: 'ada', session: 'c1' });
+    assert.deepEqual(identifyCaller(evidence, assert.fail), { persona: 'cy', session: 'c1' });
   });
 
   test('a session knows its persona', () => {
@@ -45,12 +51,12 @@ describe('whose gate it is', () => {
   });
 
   test('whatever form of its id is given or kept, a persona is its name in the local hive', () => {
-    const kept = [session('local-ada', 'a3', '/r')];
-    assert.deepEqual(who(kept, { session: 'a3' }), { persona: 'ada', session: 'a3' });
-    assert.deepEqual(who(kept, { cwd: '/r' }), { persona: 'ada', session: 'a3' });
+    const saved = [session('local-ada', 'a3', '/r')];
+    assert.deepEqual(who(saved, { session: 'a3' }), { persona: 'ada', session: 'a3' });
+    assert.deepEqual(who(saved, { cwd: '/r' }), { persona: 'ada', session: 'a3' });
     for (const persona of ['ada', 'local-ada'])
-      assert.deepEqual(who(kept, { persona, cwd: '/r' }), { persona: 'ada', session: 'a3' });
-    const both = [...kept, session('ada', 'a4', '/r')];
+      assert.deepEqual(who(saved, { persona, cwd: '/r' }), { persona: 'ada', session: 'a3' });
+    const both = [...saved, session('ada', 'a4', '/r')];
     assert.deepEqual(who(both, { cwd: '/r' }), { persona: 'ada', session: 'a3' });
   });
 

@@ -12,19 +12,19 @@ function rig() {
     CLAUDE_CONFIG_DIR: home.at('claude'),
     CODEX_HOME: home.at('codex'),
   };
-  let said = '';
+  let output = '';
   const run = async (...args: string[]): Promise<readonly [number, string]> => {
-    said = '';
+    output = '';
     const io = {
       env,
       out(text: string): void {
-        said += text;
+        output += text;
       },
       err: () => {},
       input: () => Promise.resolve(''),
     };
     const code = await command.run(args, io, {});
-    return [code, said];
+    return [code, output];
   };
   return { home, env, run, [Symbol.dispose]: () => home[Symbol.dispose]() };
 }
@@ -34,9 +34,9 @@ test('given an agent program that is used here, install, status and uninstall sa
   await assert.rejects(r.run('install'), { code: 'usage', message: /--harness claude\|codex/ });
   mkdirSync(r.home.at('claude'));
   assert.deepEqual(await r.run('status'), [1, `Claude Code  absent      ${r.home.at('claude/settings.json')}\n`]);
-  const [code, said] = await r.run('install', '--persona', 'ada');
+  const [code, output] = await r.run('install', '--persona', 'ada');
   assert.equal(code, 0);
-  assert.match(said, /^Claude Code: installed for ada in .*settings\.json\n/);
+  assert.match(output, /^Claude Code: installed for ada in .*settings\.json\n/);
   assert.equal(existsSync(r.home.at('codex')), false);
   assert.deepEqual((await r.run('status'))[0], 0);
   assert.match((await r.run('status'))[1], /Claude Code {2}installed {3}ada/);
@@ -48,8 +48,8 @@ test('given an agent program that is used here, install, status and uninstall sa
 
 test('given Codex, it is said that it has to trust them', async () => {
   using r = rig();
-  const [, said] = await r.run('install', '--harness', 'codex');
-  assert.match(said, /^Codex: installed for whoever HIVEBAR_PERSONA names in .*hooks\.json\n.*\n.*trust/);
+  const [, output] = await r.run('install', '--harness', 'codex');
+  assert.match(output, /^Codex: installed for whoever HIVEBAR_PERSONA names in .*hooks\.json\n.*\n.*trust/);
 });
 
 test('given wrong words, usage names them', async () => {
@@ -96,9 +96,12 @@ test('C6 G6 status runs what is installed once: hooks that are switched off or w
   ]);
   r.home.write('claude/settings.json', good);
   chmodSync(r.home.at('state/hook/hivebar-hook'), 0o600);
-  const [code, said] = await r.run('status');
+  const [code, output] = await r.run('status');
   assert.equal(code, 1);
-  assert.match(said, /they do not work: it ended with 126 and said: .*ermission denied.*: run hivebar hook install\)/);
+  assert.match(
+    output,
+    /they do not work: it ended with 126 and said: .*ermission denied.*: run hivebar hook install\)/,
+  );
   const json = JSON.parse((await r.run('status', '--json', '--harness', 'claude'))[1])[0];
   assert.match(json.failure, /126/);
   await r.run('install', '--harness', 'claude');

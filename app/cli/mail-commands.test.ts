@@ -48,8 +48,8 @@ describe('send', () => {
   test('without words the text comes from stdin, its last line break cut off', async () => {
     for (const text of ['one line', 'two\nlines', ' "quotes" \\ \u2028 é 😀 \t ', '--help', 'x'.repeat(900_000)]) {
       await good(['send', '--to', 'ada', '--from', 'ci', '--urgent'], `${text}\n`);
-      const [letter] = JSON.parse(await good(['inbox', 'show', 'ada', '--json']));
-      assert.deepEqual([letter.content, letter.urgent, letter.from], [text, true, 'ci']);
+      const [message] = JSON.parse(await good(['inbox', 'show', 'ada', '--json']));
+      assert.deepEqual([message.content, message.urgent, message.from], [text, true, 'ci']);
     }
   });
 

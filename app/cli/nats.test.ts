@@ -107,8 +107,8 @@ describe('hivebar nats check', () => {
     using folder = scratch();
     const home = folder.at('home');
     for (const args of [[], ['check', 'a', 'b'], ['check'], ['check', '--x']]) {
-      const said = await hivebar(home, 'nats', ...args);
-      assert.deepEqual([said.code, said.out], [2, ''], args.join(' '));
+      const output = await hivebar(home, 'nats', ...args);
+      assert.deepEqual([output.code, output.out], [2, ''], args.join(' '));
     }
     assert.match((await hivebar(home, 'nats', 'check')).err, /hivebar config set nats/);
     assert.equal((await hivebar(home, 'nats', 'check', 'http://h')).code, 1);

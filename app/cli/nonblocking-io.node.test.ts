@@ -34,8 +34,8 @@ test('a socket with nothing in it is not waited for, nor is one that takes no mo
 }, async () => {
   const reader = spawn(process.execPath, node(READS), { ...LIMITS, stdio: ['pipe', 'pipe', 'inherit'] });
   reader.stdin.write('all'); // and it stays open
-  const [said] = await once(reader.stdout.setEncoding('utf8'), 'data');
-  assert.match(said, /^(EAGAIN )?all EAGAIN$/);
+  const [output] = await once(reader.stdout.setEncoding('utf8'), 'data');
+  assert.match(output, /^(EAGAIN )?all EAGAIN$/);
   reader.stdin.end();
   const writer = spawn(process.execPath, node(WRITES), { ...LIMITS, stdio: ['ignore', 'pipe', 'pipe'] });
   const [why] = await once(writer.stderr.setEncoding('utf8'), 'data');

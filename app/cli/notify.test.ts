@@ -20,14 +20,14 @@ async function answered(
     asked.push(`${request.method} ${request.url}`);
     response.end(JSON.stringify({ result }));
   });
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   const io: Io = {
     env: { HIVEBAR_HOME: home },
     out: (text) => {
-      said.out += text;
+      output.out += text;
     },
     err: (text) => {
-      said.err += text;
+      output.err += text;
     },
     input: async () => '',
   };
@@ -37,7 +37,7 @@ async function answered(
         server.listen(resolveOwnerSocketPath(process.platform, join(home, 'run'), null), resolve),
       );
     }
-    return { code: await command.run(args, io, {}), ...said, asked };
+    return { code: await command.run(args, io, {}), ...output, asked };
   } finally {
     server.closeAllConnections();
     server.close();

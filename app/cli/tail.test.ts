@@ -35,22 +35,22 @@ function tail(...args: string[]) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
-    said.out += text;
+    output.out += text;
   });
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    said.err += text;
+    output.err += text;
   });
   const ended = new Promise<number | string>((resolve) => {
     child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
-  return { child, said, ended };
+  return { child, output, ended };
 }
 
 const all = async (...args: string[]) => {
-  const { said, ended } = tail(...args);
-  return { code: await ended, ...said };
+  const { output, ended } = tail(...args);
+  return { code: await ended, ...output };
 };
 
 describe('hivebar tail', () => {
@@ -95,11 +95,11 @@ describe('hivebar tail', () => {
     assert.equal((await all('ada', '--cursor', cursor)).out, lines(4, 5));
     fs.unlinkSync(`${path}.1`);
     fs.writeFileSync(path, lines(9, 10));
-    const kept = fs.readFileSync(cursor, 'utf8');
+    const saved = fs.readFileSync(cursor, 'utf8');
     const gap = await all('ada', '--cursor', cursor);
     assert.deepEqual([gap.code, gap.out], [3, '']);
     assert.match(gap.err, /ada:new:5 is not kept.*ada:new:9.*move .*my\.cursor away/);
-    assert.equal(fs.readFileSync(cursor, 'utf8'), kept);
+    assert.equal(fs.readFileSync(cursor, 'utf8'), saved);
   });
 
   test('refuses a position of another persona or another program, and leaves the file as it is', async () => {
@@ -119,19 +119,19 @@ describe('hivebar tail', () => {
 
   test('follows: what comes, over a rotation and a deletion, until it is interrupted, and then ends with 0', async () => {
     const cursor = join(home, 'my.cursor');
-    const { child, said, ended } = tail('ada', '--follow', '--cursor', cursor);
-    await until('it waits for a file', () => said.err.includes('has no events yet'));
+    const { child, output, ended } = tail('ada', '--follow', '--cursor', cursor);
+    await until('it waits for a file', () => output.err.includes('has no events yet'));
     fs.writeFileSync(path, line(1));
-    await until('the first event', () => said.out === line(1));
+    await until('the first event', () => output.out === line(1));
     fs.appendFileSync(path, line(2));
     fs.renameSync(path, `${path}.1`);
     fs.writeFileSync(path, line(3).slice(0, 30));
-    await until('the second', () => said.out === lines(1, 2));
+    await until('the second', () => output.out === lines(1, 2));
     fs.appendFileSync(path, line(3).slice(30));
-    await until('the third', () => said.out === lines(1, 3));
+    await until('the third', () => output.out === lines(1, 3));
     fs.unlinkSync(path);
     fs.writeFileSync(path, line(4));
-    await until('the fourth', () => said.out === lines(1, 4));
+    await until('the fourth', () => output.out === lines(1, 4));
     await until('its position', () => fs.readFileSync(cursor, 'utf8').includes('ada:new:4'));
     child.kill('SIGINT');
     assert.equal(await ended, 0);
@@ -142,11 +142,11 @@ describe('hivebar tail', () => {
     let out = '';
     for (let run = 0; run < 5; run += 1) {
       fs.appendFileSync(path, lines(run * 500 + 1, run * 500 + 500));
-      const { child, said, ended } = tail('ada', '--follow', '--cursor', cursor);
-      await until('some output', () => said.out.includes(`new:${run * 500 + 1}"`));
+      const { child, output, ended } = tail('ada', '--follow', '--cursor', cursor);
+      await until('some output', () => output.out.includes(`new:${run * 500 + 1}"`));
       child.kill('SIGKILL');
       await ended;
-      out += said.out;
+      out += output.out;
     }
     out += (await all('ada', '--cursor', cursor)).out;
     const ids = new Set([...out.matchAll(/ada:new:(\d+)/g)].map(([, id]) => Number(id)));

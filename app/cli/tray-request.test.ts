@@ -14,20 +14,20 @@ async function listening(server: Server) {
   const home = mkdtempSync(join(tmpdir(), 'hivebar-cli-'));
   mkdirSync(join(home, 'run'));
   await new Promise<void>((resolve) => server.listen(join(home, 'run', 'hivebar.sock'), resolve));
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   const io: Io = {
     env: { HIVEBAR_HOME: home },
     out: (text) => {
-      said.out += text;
+      output.out += text;
     },
     err: (text) => {
-      said.err += text;
+      output.err += text;
     },
     input: async () => '',
   };
   return {
     io,
-    said,
+    output,
     home,
     async [Symbol.asyncDispose]() {
       await new Promise((resolve) => server.close(resolve));
@@ -47,13 +47,13 @@ describe('the commands that ask the running program', () => {
       response.end(body);
     });
     assert.equal(await dispatch(['status', '--json'], at.io, QUICK_COMMANDS), 0);
-    assert.equal(at.said.out, '{"schema":1,"text":"é\\u009b"}\n');
+    assert.equal(at.output.out, '{"schema":1,"text":"é\\u009b"}\n');
   });
 
   test('status of a program that speaks another schema is an error, not an empty table', async () => {
     await using at = await tray((_, response) => response.end('{"schema":2}'));
     assert.equal(await dispatch(['status'], at.io, QUICK_COMMANDS), 1);
-    assert.match(at.said.err, /another version/);
+    assert.match(at.output.err, /another version/);
   });
 
   test('poll asks for one persona, or for all, as JSON', async () => {
@@ -74,7 +74,7 @@ describe('the commands that ask the running program', () => {
       ['POST', '/api/v1/actions/poll', 'application/json', { persona: 'zoë' }],
       ['POST', '/api/v1/actions/poll', 'application/json', {}],
     ]);
-    assert.equal(at.said.out, 'polling zoë\npolling every inbox\n');
+    assert.equal(at.output.out, 'polling zoë\npolling every inbox\n');
   });
 
   test('a refusal is told with its next step, and ends with 1', async () => {
@@ -83,7 +83,7 @@ describe('the commands that ask the running program', () => {
       response.end('{"error":{"code":"not-found","message":"no persona bo","next":"see status"}}');
     });
     assert.equal(await dispatch(['poll', 'bo'], at.io, QUICK_COMMANDS), 1);
-    assert.equal(at.said.err, 'hivebar refused (404): no persona bo: see status\n');
+    assert.equal(at.output.err, 'hivebar refused (404): no persona bo: see status\n');
   });
 
   test('an answer cut short is a failure, never half a status', async () => {
@@ -93,8 +93,8 @@ describe('the commands that ask the running program', () => {
     });
     await using at = await listening(server);
     assert.equal(await dispatch(['status', '--json'], at.io, QUICK_COMMANDS), 1);
-    assert.equal(at.said.out, '');
-    assert.match(at.said.err, /ended in the middle of its answer/);
+    assert.equal(at.output.out, '');
+    assert.match(at.output.err, /ended in the middle of its answer/);
   });
 
   test('without a running program, or with the socket of a dead one, the person is told to start it', async () => {

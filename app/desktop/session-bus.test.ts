@@ -267,16 +267,16 @@ async function whileStopped<T>(run: () => Promise<T>): Promise<T> {
 }
 
 async function own(bus: SessionBus, name: string): Promise<void> {
-  const driver = 'org.freedesktop.DBus';
-  const call = { dest: driver, path: '/org/freedesktop/DBus', iface: driver, member: 'RequestName' };
+  const busPeer = 'org.freedesktop.DBus';
+  const call = { dest: busPeer, path: '/org/freedesktop/DBus', iface: busPeer, member: 'RequestName' };
   await bus.call({ ...call, signature: 'su', body: [name, 0] });
 }
 
 function ownerIs(bus: SessionBus, name: string, owner: string): Promise<void> {
   return new Promise((resolve) => {
-    const watch = bus.owner(name, (now) => {
+    const observer = bus.owner(name, (now) => {
       if (now !== owner) return;
-      watch[Symbol.dispose]();
+      observer[Symbol.dispose]();
       resolve();
     });
   });

@@ -67,7 +67,7 @@ describe('the activity file', () => {
 
   test('keeps what an earlier process saw of the same hive, through any number of them', () => {
     using files = scratch();
-    for (const [id, kept] of [
+    for (const [id, saved] of [
       [7, 7],
       [0, 7],
       [3, 7],
@@ -76,7 +76,7 @@ describe('the activity file', () => {
     ] as const) {
       const { file, lines } = observing(files, id);
       file.publishSoon();
-      assert.deepEqual([sentIn(files), lines], [kept, []]);
+      assert.deepEqual([sentIn(files), lines], [saved, []]);
       assert.equal(files.json('seen.json')?.observed_to_id, id, 'how far was watched is its own');
     }
   });

@@ -15,8 +15,8 @@ for (const [what, call, code, line] of [
 ] as const) {
   test(`trap 37: ${what} is told once while it lasts, once that it is over, and the watch goes on`, () => {
     const files = fakeFiles();
-    const said: string[] = [];
-    const say = (text: string): void => void said.push(text);
+    const output: string[] = [];
+    const say = (text: string): void => void output.push(text);
     const report = createWatchReport({ ...silentLog, warn: say, info: say }, new AbortController(), 'at-least-once');
     const disk = { files, log: silentLog, uid: UID };
     const file = { disk, random: realRandom, path: '/d/hive.json', identity: ['x'], keys: 'all' } as const;
@@ -31,9 +31,9 @@ for (const [what, call, code, line] of [
       for (let n = 0; n < 3; n += 1) assert.throws(() => saver.save(at(1 + n)));
       files.mishaps(null);
       saver.save(at(9));
-      assert.equal(said.length, 2 * outage, said.join('\n'));
-      assert.match(said.at(-2) ?? '', line);
-      assert.match(said.at(-1) ?? '', /hive\.json: saved again/);
+      assert.equal(output.length, 2 * outage, output.join('\n'));
+      assert.match(output.at(-2) ?? '', line);
+      assert.match(output.at(-1) ?? '', /hive\.json: saved again/);
     }
     const read = openStateFile(file).read();
     assert.ok(read.is === 'valid' && read.saved.cursor === 9);

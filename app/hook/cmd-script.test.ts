@@ -45,9 +45,9 @@ test('G6 on Windows Codex is given a command for cmd, which is tried; Claude Cod
   const [handler] = hooks.Stop[0].hooks;
   const command = `call "${script}.cmd" codex Stop "ada"`;
   assert.deepEqual(handler, { type: 'command', command, commandWindows: command, timeout: 10 });
-  const look = r.installer.readStatus('codex', 'user');
-  assert.partialDeepStrictEqual(look, { standing: 'installed', persona: 'ada', script: 'right' });
-  assert.equal(await r.installer.probe(look), 'it ended with 1 and said nothing');
+  const status = r.installer.readStatus('codex', 'user');
+  assert.partialDeepStrictEqual(status, { standing: 'installed', persona: 'ada', script: 'right' });
+  assert.equal(await r.installer.probe(status), 'it ended with 1 and said nothing');
   assert.deepEqual(r.tried, [`call "${script}.cmd" codex SessionStart "ada"`]);
   assert.equal(r.installer.install('codex', 'user', 'ada').changed, false);
   r.installer.install('claude', 'user', 'ada');

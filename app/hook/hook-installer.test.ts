@@ -211,8 +211,8 @@ test('C6 what keeps a harness from running hooks is named with its file: its swi
   using r = rig();
   r.installer.install('claude', 'user', 'ada');
   r.installer.install('codex', 'user', 'ada');
-  const obstacles = (harness: 'claude' | 'codex', reach: 'user' | 'project' = 'user') =>
-    r.installer.readStatus(harness, reach).obstacles;
+  const obstacles = (harness: 'claude' | 'codex', scope: 'user' | 'project' = 'user') =>
+    r.installer.readStatus(harness, scope).obstacles;
   assert.deepEqual([obstacles('claude'), obstacles('codex')], [[], []]);
   const settings = JSON.parse(readFileSync(r.user, 'utf8'));
   writeFileSync(r.user, JSON.stringify({ ...settings, disableAllHooks: true }));

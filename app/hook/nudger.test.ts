@@ -34,8 +34,8 @@ async function bell(): Promise<Bell> {
     });
     request.on('end', () => {
       rung.push(JSON.parse(body));
-      const { code, body: said, location } = it.answer;
-      response.writeHead(code, location === undefined ? {} : { location }).end(said);
+      const { code, body: output, location } = it.answer;
+      response.writeHead(code, location === undefined ? {} : { location }).end(output);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -245,7 +245,7 @@ test('inbox-gates 8.13b: given many nudges, nothing is left of any of them', asy
   using r = rig();
   await using b = await bell();
   r.wakes.set('ada', b.url);
-  const kept = (): unknown => [
+  const saved = (): unknown => [
     r.db
       .prepare<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
       .all()
@@ -263,10 +263,10 @@ test('inbox-gates 8.13b: given many nudges, nothing is left of any of them', asy
     }
   };
   await round();
-  const before = kept();
+  const before = saved();
   for (let n = 0; n < 20; n += 1) await round();
   assert.equal(b.rung.length, 21);
-  assert.deepEqual(kept(), before);
+  assert.deepEqual(saved(), before);
 });
 
 test('given a wake that refuses, it is said, and not tried again at once', async () => {

@@ -89,13 +89,13 @@ test('what is pushed, sent or broadcast removes the stamp, and no look brings it
 
 test('of a persona whose daemon listens elsewhere no boundary is passed over, however it is called', () => {
   using r = rig();
-  const boundaries = (persona: string) =>
+  const turnBoundaries = (persona: string) =>
     r.quiet(persona)?.filter((one) => one === 'Stop' || one === 'UserPromptSubmit');
   configIn(r.state.dir, { address: 'eve' });
-  assert.deepEqual(boundaries('eve'), ['UserPromptSubmit']); // the gates of a new persona have something to say at a Stop
+  assert.deepEqual(turnBoundaries('eve'), ['UserPromptSubmit']); // the gates of a new persona have something to say at a Stop
   configIn(r.state.dir, { address: 'eve', upstream: 'https://upstream.example' });
-  for (const persona of ['eve', 'local-eve', 'daemon-acme-ada']) assert.deepEqual(boundaries(persona), []);
-  assert.deepEqual(boundaries('ada'), ['UserPromptSubmit']);
+  for (const persona of ['eve', 'local-eve', 'daemon-acme-ada']) assert.deepEqual(turnBoundaries(persona), []);
+  assert.deepEqual(turnBoundaries('ada'), ['UserPromptSubmit']);
 });
 
 test('a push for one persona leaves the stamps of others', () => {

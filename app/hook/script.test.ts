@@ -190,7 +190,7 @@ for (const shell of SHELLS) {
     };
     assert.match(runs(), /^ASKED \S*entry o'f \$it\.cjs hook --harness claude --event SessionStart/);
     rmSync(h.state.at('node'));
-    for (const [version, isTaken] of [
+    for (const [version, isRun] of [
       ['20.20.2', false],
       ['24.14.1', false],
       ['24.15.0', true],
@@ -200,8 +200,8 @@ for (const shell of SHELLS) {
       // As a Node of that version: what it is asked with -e it answers by the real one.
       const real = `'${process.execPath}' -e "Object.defineProperty(process.versions, 'node', { value: '${version}' }); $2"`;
       h.state.write('bin/node', `#!/bin/sh\nif [ "$1" = -e ]; then\n  exec ${real}\nfi\necho "ON PATH $*"\n`);
-      const said = runs({ PATH: h.state.at('bin') });
-      assert.match(said, isTaken ? /^ON PATH / : /^\{"systemMessage":/, version);
+      const output = runs({ PATH: h.state.at('bin') });
+      assert.match(output, isRun ? /^ON PATH / : /^\{"systemMessage":/, version);
     }
     program('bin/node', 'ON PATH');
     program('bin/hivebar', 'HIVEBAR');
@@ -307,14 +307,14 @@ for (const shell of SHELLS) {
       const [reads, writes] = pipe(h.state.at(`fifo-${bytes}`));
       const hook = spawn(file, rest, { env: {}, cwd: h.state.at('cwd'), stdio: [reads, 'pipe', 'pipe'] });
       closeSync(reads);
-      const said: string[] = [];
+      const output: string[] = [];
       for (const stream of [hook.stdout, hook.stderr])
-        stream?.setEncoding('utf8').on('data', (text) => said.push(text));
+        stream?.setEncoding('utf8').on('data', (text) => output.push(text));
       // With its output closed: what is left behind holds nothing but stdin, and nobody waits for it.
       assert.deepEqual(await once(hook, 'close'), [0, null]);
       for (let wrote = 0; wrote < bytes; ) wrote += writeSync(writes, 'x'.repeat(bytes - wrote));
       closeSync(writes);
-      assert.deepEqual(said, []);
+      assert.deepEqual(output, []);
     }
   });
 }

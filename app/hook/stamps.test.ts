@@ -18,10 +18,10 @@ function rig() {
   return {
     state,
     db,
-    stamp: (persona: string, looked: Partial<StampFacts> = {}, during: () => void = () => {}): StampResult =>
+    stamp: (persona: string, facts: Partial<StampFacts> = {}, during: () => void = () => {}): StampResult =>
       stampPending(place, db, persona, () => {
         during();
-        return { quiet: ALL, gates: state.at('gates/ada'), folders: [], ...looked };
+        return { quiet: ALL, gates: state.at('gates/ada'), folders: [], ...facts };
       }),
     clear: (names: Parameters<typeof clearStamps>[1]) => clearStamps(state.at('run/pending'), names),
     [Symbol.dispose]() {

@@ -54,23 +54,23 @@ function rig() {
       lastEventId: null,
       staleAfterMs: 1,
     });
-  const told = () =>
+  const reported = () =>
     facts.flatMap((fact) => (fact.is === 'reported' ? [[fact.persona, ...(fact.values.pending ?? [])]] : []));
-  return { clock, local, board, facts, numbers, supervisor, joins, told, gates, broken, warned };
+  return { clock, local, board, facts, numbers, supervisor, joins, reported, gates, broken, warned };
 }
 
 test('a storm of mail is one snapshot, and mail that came before its persona joined is not missed', async () => {
-  const { clock, local, numbers, supervisor, joins, told, board } = rig();
+  const { clock, local, numbers, supervisor, joins, reported, board } = rig();
   await using _ = supervisor;
   for (let i = 0; i < 50; i += 1) local.items.push([newItem({ dedupKey: `${i}` })]);
   await clock.advance(100);
-  assert.deepEqual(told(), [['local-ada', 0, 0, 50, 0, 0]]);
+  assert.deepEqual(reported(), [['local-ada', 0, 0, 50, 0, 0]]);
   joins('ada');
   await clock.advance(100);
   assert.deepEqual(board.snapshot().personas[0]?.pending, [0, 0, 50, 0, 0]);
   numbers.wake();
   await clock.advance(100);
-  assert.equal(told().length, 2, 'nothing changed, nothing is told');
+  assert.equal(reported().length, 2, 'nothing changed, nothing is told');
 });
 
 test('gates that are gone are gone from the board', async () => {

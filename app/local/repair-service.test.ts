@@ -39,8 +39,8 @@ test('G9 what cannot be mended is a cause on the board, once, until it is mended
   );
   const stop = new AbortController();
   const running = service.run(stop.signal);
-  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  await settle();
+  const waitUntilQuiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  await waitUntilQuiet();
   assert.deepEqual(
     put.map((fact) => fact.is === 'machine' && [fact.key, fact.fault?.code]),
     [
@@ -54,14 +54,14 @@ test('G9 what cannot be mended is a cause on the board, once, until it is mended
   );
   assert.deepEqual(repaired, ['login', 'daemon']);
   await clock.advance(5 * 60_000);
-  await settle();
+  await waitUntilQuiet();
   assert.deepEqual(
     put.slice(2).map((fact) => fact.is === 'machine' && [fact.key, fact.fault]),
     [['login', null]],
   );
   gone = null;
   await clock.advance(5 * 60_000);
-  await settle();
+  await waitUntilQuiet();
   assert.deepEqual(
     put.slice(3).map((fact) => fact.is === 'machine' && [fact.key, fact.fault]),
     [['hooks', null]],

@@ -67,7 +67,7 @@ class Watched extends Scene {
   paused: Until = NEVER;
   quietUntil: Until = NEVER;
   /** The last word about each outage that a person has not heard the end of. */
-  readonly #told = new Map<NotificationKey, Notification['is']>();
+  readonly #reported = new Map<NotificationKey, Notification['is']>();
   /** Those that are open, and what became of each that was ever asked. */
   open: OpenDecision[] = [];
   #lastDecision = 0;
@@ -104,15 +104,15 @@ class Watched extends Scene {
         if (isDown) break;
         this.unread.set(p, Math.max(0, unread - n));
         this.urgent.set(p, 0);
-        this.settleReach(p);
+        this.forgetHealth(p);
         break;
       case 'down':
         this.broken_.set(p, n === 0 ? 'kijito' : p);
-        this.settleReach(p);
+        this.forgetHealth(p);
         break;
       case 'up':
         this.broken_.delete(p);
-        this.settleReach(p);
+        this.forgetHealth(p);
         break;
       case 'wait':
         this.wait(n);
@@ -159,7 +159,7 @@ class Watched extends Scene {
         this.#quietEnds();
         if (cause !== undefined) this.broken_.set(p, cause);
         this.join(p);
-        this.settleReach(p);
+        this.forgetHealth(p);
       }
     }
     this.#quietEnds();
@@ -196,7 +196,7 @@ class Watched extends Scene {
     for (const p of this.hidden) this.hide(p);
     this.join(...PERSONAS);
     this.ask(...this.open);
-    for (const p of PERSONAS) this.settleReach(p);
+    for (const p of PERSONAS) this.forgetHealth(p);
   }
 
   desktopDrops(): void {
@@ -204,7 +204,7 @@ class Watched extends Scene {
     this.screen.clear();
   }
 
-  settleReach(p: string): void {
+  forgetHealth(p: string): void {
     const cause = this.broken_.get(p);
     if (cause !== undefined) {
       this.down(p, cause, cause === 'kijito' ? 'source' : 'persona');
@@ -231,7 +231,7 @@ class Watched extends Scene {
   }
 
   #checkDecision({ key, urgency, body }: Notification): void {
-    const now = Object.values(this.state.decisions).filter(({ announceState: said }) => said === 'handed');
+    const now = Object.values(this.state.decisions).filter(({ announceState }) => announceState === 'handed');
     const about = now.filter(({ banner, id }) =>
       key === 'decisions' ? banner === 'crowd' : key === toDecisionKey(id),
     );
@@ -297,29 +297,29 @@ class Watched extends Scene {
   #checkEdge(banner: Notification): void {
     const key = banner.key as `outage:${string}`;
     const isKnown = this.state.announced[key] !== undefined;
-    const isTold = this.#told.get(key) === 'outage';
-    assert.equal(isKnown, isTold, 'what a person was told is what is remembered');
+    const isAnnounced = this.#reported.get(key) === 'outage';
+    assert.equal(isKnown, isAnnounced, 'what a person was told is what is remembered');
     const about = this.state.outages[key]?.handed ?? [];
     assert.ok(!about.some((p) => this.hidden.has(p)), 'nobody hidden is counted');
     assert.ok(about.length === 0 || !about.every((p) => this.#isHushed(p)), 'somebody may be heard');
     if (banner.is === 'recovery') {
-      assert.ok(isTold, 'a recovery follows an outage, once');
+      assert.ok(isAnnounced, 'a recovery follows an outage, once');
       assert.ok(!this.causes().has(key), 'nobody is down any more');
-      this.#told.delete(key);
+      this.#reported.delete(key);
     } else {
       assert.ok(this.causes().has(key), 'somebody is down');
-      this.#told.set(key, 'outage');
+      this.#reported.set(key, 'outage');
     }
     if (banner.is === 'recovery' || !isKnown) this.edges.push(`${this.at} ${banner.is} ${key}`);
   }
 
   /** An outage of which nobody is left, or nobody that is looked at, may end without a word: its banner is gone then. */
   #quietEnds(): void {
-    for (const key of this.#told.keys()) {
+    for (const key of this.#reported.keys()) {
       if (key in this.state.announced) continue;
       assert.ok(!this.causes().has(key), `${key} is forgotten, and still down`);
       assert.ok(!this.screen.has(key), `${key} is forgotten, and its banner is there`);
-      this.#told.delete(key);
+      this.#reported.delete(key);
     }
   }
 }
@@ -377,7 +377,7 @@ test('S3: a restart at any point neither repeats nor loses an edge, whatever is 
   const edgesOf = (history: readonly (readonly [Move, boolean])[], restarts: boolean): readonly string[] => {
     const scene = new Watched();
     scene.join(...PERSONAS);
-    for (const p of PERSONAS) scene.settleReach(p);
+    for (const p of PERSONAS) scene.forgetHealth(p);
     for (const [step, isRestart] of history) {
       scene.play(step);
       scene.wait(40);

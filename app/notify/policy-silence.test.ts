@@ -238,12 +238,12 @@ test('urgent mail that came while Hivebar was away breaks quiet hours at its sta
   scene.quiet(FOREVER);
   scene.join('ada');
   scene.count('ada', 1, 1);
-  const told = scene.createDelivery('ada', 'while you were gone');
-  assert.ok(told.is === 'delivered');
-  const [first] = told.events;
+  const reported = scene.createDelivery('ada', 'while you were gone');
+  assert.ok(reported.is === 'delivered');
+  const [first] = reported.events;
   assert.ok(first !== undefined);
   const armed = { ...first, event: 'armed', wake_class: 'liveness', cursor: 1 } as const;
-  scene.facts({ ...told, events: [armed, ...told.events] });
+  scene.facts({ ...reported, events: [armed, ...reported.events] });
   scene.wait(5);
   assert.deepEqual(scene.transcript, ['1s show [high] ada: 1 new, urgent | bob: while you were gone']);
 });
@@ -346,11 +346,11 @@ test('a clock that is set back leaves nobody without banners: the gap ends what 
 /** What a look found: `urgent` of `unread`, and these messages with it. */
 function found(scene: Scene, unread: number, urgent: number, ids: readonly number[]): void {
   const { at } = scene;
-  const reach = { is: 'up', since: at } as const;
-  const vital = { is: 'unknown', why: 'not-reported' } as const;
+  const health = { is: 'up', since: at } as const;
+  const agentState = { is: 'unknown', why: 'not-reported' } as const;
   const counts = { unread: exactly(unread), urgent: exactly(urgent) };
   const events = ids.map((id) => createNewEvent('ada', id, { ts: formatIso(at), content: `mail ${id}` }));
-  scene.facts({ is: 'polled', at, persona: 'ada', health: reach, ...counts, agentState: vital, cursor: 0 });
+  scene.facts({ is: 'polled', at, persona: 'ada', health, ...counts, agentState, cursor: 0 });
   scene.wait(0.01); // the sink takes its time
   scene.facts({ is: 'delivered', at: scene.at, persona: 'ada', events });
 }

@@ -147,9 +147,9 @@ test('S3: down and announced, killed, started, still down: nothing; then the rec
   scene.restart();
   scene.join('ada', 'bo');
   for (const failures of [1, 2]) {
-    const reach = { is: 'failing', failures, why: 'refused' } as const;
+    const health = { is: 'failing', failures, why: 'refused' } as const;
     const fault = new Fault('refused', 'again', { is: 'source', key: 'kijito' });
-    scene.facts({ is: 'failed', at: scene.at, persona: 'ada', health: reach, fault });
+    scene.facts({ is: 'failed', at: scene.at, persona: 'ada', health, fault });
     scene.wait(15);
   }
   scene.down('ada');
@@ -521,8 +521,8 @@ test('an outage keeps its names, however long its reason is', () => {
   scene.join('ada', 'bo');
   const fault = new Fault('refused', 'x'.repeat(1000), { is: 'source', key: 'kijito' });
   for (const persona of ['ada', 'bo']) {
-    const reach = { is: 'down', since: scene.at, failures: 3, why: 'refused' } as const;
-    scene.facts({ is: 'failed', at: scene.at, persona, health: reach, fault });
+    const health = { is: 'down', since: scene.at, failures: 3, why: 'refused' } as const;
+    scene.facts({ is: 'failed', at: scene.at, persona, health, fault });
   }
   scene.wait(2);
   assert.match(scene.screen.get('outage:kijito')?.body ?? '', /^x+… \(ada, bo\)$/);

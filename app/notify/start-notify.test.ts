@@ -23,8 +23,8 @@ import {
 import { type Notifications, startNotify } from './start-notify.ts';
 import type { AnnouncementStore, SavedAnnouncements } from './state.ts';
 
-const NOTHING_KEPT: SavedAnnouncements = { outages: {}, decisions: {} };
-const VITAL = { is: 'unknown', why: 'not-reported' } as const;
+const NOTHING_SAVED: SavedAnnouncements = { outages: {}, decisions: {} };
+const AGENT_STATE = { is: 'unknown', why: 'not-reported' } as const;
 
 /** A desktop that a test can break, hold up, and click on. */
 class FakeDesktop implements ConfiguredChannel {
@@ -36,7 +36,7 @@ class FakeDesktop implements ConfiguredChannel {
     this.place = place;
   }
 
-  readonly said: string[] = [];
+  readonly calls: string[] = [];
   readonly titles = new Map<NotificationKey, string>();
   answer: 'at once' | 'refuses' | 'never' = 'at once';
   /** What a banner waits for. */
@@ -55,7 +55,7 @@ class FakeDesktop implements ConfiguredChannel {
       send: async (banner: Notification) => {
         await this.hold;
         if (this.listener !== listener) return new Promise(() => {}); // of a process that was killed
-        this.said.push(`show ${banner.title}`);
+        this.calls.push(`show ${banner.title}`);
         this.onBanner(banner);
         if (this.answer === 'never') return new Promise(() => {});
         if (this.answer === 'refuses') throw new Error('no room on the wall');
@@ -63,10 +63,10 @@ class FakeDesktop implements ConfiguredChannel {
         this.onShown();
       },
       withdraw: async (key) => {
-        this.said.push(`withdraw ${key}`);
+        this.calls.push(`withdraw ${key}`);
         this.titles.delete(key);
       },
-      close: async () => void this.said.push('closed'),
+      close: async () => void this.calls.push('closed'),
     };
   };
 }
@@ -86,7 +86,7 @@ interface Rig {
   readonly running: Notifications;
   readonly path: string;
   /** A process: a board and a database connection of its own. `with` comes before the notifications start. */
-  start(before?: (board: Board) => void, keep?: (kept: AnnouncementStore) => AnnouncementStore): Board;
+  start(before?: (board: Board) => void, keep?: (saved: AnnouncementStore) => AnnouncementStore): Board;
   /** The end without a last word. */
   kill(): void;
   stop(): Promise<void>;
@@ -133,20 +133,20 @@ function rig(t: TestContext, ...others: readonly FakeDesktop[]): Rig {
       assert.ok(running !== null);
       return running;
     },
-    start: (before, keep = (kept) => kept) => {
+    start: (before, keep = (saved) => saved) => {
       const connection = openDatabase(path);
       db = connection;
       board = createBoard(log);
-      const told: Fact[] = [];
+      const facts: Fact[] = [];
       const early = board.facts((fact) => {
-        if (fact.is === 'delivered') told.push(fact);
+        if (fact.is === 'delivered') facts.push(fact);
       });
       before?.(board);
       early[Symbol.dispose]();
       const announcements = keep(openAnnouncementStore(connection));
       running = startNotify({
         board,
-        delivered: told,
+        delivered: facts,
         channels: desktops,
         announcements,
         act: (wanted) => void clicks.push(wanted),
@@ -182,17 +182,17 @@ function join_(board: Board, clock: FakeClock, ...personas: string[]): void {
   }
 }
 
-function looked(board: Board, clock: FakeClock, persona: string, unread = 0): void {
+function toPolled(board: Board, clock: FakeClock, persona: string, unread = 0): void {
   const at = clock.now();
-  const levels = { unread: exactly(unread), urgent: exactly(0), agentState: VITAL, cursor: 0 };
+  const levels = { unread: exactly(unread), urgent: exactly(0), agentState: AGENT_STATE, cursor: 0 };
   board.put({ is: 'polled', at, persona, health: { is: 'up', since: at }, ...levels });
 }
 
 function mail(board: Board, clock: FakeClock, persona: string, id: number): void {
-  looked(board, clock, persona, id);
+  toPolled(board, clock, persona, id);
   const event = { event: 'new', source: 'kijito-inbox', ts: '', persona, event_id: `${persona}:new:${id}` } as const;
-  const told = { ...event, wake_class: 'mail', id, from: 'bob', created: '', content: `mail ${id}` } as const;
-  board.put({ is: 'delivered', at: clock.now(), persona, events: [told] });
+  const delivered = { ...event, wake_class: 'mail', id, from: 'bob', created: '', content: `mail ${id}` } as const;
+  board.put({ is: 'delivered', at: clock.now(), persona, events: [delivered] });
 }
 
 function down(clock: FakeClock, persona: string): Fact {
@@ -207,15 +207,15 @@ test('mail on the board is a banner; a click opens its persona, with the token, 
   join_(board, clock, 'ada');
   mail(board, clock, 'ada', 1);
   await clock.advance(10);
-  assert.deepEqual(desktop.said, ['show ada: 1 new']);
+  assert.deepEqual(desktop.calls, ['show ada: 1 new']);
   desktop.listener?.clicked('mail:ada', 'banner', 'token-1');
   await clock.advance(10);
-  assert.equal(desktop.said.at(-1), 'withdraw mail:ada');
+  assert.equal(desktop.calls.at(-1), 'withdraw mail:ada');
   assert.deepEqual(clicks, [{ name: 'open', params: { persona: 'ada', activationToken: 'token-1' } }]);
   await clock.advance(40_000);
   mail(board, clock, 'ada', 2);
   await clock.advance(10);
-  assert.equal(desktop.said.at(-1), 'show ada: 1 new', 'what was clicked is not counted again');
+  assert.equal(desktop.calls.at(-1), 'show ada: 1 new', 'what was clicked is not counted again');
 });
 
 test('what the desktop says of itself is on the board', async (t) => {
@@ -234,7 +234,7 @@ test('what the desktop says of itself is on the board', async (t) => {
   desktop.answer = 'at once';
   desktop.listener?.state({ is: 'ready', by: 'a daemon' });
   await clock.advance(10);
-  assert.equal(desktop.said.at(-1), 'show ada: 50 new');
+  assert.equal(desktop.calls.at(-1), 'show ada: 50 new');
 });
 
 test('without any desktop all goes on, with one line', async (t) => {
@@ -242,7 +242,7 @@ test('without any desktop all goes on, with one line', async (t) => {
   const clock = fakeClock();
   const board = createBoard();
   const log: Log = { info: (line) => void lines.push(line), warn: (line) => void lines.push(line), error: () => {} };
-  const announcements: AnnouncementStore = { load: () => NOTHING_KEPT, save: () => {} };
+  const announcements: AnnouncementStore = { load: () => NOTHING_SAVED, save: () => {} };
   const running = startNotify({
     board,
     delivered: [],
@@ -270,27 +270,27 @@ test('S3: announced, killed, started, still down: nothing; recovered while away:
   board.put(down(clock, 'ada'));
   board.put(down(clock, 'bo'));
   await clock.advance(5000);
-  assert.deepEqual(desktop.said, ['show kijito down: 2 personas']);
+  assert.deepEqual(desktop.calls, ['show kijito down: 2 personas']);
   kill();
   board = start();
   join_(board, clock, 'ada', 'bo');
   board.put(down(clock, 'ada'));
   board.put(down(clock, 'bo'));
   await clock.advance(60_000);
-  assert.deepEqual(desktop.said, ['show kijito down: 2 personas']);
+  assert.deepEqual(desktop.calls, ['show kijito down: 2 personas']);
   kill();
   board = start();
   join_(board, clock, 'ada', 'bo');
-  looked(board, clock, 'ada');
-  looked(board, clock, 'bo');
+  toPolled(board, clock, 'ada');
+  toPolled(board, clock, 'bo');
   await clock.advance(5000);
-  assert.deepEqual(desktop.said, ['show kijito down: 2 personas', 'show kijito is back: 2 personas']);
+  assert.deepEqual(desktop.calls, ['show kijito down: 2 personas', 'show kijito is back: 2 personas']);
   kill();
   board = start();
   join_(board, clock, 'ada', 'bo');
   board.put(down(clock, 'ada'));
   await clock.advance(5000);
-  assert.equal(desktop.said[2], 'show kijito down: ada', 'and the next outage is news again');
+  assert.equal(desktop.calls[2], 'show kijito down: ada', 'and the next outage is news again');
 });
 
 test('killed between banner and database: the banner comes once more, and is never lost', async (t) => {
@@ -305,7 +305,7 @@ test('killed between banner and database: the banner comes once more, and is nev
   join_(board, clock, 'ada');
   board.put(down(clock, 'ada'));
   await clock.advance(5000);
-  assert.deepEqual(desktop.said, ['show kijito down: ada', 'show kijito down: ada']);
+  assert.deepEqual(desktop.calls, ['show kijito down: ada', 'show kijito down: ada']);
 });
 
 test('a refused outage is not taken as announced: it is told when the desktop is there, also after a restart', async (t) => {
@@ -332,11 +332,11 @@ test('a storm is left alone until its lines are written, then it is five banners
   join_(board, clock, ...personas);
   for (const p of personas) mail(board, clock, p, 1);
   await clock.advance(30);
-  assert.deepEqual(desktop.said, []);
+  assert.deepEqual(desktop.calls, []);
   await clock.advance(30);
-  assert.equal(desktop.said.length, 5);
+  assert.equal(desktop.calls.length, 5);
   await clock.advance(1000);
-  assert.deepEqual(desktop.said.slice(5), ['show 95 more personas have mail: 95 new']);
+  assert.deepEqual(desktop.calls.slice(5), ['show 95 more personas have mail: 95 new']);
 });
 
 test('mail that was told before it listened is shown, but not what was read meanwhile', async (t) => {
@@ -345,10 +345,10 @@ test('mail that was told before it listened is shown, but not what was read mean
     join_(board, clock, 'ada', 'bo');
     mail(board, clock, 'ada', 1);
     mail(board, clock, 'bo', 1);
-    looked(board, clock, 'bo', 0);
+    toPolled(board, clock, 'bo', 0);
   });
   await clock.advance(2000);
-  assert.deepEqual(desktop.said, ['show ada: 1 new']);
+  assert.deepEqual(desktop.calls, ['show ada: 1 new']);
 });
 
 test('a desktop that never answers has refused after 10 s, and holds nothing up', async (t) => {
@@ -361,7 +361,7 @@ test('a desktop that never answers has refused after 10 s, and holds nothing up'
   assert.match(lines[0] ?? '', /the desktop did not answer in 10 s/);
   desktop.answer = 'at once';
   await clock.advance(60_000);
-  assert.deepEqual(desktop.said, ['show ada: 1 new', 'show ada: 1 new']);
+  assert.deepEqual(desktop.calls, ['show ada: 1 new', 'show ada: 1 new']);
 });
 
 test('what is read is withdrawn, never before its banner was shown', async (t) => {
@@ -372,12 +372,12 @@ test('what is read is withdrawn, never before its banner was shown', async (t) =
   desktop.hold = gate.promise;
   mail(board, clock, 'ada', 1);
   await clock.advance(10);
-  looked(board, clock, 'ada', 0);
+  toPolled(board, clock, 'ada', 0);
   await clock.advance(10);
-  assert.deepEqual(desktop.said, []);
+  assert.deepEqual(desktop.calls, []);
   gate.resolve();
   await clock.advance(10);
-  assert.deepEqual(desktop.said, ['show ada: 1 new', 'withdraw mail:ada']);
+  assert.deepEqual(desktop.calls, ['show ada: 1 new', 'withdraw mail:ada']);
 });
 
 test('it does not matter whether the board or the notifications were there first', async (t) => {
@@ -385,16 +385,16 @@ test('it does not matter whether the board or the notifications were there first
   const board = start((early) => {
     early.put({ is: 'muted', at: clock.now(), persona: 'cy', until: { is: 'forever' } });
     join_(early, clock, 'ada', 'bo');
-    looked(early, clock, 'ada', 7);
+    toPolled(early, clock, 'ada', 7);
     early.put(down(clock, 'bo'));
   });
   join_(board, clock, 'cy');
   mail(board, clock, 'cy', 1);
   await clock.advance(5000);
-  assert.deepEqual(desktop.said, ['show kijito down: bo'], 'cy was muted before anybody listened');
+  assert.deepEqual(desktop.calls, ['show kijito down: bo'], 'cy was muted before anybody listened');
   mail(board, clock, 'ada', 8);
   await clock.advance(10);
-  assert.equal(desktop.said.at(-1), 'show ada: 1 new');
+  assert.equal(desktop.calls.at(-1), 'show ada: 1 new');
 });
 
 test('a full disk costs the memory of what was announced, nothing else', async (t) => {
@@ -408,9 +408,9 @@ test('a full disk costs the memory of what was announced, nothing else', async (
   join_(board, clock, 'ada');
   board.put(down(clock, 'ada'));
   await clock.advance(5000);
-  looked(board, clock, 'ada');
+  toPolled(board, clock, 'ada');
   await clock.advance(5000);
-  assert.deepEqual(desktop.said, ['show kijito down: ada', 'show kijito is back: ada']);
+  assert.deepEqual(desktop.calls, ['show kijito down: ada', 'show kijito is back: ada']);
   assert.match(lines[0] ?? '', /^warn announcements could not be saved, so a restart may repeat them/);
   assert.equal(lines.filter((line) => line.startsWith('warn announcements')).length, 1, 'the same cause is told once');
 });
@@ -426,7 +426,7 @@ test('a button asks for its action, and takes the banner down', async (t) => {
   desktop.listener?.clicked('mail:nobody', 'banner', null);
   await clock.advance(10);
   assert.deepEqual(clicks, [{ name: 'mute', params: { persona: 'ada', minutes: 60 } }], 'and only for what it has');
-  assert.equal(desktop.said.at(-1), 'withdraw mail:ada');
+  assert.equal(desktop.calls.at(-1), 'withdraw mail:ada');
 });
 
 test('hidden personas and quiet hours are known from the board, whoever was there first', async (t) => {
@@ -440,9 +440,9 @@ test('hidden personas and quiet hours are known from the board, whoever was ther
   join_(board, clock, 'cy');
   for (const p of ['ada', 'bo', 'cy']) mail(board, clock, p, 1);
   await clock.advance(50_000);
-  assert.deepEqual(desktop.said, []);
+  assert.deepEqual(desktop.calls, []);
   await clock.advance(20_000);
-  assert.deepEqual(desktop.said, ['show bo: 1 new']);
+  assert.deepEqual(desktop.calls, ['show bo: 1 new']);
 });
 
 test('back in a mute is remembered over a restart, with the time it took', async (t) => {
@@ -454,19 +454,19 @@ test('back in a mute is remembered over a restart, with the time it took', async
   board.put(down(clock, 'ada'));
   await clock.advance(60_000);
   mute(board, 3600_000);
-  looked(board, clock, 'ada');
+  toPolled(board, clock, 'ada');
   await clock.advance(600_000);
-  assert.deepEqual(desktop.said, ['show kijito down: ada', 'withdraw outage:kijito']);
+  assert.deepEqual(desktop.calls, ['show kijito down: ada', 'withdraw outage:kijito']);
   kill();
   const bodies: string[] = [];
   desktop.onBanner = ({ body }) => void bodies.push(body);
   board = start((early) => mute(early, 3000_000));
   join_(board, clock, 'ada');
-  looked(board, clock, 'ada');
+  toPolled(board, clock, 'ada');
   await clock.advance(2000_000);
-  assert.equal(desktop.said.length, 2);
+  assert.equal(desktop.calls.length, 2);
   await clock.advance(1100_000);
-  assert.equal(desktop.said[2], 'show kijito is back: ada');
+  assert.equal(desktop.calls[2], 'show kijito is back: ada');
   assert.deepEqual(bodies, ['Down for 1 min, back for 59 min.']);
 });
 
@@ -476,7 +476,7 @@ test('a banner to try it out: what the desktop answered, never that it was seen'
   const board = made.start();
   const notify = (): Notifications => made.running;
   assert.deepEqual(await notify().test(), { taken: true, by: 'a fake', channels: ['desktop'], silent: null });
-  assert.deepEqual(desktop.said, ['show Hivebar test']);
+  assert.deepEqual(desktop.calls, ['show Hivebar test']);
   desktop.listener?.clicked('test', 'banner', null);
   assert.deepEqual(clicks, [{ name: 'page', params: {} }]);
   board.put({ is: 'quiet', at: clock.now(), on: true, until: { is: 'forever' } });
@@ -504,10 +504,10 @@ test('a click that came to nothing: why, in one banner, also while all is quiet;
   board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'forever' } });
   made.running.failed('decide', 'decision 3 is answered: see hivebar decision show 3');
   await clock.advance(0);
-  assert.deepEqual(desktop.said, ['show Your answer was not accepted']);
+  assert.deepEqual(desktop.calls, ['show Your answer was not accepted']);
   made.running.failed('quit', 'it <b>can</b> not');
   await clock.advance(0);
-  assert.deepEqual(desktop.said.slice(1), ['show quit failed']);
+  assert.deepEqual(desktop.calls.slice(1), ['show quit failed']);
   desktop.answer = 'refuses';
   made.running.failed('open', 'no terminal');
   await clock.advance(0);
@@ -522,7 +522,7 @@ test('a banner to try it out, without a desktop, says why there is none', async 
     board,
     delivered: [],
     channels: [createOff('no session bus')],
-    announcements: { load: () => NOTHING_KEPT, save: () => {} },
+    announcements: { load: () => NOTHING_SAVED, save: () => {} },
     act: () => {},
     clock,
     log,
@@ -548,8 +548,8 @@ test('a flood of 10,000 mails, one after the other or all at once, is a handful 
   join_(board, clock, ...personas);
   for (let i = 1; i <= 100; i += 1) for (const p of personas) mail(board, clock, p, i);
   await clock.advance(60_000);
-  assert.ok(desktop.said.length <= 10, desktop.said.join('\n'));
-  assert.ok(desktop.said.includes('show ada: 5000 new'));
+  assert.ok(desktop.calls.length <= 10, desktop.calls.join('\n'));
+  assert.ok(desktop.calls.includes('show ada: 5000 new'));
 });
 
 test('at the end no timer is left', async (t) => {
@@ -562,7 +562,7 @@ test('at the end no timer is left', async (t) => {
   board.put(down(clock, 'ada'));
   await stop();
   assert.equal(clock.waiting, 0);
-  assert.equal(desktop.said.at(-1), 'closed');
+  assert.equal(desktop.calls.at(-1), 'closed');
 });
 
 test('a banner on its way at the end is waited for, and then it is known', async (t) => {
@@ -580,7 +580,7 @@ test('a banner on its way at the end is waited for, and then it is known', async
   join_(board, clock, 'ada');
   board.put(down(clock, 'ada'));
   await clock.advance(5000);
-  assert.deepEqual(desktop.said, ['show kijito down: ada', 'closed']);
+  assert.deepEqual(desktop.calls, ['show kijito down: ada', 'closed']);
 });
 
 function asked(board: Board, clock: FakeClock, ...ids: number[]): void {
@@ -607,7 +607,7 @@ test('a decision: a click on a button answers it, once; a click on the banner op
   assert.deepEqual([...desktop.titles.keys()], []);
   asked(board, clock);
   await clock.advance(10);
-  assert.equal(desktop.said.filter((line) => line.startsWith('show')).length, 2);
+  assert.equal(desktop.calls.filter((line) => line.startsWith('show')).length, 2);
 });
 
 test('a decision that is answered elsewhere is withdrawn, never before its banner was shown', async (t) => {
@@ -620,10 +620,10 @@ test('a decision that is answered elsewhere is withdrawn, never before its banne
   await clock.advance(10);
   asked(board, clock);
   await clock.advance(10);
-  assert.deepEqual(desktop.said, []);
+  assert.deepEqual(desktop.calls, []);
   go.resolve();
   await clock.advance(10);
-  assert.deepEqual(desktop.said, ['show ada asks', 'withdraw decision:7']);
+  assert.deepEqual(desktop.calls, ['show ada asks', 'withdraw decision:7']);
 });
 
 test('over stops and kills a decision is announced once; killed before it is saved, once more, and never lost', async (t) => {
@@ -641,7 +641,7 @@ test('over stops and kills a decision is announced once; killed before it is sav
   // The notifications listen to a board that has it already.
   const third = start((board) => again(board, 1, 2));
   await clock.advance(2000);
-  const shows = (): string[] => desktop.said.filter((line) => line.startsWith('show'));
+  const shows = (): string[] => desktop.calls.filter((line) => line.startsWith('show'));
   assert.deepEqual(shows(), ['show ada asks', 'show ada asks']);
   desktop.onShown = kill;
   asked(third, clock, 1, 2, 3);
@@ -658,7 +658,7 @@ test('over stops and kills a decision is announced once; killed before it is sav
 
 test('what was announced is kept while a board has not looked yet, and forgotten when it is not open any more', async (t) => {
   const { clock, desktop, path, start, stop } = rig(t);
-  const kept = (): unknown => {
+  const saved = (): unknown => {
     using db = openDatabase(path);
     const rows = db.prepare<{ id: number }>('SELECT id FROM announced_decisions ORDER BY id').all();
     return rows.map(({ id }) => id);
@@ -670,16 +670,16 @@ test('what was announced is kept while a board has not looked yet, and forgotten
   await stop();
   const second = start((board) => join_(board, clock, 'ada'));
   await clock.advance(2000);
-  assert.deepEqual(kept(), [1, 2]);
+  assert.deepEqual(saved(), [1, 2]);
   asked(second, clock, 2);
   await clock.advance(10);
-  assert.deepEqual(kept(), [2]);
+  assert.deepEqual(saved(), [2]);
   await stop();
   const third = start();
   asked(third, clock);
   await clock.advance(10);
-  assert.deepEqual(kept(), []);
-  assert.equal(desktop.said.filter((line) => line.startsWith('show')).length, 2);
+  assert.deepEqual(saved(), []);
+  assert.equal(desktop.calls.filter((line) => line.startsWith('show')).length, 2);
 });
 
 test('the same decisions, and what waits for personas, cost not even a timer', async (t) => {
@@ -704,13 +704,13 @@ test('given two channels, when one refuses an outage, then it is tried again on 
   await clock.advance(5000);
   assert.deepEqual([desktop.titles.size, [...phone.titles.values()]], [0, ['kijito down: ada']]);
   await clock.advance(60_000);
-  assert.equal(desktop.said.length, 2, 'tried again');
+  assert.equal(desktop.calls.length, 2, 'tried again');
   kill();
   board = start();
   join_(board, clock, 'ada');
   board.put(down(clock, 'ada'));
   await clock.advance(5000);
-  assert.equal(desktop.said.length, 3, 'and after the restart');
+  assert.equal(desktop.calls.length, 3, 'and after the restart');
   desktop.answer = 'at once';
   await clock.advance(60_000);
   assert.deepEqual([...desktop.titles.values()], ['kijito down: ada']);
@@ -719,10 +719,10 @@ test('given two channels, when one refuses an outage, then it is tried again on 
   join_(board, clock, 'ada');
   board.put(down(clock, 'ada'));
   await clock.advance(5000);
-  looked(board, clock, 'ada');
+  toPolled(board, clock, 'ada');
   await clock.advance(5000);
-  assert.deepEqual(phone.said, ['show kijito down: ada', 'show kijito is back: ada'], 'once each');
-  assert.deepEqual(desktop.said.slice(3), ['show kijito down: ada', 'show kijito is back: ada']);
+  assert.deepEqual(phone.calls, ['show kijito down: ada', 'show kijito is back: ada'], 'once each');
+  assert.deepEqual(desktop.calls.slice(3), ['show kijito down: ada', 'show kijito is back: ada']);
 });
 
 test('given two channels and a decision, when one refuses it, then the other announces it once over restarts', async (t) => {
@@ -737,8 +737,8 @@ test('given two channels and a decision, when one refuses it, then the other ann
     await clock.advance(100);
     kill();
   }
-  assert.deepEqual(desktop.said, ['show ada asks']);
-  assert.deepEqual(phone.said, ['show ada asks', 'show ada asks'], 'refused, then accepted, then not again');
+  assert.deepEqual(desktop.calls, ['show ada asks']);
+  assert.deepEqual(phone.calls, ['show ada asks', 'show ada asks'], 'refused, then accepted, then not again');
 });
 
 test('given a channel that never answers, then the other shows all mail at once', async (t) => {
@@ -749,11 +749,11 @@ test('given a channel that never answers, then the other shows all mail at once'
   join_(board, clock, 'ada', 'bo', 'cy');
   for (const p of ['ada', 'bo', 'cy']) mail(board, clock, p, 1);
   await clock.advance(10);
-  assert.deepEqual(desktop.said, ['show ada: 1 new', 'show bo: 1 new', 'show cy: 1 new']);
+  assert.deepEqual(desktop.calls, ['show ada: 1 new', 'show bo: 1 new', 'show cy: 1 new']);
   await clock.advance(30_000);
   mail(board, clock, 'ada', 2);
   await clock.advance(10);
-  assert.equal(desktop.said.at(-1), 'show ada: 2 new');
+  assert.equal(desktop.calls.at(-1), 'show ada: 2 new');
 });
 
 test('given a channel that refuses, then the board has a cause with its name and the next step, until it accepts one', async (t) => {
@@ -792,7 +792,7 @@ test('given two channels, when a person clicks on one, then the other withdraws,
   made.running.failed('decide', 'it is answered');
   await clock.advance(10);
   assert.deepEqual(
-    [desktop.said.at(-1), phone.said.at(-1)],
+    [desktop.calls.at(-1), phone.calls.at(-1)],
     ['show Your answer was not accepted', 'withdraw decision:7'],
   );
 });

@@ -235,8 +235,8 @@ describe('a new terminal', () => {
   test('when that fails the page is opened: no terminal, no program, a folder that is gone, a terminal that ends badly', async () => {
     using space = scratch();
     const { bin, work, opener, pages, ran } = desk(space, ['kitty', 'agent']);
-    const said: string[] = [];
-    const log = { ...silentLog, info: (line: string) => void said.push(line) };
+    const output: string[] = [];
+    const log = { ...silentLog, info: (line: string) => void output.push(line) };
     const auto = (more: Partial<Session>, env: Record<string, string>) =>
       opener({ is: 'auto' }, [session({ cwd: work, resume: ['agent'], ...more })], { env, log }).open(click('ada'));
     await auto({ resume: [`${bin}/agent`] }, { PATH: space.at('empty') });
@@ -251,8 +251,8 @@ describe('a new terminal', () => {
       /folder .*gone is not there/,
       /kitty ended with 1/,
     ];
-    assert.equal(said.length, why.length);
-    for (const [i, words] of why.entries()) assert.match(said[i] ?? '', words);
+    assert.equal(output.length, why.length);
+    for (const [i, words] of why.entries()) assert.match(output[i] ?? '', words);
     const explicit = opener({ is: 'terminal' }, [session({ cwd: space.at('gone') })]).open(click('ada'));
     await assert.rejects(explicit, { code: 'exec-failed', message: /is not there any more/ });
   });

@@ -13,13 +13,13 @@ const PLAIN: SessionAnnouncement = {
   resume: null,
 };
 
-function kept() {
+function openStored() {
   return openSessionStore(openDatabase(':memory:'), 'linux');
 }
 
 describe('kept sessions', () => {
   test('come back as they were announced, byte for byte', () => {
-    const sessions = kept();
+    const sessions = openStored();
     const full: SessionAnnouncement = {
       persona: 'ada\'s "$(x)" `y` \\ é 😀',
       id: "'; DROP TABLE sessions; --",
@@ -34,7 +34,7 @@ describe('kept sessions', () => {
   });
 
   test('newest first, whatever the clock did; the same session again is the newest, not a second one', () => {
-    const sessions = kept();
+    const sessions = openStored();
     for (const [id, at] of [
       ['one', 3000],
       ['two', 2000],
@@ -53,7 +53,7 @@ describe('kept sessions', () => {
   });
 
   test('a session without a name is known by its process; a process with its pid again is another', () => {
-    const sessions = kept();
+    const sessions = openStored();
     const nameless = { ...PLAIN, id: null };
     sessions.set(nameless, 1);
     sessions.set({ ...nameless, cwd: '/v' }, 2);
@@ -67,7 +67,7 @@ describe('kept sessions', () => {
   });
 
   test('ten of each persona are kept', () => {
-    const sessions = kept();
+    const sessions = openStored();
     sessions.set({ ...PLAIN, persona: 'bo' }, 0);
     for (let n = 1; n <= 15; n += 1) sessions.set({ ...PLAIN, id: `${n}` }, n);
     assert.deepEqual(
@@ -81,7 +81,7 @@ describe('kept sessions', () => {
   });
 
   test('end: the one that is named, else the newest that is not over; the first end counts', () => {
-    const sessions = kept();
+    const sessions = openStored();
     for (const id of ['one', 'two', 'three']) sessions.set({ ...PLAIN, id }, 1);
     assert.equal(sessions.end('ada', 'two', 10)?.id, 'two');
     assert.equal(sessions.end('ada', 'two', 20)?.endedAt, 10);
@@ -98,7 +98,7 @@ describe('kept sessions', () => {
   });
 
   test('an announcement that is not fit is refused with its field, and nothing is kept', () => {
-    const sessions = kept();
+    const sessions = openStored();
     const pane = { socket: '/s', serverPid: 1, pane: '%1' };
     const bad: readonly (readonly [Partial<SessionAnnouncement>, RegExp])[] = [
       [{ persona: '' }, /PERSONA is empty/],

@@ -53,7 +53,7 @@ function server(space: Scratch, name: string): Server {
 }
 
 /** A terminal that shows `inner`: a window of another tmux, which is a terminal as good as any. */
-async function look(outer: Server, inner: Server, session: string): Promise<void> {
+async function check(outer: Server, inner: Server, session: string): Promise<void> {
   const before = inner.shown().length;
   outer.ask('new-window', '-d', `TMUX= exec tmux -S '${inner.socket}' attach-session -t ${session}`);
   while (inner.shown().length === before) await sleep(10);
@@ -69,7 +69,7 @@ test('the terminal used last is brought to the pane: another session, another wi
   inner.ask('split-window', '-t', 'ada', 'exec sleep 60');
   const pane = inner.pane('ada:1.0');
   inner.ask('select-window', '-t', 'ada:0');
-  await look(outer, inner, 'base');
+  await check(outer, inner, 'base');
   assert.notDeepEqual(inner.shown(), [`ada ${pane.pane}`]);
   await showPane(pane, env, here);
   assert.deepEqual(inner.shown(), [`ada ${pane.pane}`]);
@@ -84,8 +84,8 @@ test('a terminal that shows the session already is used before another', async (
   using outer = server(space, 'outer');
   inner.ask('new-session', '-d', '-s', 'ada', 'exec sleep 60');
   inner.ask('new-window', '-d', '-t', 'ada', 'exec sleep 60');
-  await look(outer, inner, 'base');
-  await look(outer, inner, 'ada');
+  await check(outer, inner, 'base');
+  await check(outer, inner, 'ada');
   const pane = inner.pane('ada:1');
   const used = (): string => inner.ask('list-clients', '-t', 'base', '-F', '#{client_activity}');
   const before = used();

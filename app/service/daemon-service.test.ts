@@ -41,12 +41,13 @@ function scene(os: NodeJS.Platform = 'linux', fails = 'never', env: Readonly<Rec
   const at = (name: string): string => join(home, name);
   const service = (node = program.node, entry = program.entry) =>
     createDaemonService(needs, { ...daemon, program: { ...program, node, entry } }, at('state/daemons/acme-ada'));
-  const said = (): readonly string[] => (existsSync(calls) ? readFileSync(calls, 'utf8').split('\n').slice(0, -1) : []);
-  return { service, said, at };
+  const callLines = (): readonly string[] =>
+    existsSync(calls) ? readFileSync(calls, 'utf8').split('\n').slice(0, -1) : [];
+  return { service, callLines, at };
 }
 
 test('systemd: written and started, old once node moved, paused, gone; linger is not touched at the end', async () => {
-  const { service, said, at } = scene();
+  const { service, callLines, at } = scene();
   await service().install();
   assert.match(readFileSync(at(FILE), 'utf8'), /"--identity" "ada" "--project" "\/p"\n/);
   assert.partialDeepStrictEqual(await service().check(), { is: 'ours', path: at(FILE), isOld: false });
@@ -58,7 +59,7 @@ test('systemd: written and started, old once node moved, paused, gone; linger is
   assert.deepEqual(await service().check(), { is: 'absent' });
   assert.equal(await service().isRunning(), null);
   await service().pause(); // nothing is there: nobody is asked
-  assert.deepEqual(said(), [
+  assert.deepEqual(callLines(), [
     'systemctl --user daemon-reload',
     `systemctl --user reenable ${UNIT}.service`,
     `systemctl --user restart ${UNIT}.service`,
@@ -72,24 +73,24 @@ test('systemd: written and started, old once node moved, paused, gone; linger is
 });
 
 test('G9 a unit that starts a Node that is gone is written anew and started; one that starts what is there is left', async () => {
-  const { service, said, at } = scene();
+  const { service, callLines, at } = scene();
   for (const name of ['old', 'new', 'hivebar.cjs']) writeFileSync(at(name), '');
   const by = (node: string) => service(at(node), at('hivebar.cjs'));
   assert.equal(await by('new').repair(), null, 'nothing is installed');
   await by('old').install();
-  const before = said().length;
+  const before = callLines().length;
   assert.equal(await by('new').repair(), null);
-  assert.equal(said().length, before);
+  assert.equal(callLines().length, before);
   rmSync(at('old'));
   assert.partialDeepStrictEqual(await by('new').check(), { is: 'ours', gone: at('old') });
   assert.equal(await by('new').repair(), at('old'));
   assert.ok(readFileSync(at(FILE), 'utf8').includes(`"${at('new')}"`));
-  assert.equal(said().at(-1), `systemctl --user restart ${UNIT}.service`);
+  assert.equal(callLines().at(-1), `systemctl --user restart ${UNIT}.service`);
   assert.partialDeepStrictEqual(await by('new').check(), { is: 'ours', isOld: false, gone: null });
 });
 
 test('launchd: in the session of this user, enabled again after a pause; not run on macOS', async () => {
-  const { service, said, at } = scene('darwin');
+  const { service, callLines, at } = scene('darwin');
   await service().install();
   assert.ok(existsSync(at(PLIST)));
   assert.equal(await service().isRunning(), true);
@@ -98,7 +99,7 @@ test('launchd: in the session of this user, enabled again after a pause; not run
   await service().uninstall();
   assert.equal(existsSync(at(PLIST)), false);
   const target = `gui/501/${UNIT}`;
-  assert.deepEqual(said(), [
+  assert.deepEqual(callLines(), [
     `launchctl bootout ${target}`,
     `launchctl enable ${target}`,
     `launchctl bootstrap gui/501 ${at(PLIST)}`,
@@ -111,9 +112,9 @@ test('launchd: in the session of this user, enabled again after a pause; not run
 
 describe('persona daemon check 17: linger', () => {
   test('it is set for the user', async () => {
-    const { service, said } = scene();
+    const { service, callLines } = scene();
     await service().enableLinger();
-    assert.deepEqual(said(), ['loginctl enable-linger']);
+    assert.deepEqual(callLines(), ['loginctl enable-linger']);
   });
 
   test('a refusal is said with the command', async () => {
@@ -132,14 +133,14 @@ describe('persona daemon check 17: linger', () => {
 });
 
 test('a unit of that name that somebody else wrote is neither overwritten, stopped nor removed', async () => {
-  const { service, said, at } = scene();
+  const { service, callLines, at } = scene();
   mkdirSync(dirname(at(FILE)), { recursive: true });
   writeFileSync(at(FILE), '[Service]\n');
   assert.equal((await service().check()).is, 'foreign');
   await assert.rejects(service().install(), /left as it is/);
   await assert.rejects(service().uninstall(), /left as it is/);
   await service().pause();
-  assert.deepEqual([readFileSync(at(FILE), 'utf8'), said()], ['[Service]\n', []]);
+  assert.deepEqual([readFileSync(at(FILE), 'utf8'), callLines()], ['[Service]\n', []]);
 });
 
 test('a unit that could not be started is taken away again', async () => {
@@ -149,7 +150,7 @@ test('a unit that could not be started is taken away again', async () => {
 });
 
 test('a form for the system is refused: root by sudo is told whose it would be', async () => {
-  const { service, said } = scene('linux', 'never', { SUDO_USER: 'ada' });
+  const { service, callLines } = scene('linux', 'never', { SUDO_USER: 'ada' });
   await assert.rejects(service().install(), { code: 'usage', message: /run it as ada, without sudo/ });
-  assert.deepEqual(said(), []);
+  assert.deepEqual(callLines(), []);
 });

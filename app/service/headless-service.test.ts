@@ -188,13 +188,13 @@ function scene(os: NodeJS.Platform = 'linux', linger = 'Linger=no', fails = 'nev
     spawn: realSpawn,
     program,
   };
-  const said = (): readonly string[] =>
+  const calls = (): readonly string[] =>
     existsSync(join(home, 'said')) ? readFileSync(join(home, 'said'), 'utf8').split('\n').slice(0, -1) : [];
   return {
     needs,
     service: createHeadlessService(needs),
     login: createLoginStart(needs),
-    said,
+    calls,
     at: (n: string) => join(home, n),
   };
 }
@@ -202,7 +202,7 @@ function scene(os: NodeJS.Platform = 'linux', linger = 'Linger=no', fails = 'nev
 const UNIT = '.config/systemd/user/kijito-inbox-monitor.service';
 
 test('installed, started, stopped and gone, by systemd', async () => {
-  const { service, said, at, needs } = scene();
+  const { service, calls, at, needs } = scene();
   await service.install(FLAGS);
   assert.match(readFileSync(at(UNIT), 'utf8'), /"--heartbeat" "120"/);
   assert.equal(statSync(service.directory).mode & 0o777, 0o700);
@@ -211,7 +211,7 @@ test('installed, started, stopped and gone, by systemd', async () => {
   assert.partialDeepStrictEqual(moved.check(), { is: 'ours', path: at(UNIT), isOld: true });
   await service.uninstall();
   assert.deepEqual(service.check(), { is: 'absent' });
-  assert.deepEqual(said(), [
+  assert.deepEqual(calls(), [
     'systemctl --user daemon-reload',
     'systemctl --user reenable kijito-inbox-monitor.service',
     'systemctl --user restart kijito-inbox-monitor.service',
@@ -222,13 +222,13 @@ test('installed, started, stopped and gone, by systemd', async () => {
 });
 
 test('a unit that could not be started is taken away again, and the error says why', async () => {
-  const { service, at, said } = scene('linux', '', 'restart');
+  const { service, at, calls } = scene('linux', '', 'restart');
   const wants = at('.config/systemd/user/default.target.wants');
   mkdirSync(wants, { recursive: true });
   symlinkSync('../kijito-inbox-monitor.service', join(wants, 'kijito-inbox-monitor.service')); // as reenable makes it
   await assert.rejects(service.install(FLAGS), /restart kijito-inbox-monitor.service: ended with 1: no manager/);
   assert.deepEqual([existsSync(at(UNIT)), readdirSync(wants)], [false, []]);
-  assert.deepEqual(said().slice(-3), [
+  assert.deepEqual(calls().slice(-3), [
     'systemctl --user stop kijito-inbox-monitor.service',
     'systemctl --user daemon-reload',
     'systemctl --user reset-failed kijito-inbox-monitor.service',
@@ -244,13 +244,13 @@ test('one that could not be started anew stays enabled: it was there before', as
 });
 
 test('launchd is told of it, in the session of this user', async () => {
-  const { service, said, at } = scene('darwin');
+  const { service, calls, at } = scene('darwin');
   const plist = at('Library/LaunchAgents/com.kijito.inbox-monitor.plist');
   await service.install(FLAGS);
   assert.ok(existsSync(plist));
   await service.uninstall();
   assert.equal(existsSync(plist), false);
-  assert.deepEqual(said(), [
+  assert.deepEqual(calls(), [
     'launchctl bootout gui/501/com.kijito.inbox-monitor',
     'launchctl enable gui/501/com.kijito.inbox-monitor',
     `launchctl bootstrap gui/501 ${plist}`,
@@ -304,9 +304,9 @@ test('a place that cannot be looked at is said to be so, and is not taken for em
 });
 
 test('print writes nothing, and says what install would write', async () => {
-  const { service, at, said } = scene();
+  const { service, at, calls } = scene();
   const printed = await service.print(FLAGS);
-  assert.deepEqual([existsSync(at('.config')), existsSync(service.directory), said()], [false, false, []]);
+  assert.deepEqual([existsSync(at('.config')), existsSync(service.directory), calls()], [false, false, []]);
   await service.install(FLAGS);
   assert.deepEqual(printed, { path: at(UNIT), text: readFileSync(at(UNIT), 'utf8') });
 });
@@ -340,9 +340,9 @@ describe('trap 69: a user unit stops at logout, which is said', () => {
     ['something else', null],
   ] as const)
     test(`${answer}: ${lingers}`, async () => {
-      const { service, said } = scene('linux', answer);
+      const { service, calls } = scene('linux', answer);
       assert.equal(await service.isLingering(), lingers);
-      assert.deepEqual(said(), ['loginctl show-user 501 --property=Linger']);
+      assert.deepEqual(calls(), ['loginctl show-user 501 --property=Linger']);
     });
 
   test('without a loginctl that answers it is not known', async () => {

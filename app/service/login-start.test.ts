@@ -70,7 +70,7 @@ esac
     at,
     write,
     text: (name: string) => readFileSync(at(name), 'utf8'),
-    said: () => (existsSync(at('said')) ? readFileSync(at('said'), 'utf8').split('\n').slice(0, -1) : []),
+    calls: () => (existsSync(at('said')) ? readFileSync(at('said'), 'utf8').split('\n').slice(0, -1) : []),
   };
 }
 
@@ -107,17 +107,17 @@ describe('which mechanism', () => {
   });
 
   test('without any program on PATH it is a file, and a systemctl in the current folder is never run', async () => {
-    const { needs, at, said } = scene('active');
+    const { needs, at, calls } = scene('active');
     await createLoginStart({ ...needs, env: { PATH: '.:' } }).set(true);
     assert.ok(existsSync(at(ENTRY)));
-    assert.deepEqual(said(), []);
+    assert.deepEqual(calls(), []);
   });
 });
 
 test('on and off by systemd: it is told, and nothing of ours stays', async () => {
-  const { login, at, said } = scene('active');
+  const { login, at, calls } = scene('active');
   await login.set(true);
-  assert.deepEqual(said().slice(1), [
+  assert.deepEqual(calls().slice(1), [
     '--user is-active --quiet graphical-session.target',
     '--user daemon-reload',
     '--user reenable hivebar.service',
@@ -127,7 +127,7 @@ test('on and off by systemd: it is told, and nothing of ours stays', async () =>
   assert.equal(await login.state(), true);
   await login.set(false);
   assert.equal(await login.state(), false);
-  assert.equal(said().at(-1), '--user daemon-reload');
+  assert.equal(calls().at(-1), '--user daemon-reload');
   assert.equal(existsSync(at(UNIT)), false);
   assert.equal(existsSync(at('.config/systemd/user/graphical-session.target.wants/hivebar.service')), false);
   await login.set(false);
@@ -179,7 +179,7 @@ describe('a file of the same name that is not ours', () => {
       assert.equal(await here.login.state(), null);
       for (const on of [true, false]) await assert.rejects(here.login.set(on), /left as it is/);
       assert.equal(here.text(ENTRY), before);
-      assert.deepEqual(here.said(), []);
+      assert.deepEqual(here.calls(), []);
     });
   }
 });
@@ -190,8 +190,8 @@ test('after node or the program moved it is old, and on again mends it', async (
     await login.set(true);
     const moved = createLoginStart({ ...needs, program: { ...needs.program, node: '/opt/node26' } });
     const isOld = async () => {
-      const look = await moved.check();
-      return look.is === 'on' && look.isOld;
+      const status = await moved.check();
+      return status.is === 'on' && status.isOld;
     };
     assert.equal(await isOld(), true);
     await moved.set(true);
@@ -212,7 +212,7 @@ describe('macOS', () => {
     formatLaunchAgent(needs.program).replace('<string>hivebar<', '<string>local.hivebar<');
 
   test('a LaunchAgent is a file and no more; nobody is asked to load or unload it', async () => {
-    const { login, at, text, said } = mac();
+    const { login, at, text, calls } = mac();
     const printed = await login.print();
     await login.set(true);
     assert.deepEqual(printed, { path: at(PLIST), text: text(PLIST) });
@@ -220,7 +220,7 @@ describe('macOS', () => {
     assert.partialDeepStrictEqual(await login.check(), { is: 'on', by: 'launch-agent', path: at(PLIST), isOld: false });
     await login.set(false);
     assert.equal(await login.state(), false);
-    assert.deepEqual(said(), []);
+    assert.deepEqual(calls(), []);
   });
 
   test('two at login after the label changed: the agent of the older label is found, and on takes it away', async () => {

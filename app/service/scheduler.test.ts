@@ -52,7 +52,7 @@ function windowsDisk(): { readonly disk: Disk; readonly has: Map<string, Buffer>
 /** A machine with Windows, whose `schtasks.exe` fails at what `fails` names. */
 function scene(fails: string | readonly string[] = 'nothing', environment: Readonly<Record<string, string>> = {}) {
   const { disk, has } = windowsDisk();
-  const said: string[] = [];
+  const calls: string[] = [];
   const needs = {
     os: 'win32' as const,
     env: { SystemRoot: 'C:\\Windows', PATH: 'C:\\evil', USERDOMAIN: 'PC', USERNAME: 'ada' },
@@ -63,7 +63,7 @@ function scene(fails: string | readonly string[] = 'nothing', environment: Reado
     spawn: {
       async run({ file, args }: { readonly file: string; readonly args: readonly string[] }): Promise<ProcessEnd> {
         assert.equal(file, SCHTASKS);
-        said.push(args.join(' '));
+        calls.push(args.join(' '));
         return {
           is: 'exited',
           code: args.some((arg) => [fails].flat().includes(arg)) ? 1 : 0,
@@ -73,12 +73,12 @@ function scene(fails: string | readonly string[] = 'nothing', environment: Reado
     },
     program: { node: 'C:\\n\\node.exe', entry: 'C:\\h\\hivebar.cjs', state: STATE, environment },
   };
-  return { needs, has, said, login: createLoginStart(needs), service: createHeadlessService(needs) };
+  return { needs, has, calls, login: createLoginStart(needs), service: createHeadlessService(needs) };
 }
 
 describe('the Task Scheduler, start at login', () => {
   test('on, on again and off: the task and our copy of its text', async () => {
-    const { login, said, has } = scene();
+    const { login, calls, has } = scene();
     assert.deepEqual(await login.check(), { is: 'off', path: null });
     await login.set(true);
     assert.match(has.get(TASK)?.toString() ?? '', /<UserId>PC\\ada<\/UserId>/);
@@ -86,7 +86,7 @@ describe('the Task Scheduler, start at login', () => {
     await login.set(true);
     await login.set(false);
     assert.deepEqual([has.has(TASK), await login.state()], [false, false]);
-    assert.deepEqual(said, [
+    assert.deepEqual(calls, [
       `/Create /TN \\Hivebar\\Start at login /XML ${TASK}`, // without /F: a task whose text we do not have is not ours
       '/Query /TN \\Hivebar\\Start at login',
       `/Create /TN \\Hivebar\\Start at login /XML ${TASK} /F`,
@@ -124,7 +124,7 @@ describe('the Task Scheduler, start at login', () => {
 
   test('G7 a task that was deleted in the Task Scheduler starts nothing, and installing it again brings it back', async () => {
     const fails: string[] = [];
-    const { login, said, service } = scene(fails);
+    const { login, calls, service } = scene(fails);
     await login.set(true);
     assert.equal(await login.state(), true);
     fails.push('/Query');
@@ -136,7 +136,7 @@ describe('the Task Scheduler, start at login', () => {
     assert.equal(await login.state(), false);
     assert.equal((await login.repair()).is, 'off', 'what a person deleted does not come back by itself');
     await login.set(true);
-    assert.match(said.at(-1) ?? '', /^\/Create .* \/F$/);
+    assert.match(calls.at(-1) ?? '', /^\/Create .* \/F$/);
     assert.equal(await service.findLost(), 'the task \\Hivebar\\Kijito inbox monitor');
     fails.pop();
     assert.equal(await service.findLost(), null);
@@ -151,15 +151,15 @@ describe('the Task Scheduler, start at login', () => {
   });
 
   test('a Hivebar with a home of its own has none, and the next step is named', async () => {
-    const { login, has, said } = scene('nothing', { HIVEBAR_HOME: STATE });
+    const { login, has, calls } = scene('nothing', { HIVEBAR_HOME: STATE });
     await assert.rejects(login.set(true), /cannot carry HIVEBAR_HOME: set it for the whole account \(setx\)/);
-    assert.deepEqual([has.has(TASK), said], [false, []]);
+    assert.deepEqual([has.has(TASK), calls], [false, []]);
   });
 });
 
 describe('the Task Scheduler, headless', () => {
   test('installed, started, stopped and gone', async () => {
-    const { service, said, has, needs } = scene();
+    const { service, calls, has, needs } = scene();
     await service.install(['--no-content']);
     assert.match(
       has.get(MONITOR)?.toString() ?? '',
@@ -174,7 +174,7 @@ describe('the Task Scheduler, headless', () => {
     await service.uninstall();
     assert.deepEqual([has.has(MONITOR), service.check().is], [false, 'absent']);
     const name = '/TN \\Hivebar\\Kijito inbox monitor';
-    assert.deepEqual(said, [
+    assert.deepEqual(calls, [
       `/Create ${name} /XML ${MONITOR}`,
       `/Run ${name}`,
       `/Create ${name} /XML ${MONITOR} /F`,
@@ -191,18 +191,18 @@ describe('the Task Scheduler, headless', () => {
   });
 
   test('a task that could not be started is taken away again; one that was there before stays', async () => {
-    const { service, said, has } = scene('/Run');
+    const { service, calls, has } = scene('/Run');
     await assert.rejects(service.install([]), /\/Run .*: ended with 1/);
-    assert.deepEqual([has.has(MONITOR), said.at(-1)], [false, '/Delete /TN \\Hivebar\\Kijito inbox monitor /F']);
+    assert.deepEqual([has.has(MONITOR), calls.at(-1)], [false, '/Delete /TN \\Hivebar\\Kijito inbox monitor /F']);
     has.set(MONITOR, Buffer.from((await service.print([])).text));
     await assert.rejects(service.install([]), /\/Run .*: ended with 1/);
-    assert.deepEqual([has.has(MONITOR), said.at(-1)], [true, '/Run /TN \\Hivebar\\Kijito inbox monitor']);
+    assert.deepEqual([has.has(MONITOR), calls.at(-1)], [true, '/Run /TN \\Hivebar\\Kijito inbox monitor']);
   });
 
   test('a task of the same name that is not ours is not deleted', async () => {
-    const { service, said } = scene('/Create');
+    const { service, calls } = scene('/Create');
     await assert.rejects(service.install([]), /\/Create .*: ended with 1/);
-    assert.equal(said.length, 1);
+    assert.equal(calls.length, 1);
   });
 
   test('a task that does not run can still be removed', async () => {
@@ -234,7 +234,7 @@ describe('the Task Scheduler, a persona daemon', () => {
     await daemon.uninstall();
     assert.equal((await daemon.check()).is, 'absent');
     const create = `/Create /TN ${NAME} /XML ${DIR}\\logon-task.xml`;
-    assert.deepEqual(the.said, [
+    assert.deepEqual(the.calls, [
       create,
       `/Run /TN ${NAME}`,
       `/Change /TN ${NAME} /DISABLE`,
@@ -258,6 +258,6 @@ describe('the Task Scheduler, a persona daemon', () => {
   test('what needs variables is refused', async () => {
     const the = scene();
     await assert.rejects(daemonOf(the, { HIVEBAR_HOME: 'C:\\h' }).install(), /a task cannot carry HIVEBAR_HOME/);
-    assert.deepEqual(the.said, []);
+    assert.deepEqual(the.calls, []);
   });
 });

@@ -181,8 +181,8 @@ test('an autostart entry starts exactly the words it was made of', { skip: pytho
   recorder(real.node);
   const path = join(folder, 'hivebar.desktop');
   writeFileSync(path, formatAutostartEntry(real));
-  const said = execFileSync('python3', ['-c', EXEC_LIKE_A_DESKTOP, path], { encoding: 'utf8' }).split('\n');
-  assert.deepEqual(said, [real.entry, 'run', `HOME=${odd.environment.HIVEBAR_HOME}`, '']);
+  const calls = execFileSync('python3', ['-c', EXEC_LIKE_A_DESKTOP, path], { encoding: 'utf8' }).split('\n');
+  assert.deepEqual(calls, [real.entry, 'run', `HOME=${odd.environment.HIVEBAR_HOME}`, '']);
 });
 
 /** The rules of the Desktop Entry Specification: string escapes, then quoted arguments, then field codes. */

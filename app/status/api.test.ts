@@ -23,7 +23,7 @@ before(async () => {
   rig = await statusRig();
   base = `http://127.0.0.1:${rig.port}/api/v1`;
   for (const persona of ['ada', 'bo', 'zoë/🐝 &?#%']) rig.join(persona);
-  rig.look('ada', 2, 1);
+  rig.poll('ada', 2, 1);
   await rig.mail('ada', 1, 2);
   await rig.mail('bo', 7);
   await rig.mail('ada', 3);

@@ -15,7 +15,7 @@ describe('readyz', () => {
     const [status, text] = await ask();
     assert.equal(status, 503);
     assert.match(text, /"starting".*\\"ada\\"/);
-    other.look('ada', 0);
+    other.poll('ada', 0);
     assert.deepEqual(await ask(), [200, '{"ready":true,"personas":1}']);
     other.down('ada');
     assert.equal((await ask())[0], 200, 'an outage of a hive is not ours');
@@ -27,7 +27,7 @@ describe('readyz', () => {
     await using other = await statusRig({ clock });
     for (let i = 10; i < 22; i += 1) {
       other.join(`p${i}`);
-      other.look(`p${i}`, 0);
+      other.poll(`p${i}`, 0);
     }
     passed = 89_000;
     assert.equal((await fetch(`http://127.0.0.1:${other.port}/readyz`)).status, 200);

@@ -30,9 +30,9 @@ before(async () => {
   board.facts(history.hear); // every fact of the board fits
   app = serve(history);
   enter('ada', '__proto__', 'bo/ü "x"');
-  look('ada', 2);
-  look('__proto__', 1);
-  look('bo/ü "x"', 0);
+  poll('ada', 2);
+  poll('__proto__', 1);
+  poll('bo/ü "x"', 0);
   const fault = new Fault('not-json', 'the answer is not JSON, it begins "SECRET-TEXT"', { is: 'source', key: 'hive' });
   put({ is: 'delivered', at: clock.now(), persona: 'ada', events: [mailOf('ada', 7)] });
   await clock.advance(30 * MINUTE);
@@ -46,7 +46,7 @@ before(async () => {
     });
   }
   await clock.advance(10 * MINUTE);
-  look('__proto__', 3);
+  poll('__proto__', 3);
 });
 
 after(async () => {
@@ -85,7 +85,7 @@ function enter(...personas: string[]): void {
   }
 }
 
-function look(persona: string, unread: number): void {
+function poll(persona: string, unread: number): void {
   put({
     is: 'polled',
     at: clock.now(),
@@ -227,15 +227,15 @@ describe('all three', () => {
     const many = Array.from({ length: 100 }, (_, i) => `persona-${i}`);
     enter(...many);
     for (let round = 0; round < 100; round += 1) {
-      for (const [i, persona] of many.entries()) if ((i + round) % 10 === 0) look(persona, round);
+      for (const [i, persona] of many.entries()) if ((i + round) % 10 === 0) poll(persona, round);
       for (let n = 0; n < 15; n += 1) {
-        look('ada', (round * 15 + n) % 100);
+        poll('ada', (round * 15 + n) % 100);
         await clock.advance(1000);
       }
       const key = `cause ${round}`;
       const fault = new Fault('refused', 'connect was refused', { is: 'persona', key });
-      const reach = { is: 'down', since: clock.now(), failures: 3, why: 'refused' } as const;
-      put({ is: 'failed', at: clock.now(), persona: 'ada', health: reach, fault });
+      const health = { is: 'down', since: clock.now(), failures: 3, why: 'refused' } as const;
+      put({ is: 'failed', at: clock.now(), persona: 'ada', health, fault });
     }
     const size = async (url: string): Promise<number> => Buffer.byteLength((await get(url)).text);
     assert.ok((await size('/api/v1/history?hours=24')) < 64 * 1024);

@@ -57,8 +57,8 @@ describe('a hostile body at every route that takes one', () => {
         [LARGE, 413, 'the body is larger than 2097152 bytes'],
       ] as const) {
         const answer = await post(path, body, TOKEN);
-        const told = { status: answer.status, message: answer.error.message };
-        assert.deepEqual(told, isSmall ? small : { status, message }, path);
+        const reported = { status: answer.status, message: answer.error.message };
+        assert.deepEqual(reported, isSmall ? small : { status, message }, path);
         assert.match(answer.error.next, /^send /);
       }
     }

@@ -24,27 +24,27 @@ function rig() {
       lastEventId: null,
       staleAfterMs,
     });
-  const look = (persona: string): void => {
+  const poll = (persona: string): void => {
     const at = clock.now();
     const counts = { unread: exactly(0), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, cursor: 1 };
     board.put({ is: 'polled', at, persona, health: { is: 'up', since: at }, ...counts });
   };
   const fail = (persona: string): void => {
     const fault = new Fault('refused', 'refused', { is: 'source', key: HIVE });
-    const reach = { is: 'down', since: 0, failures: 9, why: 'refused' } as const;
-    board.put({ is: 'failed', at: clock.now(), persona, fault, health: reach });
+    const health = { is: 'down', since: 0, failures: 9, why: 'refused' } as const;
+    board.put({ is: 'failed', at: clock.now(), persona, fault, health });
   };
   const source = (fault: Fault | null): void =>
     board.put({ is: 'source', at: clock.now(), source: 'kijito', address: HIVE, fault } satisfies Fact);
-  return { clock, board, join, look, fail, source, loops: followLoops(board, clock) };
+  return { clock, board, join, poll, fail, source, loops: followLoops(board, clock) };
 }
 
 test('it is starting until every source has said who is there and every inbox was tried', () => {
-  const { loops, join, look, fail, source } = rig();
+  const { loops, join, poll, fail, source } = rig();
   assert.deepEqual(loops.readiness(), { is: 'starting', waits: [] });
   join('ada');
   join('bo');
-  look('ada');
+  poll('ada');
   assert.deepEqual(loops.readiness(), { is: 'starting', waits: ['bo'] });
   fail('bo');
   source(null);
@@ -60,27 +60,27 @@ test('a source without anybody is ready, and so is one that is down: that is an 
 });
 
 test('once ready, somebody new does not make it starting again', () => {
-  const { loops, join, look } = rig();
+  const { loops, join, poll } = rig();
   join('ada');
-  look('ada');
+  poll('ada');
   assert.equal(loops.readiness().is, 'ready');
   join('bo');
   assert.equal(loops.readiness().is, 'ready');
 });
 
 test('an inbox that nobody tries any more is named when its numbers are old; one that fails all the time is not', async () => {
-  const { clock, loops, join, look, fail } = rig();
+  const { clock, loops, join, poll, fail } = rig();
   for (const persona of ['ada', 'bo', 'cy']) join(persona);
-  for (const persona of ['ada', 'bo', 'cy']) look(persona);
+  for (const persona of ['ada', 'bo', 'cy']) poll(persona);
   for (let i = 0; i < 3; i += 1) {
     assert.equal(loops.readiness().is, 'ready');
     await clock.advance(60_000);
-    look('ada');
+    poll('ada');
     fail('bo');
   }
   await clock.advance(1);
   assert.deepEqual(loops.readiness(), { is: 'stopped', personas: ['cy'] });
-  look('cy');
+  poll('cy');
   assert.equal(loops.readiness().is, 'ready');
 });
 
@@ -94,9 +94,9 @@ test('an inbox that was never tried since it came is named too, and one that lef
 });
 
 test('quick polling does not count the waits of an inbox that is down as a loop that stopped', async () => {
-  const { clock, loops, join, look, fail } = rig();
+  const { clock, loops, join, poll, fail } = rig();
   join('ada', 6000);
-  look('ada');
+  poll('ada');
   fail('ada');
   await clock.advance(60_000); // the ceiling of the waits
   assert.equal(loops.readiness().is, 'ready');
@@ -105,9 +105,9 @@ test('quick polling does not count the waits of an inbox that is down as a loop 
 });
 
 test('who was on the board before is followed from then on', async () => {
-  const { clock, board, join, look } = rig();
+  const { clock, board, join, poll } = rig();
   join('ada');
-  look('ada');
+  poll('ada');
   const later = followLoops(board, clock);
   assert.deepEqual(later.readiness(), { is: 'ready', personas: 1 });
   await clock.advance(180_001);
@@ -115,17 +115,17 @@ test('who was on the board before is followed from then on', async () => {
 });
 
 test('looks, failures and events are counted, until it is disposed', () => {
-  const { board, loops, join, look, fail } = rig();
+  const { board, loops, join, poll, fail } = rig();
   join('ada');
-  look('ada');
-  look('ada');
+  poll('ada');
+  poll('ada');
   fail('ada');
-  const told: Fact = { is: 'delivered', at: 1, persona: 'ada', events: [mailOf('ada', 1), mailOf('ada', 2)] };
-  board.put(told);
-  board.put({ ...told, is: 'recalled' });
+  const reported: Fact = { is: 'delivered', at: 1, persona: 'ada', events: [mailOf('ada', 1), mailOf('ada', 2)] };
+  board.put(reported);
+  board.put({ ...reported, is: 'recalled' });
   const counted = { polls: 2, failures: 1, events: new Map([['new', 2]]) };
   assert.deepEqual(loops.tally, counted);
   loops[Symbol.dispose]();
-  look('ada');
+  poll('ada');
   assert.deepEqual(loops.tally, counted);
 });

@@ -33,8 +33,8 @@ describe('metrics', () => {
   test('are the numbers of the status of the same moment', async () => {
     await using rig = await statusRig();
     for (const persona of ['ada', 'bo', 'cy', 'di']) rig.join(persona);
-    rig.look('ada', 3, 1);
-    rig.look('bo', 0);
+    rig.poll('ada', 3, 1);
+    rig.poll('bo', 0);
     rig.down('cy');
     rig.board.put({ is: 'hidden', at: Date.now(), persona: 'bo', hidden: true });
     await rig.mail('ada', 1, 2);
@@ -85,7 +85,7 @@ describe('metrics', () => {
       ].map((key) => least.get(key)),
       [4, 0, undefined],
     );
-    rig.look('ada', 0);
+    rig.poll('ada', 0);
     assert.equal((await scrape(rig)).get(of('hivebar_persona_unread', 'ada')), 0, 'a 0 that is known is there');
   });
 
@@ -105,7 +105,7 @@ describe('metrics', () => {
     ];
     for (const name of names) {
       rig.join(name, name, name);
-      rig.look(name, 1);
+      rig.poll(name, 1);
     }
     const samples = await scrape(rig);
     assert.equal(samples.get('hivebar_unread'), names.length);
@@ -159,19 +159,19 @@ describe('metrics', () => {
     const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', program], {
       cwd: new URL('../..', import.meta.url),
     });
-    let said = '';
+    let output = '';
     let wrong = '';
     child.stdout.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
     });
     child.stderr.on('data', (chunk) => {
       wrong += chunk;
     });
     await new Promise((resolve) => child.once('close', resolve));
-    assert.notEqual(said, '', wrong);
-    const told = JSON.parse(said) as { before: number; after: number; entry: boolean; sizes: number[] };
-    assert.equal(told.before, 0);
-    assert.ok(told.after > 0 && !told.entry, 'only the parts that are used');
-    assert.equal(new Set(told.sizes).size, 1);
+    assert.notEqual(output, '', wrong);
+    const reported = JSON.parse(output) as { before: number; after: number; entry: boolean; sizes: number[] };
+    assert.equal(reported.before, 0);
+    assert.ok(reported.after > 0 && !reported.entry, 'only the parts that are used');
+    assert.equal(new Set(reported.sizes).size, 1);
   });
 });

@@ -29,7 +29,7 @@ let rig: StatusRig;
 before(async () => {
   rig = await statusRig();
   rig.join('ada');
-  rig.look('ada', 2, 1);
+  rig.poll('ada', 2, 1);
   await rig.mail('ada', 1);
   await rig.hive.send({ to: 'ada', from: 'bo', content: 'hello', urgent: true });
   rig.decisions.create(asks());
@@ -45,8 +45,8 @@ describe('openapi.json', () => {
         const shown = route.replace(/\/assets\/.*/, '/assets/{name}').replaceAll(/:(\w+)/g, '{$1}');
         return shown.endsWith('/actions/{name}') ? actions.map((name) => shown.replace('{name}', name)) : [shown];
       });
-    const said = operations.map(({ method, path }) => `${method} ${path}`);
-    assert.deepEqual(said.toSorted(), [...new Set(has)].sort());
+    const listed = operations.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(listed.toSorted(), [...new Set(has)].sort());
   });
 
   test('is served as it is, with an ETag, and to anybody: it tells nothing that is watched', async () => {
@@ -73,7 +73,7 @@ describe('openapi.json', () => {
   test('says of each route whether it asks for the token, as the server does', async () => {
     await using closed = await statusRig({ tokenEverywhere: true });
     closed.join('ada');
-    closed.look('ada', 0);
+    closed.poll('ada', 0);
     for (const { path, method, operation } of operations) {
       const refused = async (of: StatusRig): Promise<boolean> => {
         const url = `http://127.0.0.1:${of.port}${targetOf(path)}`;

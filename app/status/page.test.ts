@@ -52,10 +52,10 @@ const words = async (page: Page): Promise<string[]> =>
 function people(rig: StatusRig): void {
   for (const name of ['ada', 'bo', 'cy', 'di']) rig.join(name);
   rig.join('eve', 'Eve of the garden', 'garden');
-  rig.look('ada', 0);
-  rig.look('bo', 3, 1);
+  rig.poll('ada', 0);
+  rig.poll('bo', 3, 1);
   rig.down('cy');
-  rig.look('eve', 12);
+  rig.poll('eve', 12);
 }
 
 test('without JavaScript the page says the same as with it', async (t) => {
@@ -84,20 +84,20 @@ test('without JavaScript the page says the same as with it', async (t) => {
 test('the page follows: mail, an outage and its end, a new persona and one that leaves', async (t) => {
   await using rig = await statusRig();
   rig.join('ada');
-  rig.look('ada', 0);
+  rig.poll('ada', 0);
   const opened = await open(t, rig);
   if (opened === null) return;
   const { page, complaints, context } = opened;
   await live(page);
   const ada = page.locator('.card[data-id="ada"]');
-  rig.look('ada', 4);
+  rig.poll('ada', 4);
   await ada.locator('[data-slot="unread"]', { hasText: /^4$/ }).waitFor({ timeout: 3000 });
   assert.match(await page.title(), /^\(4\) Hivebar$/);
   rig.down('ada');
   await page.locator('.cause').waitFor({ timeout: 3000 });
   assert.equal(await ada.getAttribute('data-look'), 'down');
   assert.match((await page.locator('#news').textContent()) ?? '', /down: ada/);
-  rig.look('ada', 0);
+  rig.poll('ada', 0);
   await page.locator('.cause').waitFor({ state: 'detached', timeout: 3000 });
   assert.equal(await ada.getAttribute('data-look'), 'up', 'S2: also with nothing unread');
   rig.join('bo');
@@ -160,7 +160,7 @@ test('the policy lets no inline code run, should some ever get in', async (t) =>
 test('S18: eight tabs of one browser load and update, over one stream, and the eighth gets the JSON', async (t) => {
   await using rig = await statusRig();
   rig.join('ada');
-  rig.look('ada', 1);
+  rig.poll('ada', 1);
   const first = await open(t, rig);
   if (first === null) return;
   await first.page.close();
@@ -171,7 +171,7 @@ test('S18: eight tabs of one browser load and update, over one stream, and the e
   const tabs: Page[] = [];
   for (let i = 0; i < 8; i += 1) tabs.push(await tab(first.context, rig, first.complaints));
   for (const page of tabs) await live(page);
-  rig.look('ada', 7);
+  rig.poll('ada', 7);
   for (const page of tabs) {
     await page.locator('[data-slot="totalUnread"]', { hasText: /^7$/ }).waitFor({ timeout: 3000 });
   }
@@ -182,7 +182,7 @@ test('S18: eight tabs of one browser load and update, over one stream, and the e
   assert.equal(unread, 7);
   // the tab that holds the stream goes: another takes over
   await tabs[0]?.close();
-  rig.look('ada', 9);
+  rig.poll('ada', 9);
   for (const page of tabs.slice(1)) {
     await page.locator('[data-slot="totalUnread"]', { hasText: /^9$/ }).waitFor({ timeout: 5000 });
   }
@@ -193,7 +193,7 @@ test('S18: eight tabs of one browser load and update, over one stream, and the e
 test('a server that goes away is said to be gone, and the page is live again when it is back', async (t) => {
   const rig = await statusRig();
   rig.join('ada');
-  rig.look('ada', 2);
+  rig.poll('ada', 2);
   const opened = await open(t, rig);
   if (opened === null) return rig[Symbol.asyncDispose]();
   await live(opened.page);
@@ -211,7 +211,7 @@ test('a server that goes away is said to be gone, and the page is live again whe
 test('where the token is asked for everywhere the page shows nothing until it is given, then follows, in every tab', async (t) => {
   await using rig = await statusRig({ tokenEverywhere: true });
   rig.join('zoe');
-  rig.look('zoe', 2);
+  rig.poll('zoe', 2);
   const opened = await open(t, rig);
   if (opened === null) return;
   const { page, context, complaints } = opened;
@@ -228,7 +228,7 @@ test('where the token is asked for everywhere the page shows nothing until it is
   await live(page);
   assert.equal(await given.isVisible(), false);
   await page.waitForResponse((answer) => answer.url().endsWith('/stream') && answer.status() === 200);
-  rig.look('zoe', 5);
+  rig.poll('zoe', 5);
   await page.locator('[data-slot="totalUnread"]', { hasText: /^5$/ }).waitFor({ timeout: 2000 });
   const second = await tab(context, rig, complaints);
   await live(second);
@@ -259,7 +259,7 @@ test('outages are logged with how long they took; who is hidden is on no card an
   rig.down('ada', 'http://127.0.0.1:1');
   rig.down('bo', 'http://127.0.0.1:2');
   rig.down('zed', 'http://127.0.0.1:3');
-  rig.look('bo', 0);
+  rig.poll('bo', 0);
   const off = await open(t, rig, { javaScriptEnabled: false });
   const on = await open(t, rig);
   if (off === null || on === null) return;
@@ -335,7 +335,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     people(rig);
     for (const [i, text] of HOSTILE.entries()) {
       rig.join(text, text);
-      if (i % 2 === 0) rig.look(text, 1_234_567, 99);
+      if (i % 2 === 0) rig.poll(text, 1_234_567, 99);
     }
     for (const width of colorScheme === 'light' ? [1280, 320] : [390]) {
       const opened = await open(t, rig, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
@@ -357,7 +357,7 @@ test('with 100 personas the whole overview is under 150 KB, and shows what the J
   await using rig = await statusRig({ page });
   for (let i = 0; i < 100; i += 1) {
     rig.join(`agent-${i}`);
-    rig.look(`agent-${i}`, i);
+    rig.poll(`agent-${i}`, i);
   }
   const base = rig.server.urls[0] ?? '';
   const html = await (await fetch(base)).text();

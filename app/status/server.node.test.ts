@@ -41,7 +41,7 @@ before(async () => {
   rig = await statusRig();
   base = `http://127.0.0.1:${rig.port}`;
   rig.join('ada');
-  rig.look('ada', 2, 1);
+  rig.poll('ada', 2, 1);
   await rig.mail('ada', 1, 2);
 });
 after(() => rig[Symbol.asyncDispose]());
@@ -130,7 +130,7 @@ describe('status.json', () => {
     const again = (tag: string) => fetch(`${base}/status.json`, { headers: { 'If-None-Match': tag } });
     assert.equal((await again(etag)).status, 304);
     assert.equal((await again(`"x", W/${etag}`)).status, 304);
-    rig.look('ada', 2, 1);
+    rig.poll('ada', 2, 1);
     const next = await again(etag);
     assert.equal(next.status, 200);
     assert.notEqual(next.headers.get('etag'), etag);

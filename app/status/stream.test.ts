@@ -67,7 +67,7 @@ test('a reader gets the status at once, then every change and every event', asyn
   await using rig = await statusRig();
   rig.join('ada');
   const reader = await listen(rig);
-  rig.look('ada', 3);
+  rig.poll('ada', 3);
   await rig.mail('ada', 1);
   const all = await reader.until(
     (m) =>
@@ -280,7 +280,7 @@ test('of 500 idle streams 200 are served; the others are told why, and everythin
   for (const head of refused) assert.match(head, /"too-many-streams".*"next":"close one/);
   const from = performance.now();
   assert.equal((await fetch(`http://127.0.0.1:${rig.port}/status.json`)).status, 200);
-  rig.look('ada', 1);
+  rig.poll('ada', 1);
   assert.ok(performance.now() - from < 1000);
   for (const socket of sockets) socket.destroy();
   const again = await listen(rig);
@@ -353,7 +353,7 @@ function still(full = false) {
     stream.start(null),
     'anyone',
   );
-  const look = (unread: number): Fact => {
+  const poll = (unread: number): Fact => {
     const at = clock.now();
     const counts = { unread: exactly(unread), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, cursor: 1 };
     return { is: 'polled', at, persona: 'ada', health: { is: 'up', since: 0 }, ...counts };
@@ -379,7 +379,7 @@ function still(full = false) {
   const fill = (is: boolean): void => {
     full = is;
   };
-  return { clock, board, commit, fill, stream, reader, written, statuses, look, isDropped: () => dropped };
+  return { clock, board, commit, fill, stream, reader, written, statuses, poll, isDropped: () => dropped };
 }
 
 test('to a reader that is full nothing is written until it drained, and then all it missed, in order', async () => {
@@ -388,7 +388,7 @@ test('to a reader that is full nothing is written until it drained, and then all
   it.commit(1);
   const before = it.written.length;
   for (let seq = 2; seq <= 1000; seq += 1) it.commit(seq);
-  it.board.put(it.look(5));
+  it.board.put(it.poll(5));
   await it.clock.advance(5000);
   assert.equal(it.written.length, before);
   it.fill(false);
@@ -403,11 +403,11 @@ test('to a reader that is full nothing is written until it drained, and then all
 });
 
 test('a storm of changes is at most four status messages a second, and the last one is the newest', async () => {
-  const { clock, board, statuses, written, look, stream } = still();
+  const { clock, board, statuses, written, poll, stream } = still();
   await clock.advance(1000);
   const before = statuses();
   for (let i = 1; i <= 100; i += 1) {
-    board.put(look(i));
+    board.put(poll(i));
     await clock.advance(10);
   }
   await clock.advance(300);
@@ -418,12 +418,12 @@ test('a storm of changes is at most four status messages a second, and the last 
 });
 
 test('freshness alone is sent well before a number would look old, and nothing at all when nothing was looked at', async () => {
-  const { clock, board, statuses, look, stream } = still();
-  board.put(look(1));
+  const { clock, board, statuses, poll, stream } = still();
+  board.put(poll(1));
   await clock.advance(1000);
   const before = statuses();
   for (let i = 0; i < 60; i += 1) {
-    board.put(look(1));
+    board.put(poll(1));
     await clock.advance(1000);
   }
   assert.ok(statuses() - before >= 5 && statuses() - before <= 7, `${statuses() - before}`);

@@ -25,7 +25,7 @@ function joined(persona: string): Fact {
     staleAfterMs: 5000,
   };
 }
-function looked(persona: string, unread: Count): Fact {
+function toPolled(persona: string, unread: Count): Fact {
   const at = NOW - 1000;
   return {
     is: 'polled',
@@ -48,7 +48,7 @@ function valid(wire: unknown): void {
 }
 
 test('a persona has exactly the keys of the specification, in its order', () => {
-  const wire = wireOf(joined('ada'), looked('ada', exactly(3)));
+  const wire = wireOf(joined('ada'), toPolled('ada', exactly(3)));
   valid(wire);
   assert.deepEqual(wire.personas[0], {
     id: 'ada',
@@ -128,7 +128,12 @@ test('a number that is not known is null and says so, and is never 0', () => {
 });
 
 test('a lower bound says that it is one, and makes the total one', () => {
-  const wire = wireOf(joined('ada'), joined('bo'), looked('ada', { is: 'atLeast', n: 200 }), looked('bo', exactly(1)));
+  const wire = wireOf(
+    joined('ada'),
+    joined('bo'),
+    toPolled('ada', { is: 'atLeast', n: 200 }),
+    toPolled('bo', exactly(1)),
+  );
   assert.deepEqual([wire.personas[0]?.unread, wire.personas[0]?.unreadIs], [200, 'atLeast']);
   assert.deepEqual([wire.totals.unread, wire.totals.unreadIs], [201, 'atLeast']);
 });
@@ -157,7 +162,7 @@ test('failing below the threshold is UP with its reason, down is DOWN and a caus
 
 test('events that wait are a reason although the inbox is UP', () => {
   const full = new Fault('no-space', 'no space left', { is: 'machine', key: 'disk' });
-  const wire = wireOf(joined('ada'), looked('ada', exactly(1)), { is: 'held', at: NOW, persona: 'ada', fault: full });
+  const wire = wireOf(joined('ada'), toPolled('ada', exactly(1)), { is: 'held', at: NOW, persona: 'ada', fault: full });
   assert.equal(wire.personas[0]?.state, 'UP');
   assert.match(wire.personas[0]?.reason ?? '', /no space left/);
 });
@@ -190,7 +195,7 @@ test('property: whatever is known, what is emitted fits the schema', () => {
     fc.property(history, (rows) => {
       const facts = rows.flatMap(([persona, unread, down]): Fact[] => [
         joined(persona),
-        looked(persona, unread),
+        toPolled(persona, unread),
         ...(down
           ? [
               {

@@ -20,7 +20,7 @@ let rig: StatusRig;
 before(async () => {
   rig = await statusRig({ tokenEverywhere: true });
   rig.join('zoe');
-  rig.look('zoe', 2, 1);
+  rig.poll('zoe', 2, 1);
   await rig.mail('zoe', 1);
   await rig.hive.send({ to: 'zoe', from: 'bo', content: 'SECRET-TEXT', urgent: false });
 });
@@ -124,8 +124,8 @@ test('with tokenEverywhere readyz says which of both it is, and to the owner who
 test('with tokenEverywhere healthz says that it is up, and no more; to the owner it tells who answers', async () => {
   const url = `http://127.0.0.1:${rig.port}/healthz`;
   assert.deepEqual(await (await fetch(url)).json(), { ok: true });
-  const told = (await (await fetch(url, { headers: { Authorization: `Bearer ${TOKEN}` } })).json()) as object;
-  assert.deepEqual(Object.keys(told), ['ok', 'name', 'version', 'id', 'pid']);
+  const reported = (await (await fetch(url, { headers: { Authorization: `Bearer ${TOKEN}` } })).json()) as object;
+  assert.deepEqual(Object.keys(reported), ['ok', 'name', 'version', 'id', 'pid']);
 });
 
 test('with tokenEverywhere stream and long-poll go on with the token: text, and an answer when mail comes', async () => {
@@ -145,7 +145,7 @@ test('with tokenEverywhere stream and long-poll go on with the token: text, and 
 test('without tokenEverywhere only message text, sending, actions and signals ask for the token', async () => {
   await using open = await statusRig();
   open.join('zoe');
-  open.look('zoe', 0);
+  open.poll('zoe', 0);
   const closed = open.server.routes.filter((route) =>
     /\/api\/(inbox|send|v1\/actions|v1\/decisions)|^\w+ \/v1\//.test(route),
   );

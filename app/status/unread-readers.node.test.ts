@@ -19,9 +19,9 @@ test('B5 an idle reader that does not drain is dropped after half a minute; one 
     server.close();
   });
   const clock = fakeClock();
-  const watch = watchUnread(clock);
+  const observer = watchUnread(clock);
   const stop = new AbortController();
-  const ended = watch.service.run(stop.signal);
+  const ended = observer.service.run(stop.signal);
   const dropped: string[] = [];
   for (const name of ['reads', 'idles']) {
     const client = connect(port, '127.0.0.1').on('error', () => {}); // it may be cut
@@ -29,13 +29,13 @@ test('B5 an idle reader that does not drain is dropped after half a minute; one 
     if (name === 'reads') client.resume();
     else client.pause();
     await until('the connection', () => accepted.length === clients.length);
-    watch.add(accepted.at(-1) as Socket, () => dropped.push(name));
+    observer.add(accepted.at(-1) as Socket, () => dropped.push(name));
   }
   const unread = (): (number | null)[] => accepted.map((socket) => countUnread(readTable(), socket));
-  for (let looks = 1; looks <= 4; looks += 1) {
-    assert.deepEqual(dropped, [], `after ${looks - 1} looks`);
+  for (let polls = 1; polls <= 4; polls += 1) {
+    assert.deepEqual(dropped, [], `after ${polls - 1} looks`);
     for (const socket of accepted) socket.write('data: x\n\n');
-    await until('what was sent is read, or lies there', () => unread()[0] === 0 && unread()[1] === 9 * looks);
+    await until('what was sent is read, or lies there', () => unread()[0] === 0 && unread()[1] === 9 * polls);
     await clock.advance(10_000);
   }
   assert.deepEqual(dropped, ['idles']);

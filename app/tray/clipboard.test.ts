@@ -24,9 +24,9 @@ describe('the clipboard', () => {
       const script = `#!/bin/sh\necho "$*" >'${bin}/${program}.args'\ncat >'${bin}/${program}.input'\n${then}\n`;
       writeFileSync(join(bin, program), script, { mode: 0o700 });
     }
-    const said = (file: string): string | null =>
+    const calls = (file: string): string | null =>
       existsSync(join(bin, file)) ? readFileSync(join(bin, file), 'utf8') : null;
-    return { bin, said };
+    return { bin, calls };
   }
 
   const copy = (bin: string, env: Readonly<Record<string, string>>, second = 1000): Promise<CopyResult> =>
@@ -37,17 +37,17 @@ describe('the clipboard', () => {
     });
 
   test('under Wayland wl-copy is given the text, byte for byte and as input', async () => {
-    const { bin, said } = standIns('wayland', { 'wl-copy': '', xclip: '' });
+    const { bin, calls } = standIns('wayland', { 'wl-copy': '', xclip: '' });
     const copied = await copy(bin, { WAYLAND_DISPLAY: 'wayland-0', DISPLAY: ':0' });
     assert.deepEqual(copied, { is: 'copied', by: join(bin, 'wl-copy') });
-    assert.deepEqual([said('wl-copy.args'), said('wl-copy.input'), said('xclip.input')], ['\n', HOSTILE, null]);
+    assert.deepEqual([calls('wl-copy.args'), calls('wl-copy.input'), calls('xclip.input')], ['\n', HOSTILE, null]);
   });
 
   test('one that fails gives way to the next', async () => {
-    const { bin, said } = standIns('next', { 'wl-copy': 'exit 1', xclip: '' });
+    const { bin, calls } = standIns('next', { 'wl-copy': 'exit 1', xclip: '' });
     const copied = await copy(bin, { WAYLAND_DISPLAY: 'gone', DISPLAY: ':0' });
     assert.deepEqual(copied, { is: 'copied', by: join(bin, 'xclip') });
-    assert.deepEqual([said('xclip.args'), said('xclip.input')], ['-selection clipboard\n', HOSTILE]);
+    assert.deepEqual([calls('xclip.args'), calls('xclip.input')], ['-selection clipboard\n', HOSTILE]);
   });
 
   test('one that leaves a child behind with the selection is not waited for', async () => {
@@ -67,10 +67,10 @@ describe('the clipboard', () => {
   });
 
   test('without a desktop or without a program it says what would help', async () => {
-    const { bin, said } = standIns('none', { 'wl-copy': '', xclip: '' });
+    const { bin, calls } = standIns('none', { 'wl-copy': '', xclip: '' });
     const none = { is: 'failed', why: 'no clipboard program (Debian: apt-get install xclip, or wl-clipboard)' };
     assert.deepEqual(await copy(bin, {}), none);
-    assert.equal(said('xclip.input'), null);
+    assert.equal(calls('xclip.input'), null);
     assert.deepEqual(
       await copyText('x', { platform: 'linux', env: { PATH: '', DISPLAY: ':0' }, clock: realClock }),
       none,

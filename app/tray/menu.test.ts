@@ -167,8 +167,8 @@ describe('the menu', () => {
   });
 
   test('an old number says from when it is, down or not, and a fresh one does not', () => {
-    const of = (id: string, staleAfter: number, reach: Health = up) => ({
-      ...persona(id, { health: reach, unread: exactly(3) }),
+    const of = (id: string, staleAfter: number, health: Health = up) => ({
+      ...persona(id, { health, unread: exactly(3) }),
       asOf: NOW - 9 * MINUTE,
       staleAfter,
     });
@@ -505,8 +505,8 @@ describe('time alone changes the model', () => {
   });
 
   test('for ages at most once a minute, however many there are', () => {
-    const reach = { ...down(0), since: NOW - 90_000 } as Health;
-    assert.equal(at([persona('a', { health: reach })]), MINUTE);
+    const health = { ...down(0), since: NOW - 90_000 } as Health;
+    assert.equal(at([persona('a', { health })]), MINUTE);
     const latest = Array.from({ length: 5 }, (_, i) => createMessage(i, 'x', 'y', i + 0.3));
     assert.equal(at(Array.from({ length: 100 }, (_, i) => persona(`p${i}`, { latestMessages: latest }))), MINUTE);
   });

@@ -30,7 +30,7 @@ function setUp() {
     lastEventId: null,
     staleAfterMs: 60_000,
   });
-  const looked = (unread: number, cursor = 0): Fact => ({
+  const toPolled = (unread: number, cursor = 0): Fact => ({
     is: 'polled',
     at: at(),
     persona: 'ada',
@@ -40,15 +40,15 @@ function setUp() {
     agentState: { is: 'live' },
     cursor,
   });
-  return { clock, board, shown, driver, looked };
+  return { clock, board, shown, driver, toPolled };
 }
 
 test('a burst is drawn at once and once more at its end: two a second, and the last word is the last state', async () => {
-  const { clock, board, shown, driver, looked } = setUp();
+  const { clock, board, shown, driver, toPolled } = setUp();
   await turn();
   using _ = renderTray(board, driver, clock);
   for (let i = 1; i <= 100; i += 1) {
-    board.put(looked(i));
+    board.put(toPolled(i));
     await turn();
     await clock.advance(10);
   }
@@ -57,8 +57,8 @@ test('a burst is drawn at once and once more at its end: two a second, and the l
 });
 
 test('what looks the same is not drawn again', async () => {
-  const { clock, board, shown, driver, looked } = setUp();
-  board.put(looked(2));
+  const { clock, board, shown, driver, toPolled } = setUp();
+  board.put(toPolled(2));
   await turn();
   using _ = renderTray(board, driver, clock);
   let changes = 0;
@@ -67,7 +67,7 @@ test('what looks the same is not drawn again', async () => {
   });
   for (let i = 0; i < 10; i += 1) {
     await clock.advance(1000);
-    board.put(looked(2, i)); // the page shows a cursor, the tray does not
+    board.put(toPolled(2, i)); // the page shows a cursor, the tray does not
     await turn();
   }
   assert.ok(changes >= 9);
@@ -75,15 +75,15 @@ test('what looks the same is not drawn again', async () => {
 });
 
 test('a pause that ends by itself is drawn when it ends, and once stopped no timer is left', async () => {
-  const { clock, board, shown, driver, looked } = setUp();
-  board.put(looked(0));
+  const { clock, board, shown, driver, toPolled } = setUp();
+  board.put(toPolled(0));
   board.put({ is: 'muted', at: clock.now(), persona: null, until: { is: 'at', at: clock.now() + 50_000 } });
   await turn();
   const rendering = renderTray(board, driver, clock);
   await clock.advance(51_000);
   assert.deepEqual(shown, ['No unread, notifications paused', 'No unread']);
   rendering[Symbol.dispose]();
-  board.put(looked(5));
+  board.put(toPolled(5));
   await turn();
   assert.equal(clock.waiting, 0);
   assert.equal(shown.length, 2);
@@ -101,7 +101,7 @@ describe('a crowd of two hundred', () => {
       show: (model: TrayModel) => void drawn.push({ at: clock.monotonic(), model }),
       [Symbol.asyncDispose]: async () => {},
     };
-    const looked = (i: number, unread: number): void =>
+    const toPolled = (i: number, unread: number): void =>
       board.put({
         is: 'polled',
         at: clock.now(),
@@ -112,7 +112,7 @@ describe('a crowd of two hundred', () => {
         agentState: { is: 'live' },
         cursor: unread,
       });
-    const told = (i: number, id: number): void =>
+    const reported = (i: number, id: number): void =>
       board.put({
         is: 'delivered',
         at: clock.now(),
@@ -145,18 +145,18 @@ describe('a crowd of two hundred', () => {
         lastEventId: null,
         staleAfterMs: 60_000,
       });
-      looked(i, 0);
+      toPolled(i, 0);
     }
-    return { clock, board, driver, drawn, looked, told };
+    return { clock, board, driver, drawn, toPolled, reported };
   }
 
   test('a storm of 10,000 mails in 50 s is drawn twice a second and no more, the last one included', async () => {
-    const { clock, board, driver, drawn, looked, told } = crowd();
+    const { clock, board, driver, drawn, toPolled, reported } = crowd();
     await turn();
     using _ = renderTray(board, driver, clock);
     for (let id = 1; id <= 10_000; id += 1) {
-      looked(id % PERSONAS, Math.ceil(id / PERSONAS));
-      told(id % PERSONAS, id);
+      toPolled(id % PERSONAS, Math.ceil(id / PERSONAS));
+      reported(id % PERSONAS, id);
       await turn();
       await clock.advance(5);
     }
@@ -168,9 +168,9 @@ describe('a crowd of two hundred', () => {
   });
 
   test('at rest it is drawn at most once a minute for the ages of its messages, and in the end once an hour', async () => {
-    const { clock, board, driver, drawn, told } = crowd();
+    const { clock, board, driver, drawn, reported } = crowd();
     for (let i = 0; i < PERSONAS; i += 1) {
-      told(i, 1);
+      reported(i, 1);
       await clock.advance(217); // each has its own second
     }
     await turn();

@@ -231,18 +231,18 @@ describe('the tray on a real panel', { skip }, () => {
   test('hosts are told of what changed, and only of that', async () => {
     await using tray = await startTray(desktop);
     const item = await desktop.tray.item();
-    const told: string[] = [];
+    const reported: string[] = [];
     const sender = tray.bus.state.is === 'connected' ? tray.bus.state.uniqueName : '';
-    using _a = desktop.bus.signals({ sender, iface: 'org.kde.StatusNotifierItem' }, (s) => told.push(s.member));
-    using _b = desktop.bus.signals({ sender, iface: 'com.canonical.dbusmenu' }, (s) => told.push(s.member));
-    await desktop.bus.call({ ...driverOf, member: 'GetId' }).catch(() => {}); // the rules are in force after this
+    using _a = desktop.bus.signals({ sender, iface: 'org.kde.StatusNotifierItem' }, (s) => reported.push(s.member));
+    using _b = desktop.bus.signals({ sender, iface: 'com.canonical.dbusmenu' }, (s) => reported.push(s.member));
+    await desktop.bus.call({ ...busPeer, member: 'GetId' }).catch(() => {}); // the rules are in force after this
     tray.driver.show(model());
     tray.driver.show(model({ summary: '4 unread' }));
     tray.driver.show(model({ summary: '4 unread', menu: [{ ...quit, label: 'Leave' }] }));
     tray.driver.show(model({ summary: '4 unread', menu: [{ ...quit, label: 'Leave' }, pause(false)] }));
     await desktop.tray.waitLabel(/Pause/);
     assert.equal(item.status, 'Active');
-    assert.deepEqual(told, ['NewToolTip', 'NewTitle', 'ItemsPropertiesUpdated', 'LayoutUpdated']);
+    assert.deepEqual(reported, ['NewToolTip', 'NewTitle', 'ItemsPropertiesUpdated', 'LayoutUpdated']);
   });
 
   test('when the panel is restarted, it is there again', async () => {
@@ -302,4 +302,4 @@ describe('the tray without a host', { skip }, () => {
   });
 });
 
-const driverOf = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
+const busPeer = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };

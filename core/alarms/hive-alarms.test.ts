@@ -15,7 +15,7 @@ const EMPTY_HANDED: DirectoryMember = { ...MEMBER, memories: 0 };
 function bench(watched: readonly string[], suppressed: readonly string[] = [], others: readonly string[] = []) {
   const clock = fakeClock();
   const log: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const world = {
     members: new Map<string, DirectoryMember>([...watched, ...others].map((name) => [name, MEMBER])),
     unread: new Map<string, readonly [unread: number, urgent: number]>(),
@@ -60,20 +60,20 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
       async deliverAlarm(alarm: HiveAlarmEvent) {
         if (world.refuses.has(address)) return false;
         const names = alarm.reason === 'stranded' ? alarm.stranded_inboxes : alarm.urgent_unanswered;
-        told.push(`${address} ${alarm.reason} ${names.join(' ')}`);
+        reported.push(`${address} ${alarm.reason} ${names.join(' ')}`);
         return true;
       },
     });
   for (const name of watched) join(name);
   const { signal } = new AbortController();
-  const reach = { is: 'up', since: 0 } as const;
+  const health = { is: 'up', since: 0 } as const;
   const levels = { unread: exactly(0), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED };
   return {
     alarms,
     clock,
     world,
     join,
-    since: () => told.splice(0).sort(),
+    since: () => reported.splice(0).sort(),
     lines: () => log.splice(0),
     /** Minutes, each with a look at every inbox but those, and then the list. */
     async polls(times: number, but: readonly string[] = []) {
@@ -81,7 +81,7 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
         await clock.advance(MINUTE);
         const at = clock.now();
         for (const persona of watched)
-          if (!but.includes(persona)) alarms.put({ is: 'polled', at, persona, health: reach, ...levels, cursor: null });
+          if (!but.includes(persona)) alarms.put({ is: 'polled', at, persona, health, ...levels, cursor: null });
         const of = new Map(
           [...world.unread].map(([name, [unread, urgent]]) => [
             name,
@@ -271,13 +271,13 @@ describe('a silence that cannot be observed', () => {
 });
 
 describe('an alarm of urgent mail that was told', () => {
-  const told = ['ada urgent-unanswered ada', 'bo urgent-unanswered ada'];
+  const reported = ['ada urgent-unanswered ada', 'bo urgent-unanswered ada'];
 
   test('trap 45: is not told again because an inbox or the list failed meanwhile: it is not over', async () => {
     const { polls, lines, since, world, breaks, fails } = bench(['ada', 'bo']);
     world.unread.set('ada', [1, 1]);
     await polls(7);
-    assert.deepEqual([since(), lines().length], [told, 1]);
+    assert.deepEqual([since(), lines().length], [reported, 1]);
     breaks('bo');
     await polls(2, ['bo']);
     await polls(9);
@@ -290,20 +290,20 @@ describe('an alarm of urgent mail that was told', () => {
     const { polls, since, world, fails, tells } = bench(['ada', 'bo']);
     world.unread.set('ada', [2, 2]);
     await polls(7);
-    assert.deepEqual(since(), told);
+    assert.deepEqual(since(), reported);
     await fails();
     tells('bo', { event: 'new', id: 9, from: 'ada' });
     await polls(9);
-    assert.deepEqual(since(), told, 'it sent');
+    assert.deepEqual(since(), reported, 'it sent');
     await fails();
     world.unread.set('ada', [1, 1]);
     await polls(9);
-    assert.deepEqual(since(), told, 'it read');
+    assert.deepEqual(since(), reported, 'it read');
     world.unread.set('ada', [1, 0]);
     await polls(2);
     world.unread.set('ada', [2, 1]);
     await polls(9);
-    assert.deepEqual(since(), told, 'other urgent mail');
+    assert.deepEqual(since(), reported, 'other urgent mail');
   });
 
   test('trap 10: whoever did not take it is asked again also after such a span', async () => {

@@ -114,10 +114,10 @@ test('after any story, what is judged is what the whole story says, and its alar
         const to = findRecipients(NAMES, state, roll);
         assert.ok(to.length > 0, 'told to nobody');
         if (to.length < NAMES.length) for (const name of now.stranded) assert.ok(!to.includes(name), `told to ${name}`);
-        let told = state;
-        for (const one of toAlarms(now)) told = latchAlarm(told, one);
-        told = releaseAlarms(told, now);
-        for (const one of toAlarms(now)) assert.ok(!isNews(told, one), 'told twice');
+        let reported = state;
+        for (const one of toAlarms(now)) reported = latchAlarm(reported, one);
+        reported = releaseAlarms(reported, now);
+        for (const one of toAlarms(now)) assert.ok(!isNews(reported, one), 'told twice');
       },
     ),
     { numRuns: 3000 },

@@ -56,11 +56,11 @@ function hive(rules: Partial<AlarmRules> = {}) {
       return state;
     },
     /** Tells whatever is to be told, and says what that was. */
-    told(roll: PersonaDirectory, isTaken = true): readonly string[] {
+    reported(roll: PersonaDirectory, isAccepted = true): readonly string[] {
       const now = judge(state, roll, at, all);
       state = releaseAlarms(state, now);
       const raised = toAlarms(now).filter((one) => isNews(state, one));
-      if (isTaken) for (const one of raised) state = latchAlarm(state, one);
+      if (isAccepted) for (const one of raised) state = latchAlarm(state, one);
       return raised.map(({ kind, names }) => `${kind} ${names.join(' ')}`);
     },
   };
@@ -264,39 +264,39 @@ describe('raising and releasing', () => {
 
   test('trap 10: an alarm that nobody took is not raised, and comes again', () => {
     const it = hive().polls(3, { adda: 1 });
-    assert.deepEqual(it.told(roll, false), ['stranded adda']);
-    assert.deepEqual(it.told(roll), ['stranded adda']);
-    assert.deepEqual(it.told(roll), []);
+    assert.deepEqual(it.reported(roll, false), ['stranded adda']);
+    assert.deepEqual(it.reported(roll), ['stranded adda']);
+    assert.deepEqual(it.reported(roll), []);
   });
 
   test('trap 47: when it is over and comes again, it is told again', () => {
     const it = hive().polls(3, { ghost: 1 });
-    assert.deepEqual(it.told(roll), ['stranded ghost']);
-    assert.deepEqual(it.polls(1, {}).told(roll), []);
-    assert.deepEqual(it.polls(3, { Ghost: 1 }).told(roll), ['stranded Ghost']);
+    assert.deepEqual(it.reported(roll), ['stranded ghost']);
+    assert.deepEqual(it.polls(1, {}).reported(roll), []);
+    assert.deepEqual(it.polls(3, { Ghost: 1 }).reported(roll), ['stranded Ghost']);
     const again = hive().polls(3, { never: 1 });
     const [dead, alive] = [members({ never: { memories: 0 } }), members({ never: {} })];
-    assert.deepEqual([again.told(dead), again.told(alive), again.told(dead)].flat(), [
+    assert.deepEqual([again.reported(dead), again.reported(alive), again.reported(dead)].flat(), [
       'stranded never',
       'stranded never',
     ]);
     const urgent = hive().polls(5, { ada: [1, 1] });
-    assert.deepEqual(urgent.told(roll), ['urgent ada']);
-    assert.deepEqual(urgent.sends('ada').told(roll), []);
-    assert.deepEqual(urgent.polls(5, { ada: [1, 1] }).told(roll), ['urgent ada']);
+    assert.deepEqual(urgent.reported(roll), ['urgent ada']);
+    assert.deepEqual(urgent.sends('ada').reported(roll), []);
+    assert.deepEqual(urgent.polls(5, { ada: [1, 1] }).reported(roll), ['urgent ada']);
   });
 
   test('one alarm sums up all that is so; it comes again when a name joins, not when one goes', () => {
     const it = hive().polls(3, { adda: 1 });
-    assert.deepEqual(it.told(roll), ['stranded adda']);
-    assert.deepEqual(it.polls(3, { adda: 1, addda: 1 }).told(roll), ['stranded adda addda']);
-    assert.deepEqual(it.polls(1, { adda: 1 }).told(roll), []);
+    assert.deepEqual(it.reported(roll), ['stranded adda']);
+    assert.deepEqual(it.polls(3, { adda: 1, addda: 1 }).reported(roll), ['stranded adda addda']);
+    assert.deepEqual(it.polls(1, { adda: 1 }).reported(roll), []);
   });
 
   test('trap 49: each alarm has a flag of its own', () => {
     const mail = { adda: 1, ada: [1, 1] } as const;
-    assert.deepEqual(hive({ stranded: false }).polls(5, mail).told(roll), ['urgent ada']);
-    assert.deepEqual(hive({ urgent: false }).polls(5, mail).told(roll), ['stranded adda']);
+    assert.deepEqual(hive({ stranded: false }).polls(5, mail).reported(roll), ['urgent ada']);
+    assert.deepEqual(hive({ urgent: false }).polls(5, mail).reported(roll), ['stranded adda']);
   });
 });
 

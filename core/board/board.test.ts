@@ -41,12 +41,12 @@ function join(persona: string, at = 0, source = 'kijito'): Fact {
     staleAfterMs: 90_000,
   };
 }
-function look(persona: string, at: number, unread: number, reach: Health = { is: 'up', since: at }): Fact {
+function poll(persona: string, at: number, unread: number, health: Health = { is: 'up', since: at }): Fact {
   return {
     is: 'polled',
     at,
     persona,
-    health: reach,
+    health,
     unread: exactly(unread),
     urgent: exactly(0),
     agentState: AGENT_STATE_NOT_REPORTED,
@@ -109,13 +109,13 @@ test('an empty board has exactly nothing unread', () => {
 });
 
 test('a look shows at once what was counted, when, and from when on it is old', () => {
-  const ada = only(boardOf(join('ada'), look('ada', 1000, 3)).snapshot());
+  const ada = only(boardOf(join('ada'), poll('ada', 1000, 3)).snapshot());
   assert.deepEqual([ada.unread, ada.asOf, ada.staleAfter], [exactly(3), 1000, 91_000]);
   assert.equal(ada.since, 1000);
 });
 
 test('a pending list moves the counts and nothing else', () => {
-  const board = boardOf(join('ada'), look('ada', 1, 3), down('ada', 2));
+  const board = boardOf(join('ada'), poll('ada', 1, 3), down('ada', 2));
   board.put({ is: 'counted', at: 3, persona: 'ada', unread: exactly(7), urgent: exactly(2) });
   const ada = only(board.snapshot());
   assert.equal(ada.health.is, 'down');
@@ -124,7 +124,7 @@ test('a pending list moves the counts and nothing else', () => {
 });
 
 test('mail counts as an event only when it was told, not when it was seen', () => {
-  const board = boardOf(join('ada'), look('ada', 1, 3));
+  const board = boardOf(join('ada'), poll('ada', 1, 3));
   assert.equal(only(board.snapshot()).lastEventId, null);
   board.put(mail('ada', 9, 41, 42));
   assert.equal(only(board.snapshot()).lastEventId, 'ada:new:42');
@@ -154,11 +154,11 @@ test('the time of mail that does not say its own is the one of its line, wheneve
 });
 
 test('S2: after an outage the first good look with nothing unread shows UP again, and says so to every surface', async () => {
-  const board = boardOf(join('ada'), look('ada', 1, 0), down('ada', 2));
+  const board = boardOf(join('ada'), poll('ada', 1, 0), down('ada', 2));
   const seen: string[] = [];
   await turn();
   board.changes((snapshot) => seen.push(`${only(snapshot).health.is} ${snapshot.causes.length}`));
-  board.put(look('ada', 3, 0));
+  board.put(poll('ada', 3, 0));
   await turn();
   assert.deepEqual(seen, ['up 0']);
   assert.equal(only(board.snapshot()).reason, null);
@@ -173,11 +173,11 @@ test('failures below the threshold stay UP with a reason, and do not restart "si
     fault: refused(),
     health: { is: 'failing', failures: 1, why: 'refused' },
   };
-  const board = boardOf(join('ada'), look('ada', 1, 0), failing);
+  const board = boardOf(join('ada'), poll('ada', 1, 0), failing);
   assert.equal(board.snapshot().totals.up, 1);
   assert.match(only(board.snapshot()).reason ?? '', /refused/);
   assert.deepEqual(board.snapshot().causes, []);
-  board.put(look('ada', 6, 0));
+  board.put(poll('ada', 6, 0));
   assert.equal(only(board.snapshot()).since, 1);
 });
 
@@ -220,14 +220,14 @@ test('a source that cannot say who is there is a cause of its own, and is one wi
     [[1, ['ada']]],
   );
   board.put({ is: 'source', at: 3, source: 'kijito', address: HIVE, fault: null });
-  board.put(look('ada', 4, 0));
+  board.put(poll('ada', 4, 0));
   assert.deepEqual(board.snapshot().causes, []);
   assert.equal(board.snapshot().hives[0]?.state, 'UP');
 });
 
 test('a full disk is a cause although every inbox is UP, and ends when the sink takes again', () => {
   const full = new Fault('no-space', 'write of /state/hivebar.sqlite: no space left', { is: 'machine', key: 'disk' });
-  const board = boardOf(join('ada'), join('bo'), look('ada', 1, 1), look('bo', 1, 1));
+  const board = boardOf(join('ada'), join('bo'), poll('ada', 1, 1), poll('bo', 1, 1));
   for (const [i, persona] of ['ada', 'bo', 'ada'].entries()) board.put({ is: 'held', at: 2 + i, persona, fault: full });
   const { causes, totals } = board.snapshot();
   assert.equal(totals.up, 2);
@@ -242,7 +242,7 @@ test('a full disk is a cause although every inbox is UP, and ends when the sink 
 
 test('trouble of this machine is a cause of its own until it is over, and a new picture each time', () => {
   const fault = new Fault('store-damaged', 'hivebar.sqlite was damaged', { is: 'machine', key: 'store' });
-  const board = boardOf(join('ada'), look('ada', 1, 1));
+  const board = boardOf(join('ada'), poll('ada', 1, 1));
   const { rev } = board.snapshot();
   board.put({ is: 'machine', at: 2, key: 'store', fault });
   const { causes, rev: next } = board.snapshot();
@@ -256,12 +256,12 @@ test('trouble of this machine is a cause of its own until it is over, and a new 
 });
 
 test('a quiet tick changes no rev and calls nobody, but the numbers are fresh', async () => {
-  const board = boardOf(join('ada'), look('ada', 1000, 3));
+  const board = boardOf(join('ada'), poll('ada', 1000, 3));
   await turn();
   const before = board.snapshot();
   let calls = 0;
   board.changes(() => calls++);
-  board.put({ ...look('ada', 2000, 3), health: { is: 'up', since: 1000 } } as Fact);
+  board.put({ ...poll('ada', 2000, 3), health: { is: 'up', since: 1000 } } as Fact);
   await turn();
   assert.equal(calls, 0);
   assert.equal(board.snapshot().rev, before.rev);
@@ -321,8 +321,8 @@ test('a mute holds for a persona that joins later, and ends by itself at its tim
   );
   assert.deepEqual(only(board.snapshot()).muted, { is: 'at', at: 50 });
   const { rev } = board.snapshot();
-  board.put(look('bo', 49, 0));
-  board.put({ ...look('bo', 50, 0), health: { is: 'up', since: 49 } } as Fact);
+  board.put(poll('bo', 49, 0));
+  board.put({ ...poll('bo', 50, 0), health: { is: 'up', since: 49 } } as Fact);
   assert.deepEqual(only(board.snapshot()).muted, { is: 'never' });
   assert.ok(board.snapshot().rev > rev);
 });
@@ -336,13 +336,13 @@ test('"Pause notifications" is of the board, not of a persona', () => {
 test('a persona that left is gone, and late facts about it change nothing', () => {
   const board = boardOf(join('ada'), { is: 'left', at: 1, persona: 'ada' });
   const { rev } = board.snapshot();
-  board.put(look('ada', 2, 9));
+  board.put(poll('ada', 2, 9));
   assert.deepEqual(board.snapshot().personas, []);
   assert.equal(board.snapshot().rev, rev);
 });
 
 test('a persona that joins again under another label keeps what is known of its inbox', () => {
-  const board = boardOf(join('ada'), look('ada', 1, 4), { ...join('ada', 2), label: 'Ada L.' } as Fact);
+  const board = boardOf(join('ada'), poll('ada', 1, 4), { ...join('ada', 2), label: 'Ada L.' } as Fact);
   assert.equal(only(board.snapshot()).label, 'Ada L.');
   assert.deepEqual(only(board.snapshot()).unread, exactly(4));
 });
@@ -358,7 +358,7 @@ test('personas are in code-unit order, whatever the order they joined in', () =>
 test('folding leaves the state before as it was', () => {
   const one = fold(EMPTY_BOARD, [join('ada')]);
   const before = structuredClone(toSnapshot(one, 0, 0));
-  fold(one, [look('ada', 5, 9)]);
+  fold(one, [poll('ada', 5, 9)]);
   fold(one, [{ is: 'left', at: 6, persona: 'ada' }]);
   assert.deepEqual(toSnapshot(one, 0, 0), before);
 });
@@ -366,7 +366,7 @@ test('folding leaves the state before as it was', () => {
 /** The dumb model: a plain object a persona, totals by adding everything up again. */
 interface Dumb {
   unread: Count;
-  reach: Health['is'];
+  health: Health['is'];
   key: string | null;
   held: boolean;
   last: string | null;
@@ -381,7 +381,7 @@ const count = fc.oneof(
 const anyFact: fc.Arbitrary<Fact> = fc.oneof(
   name.map((n) => join(n)),
   name.map((persona): Fact => ({ is: 'left', at: 1, persona })),
-  fc.tuple(name, fc.nat(50), count).map(([n, at, unread]): Fact => ({ ...look(n, at, 0), unread }) as Fact),
+  fc.tuple(name, fc.nat(50), count).map(([n, at, unread]): Fact => ({ ...poll(n, at, 0), unread }) as Fact),
   fc
     .tuple(name, fc.nat(50), count)
     .map(([persona, at, unread]): Fact => ({ is: 'counted', at, persona, unread, urgent: unread })),
@@ -403,7 +403,7 @@ test('property: any history gives what a model gives that adds everything up ane
     fc.asyncProperty(fc.array(anyFact, { maxLength: 60 }), async (facts) => {
       const board = createBoard();
       const model = new Map<string, Dumb>();
-      let picture = '';
+      let snapshotText = '';
       let rev = 0;
       for (const fact of facts) {
         board.put(fact);
@@ -411,24 +411,24 @@ test('property: any history gives what a model gives that adds everything up ane
         const snapshot = board.snapshot();
         assert.deepEqual(
           snapshot.personas.map((p) => [p.id, p.unread, p.health.is, p.lastEventId, p.held !== null]),
-          [...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, m]) => [id, m.unread, m.reach, m.last, m.held]),
+          [...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, m]) => [id, m.unread, m.health, m.last, m.held]),
         );
         assert.deepEqual(snapshot.totals.unread, addCounts([...model.values()].map((m) => m.unread)));
-        assert.equal(snapshot.totals.down, [...model.values()].filter((m) => m.reach === 'down').length);
-        assert.equal(snapshot.totals.up, [...model.values()].filter((m) => m.reach === 'up').length);
+        assert.equal(snapshot.totals.down, [...model.values()].filter((m) => m.health === 'down').length);
+        assert.equal(snapshot.totals.up, [...model.values()].filter((m) => m.health === 'up').length);
         const keys = new Set(
           [...model.values()].flatMap((m) => [...(m.key === null ? [] : [m.key]), ...(m.held ? ['disk'] : [])]),
         );
         assert.deepEqual(snapshot.causes.map((cause) => cause.key).sort(), [...keys].sort());
-        const now = pictureOf(snapshot);
+        const now = describeSnapshot(snapshot);
         if (rev !== snapshot.rev) assert.equal(snapshot.rev, rev + 1, 'one fact, at most one step');
         assert.equal(
-          now !== picture && picture !== '' ? snapshot.rev > rev : true,
+          now !== snapshotText && snapshotText !== '' ? snapshot.rev > rev : true,
           true,
           'a changed picture raises rev',
         );
-        if (now === picture) assert.equal(snapshot.rev, rev, 'an unchanged picture does not');
-        picture = now;
+        if (now === snapshotText) assert.equal(snapshot.rev, rev, 'an unchanged picture does not');
+        snapshotText = now;
         rev = snapshot.rev;
       }
     }),
@@ -438,20 +438,20 @@ test('property: any history gives what a model gives that adds everything up ane
 
 function play(model: Map<string, Dumb>, fact: Fact): void {
   if (fact.is === 'joined' && !model.has(fact.persona)) {
-    model.set(fact.persona, { unread: UNKNOWN, reach: 'unseen', key: null, held: false, last: null });
+    model.set(fact.persona, { unread: UNKNOWN, health: 'unseen', key: null, held: false, last: null });
   }
   if (!('persona' in fact) || fact.persona === null) return;
   const it = model.get(fact.persona);
   if (it === undefined) return;
   if (fact.is === 'left') model.delete(fact.persona);
   if (fact.is === 'polled' || fact.is === 'counted') it.unread = fact.unread;
-  if (fact.is === 'polled') Object.assign(it, { reach: 'up', key: null });
-  if (fact.is === 'failed') Object.assign(it, { reach: 'down', key: fact.fault.scope.key });
+  if (fact.is === 'polled') Object.assign(it, { health: 'up', key: null });
+  if (fact.is === 'failed') Object.assign(it, { health: 'down', key: fact.fault.scope.key });
   if (fact.is === 'held') it.held = true;
   if (fact.is === 'delivered') Object.assign(it, { held: false, last: fact.events.at(-1)?.event_id ?? it.last });
 }
 
-function pictureOf(snapshot: Snapshot): string {
+function describeSnapshot(snapshot: Snapshot): string {
   const personas = snapshot.personas.map((p) => ({
     ...p,
     asOf: null,
@@ -482,8 +482,8 @@ test('the newest five messages stay on the board, newest first; what a former ru
 test('a message on the board is cut, however long it is', () => {
   const fact = mail('ada', 1, 1) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, from: 'f'.repeat(9000), content: 'c'.repeat(100_000) }));
-  const [letter] = only(boardOf(join('ada'), { ...fact, events }).snapshot()).latestMessages;
-  assert.deepEqual([letter?.from.length, letter?.text?.length], [100, 300]);
+  const [preview] = only(boardOf(join('ada'), { ...fact, events }).snapshot()).latestMessages;
+  assert.deepEqual([preview?.from.length, preview?.text?.length], [100, 300]);
 });
 
 test('a message of whom nobody knows who wrote it, and when, is on the board; what becomes of it moves no time of mail', () => {
@@ -506,7 +506,7 @@ test('work that came is among the latest, with its time and its number', () => {
 
 test('who is hidden is watched and listed, and left out of totals and causes, also when hidden before it joined', () => {
   const hidden = { is: 'hidden', at: 0, persona: 'ada', hidden: true } as const;
-  const board = boardOf(hidden, join('ada'), join('bo'), look('ada', 1, 3), look('bo', 1, 2));
+  const board = boardOf(hidden, join('ada'), join('bo'), poll('ada', 1, 3), poll('bo', 1, 2));
   assert.deepEqual(
     board.snapshot().personas.map((p) => p.hidden),
     [true, false],

@@ -46,15 +46,15 @@ test('what is counted with another persona is no part of the sums, whether it ca
     const { unread, urgent, personas, up } = board.snapshot().totals;
     return [unread, urgent, personas, up];
   };
-  const looked = (persona: string, n: number): void =>
+  const toPolled = (persona: string, n: number): void =>
     board.put({
       ...{ is: 'polled', at: 1, persona, health: { is: 'up', since: 1 }, agentState: { is: 'live' }, cursor: null },
       ...{ unread: exactly(n), urgent: UNKNOWN },
     });
   board.put({ ...JOINED, isEcho: true });
   board.put({ ...JOINED, persona: 'ada', source: 'local' });
-  looked('daemon-acme-ada', 3);
-  looked('ada', 3);
+  toPolled('daemon-acme-ada', 3);
+  toPolled('ada', 3);
   assert.deepEqual(sums(), [exactly(3), UNKNOWN, 2, 2]);
   board.put(JOINED); // its upstream is another now
   assert.deepEqual(sums(), [exactly(6), UNKNOWN, 2, 2]);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Told } from '../../test/kit/daemon-machine.ts';
+import { DrivenDaemon } from '../../test/kit/daemon-machine.ts';
 import { computeLadderMs, toCloseCode } from './backoff.ts';
 
-function close(daemon: Told, code: number | null, retryAfterMs: number | null = null, draw = 0.5): void {
+function close(daemon: DrivenDaemon, code: number | null, retryAfterMs: number | null = null, draw = 0.5): void {
   daemon.tell({ is: 'closed', conn: daemon.conn, code, retryAfterMs }, draw);
 }
 
 /** Milliseconds until it opens again; null: not within an hour and a half. */
-function waits(daemon: Told): number | null {
+function waits(daemon: DrivenDaemon): number | null {
   const { link } = daemon.state;
   if (link.is !== 'down' || daemon.state.stopping !== null) return null;
   return link.dueMono - daemon.mono;
@@ -16,7 +16,7 @@ function waits(daemon: Told): number | null {
 
 describe('the ladder (contract 3)', () => {
   test('1 s, doubled, never over 60 s', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.tell({ is: 'tick' });
     for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
       close(daemon, null);
@@ -36,7 +36,7 @@ describe('the ladder (contract 3)', () => {
   });
 
   test('goes on after a connection that did not hold for 60 s', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     for (const seconds of [1, 2, 4]) {
       daemon.connected(0);
       daemon.pass(59_000);
@@ -47,7 +47,7 @@ describe('the ladder (contract 3)', () => {
   });
 
   test('begins anew after one that did, in EMITTING too', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.tell({ is: 'tick' });
     for (const seconds of [1, 2, 4]) {
       close(daemon, null);
@@ -55,7 +55,7 @@ describe('the ladder (contract 3)', () => {
     }
     daemon.connected(1);
     daemon.pass(59_000);
-    daemon.boundary('Stop', '1');
+    daemon.turnBoundary('Stop', '1');
     daemon.pass(1_000);
     assert.equal(daemon.state.fsm, 'EMITTING');
     close(daemon, 1006);
@@ -67,7 +67,7 @@ describe('the ladder (contract 3)', () => {
   });
 
   test('a minute in RECONCILING is no minute in CONNECTED', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.welcome();
     daemon.pass(5 * 60_000);
     close(daemon, 1006);
@@ -78,7 +78,7 @@ describe('the ladder (contract 3)', () => {
 });
 
 describe('close codes (contract 2)', () => {
-  const connected = (): Told => new Told().connected(0);
+  const connected = (): DrivenDaemon => new DrivenDaemon().connected(0);
 
   test('4401: seldom, and said to be refused', () => {
     const daemon = connected();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Told } from '../../test/kit/daemon-machine.ts';
+import { DrivenDaemon } from '../../test/kit/daemon-machine.ts';
 import type { DaemonEffect } from './index.ts';
 
 const kinds = (effects: readonly DaemonEffect[]): readonly string[] => effects.map(({ is }) => is);
@@ -8,7 +8,7 @@ const again = { retryAfterMs: null };
 
 describe('DISCONNECTED (contract 3)', () => {
   test('timer: opens a stream, once, and stays', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     assert.deepEqual(daemon.tell({ is: 'tick' }), [{ is: 'open', conn: 1 }]);
     assert.deepEqual(daemon.tell({ is: 'tick' }), []);
     assert.equal(daemon.state.fsm, 'DISCONNECTED');
@@ -16,20 +16,20 @@ describe('DISCONNECTED (contract 3)', () => {
   });
 
   test('timer: not once it was stopped', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.tell({ is: 'tick' });
     daemon.tell({ is: 'shutdown', reason: 'asked', deadlineMs: 5_000 });
     assert.deepEqual(daemon.pass(400_000), []);
   });
 
   test('welcome: asks what is pending', () => {
-    const daemon = new Told().welcome();
+    const daemon = new DrivenDaemon().welcome();
     assert.deepEqual(kinds(daemon.effects), ['moved', 'peek']);
     assert.equal(daemon.state.fsm, 'RECONCILING');
   });
 
   test('welcome of another persona: stops with 78', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.tell({ is: 'tick' });
     const effects = daemon.tell({
       ...{ is: 'welcome', conn: daemon.conn, registration: 'r', heartbeatMs: 1, rev: 1 },
@@ -42,7 +42,7 @@ describe('DISCONNECTED (contract 3)', () => {
   });
 
   test('no welcome within 15 s: ends it and tries again', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.tell({ is: 'tick' });
     assert.deepEqual(kinds(daemon.silence(14_000)), []);
     assert.deepEqual(kinds(daemon.silence(1_000)), ['error', 'terminate']);
@@ -51,20 +51,20 @@ describe('DISCONNECTED (contract 3)', () => {
   });
 
   test('a boundary is answered that it is disconnected', () => {
-    assert.deepEqual(new Told().boundary('Stop', '1'), { emitted: false, why: 'disconnected' });
+    assert.deepEqual(new DrivenDaemon().turnBoundary('Stop', '1'), { emitted: false, why: 'disconnected' });
   });
 });
 
 describe('RECONCILING (contract 3)', () => {
   test('peek ok: knows what is pending, begins its heartbeat', () => {
-    const daemon = new Told().welcome().peeked(3, 7);
+    const daemon = new DrivenDaemon().welcome().peeked(3, 7);
     assert.deepEqual(kinds(daemon.effects), ['moved', 'heartbeat']);
     assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 7, count: 3, oldest: null });
     assert.deepEqual(daemon.moves, ['DISCONNECTED>RECONCILING', 'RECONCILING>CONNECTED']);
   });
 
   test('peek fails: asked again after 1, 2, 4 .. 30 s, the stream kept', () => {
-    const daemon = new Told().welcome();
+    const daemon = new DrivenDaemon().welcome();
     for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
       assert.deepEqual(kinds(daemon.tell({ is: 'peek_failed', peek: daemon.peekId })), ['error']);
       assert.equal(daemon.state.lastError, 'pending_reconcile_failed');
@@ -78,7 +78,7 @@ describe('RECONCILING (contract 3)', () => {
   });
 
   test('a peek that failed begins at 1 s again after one that did not', () => {
-    const daemon = new Told().welcome();
+    const daemon = new DrivenDaemon().welcome();
     daemon.tell({ is: 'peek_failed', peek: daemon.peekId });
     daemon.pass(1_000);
     daemon.peeked(0);
@@ -88,7 +88,7 @@ describe('RECONCILING (contract 3)', () => {
   });
 
   test('a peek not answered in 10 s fails, and its late answer is nothing', () => {
-    const daemon = new Told().welcome();
+    const daemon = new DrivenDaemon().welcome();
     const late = daemon.peekId;
     assert.deepEqual(kinds(daemon.pass(9_999)), []);
     assert.deepEqual(kinds(daemon.pass(1)), ['drop_peek', 'error']);
@@ -97,14 +97,14 @@ describe('RECONCILING (contract 3)', () => {
   });
 
   test('a revision under the one it was welcomed with fails', () => {
-    const daemon = new Told().welcome(5).peeked(1, 4);
+    const daemon = new DrivenDaemon().welcome(5).peeked(1, 4);
     assert.equal(daemon.state.fsm, 'RECONCILING');
     assert.equal(daemon.state.lastError, 'pending_reconcile_failed');
     assert.equal(daemon.state.index, null);
   });
 
   test('a revision that stays back ends the stream, and the next registration begins anew', () => {
-    const daemon = new Told().welcome(5);
+    const daemon = new DrivenDaemon().welcome(5);
     for (const seconds of [1, 2, 4, 8]) {
       daemon.peeked(1, 4);
       daemon.pass(seconds * 1_000);
@@ -116,7 +116,7 @@ describe('RECONCILING (contract 3)', () => {
   });
 
   test('pending_changed: asks again after the first, and is reconciled by the second', () => {
-    const daemon = new Told().welcome();
+    const daemon = new DrivenDaemon().welcome();
     assert.deepEqual(daemon.changed(2), []);
     daemon.peeked(0, 1);
     assert.deepEqual(kinds(daemon.effects), ['peek']);
@@ -127,7 +127,7 @@ describe('RECONCILING (contract 3)', () => {
   });
 
   test('pending_changed without an end: reconciled by the second peek all the same, and asked on', () => {
-    const daemon = new Told().welcome();
+    const daemon = new DrivenDaemon().welcome();
     daemon.changed(2);
     daemon.peeked(1, 2);
     daemon.changed(3);
@@ -139,13 +139,13 @@ describe('RECONCILING (contract 3)', () => {
   });
 
   test('boundary: answered that it is reconciling', () => {
-    assert.deepEqual(new Told().welcome().boundary('Stop', '1'), { emitted: false, why: 'reconciling' });
+    assert.deepEqual(new DrivenDaemon().welcome().turnBoundary('Stop', '1'), { emitted: false, why: 'reconciling' });
   });
 });
 
 describe('CONNECTED (contract 3)', () => {
   test('pending_changed: something waits, at once, and one peek says how much, however many came', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     assert.deepEqual(kinds(daemon.changed(2)), ['peek']);
     assert.deepEqual(daemon.state.index, { is: 'guess', rev: 2, count: 1, oldest: null });
     for (let rev = 3; rev <= 12; rev += 1) assert.deepEqual(daemon.changed(rev), []);
@@ -163,20 +163,20 @@ describe('CONNECTED (contract 3)', () => {
   });
 
   test('pending_changed of what a peek has seen: nothing', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     assert.deepEqual(daemon.changed(1), []);
     assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 1, count: 0, oldest: null });
   });
 
   test('pending_changed with a revision that went back: counted, not believed, asked', () => {
-    const daemon = new Told().welcome(5).peeked(0, 5);
+    const daemon = new DrivenDaemon().welcome(5).peeked(0, 5);
     assert.deepEqual(kinds(daemon.changed(4)), ['error', 'peek']);
     assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 5, count: 0, oldest: null });
     assert.equal(daemon.state.lastError, 'pending_reconcile_failed');
   });
 
   test('pending_changed that a peek was ahead of: late, and no failure', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     daemon.changed(2);
     daemon.peeked(4, 5);
     assert.deepEqual([...daemon.changed(3), ...daemon.changed(4), ...daemon.changed(5)], []);
@@ -186,8 +186,8 @@ describe('CONNECTED (contract 3)', () => {
   });
 
   test('drained: nothing is outstanding, the time is kept', () => {
-    const daemon = new Told().connected(2);
-    daemon.boundary('Stop', '1');
+    const daemon = new DrivenDaemon().connected(2);
+    daemon.turnBoundary('Stop', '1');
     daemon.accepted();
     assert.equal(daemon.state.outstanding?.rev, 1);
     daemon.pass(3_000);
@@ -198,8 +198,8 @@ describe('CONNECTED (contract 3)', () => {
   });
 
   test('drained, older than what is known: its number is a guess, and a peek says', () => {
-    const daemon = new Told().connected(2);
-    daemon.boundary('Stop', '1');
+    const daemon = new DrivenDaemon().connected(2);
+    daemon.turnBoundary('Stop', '1');
     daemon.accepted();
     daemon.changed(3);
     daemon.peeked(3, 3);
@@ -210,7 +210,7 @@ describe('CONNECTED (contract 3)', () => {
   });
 
   test('a peek that was overtaken by a drain is not believed', () => {
-    const daemon = new Told().connected(2);
+    const daemon = new DrivenDaemon().connected(2);
     daemon.changed(2);
     daemon.drained(3, 0);
     daemon.peeked(3, 2);
@@ -219,8 +219,8 @@ describe('CONNECTED (contract 3)', () => {
   });
 
   test('a peek of nothing: what was rung for was drained, though nobody said so', () => {
-    const daemon = new Told().connected(1);
-    daemon.boundary('Stop', '1');
+    const daemon = new DrivenDaemon().connected(1);
+    daemon.turnBoundary('Stop', '1');
     daemon.accepted();
     daemon.changed(2);
     daemon.peeked(0, 2);
@@ -229,29 +229,29 @@ describe('CONNECTED (contract 3)', () => {
   });
 
   test('boundary: rings when something waits', () => {
-    const daemon = new Told().connected(12);
-    assert.equal(daemon.boundary('Stop', '1'), null, 'not answered before the surface took it');
+    const daemon = new DrivenDaemon().connected(12);
+    assert.equal(daemon.turnBoundary('Stop', '1'), null, 'not answered before the surface took it');
     assert.deepEqual(kinds(daemon.effects), ['moved', 'ring']);
     assert.equal(daemon.state.fsm, 'EMITTING');
     assert.equal(daemon.state.outstanding?.rev, 1);
   });
 
   test('boundary: nothing_pending, outstanding, duplicate_boundary', () => {
-    const daemon = new Told().connected(0);
-    assert.deepEqual(daemon.boundary('Stop', '1'), { emitted: false, why: 'nothing_pending' });
+    const daemon = new DrivenDaemon().connected(0);
+    assert.deepEqual(daemon.turnBoundary('Stop', '1'), { emitted: false, why: 'nothing_pending' });
     daemon.changed(2);
-    daemon.boundary('Stop', '1');
+    daemon.turnBoundary('Stop', '1');
     assert.deepEqual(daemon.accepted(), { emitted: true, why: 'rung' });
-    assert.deepEqual(daemon.boundary('UserPromptSubmit', '2'), { emitted: false, why: 'outstanding' });
+    assert.deepEqual(daemon.turnBoundary('UserPromptSubmit', '2'), { emitted: false, why: 'outstanding' });
     daemon.drained(3, 1);
-    assert.deepEqual(daemon.boundary('Stop', '1'), { emitted: false, why: 'duplicate_boundary' });
+    assert.deepEqual(daemon.turnBoundary('Stop', '1'), { emitted: false, why: 'duplicate_boundary' });
   });
 });
 
 describe('EMITTING (contract 3)', () => {
-  const emitting = (): Told => {
-    const daemon = new Told().connected(1);
-    daemon.boundary('Stop', '1');
+  const emitting = (): DrivenDaemon => {
+    const daemon = new DrivenDaemon().connected(1);
+    daemon.turnBoundary('Stop', '1');
     return daemon;
   };
 
@@ -271,7 +271,7 @@ describe('EMITTING (contract 3)', () => {
     assert.equal(daemon.state.outstanding, null);
     assert.equal(daemon.state.index?.count, 1);
     assert.equal(daemon.state.lastError, 'surface_inject_failed');
-    daemon.boundary('Stop', '2');
+    daemon.turnBoundary('Stop', '2');
     assert.equal(daemon.count('ring'), 1);
   });
 
@@ -286,7 +286,7 @@ describe('EMITTING (contract 3)', () => {
   });
 
   test('a boundary meanwhile: emitting', () => {
-    assert.deepEqual(emitting().boundary('Stop', '2'), { emitted: false, why: 'emitting' });
+    assert.deepEqual(emitting().turnBoundary('Stop', '2'), { emitted: false, why: 'emitting' });
   });
 
   test('drained before the surface answered: nothing is outstanding afterwards', () => {
@@ -298,14 +298,14 @@ describe('EMITTING (contract 3)', () => {
 });
 
 describe('any state (contract 3)', () => {
-  const states: readonly (readonly [string, () => Told])[] = [
-    ['RECONCILING', () => new Told().welcome()],
-    ['CONNECTED', () => new Told().connected(1)],
+  const states: readonly (readonly [string, () => DrivenDaemon])[] = [
+    ['RECONCILING', () => new DrivenDaemon().welcome()],
+    ['CONNECTED', () => new DrivenDaemon().connected(1)],
     [
       'EMITTING',
       () => {
-        const daemon = new Told().connected(1);
-        daemon.boundary('Stop', '1');
+        const daemon = new DrivenDaemon().connected(1);
+        daemon.turnBoundary('Stop', '1');
         return daemon;
       },
     ],
@@ -337,7 +337,7 @@ describe('any state (contract 3)', () => {
     test(`${fsm}, woke from sleep: told first thing, by whatever is told`, () => {
       const daemon = make();
       daemon.mono += 20_001;
-      assert.equal(daemon.boundary('UserPromptSubmit', '9')?.why, 'disconnected');
+      assert.equal(daemon.turnBoundary('UserPromptSubmit', '9')?.why, 'disconnected');
       assert.equal(daemon.state.fsm, 'DISCONNECTED');
     });
 
@@ -369,7 +369,7 @@ describe('any state (contract 3)', () => {
       const effects = daemon.tell({ is: 'shutdown', reason: 'asked', deadlineMs: 60_000 });
       assert.deepEqual(effects.at(-1), { is: 'stop', exit: 0, reason: 'asked', deadlineMs: 5_000 });
       assert.deepEqual(daemon.tell({ is: 'shutdown', reason: 'asked', deadlineMs: 1 }), []);
-      assert.deepEqual(daemon.boundary('Stop', '9'), { emitted: false, why: 'stopping' });
+      assert.deepEqual(daemon.turnBoundary('Stop', '9'), { emitted: false, why: 'stopping' });
       assert.deepEqual(daemon.operator(), { emitted: false, why: 'stopping' });
     });
 
@@ -389,14 +389,14 @@ describe('any state (contract 3)', () => {
   }
 
   test('a doorbell that was in flight when it was stopped is still answered', () => {
-    const daemon = new Told().connected(1);
-    daemon.boundary('Stop', '1');
+    const daemon = new DrivenDaemon().connected(1);
+    daemon.turnBoundary('Stop', '1');
     daemon.tell({ is: 'shutdown', reason: 'asked', deadlineMs: 5_000 });
     assert.deepEqual(daemon.accepted(), { emitted: true, why: 'rung' });
   });
 
   test('the last 64 transitions are kept', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     for (let n = 0; n < 40; n += 1) {
       daemon.connected(0);
       daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, ...again });
@@ -411,18 +411,18 @@ describe('any state (contract 3)', () => {
 
 describe('what is lost with the index', () => {
   test('persona daemon check 7: at any moment a peek, and nothing else', () => {
-    const daemon = new Told().connected(2);
+    const daemon = new DrivenDaemon().connected(2);
     daemon.state = { ...daemon.state, index: null, outstanding: null };
-    assert.deepEqual(daemon.boundary('Stop', '1'), { emitted: false, why: 'reconciling' });
+    assert.deepEqual(daemon.turnBoundary('Stop', '1'), { emitted: false, why: 'reconciling' });
     assert.equal(daemon.count('peek'), 1);
     daemon.peeked(2);
-    daemon.boundary('Stop', '2');
+    daemon.turnBoundary('Stop', '2');
     daemon.state = { ...daemon.state, index: null, outstanding: null };
     assert.deepEqual(daemon.accepted(), { emitted: true, why: 'rung' });
     daemon.peeked(2);
     assert.deepEqual(daemon.state.index, { is: 'fresh', rev: 1, count: 2, oldest: null });
     assert.deepEqual(
-      daemon.boundary('Stop', '2'),
+      daemon.turnBoundary('Stop', '2'),
       { emitted: false, why: 'duplicate_boundary' },
       'the boundary is spent',
     );
@@ -434,7 +434,7 @@ describe('heartbeats (contract 2 and 6)', () => {
     effects.flatMap((effect) => (effect.is === 'heartbeat' ? [effect.seq] : []));
 
   test('one each interval, counted through, also over connections', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     assert.deepEqual(beats(daemon.effects), [1]);
     daemon.tell({ is: 'heartbeat_sent', conn: daemon.conn, seq: 1 });
     assert.deepEqual(beats(daemon.pass(29_000)), []);
@@ -448,7 +448,7 @@ describe('heartbeats (contract 2 and 6)', () => {
   });
 
   test('one that was sent is no sign of life of the upstream', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     daemon.silence(30_000);
     daemon.tell({ is: 'heartbeat_sent', conn: daemon.conn, seq: daemon.state.heartbeat.seq });
     daemon.silence(15_000);
@@ -456,14 +456,14 @@ describe('heartbeats (contract 2 and 6)', () => {
   });
 
   test('a send that fails is counted, and the next one is tried', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     daemon.tell({ is: 'heartbeat_failed', conn: daemon.conn });
     assert.equal(daemon.state.lastError, 'heartbeat_publish_failed');
     assert.deepEqual(beats(daemon.pass(30_000)), [2]);
   });
 
   test('no progress in two intervals is counted, and nothing is put behind what is stuck', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     assert.deepEqual(beats(daemon.pass(59_000)), []);
     assert.equal(daemon.state.lastError, null);
     daemon.pass(1_000);
@@ -473,7 +473,7 @@ describe('heartbeats (contract 2 and 6)', () => {
   });
 
   test('an upstream that wants one each 0 ms does not get that', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.tell({ is: 'tick' });
     daemon.tell({
       ...{ is: 'welcome', conn: daemon.conn, registration: 'r', heartbeatMs: 0, rev: 1 },
@@ -484,7 +484,7 @@ describe('heartbeats (contract 2 and 6)', () => {
 });
 
 test('what failed beside the machine is counted in it', () => {
-  const daemon = new Told();
+  const daemon = new DrivenDaemon();
   daemon.tell({ is: 'failed', error: 'ipc_auth_failed' });
   assert.equal(daemon.state.errors.ipc_auth_failed.count, 1);
   assert.equal(daemon.state.lastError, 'ipc_auth_failed');

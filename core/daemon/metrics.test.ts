@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Told } from '../../test/kit/daemon-machine.ts';
+import { DrivenDaemon } from '../../test/kit/daemon-machine.ts';
 import { ERROR_CLASSES, type ErrorClass } from '../link/index.ts';
 import { formatExposition, METRICS, toLabels, toLabelValue } from './index.ts';
 import { collectSamples, type PersonaLabels } from './status.ts';
@@ -54,18 +54,18 @@ function scraped(text: string): readonly Series[] {
   return series;
 }
 
-function textOf(daemon: Told, persona = PERSONA): string {
+function textOf(daemon: DrivenDaemon, persona = PERSONA): string {
   return formatExposition(collectSamples(daemon.state, persona, daemon.mono));
 }
 
-function shown(daemon: Told, name: string, errorClass: ErrorClass | null = null): number | undefined {
+function shown(daemon: DrivenDaemon, name: string, errorClass: ErrorClass | null = null): number | undefined {
   return scraped(textOf(daemon)).find(
     (one) => one.name === name && (one.labels.get('error_class') ?? null) === errorClass,
   )?.value;
 }
 
 test('persona daemon check 10: six names, four labels each, two of them error_class too, and session_id nowhere', () => {
-  const text = textOf(new Told().connected(3));
+  const text = textOf(new DrivenDaemon().connected(3));
   const series = scraped(text);
   assert.deepEqual([...new Set(series.map(({ name }) => name))].sort(), NAMES);
   assert.deepEqual(Object.keys(METRICS).sort(), NAMES);
@@ -78,8 +78,8 @@ test('persona daemon check 10: six names, four labels each, two of them error_cl
 
 test('persona daemon check 11: 50 personas are exactly 1,200 series, from the start and after every kind of failure', () => {
   const personas = Array.from({ length: 50 }, (_, n) => ({ ...PERSONA, agent_identity: `persona-${n}` }));
-  const fresh = new Told();
-  const worn = new Told().connected(3);
+  const fresh = new DrivenDaemon();
+  const worn = new DrivenDaemon().connected(3);
   for (const error of ERROR_CLASSES) worn.tell({ is: 'failed', error });
   for (const daemon of [fresh, worn]) {
     const series = scraped(formatExposition(personas.flatMap((one) => collectSamples(daemon.state, one, daemon.mono))));
@@ -94,7 +94,7 @@ describe('persona daemon check 11: session_id cannot be a label', () => {
 
   test('it is thrown where a test sees it', () => {
     assert.throws(() => toLabels(withSession, 'throw'), /no label of a daemon is called session_id/);
-    assert.throws(() => collectSamples(new Told().state, withSession, 0), RangeError);
+    assert.throws(() => collectSamples(new DrivenDaemon().state, withSession, 0), RangeError);
   });
 
   test('in production it is dropped and told, so that it is counted', () => {
@@ -121,7 +121,7 @@ test('a value is cut to 64 characters of [A-Za-z0-9._-], and is never empty', ()
 });
 
 test('persona daemon check 12: a thousand distinct errors are at most ten values, the strange ones unclassified', () => {
-  const daemon = new Told();
+  const daemon = new DrivenDaemon();
   for (let n = 0; n < 1_000; n += 1) daemon.tell({ is: 'failed', error: `ENOENT ${n}: no such thing` as ErrorClass });
   const series = scraped(textOf(daemon));
   const values = new Set(series.flatMap(({ labels }) => labels.get('error_class') ?? []));
@@ -135,7 +135,7 @@ test('persona daemon check 12: a thousand distinct errors are at most ten values
 
 describe('what the six say', () => {
   test('ages are those of the moment they are asked for; before the first, of the daemon', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.mono = 1_500;
     assert.equal(shown(daemon, 'daemon_drain_age_seconds'), 1.5);
     assert.equal(shown(daemon, 'daemon_heartbeat_age_seconds'), 1.5);
@@ -149,8 +149,8 @@ describe('what the six say', () => {
   });
 
   test('accepted is not drained: the drain age goes on', () => {
-    const daemon = new Told().connected(1);
-    daemon.boundary('Stop', '1');
+    const daemon = new DrivenDaemon().connected(1);
+    daemon.turnBoundary('Stop', '1');
     daemon.accepted();
     daemon.pass(9_000);
     assert.equal(shown(daemon, 'daemon_drain_age_seconds'), 9);
@@ -158,20 +158,20 @@ describe('what the six say', () => {
   });
 
   test('the depth stays what it was while nothing is known', () => {
-    const daemon = new Told().connected(4);
+    const daemon = new DrivenDaemon().connected(4);
     daemon.tell({ is: 'closed', conn: daemon.conn, code: null, retryAfterMs: null });
     assert.equal(shown(daemon, 'daemon_signal_queue_depth'), 4);
   });
 
   test('up until it is stopped', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     assert.equal(shown(daemon, 'daemon_up'), 1);
     daemon.tell({ is: 'shutdown', reason: 'asked', deadlineMs: 0 });
     assert.equal(shown(daemon, 'daemon_up'), 0);
   });
 
   test('each class is counted, with when it was last seen in seconds of the wall clock; 0: never', () => {
-    const daemon = new Told();
+    const daemon = new DrivenDaemon();
     daemon.mono = 2_500;
     daemon.tell({ is: 'failed', error: 'surface_unavailable' });
     daemon.tell({ is: 'failed', error: 'surface_unavailable' });

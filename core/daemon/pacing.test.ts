@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Told } from '../../test/kit/daemon-machine.ts';
+import { DrivenDaemon } from '../../test/kit/daemon-machine.ts';
 import { createDoorbell } from './pacing.ts';
 
 const MINUTE = 60_000;
 
-function rung(kind: 'Stop' | 'UserPromptSubmit' | 'SessionStart', turn: string | null, rules = {}): Told {
-  const daemon = new Told(rules).connected(1);
-  daemon.boundary(kind, turn);
+function rung(kind: 'Stop' | 'UserPromptSubmit' | 'SessionStart', turn: string | null, rules = {}): DrivenDaemon {
+  const daemon = new DrivenDaemon(rules).connected(1);
+  daemon.turnBoundary(kind, turn);
   daemon.accepted();
   return daemon;
 }
@@ -24,24 +24,24 @@ test('the doorbell is made of a moment, and of three keys', () => {
 describe('one doorbell a boundary (contract 4)', () => {
   for (const kind of ['SessionStart', 'UserPromptSubmit', 'Stop'] as const) {
     test(`rings at ${kind}`, () => {
-      const daemon = new Told().connected(1);
-      assert.equal(daemon.boundary(kind, '1'), null);
+      const daemon = new DrivenDaemon().connected(1);
+      assert.equal(daemon.turnBoundary(kind, '1'), null);
       assert.equal(daemon.count('ring'), 1);
     });
   }
 
   test('twelve that wait are one doorbell, and eleven more boundaries none', () => {
-    const daemon = new Told().connected(12);
-    daemon.boundary('UserPromptSubmit', '0');
+    const daemon = new DrivenDaemon().connected(12);
+    daemon.turnBoundary('UserPromptSubmit', '0');
     assert.equal(daemon.count('ring'), 1);
     daemon.accepted();
     for (let turn = 1; turn <= 11; turn += 1) {
-      assert.deepEqual(daemon.boundary('UserPromptSubmit', `${turn}`), { emitted: false, why: 'outstanding' });
+      assert.deepEqual(daemon.turnBoundary('UserPromptSubmit', `${turn}`), { emitted: false, why: 'outstanding' });
       daemon.pass(1_000);
     }
     daemon.drained(2, 0);
     daemon.changed(3);
-    daemon.boundary('UserPromptSubmit', '12');
+    daemon.turnBoundary('UserPromptSubmit', '12');
     assert.equal(daemon.count('ring'), 1);
   });
 
@@ -51,45 +51,48 @@ describe('one doorbell a boundary (contract 4)', () => {
       daemon.pass(10 * MINUTE - 1).filter(({ is }) => is === 'ring'),
       [],
     );
-    assert.equal(daemon.boundary('Stop', '2')?.why, 'outstanding');
+    assert.equal(daemon.turnBoundary('Stop', '2')?.why, 'outstanding');
     daemon.pass(1);
-    assert.equal(daemon.boundary('Stop', '3'), null);
+    assert.equal(daemon.turnBoundary('Stop', '3'), null);
     assert.equal(daemon.count('ring'), 1);
     daemon.accepted();
-    assert.equal(daemon.boundary('Stop', '4')?.why, 'outstanding', 'and the ten minutes begin anew');
+    assert.equal(daemon.turnBoundary('Stop', '4')?.why, 'outstanding', 'and the ten minutes begin anew');
   });
 
   test('D3 a later oldest after a new connection shows that what was rung was drained, and rings at once', () => {
-    const lost = (daemon: Told, count: number, oldest: number | null): Told => {
+    const lost = (daemon: DrivenDaemon, count: number, oldest: number | null): DrivenDaemon => {
       daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
       daemon.pass(2_000);
       return daemon.welcome(9).peeked(count, 9, oldest);
     };
-    const ringing = (oldest: number | null): Told => {
-      const daemon = new Told().welcome().peeked(3, 1, oldest);
-      daemon.boundary('Stop', '1');
+    const ringing = (oldest: number | null): DrivenDaemon => {
+      const daemon = new DrivenDaemon().welcome().peeked(3, 1, oldest);
+      daemon.turnBoundary('Stop', '1');
       daemon.accepted();
       return daemon;
     };
     const drained = lost(ringing(1000), 1, 2000);
-    assert.equal(drained.boundary('UserPromptSubmit', '2'), null);
+    assert.equal(drained.turnBoundary('UserPromptSubmit', '2'), null);
     assert.equal(drained.count('ring'), 1);
     // The same still wait, whatever came to them: one doorbell is enough.
-    assert.equal(lost(ringing(1000), 5, 1000).boundary('UserPromptSubmit', '2')?.why, 'outstanding');
+    assert.equal(lost(ringing(1000), 5, 1000).turnBoundary('UserPromptSubmit', '2')?.why, 'outstanding');
     // An upstream that says no time is believed after ten minutes, as before.
-    assert.equal(lost(ringing(1000), 1, null).boundary('UserPromptSubmit', '2')?.why, 'outstanding');
+    assert.equal(lost(ringing(1000), 1, null).turnBoundary('UserPromptSubmit', '2')?.why, 'outstanding');
     // Its clock may be hours ahead: its times are compared with each other.
     const ahead = ringing(Number.MAX_SAFE_INTEGER - 10);
-    assert.equal(lost(ahead, 3, Number.MAX_SAFE_INTEGER - 10).boundary('UserPromptSubmit', '2')?.why, 'outstanding');
+    assert.equal(
+      lost(ahead, 3, Number.MAX_SAFE_INTEGER - 10).turnBoundary('UserPromptSubmit', '2')?.why,
+      'outstanding',
+    );
   });
 
   test('two hooks on one event ring once, for five minutes', () => {
     const daemon = rung('Stop', '1');
     daemon.drained(2, 1);
     daemon.pass(5 * MINUTE - 1);
-    assert.equal(daemon.boundary('Stop', '1')?.why, 'duplicate_boundary');
+    assert.equal(daemon.turnBoundary('Stop', '1')?.why, 'duplicate_boundary');
     daemon.pass(1);
-    assert.equal(daemon.boundary('Stop', '1'), null);
+    assert.equal(daemon.turnBoundary('Stop', '1'), null);
     assert.equal(daemon.count('ring'), 1);
   });
 
@@ -109,10 +112,10 @@ describe('one doorbell a boundary (contract 4)', () => {
   });
 
   test('a boundary at which nothing rang is not spent', () => {
-    const daemon = new Told().connected(0);
-    daemon.boundary('Stop', '1');
+    const daemon = new DrivenDaemon().connected(0);
+    daemon.turnBoundary('Stop', '1');
     daemon.changed(2);
-    assert.equal(daemon.boundary('Stop', '1'), null);
+    assert.equal(daemon.turnBoundary('Stop', '1'), null);
   });
 
   test('what rang before a connection was lost does not ring after it', () => {
@@ -120,12 +123,12 @@ describe('one doorbell a boundary (contract 4)', () => {
     daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
     daemon.pass(1_000);
     daemon.connected(12);
-    assert.equal(daemon.boundary('Stop', '2')?.why, 'outstanding');
+    assert.equal(daemon.turnBoundary('Stop', '2')?.why, 'outstanding');
   });
 
   test('a doorbell in flight when the connection was lost: none beside it on the next', () => {
-    const daemon = new Told().connected(1);
-    daemon.boundary('Stop', '1');
+    const daemon = new DrivenDaemon().connected(1);
+    daemon.turnBoundary('Stop', '1');
     daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
     daemon.pass(1_000);
     daemon.welcome(2);
@@ -133,7 +136,7 @@ describe('one doorbell a boundary (contract 4)', () => {
     daemon.peeked(2, 3);
     daemon.peeked(2, 3);
     assert.equal(daemon.state.fsm, 'CONNECTED');
-    assert.equal(daemon.boundary('Stop', '2')?.why, 'emitting');
+    assert.equal(daemon.turnBoundary('Stop', '2')?.why, 'emitting');
   });
 
   test('persona daemon check 6: a reconnect rings nothing by itself, whatever waits', () => {
@@ -147,30 +150,30 @@ describe('one doorbell a boundary (contract 4)', () => {
       effects.filter(({ is }) => is === 'ring'),
       [],
     );
-    daemon.boundary('Stop', '2');
+    daemon.turnBoundary('Stop', '2');
     assert.equal(daemon.count('ring'), 1);
   });
 });
 
 describe('what is no boundary', () => {
   test('activity never rings', () => {
-    const daemon = new Told({ wakeIdle: true }).connected(1);
+    const daemon = new DrivenDaemon({ wakeIdle: true }).connected(1);
     daemon.pass(2 * MINUTE);
     assert.deepEqual(daemon.tell({ is: 'activity', touched: Date.UTC(2027, 0, 1), moment: 'PostToolUse' }), []);
   });
 
   test('a turn that is complete has no ear: it waits for the next boundary', () => {
-    const daemon = new Told().connected(1);
-    assert.deepEqual(daemon.boundary('agent-turn-complete', '1'), { emitted: false, why: 'queued' });
+    const daemon = new DrivenDaemon().connected(1);
+    assert.deepEqual(daemon.turnBoundary('agent-turn-complete', '1'), { emitted: false, why: 'queued' });
     assert.equal(daemon.count('ring'), 0);
-    daemon.boundary('UserPromptSubmit', '2');
+    daemon.turnBoundary('UserPromptSubmit', '2');
     assert.equal(daemon.count('ring'), 1);
   });
 
   test('or goes to the wake path', () => {
-    const daemon = new Told({ wakeIdle: true }).connected(1);
+    const daemon = new DrivenDaemon({ wakeIdle: true }).connected(1);
     daemon.pass(30_000);
-    assert.deepEqual(daemon.boundary('agent-turn-complete', '1'), { emitted: false, why: 'queued' });
+    assert.deepEqual(daemon.turnBoundary('agent-turn-complete', '1'), { emitted: false, why: 'queued' });
     assert.deepEqual(
       daemon.effects.filter((effect) => effect.is === 'ring').map(({ way, ask }) => ({ way, ask })),
       [{ way: 'wake', ask: null }],
@@ -178,12 +181,12 @@ describe('what is no boundary', () => {
   });
 
   test("an operator's word is queued, and the truth asked for at once", () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     assert.deepEqual(daemon.operator(), { emitted: false, why: 'queued' });
     assert.equal(daemon.count('peek'), 1);
     assert.equal(daemon.count('ring'), 0);
     daemon.peeked(1);
-    daemon.boundary('UserPromptSubmit', '1');
+    daemon.turnBoundary('UserPromptSubmit', '1');
     assert.equal(daemon.count('ring'), 1);
   });
 
@@ -191,24 +194,24 @@ describe('what is no boundary', () => {
     const daemon = rung('Stop', '1');
     daemon.operator();
     daemon.peeked(1);
-    assert.equal(daemon.boundary('Stop', '2')?.why, 'outstanding');
+    assert.equal(daemon.turnBoundary('Stop', '2')?.why, 'outstanding');
   });
 
   test("an operator's word without a connection is queued", () => {
-    assert.deepEqual(new Told().operator(), { emitted: false, why: 'queued' });
+    assert.deepEqual(new DrivenDaemon().operator(), { emitted: false, why: 'queued' });
   });
 });
 
 describe('an agent at rest (contract 4, idle surfaces)', () => {
-  const atRest = (rules = { wakeIdle: true }): Told => {
-    const daemon = new Told(rules).connected(0);
-    daemon.boundary('Stop', '1');
+  const atRest = (rules = { wakeIdle: true }): DrivenDaemon => {
+    const daemon = new DrivenDaemon(rules).connected(0);
+    daemon.turnBoundary('Stop', '1');
     return daemon;
   };
-  const wakes = (daemon: Told): number =>
+  const wakes = (daemon: DrivenDaemon): number =>
     daemon.effects.filter((effect) => effect.is === 'ring' && effect.way === 'wake').length;
   /** Something comes, and after it every moment for some minutes. */
-  const comes = (daemon: Told, rev = 2): number => {
+  const comes = (daemon: DrivenDaemon, rev = 2): number => {
     const before = daemon.changed(rev);
     daemon.peeked(1, rev);
     const after = daemon.effects;
@@ -227,7 +230,7 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
     assert.equal(daemon.state.fsm, 'CONNECTED');
     daemon.drained(3, 0);
     assert.equal(comes(daemon, 4), 0, 'nor a second time at the same rest');
-    daemon.boundary('Stop', '2');
+    daemon.turnBoundary('Stop', '2');
     daemon.accepted();
   });
 
@@ -249,7 +252,7 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
 
   test('is left alone while something is outstanding, also after ten minutes', () => {
     const daemon = rung('UserPromptSubmit', '1', { wakeIdle: true });
-    daemon.boundary('Stop', '1');
+    daemon.turnBoundary('Stop', '1');
     daemon.pass(11 * MINUTE);
     assert.equal(wakes(daemon), 0);
   });
@@ -257,7 +260,7 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
   for (const kind of ['UserPromptSubmit', 'SessionStart'] as const) {
     test(`is at rest no more after ${kind}`, () => {
       const daemon = atRest();
-      daemon.boundary(kind, '2');
+      daemon.turnBoundary(kind, '2');
       assert.equal(comes(daemon), 0);
     });
   }
@@ -274,13 +277,13 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
 
   describe('by what its hook noted when there was nothing to ask about', () => {
     /** Notes a moment a second later than anything before. */
-    const notes = (daemon: Told, moment: string | null): void => {
+    const notes = (daemon: DrivenDaemon, moment: string | null): void => {
       daemon.pass(1_000);
       daemon.tell({ is: 'activity', touched: daemon.at, moment });
     };
 
     test('is at rest after a Stop, and woken, once', () => {
-      const daemon = new Told({ wakeIdle: true }).connected(0);
+      const daemon = new DrivenDaemon({ wakeIdle: true }).connected(0);
       notes(daemon, 'UserPromptSubmit');
       notes(daemon, 'Stop');
       assert.equal(comes(daemon), 1);
@@ -292,11 +295,11 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
     });
 
     test('is not woken by the note itself: its hook may be about to ask', () => {
-      const daemon = new Told({ wakeIdle: true }).connected(1);
+      const daemon = new DrivenDaemon({ wakeIdle: true }).connected(1);
       daemon.pass(MINUTE);
       notes(daemon, 'Stop');
       assert.equal(wakes(daemon), 0);
-      daemon.boundary('Stop', '1');
+      daemon.turnBoundary('Stop', '1');
       assert.deepEqual(
         daemon.effects.flatMap((effect) => (effect.is === 'ring' ? [effect.way] : [])),
         ['boundary'],
@@ -313,7 +316,7 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
       null,
     ]) {
       test(`is at rest no more after ${moment}`, () => {
-        const daemon = new Told({ wakeIdle: true }).connected(0);
+        const daemon = new DrivenDaemon({ wakeIdle: true }).connected(0);
         notes(daemon, 'Stop');
         notes(daemon, moment);
         assert.equal(comes(daemon), 0);
@@ -328,7 +331,7 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
       assert.equal(comes(daemon, 3), 0);
       notes(daemon, 'PostToolUse');
       notes(daemon, 'Stop');
-      daemon.boundary('UserPromptSubmit', '2');
+      daemon.turnBoundary('UserPromptSubmit', '2');
       daemon.accepted();
       daemon.drained(4, 0);
       notes(daemon, 'Stop');
@@ -345,7 +348,7 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
 
   test('is not at rest after a Stop that rang, nor for the second hook on it', () => {
     const daemon = rung('Stop', '1', { wakeIdle: true });
-    daemon.boundary('Stop', '1');
+    daemon.turnBoundary('Stop', '1');
     daemon.drained(2, 0);
     assert.equal(comes(daemon, 3), 0);
   });
@@ -355,16 +358,16 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
     daemon.pass(1_000);
     daemon.drained(2, 0);
     daemon.pass(1_000);
-    daemon.boundary('Stop', null);
+    daemon.turnBoundary('Stop', null);
     assert.equal(comes(daemon, 3), 1);
   });
 
   test('is at rest when the doorbell of its Stop was not taken, unless it was prompted meanwhile', () => {
-    const make = (): Told => {
-      const daemon = new Told({ wakeIdle: true }).connected(0);
+    const make = (): DrivenDaemon => {
+      const daemon = new DrivenDaemon({ wakeIdle: true }).connected(0);
       daemon.pass(MINUTE);
       daemon.changed(2);
-      daemon.boundary('Stop', '1');
+      daemon.turnBoundary('Stop', '1');
       return daemon;
     };
     const left = make();
@@ -372,7 +375,7 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
     left.peeked(1, 2);
     assert.equal(wakes(left), 1);
     const prompted = make();
-    prompted.boundary('UserPromptSubmit', '2');
+    prompted.turnBoundary('UserPromptSubmit', '2');
     prompted.rejected();
     prompted.peeked(1, 2);
     assert.equal(wakes(prompted), 0);

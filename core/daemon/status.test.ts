@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Told } from '../../test/kit/daemon-machine.ts';
+import { DrivenDaemon } from '../../test/kit/daemon-machine.ts';
 import { type DaemonFacts, toDaemonStatus, toHeartbeat } from './index.ts';
 import { toTaxonomy } from './status.ts';
 
@@ -15,12 +15,12 @@ const FACTS: DaemonFacts = {
   shim: { state: 'none', pid: null, restarts: 0 },
   surfaceAlive: null,
 };
-const of = (daemon: Told, facts: Partial<DaemonFacts> = {}) =>
+const of = (daemon: DrivenDaemon, facts: Partial<DaemonFacts> = {}) =>
   toDaemonStatus(daemon.state, { ...FACTS, ...facts }, daemon);
 
 describe('the answer to status (contract 4)', () => {
   test('at the start', () => {
-    const { metrics, ...rest } = of(new Told());
+    const { metrics, ...rest } = of(new DrivenDaemon());
     assert.match(metrics, /^# HELP daemon_up /);
     assert.deepEqual(rest, {
       ...{ pid: 4711, version: '0.1.0', uptime_s: 0, tenant_id: 't', identity: 'ada' },
@@ -33,9 +33,9 @@ describe('the answer to status (contract 4)', () => {
   });
 
   test('after a doorbell', () => {
-    const daemon = new Told().connected(2);
+    const daemon = new DrivenDaemon().connected(2);
     daemon.tell({ is: 'heartbeat_sent', conn: daemon.conn, seq: 1 });
-    daemon.boundary('Stop', '1');
+    daemon.turnBoundary('Stop', '1');
     daemon.accepted();
     daemon.pass(2_500);
     const status = of(daemon, { surfaceAlive: false });
@@ -53,19 +53,19 @@ describe('the answer to status (contract 4)', () => {
   });
 
   test('of a stream that is lost: what was known is not fresh', () => {
-    const daemon = new Told().connected(2);
+    const daemon = new DrivenDaemon().connected(2);
     daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
     assert.deepEqual(of(daemon).pending, { count: 2, rev: 1, fresh: false });
     assert.deepEqual(of(daemon).ws, { connected: false, since: null, attempts: 1 });
   });
 
   test('a flag beside the state is no state', () => {
-    assert.equal(of(new Told().connected(0), { surfaceAlive: false }).taxonomy, 'sleeping');
+    assert.equal(of(new DrivenDaemon().connected(0), { surfaceAlive: false }).taxonomy, 'sleeping');
   });
 });
 
 test('a heartbeat says the same', () => {
-  const daemon = new Told().connected(2);
+  const daemon = new DrivenDaemon().connected(2);
   daemon.pass(1_000);
   assert.deepEqual(toHeartbeat(daemon.state, 'none', daemon), {
     ...{ fsm: 'CONNECTED', taxonomy: 'sleeping', pending_depth: 2, drain_age_s: 1 },
@@ -73,11 +73,11 @@ test('a heartbeat says the same', () => {
 });
 
 describe('in one word, the first that fits (contract 5)', () => {
-  const word = (daemon: Told, shim: DaemonFacts['shim']['state'] = 'none'): string =>
+  const word = (daemon: DrivenDaemon, shim: DaemonFacts['shim']['state'] = 'none'): string =>
     toTaxonomy(daemon.state, shim, daemon.mono);
 
   test('failed: the token is refused, until a welcome', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     daemon.tell({ is: 'closed', conn: daemon.conn, code: 4401, retryAfterMs: null });
     assert.equal(word(daemon), 'failed');
     daemon.silence(300_000);
@@ -88,27 +88,27 @@ describe('in one word, the first that fits (contract 5)', () => {
   });
 
   test('failed: the configuration is wrong', () => {
-    const daemon = new Told().connected(0);
+    const daemon = new DrivenDaemon().connected(0);
     daemon.tell({ is: 'closed', conn: daemon.conn, code: 4403, retryAfterMs: null });
     assert.equal(word(daemon), 'failed');
   });
 
   test('failed: the shim, though all else is well', () => {
-    assert.equal(word(new Told().connected(0), 'failed'), 'failed');
+    assert.equal(word(new DrivenDaemon().connected(0), 'failed'), 'failed');
   });
 
   test('restarting: the shim waits, or the stream is not there or not reconciled', () => {
-    assert.equal(word(new Told().connected(0), 'backoff'), 'restarting');
-    assert.equal(word(new Told()), 'restarting');
-    assert.equal(word(new Told().welcome()), 'restarting');
+    assert.equal(word(new DrivenDaemon().connected(0), 'backoff'), 'restarting');
+    assert.equal(word(new DrivenDaemon()), 'restarting');
+    assert.equal(word(new DrivenDaemon().welcome()), 'restarting');
   });
 
   test('running: from a prompt to its stop, and a minute on', () => {
-    const daemon = new Told().connected(0);
-    daemon.boundary('UserPromptSubmit', '1');
+    const daemon = new DrivenDaemon().connected(0);
+    daemon.turnBoundary('UserPromptSubmit', '1');
     daemon.pass(10 * 60_000);
     assert.equal(word(daemon), 'running');
-    daemon.boundary('Stop', '1');
+    daemon.turnBoundary('Stop', '1');
     assert.equal(word(daemon), 'running');
     daemon.pass(59_000);
     assert.equal(word(daemon), 'running');
@@ -119,8 +119,8 @@ describe('in one word, the first that fits (contract 5)', () => {
   });
 
   test('running: no more after a Stop that its hook only noted', () => {
-    const daemon = new Told().connected(1);
-    daemon.boundary('UserPromptSubmit', '1');
+    const daemon = new DrivenDaemon().connected(1);
+    daemon.turnBoundary('UserPromptSubmit', '1');
     daemon.accepted();
     daemon.pass(60_000);
     daemon.tell({ is: 'activity', touched: daemon.at, moment: 'Stop' });
@@ -130,8 +130,8 @@ describe('in one word, the first that fits (contract 5)', () => {
   });
 
   test('running: while it rings', () => {
-    const daemon = new Told({ wakeIdle: true }).connected(0);
-    daemon.boundary('Stop', '1');
+    const daemon = new DrivenDaemon({ wakeIdle: true }).connected(0);
+    daemon.turnBoundary('Stop', '1');
     daemon.pass(2 * 60_000);
     daemon.changed(2);
     daemon.peeked(1, 2);
@@ -140,6 +140,6 @@ describe('in one word, the first that fits (contract 5)', () => {
   });
 
   test('sleeping: else', () => {
-    assert.equal(word(new Told().connected(3), 'running'), 'sleeping');
+    assert.equal(word(new DrivenDaemon().connected(3), 'running'), 'sleeping');
   });
 });

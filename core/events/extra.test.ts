@@ -58,11 +58,11 @@ test('whatever a source says: no key of the event is another one, none is added 
         const read = new Map(Object.entries(parseEventLine(text) ?? {}));
         for (const name of COMMON.filter((each) => !['nonce', 'emitted'].includes(each)))
           assert.deepEqual(read.get(name), (event as unknown as Record<string, unknown>)[name], name);
-        for (const [name, said] of Object.entries(more)) {
+        for (const [name, message] of Object.entries(more)) {
           if (COMMON.includes(name)) continue;
           const wellFormed = name.toWellFormed();
           if (wellFormed !== name) continue; // replaced, as text is
-          assert.deepEqual(read.get(name), typeof said === 'string' ? said.toWellFormed() : said, name);
+          assert.deepEqual(read.get(name), typeof message === 'string' ? message.toWellFormed() : message, name);
         }
       }
       assert.ok(!('nonce' in all) && !('emitted' in all));

@@ -36,13 +36,13 @@ const UNKNOWN_CELL: Cell = { unread: null, state: 'unknown' };
 class Model {
   readonly cells = new Map<string, Map<number, Cell>>(PERSONAS.map((persona) => [persona, new Map()]));
   /** What the facts of this process say; null: not joined. */
-  picture = new Map<string, Cell | null>(PERSONAS.map((persona) => [persona, null]));
+  lastCells = new Map<string, Cell | null>(PERSONAS.map((persona) => [persona, null]));
   heard = new Set<string>();
   now = START;
 
   stamp(): void {
     for (const persona of PERSONAS) {
-      const cell = this.heard.has(persona) ? this.picture.get(persona) : null;
+      const cell = this.heard.has(persona) ? this.lastCells.get(persona) : null;
       this.cells.get(persona)?.set(this.now, cell ?? UNKNOWN_CELL);
     }
   }
@@ -168,7 +168,7 @@ const FAULT = new Fault('refused', 'refused', { is: 'source', key: 'hive' });
 
 async function obey(command: Command, model: Model, real: Real): Promise<void> {
   const set = (of: string, cell: Cell | null): void => {
-    model.picture.set(of, cell);
+    model.lastCells.set(of, cell);
     model.heard.add(of);
     model.stamp();
   };
@@ -193,22 +193,22 @@ async function obey(command: Command, model: Model, real: Real): Promise<void> {
       real.stop(command.is, model.now);
       model.jump(command.units);
       model.heard.clear();
-      for (const of of PERSONAS) model.picture.set(of, null);
+      for (const of of PERSONAS) model.lastCells.set(of, null);
       model.stamp();
       return real.start(model.now);
     case 'join':
       real.hear(command.persona, model.now, { is: 'joined' });
-      if (model.picture.get(command.persona) === null) model.picture.set(command.persona, UNKNOWN_CELL);
+      if (model.lastCells.get(command.persona) === null) model.lastCells.set(command.persona, UNKNOWN_CELL);
       return;
     case 'leave':
       real.hear(command.persona, model.now, { is: 'left' });
-      model.picture.set(command.persona, null);
+      model.lastCells.set(command.persona, null);
       model.heard.delete(command.persona);
       return model.stamp();
     default:
       break;
   }
-  const before = model.picture.get(command.persona) ?? null;
+  const before = model.lastCells.get(command.persona) ?? null;
   switch (command.is) {
     case 'look': {
       real.hear(command.persona, model.now, {

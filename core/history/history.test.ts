@@ -33,7 +33,7 @@ interface Run extends Disposable {
   advance(ms: number): Promise<void>;
   step(ms: number): void;
   joined(...personas: string[]): void;
-  looked(persona: string, unread: number): void;
+  polled(persona: string, unread: number): void;
   failed(persona: string, is: 'failing' | 'down', key?: string): void;
   hear(fact: HistoryFact): void;
 }
@@ -60,7 +60,7 @@ function start(path: string, at = START, keepDays = 30): Run {
     joined: (...personas) => {
       for (const persona of personas) history.hear({ is: 'joined', at: now(), persona });
     },
-    looked: (persona, unread) =>
+    polled: (persona, unread) =>
       history.hear({
         is: 'polled',
         at: now(),
@@ -70,10 +70,10 @@ function start(path: string, at = START, keepDays = 30): Run {
         urgent: exactly(0),
       }),
     failed: (persona, is, key = 'hive') => {
-      const reach: Health =
+      const health: Health =
         is === 'down' ? { is, since: now(), failures: 3, why: 'refused' } : { is, failures: 1, why: 'refused' };
       const fault = new Fault('refused', `connect to ${key} was refused`, { is: 'source', key });
-      history.hear({ is: 'failed', at: now(), persona, health: reach, fault });
+      history.hear({ is: 'failed', at: now(), persona, health, fault });
     },
     hear: (fact) => history.hear(fact),
     [Symbol.dispose]: () => {
@@ -116,14 +116,14 @@ describe('levels and states', () => {
     {
       using run = start(path);
       run.joined('ada');
-      run.looked('ada', 3);
+      run.polled('ada', 3);
       for (let i = 0; i < 20; i += 1) {
         await run.advance(MINUTE);
-        run.looked('ada', 3);
+        run.polled('ada', 3);
       }
       run.hear({ is: 'counted', at: run.now(), persona: 'ada', unread: UNKNOWN, urgent: UNKNOWN });
       await run.advance(MINUTE);
-      run.looked('ada', 0);
+      run.polled('ada', 0);
       await run.advance(MINUTE);
       assert.deepEqual(numbers(run, 'ada'), [null, 3, null, 0]);
       assert.deepEqual(spans(run, 'ada'), ['unknown 38', 'up 22']);
@@ -134,7 +134,7 @@ describe('levels and states', () => {
   test('a persona that failed and went down shows both, and no number from its outage on', async () => {
     using run = start(freshPath());
     run.joined('ada');
-    run.looked('ada', 3);
+    run.polled('ada', 3);
     await run.advance(10 * MINUTE);
     run.failed('ada', 'failing');
     await run.advance(2 * MINUTE);
@@ -142,7 +142,7 @@ describe('levels and states', () => {
     await run.advance(MINUTE);
     run.failed('ada', 'down');
     await run.advance(7 * MINUTE);
-    run.looked('ada', 4);
+    run.polled('ada', 4);
     await run.advance(MINUTE);
     assert.deepEqual(spans(run, 'ada'), ['unknown 39', 'up 10', 'failing 2', 'down 8', 'up 1']);
     assert.deepEqual(numbers(run, 'ada'), [null, 3, null, 4]);
@@ -150,22 +150,22 @@ describe('levels and states', () => {
 
   test('facts of who has not joined, or has left, leave no trace', () => {
     using run = start(freshPath());
-    run.looked('bo', 1);
+    run.polled('bo', 1);
     assert.equal(run.history.findPersona('bo', 1), null);
     run.joined('bo');
-    run.looked('bo', 1);
+    run.polled('bo', 1);
     run.hear({ is: 'left', at: run.now(), persona: 'bo' });
-    run.looked('bo', 2);
+    run.polled('bo', 2);
     assert.deepEqual(numbers(run, 'bo'), [null]);
   });
 
   test('the borders of slots stand still, the worst state of a slot and its last known number are shown', async () => {
     using run = start(freshPath(), Math.ceil(START / (16 * MINUTE)) * 16 * MINUTE);
     run.joined('ada', 'bo');
-    run.looked('ada', 3);
+    run.polled('ada', 3);
     await run.advance(5 * MINUTE);
     run.failed('ada', 'failing');
-    run.looked('ada', 5);
+    run.polled('ada', 5);
     await run.advance(10 * MINUTE);
     const first = run.history.overview(24);
     await run.advance(MINUTE);
@@ -184,7 +184,7 @@ describe('levels and states', () => {
     using run = start(freshPath());
     run.joined('ada');
     for (let n = 0; n < 3000; n += 1) {
-      run.looked('ada', n);
+      run.polled('ada', n);
       await run.advance(1000);
     }
     const { points, states } = run.history.findPersona('ada', 1) ?? { points: [], states: [] };
@@ -203,13 +203,13 @@ describe('time that nobody watched is unknown', () => {
     {
       using run = start(path);
       run.joined('ada');
-      run.looked('ada', 3);
+      run.polled('ada', 3);
       await run.advance(10 * MINUTE);
     }
     using next = start(path, START + 20 * MINUTE);
     next.joined('ada');
     assert.deepEqual(spans(next, 'ada'), ['unknown 40', 'up 10', 'unknown 10']);
-    next.looked('ada', 3);
+    next.polled('ada', 3);
     await next.advance(5 * MINUTE);
     assert.deepEqual(spans(next, 'ada'), ['unknown 35', 'up 10', 'unknown 10', 'up 5']);
     assert.deepEqual(numbers(next, 'ada'), [null, 3, null, 3]);
@@ -219,7 +219,7 @@ describe('time that nobody watched is unknown', () => {
     const path = freshPath();
     using crashed = start(path);
     crashed.joined('ada');
-    crashed.looked('ada', 3);
+    crashed.polled('ada', 3);
     await crashed.advance(10 * MINUTE + 30_000); // the beats are each minute
     using next = start(path, START + 40 * MINUTE);
     assert.deepEqual(spans(next, 'ada'), ['unknown 20', 'up 10', 'unknown 30']);
@@ -229,12 +229,12 @@ describe('time that nobody watched is unknown', () => {
   test('asleep: until the first fact after it, also when that says what was known before', async () => {
     using run = start(freshPath());
     run.joined('ada', 'bo');
-    run.looked('ada', 3);
-    run.looked('bo', 1);
+    run.polled('ada', 3);
+    run.polled('bo', 1);
     await run.advance(10 * MINUTE);
     run.step(20 * MINUTE);
     await run.advance(MINUTE);
-    run.looked('ada', 3);
+    run.polled('ada', 3);
     await run.advance(4 * MINUTE);
     assert.deepEqual(spans(run, 'ada'), ['unknown 25', 'up 10', 'unknown 21', 'up 4']);
     assert.deepEqual(spans(run, 'bo'), ['unknown 25', 'up 10', 'unknown 25']);
@@ -248,17 +248,17 @@ describe('a clock that was set back', () => {
   test('what is lived through again replaces what stood there, and nothing stands behind now', async () => {
     using run = start(freshPath());
     run.joined('ada');
-    run.looked('ada', 1);
+    run.polled('ada', 1);
     await run.advance(10 * MINUTE);
-    run.looked('ada', 2);
+    run.polled('ada', 2);
     await run.advance(20 * MINUTE);
-    run.looked('ada', 3);
+    run.polled('ada', 3);
     await run.advance(5 * MINUTE);
     run.step(-30 * MINUTE); // now it is 5 minutes after the start again
     await run.advance(MINUTE);
     assert.deepEqual(numbers(run, 'ada'), [null, 1, 3]);
     await run.advance(10 * MINUTE);
-    run.looked('ada', 4);
+    run.polled('ada', 4);
     await run.advance(30 * MINUTE); // past the points of the first time
     assert.deepEqual(numbers(run, 'ada'), [null, 1, 3, 4]);
     assert.deepEqual(spans(run, 'ada'), ['unknown 14', 'up 46']);
@@ -269,16 +269,16 @@ describe('a clock that was set back', () => {
     {
       using run = start(path);
       run.joined('ada');
-      run.looked('ada', 1);
+      run.polled('ada', 1);
       await run.advance(30 * MINUTE);
-      run.looked('ada', 2);
+      run.polled('ada', 2);
       await run.advance(10 * MINUTE);
     }
     using next = start(path, START + 10 * MINUTE);
     next.joined('ada');
     assert.deepEqual(numbers(next, 'ada'), [null, 1, null]);
     await next.advance(5 * MINUTE);
-    next.looked('ada', 7);
+    next.polled('ada', 7);
     await next.advance(30 * MINUTE);
     assert.deepEqual(numbers(next, 'ada'), [null, 1, null, 7]);
   });
@@ -287,14 +287,14 @@ describe('a clock that was set back', () => {
     const path = freshPath();
     using run = start(path);
     run.joined('ada');
-    run.looked('ada', 1);
+    run.polled('ada', 1);
     run.step(-500);
-    run.looked('ada', 2);
+    run.polled('ada', 2);
     assert.equal(rowsIn(path), 0, 'nothing is written in haste');
     for (let i = 0; i < 100; i += 1) {
       await run.advance(1000);
       run.step(-200);
-      run.looked('ada', i % 2);
+      run.polled('ada', i % 2);
     }
     const { points = [] } = run.history.findPersona('ada', 1) ?? {};
     assert.equal(points.length, 102);
@@ -318,9 +318,9 @@ describe('outages', () => {
     run.failed('ada', 'down');
     assert.deepEqual(alerts(run), ['cy alone cy open', 'hive ada+bo open']);
     await run.advance(10_000);
-    run.looked('ada', 1);
+    run.polled('ada', 1);
     await run.advance(5000);
-    run.looked('bo', 1);
+    run.polled('bo', 1);
     run.hear({ is: 'left', at: run.now(), persona: 'cy' });
     assert.deepEqual(alerts(run), ['cy alone cy 15 s', 'hive ada+bo 25 s']);
     run.failed('ada', 'down');
@@ -338,7 +338,7 @@ describe('outages', () => {
     run.hear({ is: 'published', at: run.now(), persona: 'bo', fault: full });
     run.hear({ is: 'source', at: run.now(), source: 'kijito', fault: gone });
     await run.advance(1000);
-    run.looked('ada', 1); // it can be read, and its events wait all the same
+    run.polled('ada', 1); // it can be read, and its events wait all the same
     run.hear({ is: 'delivered', at: run.now(), persona: 'ada' });
     assert.deepEqual(alerts(run), ['kijito  open', 'disk ada+bo open']);
     await run.advance(1000);
@@ -368,10 +368,10 @@ describe('outages', () => {
     next.failed('ada', 'failing', 'one');
     assert.deepEqual(alerts(next), ['two bo open', 'one ada open']);
     next.failed('ada', 'down', 'one');
-    next.looked('bo', 0);
+    next.polled('bo', 0);
     assert.deepEqual(alerts(next), ['two bo 600 s', 'one ada open']);
     await next.advance(20 * MINUTE);
-    next.looked('ada', 0);
+    next.polled('ada', 0);
     assert.deepEqual(alerts(next), ['two bo 600 s', 'one ada 1800 s']);
   });
 
@@ -397,7 +397,7 @@ describe('outages', () => {
     run.failed('ada', 'down');
     await run.advance(MINUTE);
     run.step(-HOUR);
-    run.looked('ada', 1);
+    run.polled('ada', 1);
     assert.deepEqual(alerts(run), ['hive ada 0 s']);
   });
 });
@@ -409,7 +409,7 @@ describe('the database', () => {
     const many = Array.from({ length: 1000 }, (_, i) => `p${i}`);
     run.joined(...many);
     const before = rowsIn(path);
-    for (const persona of many) run.looked(persona, 1);
+    for (const persona of many) run.polled(persona, 1);
     for (const persona of many) run.failed(persona, 'down');
     await run.advance(2999);
     assert.equal(rowsIn(path), before);
@@ -461,7 +461,7 @@ describe('the database', () => {
       make(path);
       using run = start(path);
       run.joined('ada');
-      run.looked('ada', 3);
+      run.polled('ada', 3);
       assert.deepEqual(numbers(run, 'ada'), [null, 3]);
       assert.equal(run.lines.length, 1, run.lines.join('\n'));
       assert.match(run.lines[0] ?? '', /history begins anew, what was there is .*\.set-aside now: /);
@@ -476,7 +476,7 @@ describe('the database', () => {
       using run = start(path);
       run.joined('ada');
       for (let n = 0; n < 2000; n += 1) {
-        run.looked('ada', n);
+        run.polled('ada', n);
         await run.advance(500);
       }
     }
@@ -515,14 +515,14 @@ describe('the database', () => {
     const path = freshPath();
     using run = start(path);
     run.joined('ada');
-    run.looked('ada', 1);
+    run.polled('ada', 1);
     await run.advance(10 * MINUTE);
     const other = openDatabase(path);
     other.exec('BEGIN IMMEDIATE');
     await run.advance(MINUTE);
     run.failed('ada', 'down');
     await run.advance(MINUTE);
-    run.looked('ada', 2);
+    run.polled('ada', 2);
     await run.advance(8 * MINUTE);
     assert.throws(() => run.history.overview(24), Fault);
     other.exec('ROLLBACK');
@@ -542,7 +542,7 @@ describe('the database', () => {
     fs.writeFileSync(join(path, '..', 'file'), '');
     using run = start(join(path, '..', 'file', 'history.sqlite'));
     run.joined('ada');
-    run.looked('ada', 1);
+    run.polled('ada', 1);
     await run.advance(10 * MINUTE);
     assert.throws(() => run.history.alerts(1), Fault);
     assert.equal(run.lines.length, 1, run.lines.join('\n'));
@@ -553,12 +553,12 @@ describe('the database', () => {
     {
       using run = start(path);
       run.joined('ada', 'bo', 'gone');
-      run.looked('bo', 7);
-      run.looked('gone', 1);
+      run.polled('bo', 7);
+      run.polled('gone', 1);
       run.failed('gone', 'down');
       run.hear({ is: 'left', at: run.now(), persona: 'gone' });
       for (let n = 0; n < 1200; n += 1) {
-        run.looked('ada', n);
+        run.polled('ada', n);
         await run.advance(1000);
       }
       assert.ok(rowsIn(path) >= 1200);
@@ -578,7 +578,7 @@ describe('the database', () => {
     const path = freshPath();
     using run = start(path, START, 1);
     run.joined('ada');
-    run.looked('ada', 5);
+    run.polled('ada', 5);
     for (let i = 0; i < 48; i += 1) await run.advance(HOUR);
     assert.deepEqual(numbers(run, 'ada', 24), [5]);
     assert.deepEqual(spans(run, 'ada', 24), ['up 1440']);

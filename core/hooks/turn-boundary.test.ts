@@ -188,7 +188,7 @@ const calls = fc.array(
   { maxLength: 60 },
 );
 
-interface Told {
+interface DrivenDaemon {
   readonly call: { readonly event: HookEvent; readonly lacks: string | null };
   readonly move: HookMove;
   readonly now: number;
@@ -197,18 +197,18 @@ interface Told {
 function played(
   asked: typeof calls extends fc.Arbitrary<infer T> ? T : never,
   words: Partial<HookTurn>,
-): readonly Told[] {
+): readonly DrivenDaemon[] {
   const harness = findHarness('claude', null);
   assert.ok(harness !== null);
   let pacing = AT_REST;
   let now = 0;
   return asked.map((call) => {
     now += call.passes;
-    const said = turn({ event: call.event, stopHookActive: call.stopHookActive, ...words });
-    pacing = advancePacing(pacing, said);
+    const output = turn({ event: call.event, stopHookActive: call.stopHookActive, ...words });
+    pacing = advancePacing(pacing, output);
     const { event, pending, waiting, delivery } = call;
     const gates = { lacks: call.lacks, warnings: [] };
-    const carries = harness.carries(said);
+    const carries = harness.carries(output);
     const move = decideMove(moment({ event, carries, gates, pending, waiting, pacing, delivery, now }));
     if (event === 'Stop' && move.is === 'block') pacing = recordBlock(pacing, now);
     else if (event === 'Stop' && move.is !== 'allow') pacing = { ...recordContinue(pacing, now), rung: waiting };

@@ -197,7 +197,7 @@ function check(rig: Rig, reference: InboxReference, now: number): void {
 }
 
 /** What watchers and the board see; it looks first, as the tray process does, and so clears what expired. */
-function look(rig: Rig, reference: InboxReference, now: number, cursor: number): void {
+function poll(rig: Rig, reference: InboxReference, now: number, cursor: number): void {
   rig.hive.changedElsewhere();
   reference.sweep(now);
   const levels = reference.levels();
@@ -295,7 +295,7 @@ test('inbox-gates 8.13e: whatever happens, and whoever does it, each persona has
             const shown = one.shown === 'all' ? ids : ids.filter((_, i) => one.shown === 'odd' && i % 2 === 1);
             if (one.shown === 'none') items.release(lease);
             else items.markDelivered(lease, shown);
-            reference.settle(lease.persona, name, ids, shown, now);
+            reference.acknowledge(lease.persona, name, ids, shown, now);
             break;
           }
           case 'read': {
@@ -325,7 +325,7 @@ test('inbox-gates 8.13e: whatever happens, and whoever does it, each persona has
             break;
           case 'look':
             await null; // what was known in this turn is forgotten
-            look(rig, reference, now, one.cursor);
+            poll(rig, reference, now, one.cursor);
         }
         check(rig, reference, now);
       }

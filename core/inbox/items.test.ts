@@ -166,8 +166,8 @@ describe('what is pushed', () => {
       assert.throws(() => items.push([item({ dedupKey })]), { code: 'usage', message: /must not begin with hivebar:/ });
     }
     items.push([item({ dedupKey: 'decision:1', content: 'Chosen: deploy', type: 'decision', source: 'operator' })]);
-    const { dedupKey: _, to: __, ...said } = item({ type: 'decision', source: 'operator', content: 'Chosen: hold' });
-    const own = { ...said, persona: 'ada', key: 'decision:1' };
+    const { dedupKey: _, to: __, ...fields } = item({ type: 'decision', source: 'operator', content: 'Chosen: hold' });
+    const own = { ...fields, persona: 'ada', key: 'decision:1' };
     assert.deepEqual(items.pushOwn(own), { id: 2, dedupKey: 'hivebar:decision:1', isNew: true });
     assert.equal(items.pushOwn(own).isNew, false, 'the same again, as after a crash');
     assert.throws(() => items.pushOwn({ ...own, content: 'Chosen: deploy' }), {
@@ -535,14 +535,14 @@ test('inbox-gates 8.10a: two processes that drain one persona take 2,400 items, 
   for (const child of children) child.stdin?.write('go\n');
   for (let from = 1800; from < 2200; from += 200) items.push(batch(from)); // half of it is there already
   await closed;
-  const taken = printed.map((lines) => lines.join('').split('\n').slice(1, -1).map(Number));
+  const accepted = printed.map((lines) => lines.join('').split('\n').slice(1, -1).map(Number));
   // What came after both had found nothing more is left for a last one.
   const rest = items.lease({ ...ask, most: 10_000 });
   items.markDelivered(rest, idsOf(rest.items));
-  const all = [...taken.flat(), ...idsOf(rest.items)];
+  const all = [...accepted.flat(), ...idsOf(rest.items)];
   assert.ok(
-    taken.every((ids) => ids.length >= 17), // the lease that each took before the start
-    `both took part: ${taken.map((ids) => ids.length)}`,
+    accepted.every((ids) => ids.length >= 17), // the lease that each took before the start
+    `both took part: ${accepted.map((ids) => ids.length)}`,
   );
   assert.deepEqual([all.length, new Set(all).size], [2400, 2400]);
   assert.deepEqual(items.pending('ada', null), [0, 0, 0, 0, 0]);

@@ -74,17 +74,17 @@ describe('a notice', () => {
     using theirs = openMail(path);
     send(ours, 'cy');
     using book = bookOn(ours);
-    const told: string[] = [];
-    using _ = book.listen((persona) => told.push(persona));
+    const reported: string[] = [];
+    using _ = book.listen((persona) => reported.push(persona));
     send(ours, 'ada');
     send(theirs, 'bo', { urgent: true });
     send(theirs, 'ada');
     send(ours, 'ada');
     read(theirs, 'cy');
     assert.deepEqual([...book.notice(nobodyFirst)].sort(), ['ada', 'bo', 'cy']);
-    assert.deepEqual(told.sort(), ['ada', 'bo', 'cy']);
+    assert.deepEqual(reported.sort(), ['ada', 'bo', 'cy']);
     assert.deepEqual(book.notice(nobodyFirst), []);
-    assert.equal(told.length, 3);
+    assert.equal(reported.length, 3);
   });
 
   test('tells nothing of what changed before the book was opened', () => {
@@ -496,8 +496,8 @@ test('whatever is sent, read or deleted, here or elsewhere, counts are those of 
       using ours = quick(path);
       using theirs = quick(path);
       using book = bookOn(ours);
-      const told: string[] = [];
-      using _ = book.listen((persona) => told.push(persona));
+      const reported: string[] = [];
+      using _ = book.listen((persona) => reported.push(persona));
       const changed = new Set<string>();
       for (const one of acts) {
         switch (one.is) {
@@ -517,10 +517,10 @@ test('whatever is sent, read or deleted, here or elsewhere, counts are those of 
             assert.deepEqual(shown(book), counted(plainly(ours)));
             break;
           case 'notice': {
-            told.length = 0;
+            reported.length = 0;
             const names = book.notice(nobodyFirst);
             assert.deepEqual([...names].sort(), [...changed].sort());
-            assert.deepEqual(told, names);
+            assert.deepEqual(reported, names);
             changed.clear();
           }
         }

@@ -583,8 +583,8 @@ describe('hints', () => {
 
   test('A2 given mail that is too old, what is deleted is said: how much, how much of it unread, oldest and newest', () => {
     let now = Date.UTC(2026, 0, 1);
-    const said: string[] = [];
-    const say = (level: string) => (line: string) => said.push(`${level}: ${line}`);
+    const output: string[] = [];
+    const say = (level: string) => (line: string) => output.push(`${level}: ${line}`);
     const log = { info: say('info'), warn: say('warn'), error: say('error') };
     using inbox = hive({ clock: { ...realClock, now: () => now }, log });
     inbox.sendNow(mail('ada'));
@@ -595,11 +595,11 @@ describe('hints', () => {
     now += MAIL_RETENTION_MS + 1;
     inbox.sendNow(mail('ada'));
     assert.equal(inbox.reap(now - MAIL_RETENTION_MS), 3);
-    assert.deepEqual(said, [
+    assert.deepEqual(output, [
       'warn: retention deletes 3 messages whose time is over, 2 of them unread; ' +
         'the oldest was made 2026-01-01T00:00:00.000000+00:00, the newest 2026-01-02T00:00:00.000000+00:00',
     ]);
     assert.equal(inbox.reap(now - MAIL_RETENTION_MS), 0);
-    assert.equal(said.length, 1);
+    assert.equal(output.length, 1);
   });
 });

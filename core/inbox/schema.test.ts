@@ -82,8 +82,8 @@ test('C1 given a database of version 2, a key that somebody planted among those 
       [2, 'k', null, 's1', 3],
     ],
   );
-  const said = { type: 'decision', source: 'operator', content: 'x', priority: 1, session: null } as const;
-  const own = { ...said, persona: 'ada', key: 'decision:1', created: START, expires: null };
+  const fields = { type: 'decision', source: 'operator', content: 'x', priority: 1, session: null } as const;
+  const own = { ...fields, persona: 'ada', key: 'decision:1', created: START, expires: null };
   assert.equal(items.pushOwn(own).isNew, true);
 });
 

@@ -94,14 +94,14 @@ describe('the control socket of a daemon', () => {
     ['a line over 16 KiB', (token) => line(token, { verb: 'shutdown', pad: 'x'.repeat(LONGEST_LINE) })],
     ['16 KiB without an end', () => 'x'.repeat(LONGEST_LINE + 1)],
   ];
-  for (const [what, said] of strangers) {
+  for (const [what, fields] of strangers) {
     test(`is closed on ${what}, without a byte when it is the first thing said`, async () => {
       using at = scratch();
       const { handlers, calls } = notingHandlers();
       await using link = await linkIn(at.dir, handlers);
       const token = tokenOf(at.dir);
       using first = wireTo(link.places.socket);
-      first.say(said(token));
+      first.say(fields(token));
       await first.over();
       assert.equal(first.text(), '');
       assert.deepEqual(calls, ['ipc_auth_failed']);
@@ -111,7 +111,7 @@ describe('the control socket of a daemon', () => {
       await known.lines(1);
       // Who has shown the token may leave it out; a wrong one is none.
       const isNothing = what === 'no token';
-      known.say(isNothing ? line('x', { verb: 'shutdown' }) : said(token));
+      known.say(isNothing ? line('x', { verb: 'shutdown' }) : fields(token));
       await known.over();
       assert.deepEqual(
         (await known.lines(2)).map(({ ok, error }) => error ?? ok),
@@ -333,14 +333,14 @@ describe('asking a daemon', () => {
       ['{"ok":false,"error":"unknown_verb","message":"no"}\n', { is: 'refused', error: 'unknown_verb', message: 'no' }],
       ['x'.repeat(1024 * 1024 + 1), { is: 'bad-answer' }],
     ];
-    for (const [said, wanted, ms] of cases) {
+    for (const [fields, wanted, ms] of cases) {
       const server = createServer((peer) => {
         peer.on('error', () => {}); // the one who asks has had enough
-        peer.once('data', () => (said === null ? peer.resume() : peer.end(said)));
+        peer.once('data', () => (fields === null ? peer.resume() : peer.end(fields)));
       });
       server.listen(places.socket);
       await once(server, 'listening');
-      assert.deepEqual(await ask(ms), wanted, String(said).slice(0, 40));
+      assert.deepEqual(await ask(ms), wanted, String(fields).slice(0, 40));
       server.close();
       await once(server, 'close');
     }

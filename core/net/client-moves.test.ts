@@ -33,7 +33,7 @@ async function outcome(client: HttpClient): Promise<FaultCode | 'answered'> {
 }
 
 /** What the end of a connection needs to arrive. */
-async function settled(client: HttpClient): Promise<FaultCode | 'answered'> {
+async function waitForOutcome(client: HttpClient): Promise<FaultCode | 'answered'> {
   let last = await outcome(client);
   for (let n = 0; n < 5 && last === 'broken'; n += 1) last = await outcome(client);
   return last;
@@ -45,12 +45,12 @@ test('trap f: a server that moved to another address is found there, without a n
   await using client = clientOf(hive, async () => [address]);
   assert.equal(await outcome(client), 'answered');
   await hive.move('127.0.0.2');
-  assert.equal(await settled(client), 'refused', 'DNS still says the old address');
+  assert.equal(await waitForOutcome(client), 'refused', 'DNS still says the old address');
   address = '127.0.0.2';
   assert.equal(await outcome(client), 'answered');
   await hive.move('127.0.0.1');
   address = '127.0.0.1';
-  assert.equal(await settled(client), 'answered');
+  assert.equal(await waitForOutcome(client), 'answered');
 });
 
 test('trap f: an old server that went silent holds one request up to its deadline, and the next finds the new address', async () => {

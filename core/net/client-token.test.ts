@@ -111,7 +111,7 @@ test('a hundred refusals at once read the file once, and none of them asks twice
   later(1000);
   const before = hive.requests.length;
   const all = await Promise.all(Array.from({ length: 100 }, outcome));
-  assert.ok(all.every((said) => said.startsWith('unauthorized')));
+  assert.ok(all.every((output) => output.startsWith('unauthorized')));
   assert.equal(hive.requests.length - before, 100);
   files.write('token', 's3cret2');
   assert.match(await outcome(), /^unauthorized/, 'read within this second already');

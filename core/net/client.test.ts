@@ -437,13 +437,13 @@ test('S14: proxy variables are not read: the recorder behind them sees nothing (
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let said = '';
+  let output = '';
   child.stdout.on('data', (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   await once(child, 'close');
   recorder.close();
-  assert.equal(said.trim(), '200');
+  assert.equal(output.trim(), '200');
   assert.equal(hive.asked('personas').length, 1);
   assert.equal(recorded, 0);
 });

@@ -164,11 +164,11 @@ test('D11: proxy variables change nothing where a proxy is configured', async ()
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let said = '';
+  let output = '';
   child.stdout.on('data', (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   await once(child, 'close');
   recorder.close();
-  assert.deepEqual([said.trim(), recorded, proxy.connects], ['200', 0, ['hive.test:80']]);
+  assert.deepEqual([output.trim(), recorded, proxy.connects], ['200', 0, ['hive.test:80']]);
 });

@@ -304,19 +304,19 @@ describe('a service while it is needed', () => {
 test('a wait looks at once and then in its interval, and ends with its signal', async () => {
   const { clock } = rig();
   const stop = new AbortController();
-  let looks = 0;
+  let polls = 0;
   const isDone = (): boolean => {
-    looks += 1;
-    return looks === 3;
+    polls += 1;
+    return polls === 3;
   };
   let isOver = false;
   const over = waitUntil(isDone, 1000, clock, stop.signal).then(() => {
     isOver = true;
   });
   await clock.advance(1999);
-  assert.deepEqual([looks, isOver], [2, false]);
+  assert.deepEqual([polls, isOver], [2, false]);
   await clock.advance(1);
-  assert.deepEqual([looks, isOver], [3, true]);
+  assert.deepEqual([polls, isOver], [3, true]);
   await over;
   const never = waitUntil(() => false, 1000, clock, stop.signal);
   stop.abort();

@@ -51,33 +51,33 @@ test('the command runs once an event, one after the other, in order', async () =
 });
 
 test('trap 1: exit 0 is the acknowledgement, trap 2: the batch stops at the first failure, which names code, event and last words', async () => {
-  const said: string[] = [];
+  const output: string[] = [];
   const sink = sinkOf(
     'echo $KIJITOMON_ID >> "$OUT"; echo why >&2; test $KIJITOMON_ID -ne 2 || exit 3',
     realSpawn,
-    (l) => said.push(l),
+    (l) => output.push(l),
   );
   for (let round = 0; round < 2; round += 1) {
-    const taken = await sink.take([mail(1), mail(2), mail(3)], null, never);
-    assert.ok(taken.is === 'stopped' && taken.count === 1);
-    assert.equal(taken.fault.code, 'exec-failed');
-    assert.match(taken.fault.message, /exit 3 for ada:new:2 \(why\)/);
+    const ack = await sink.take([mail(1), mail(2), mail(3)], null, never);
+    assert.ok(ack.is === 'stopped' && ack.count === 1);
+    assert.equal(ack.fault.code, 'exec-failed');
+    assert.match(ack.fault.message, /exit 3 for ada:new:2 \(why\)/);
   }
   assert.equal(out(), '1\n2\n1\n2\n');
-  assert.equal(said.length, 1, 'the same failure again is not said again');
+  assert.equal(output.length, 1, 'the same failure again is not said again');
 });
 
 test('trap 9: a command that keeps failing is told once, whatever it says each time, and once more after it succeeded', async () => {
-  const said: string[] = [];
+  const output: string[] = [];
   const command = 'echo $KIJITOMON_ID at $$ >&2; test ! -e "$OUT" && exit 3; true';
-  const sink = sinkOf(command, realSpawn, (line) => said.push(line));
+  const sink = sinkOf(command, realSpawn, (line) => output.push(line));
   for (const id of [1, 1, 2]) await sink.take([mail(id)], null, never);
-  assert.equal(said.length, 1, said.join('\n'));
+  assert.equal(output.length, 1, output.join('\n'));
   fs.writeFileSync(join(dir, 'out'), '');
   assert.deepEqual(await sink.take([mail(1)], null, never), { is: 'all' });
   fs.rmSync(join(dir, 'out'));
   await sink.take([mail(2)], null, never);
-  assert.equal(said.length, 2, said.join('\n'));
+  assert.equal(output.length, 2, output.join('\n'));
 });
 
 test('text of a message reaches the command as it is and is never run', async () => {
@@ -103,8 +103,8 @@ test('the token is not in the environment of the command', async () => {
 
 test('D9: at the time limit the command and its children are killed', async () => {
   const sink = sinkOf('(sleep 0.6; echo child >> "$OUT") & sleep 30', hasty(150));
-  const taken = await sink.take([mail(1)], null, never);
-  assert.ok(taken.is === 'stopped' && taken.fault.code === 'exec-timeout', JSON.stringify(taken));
+  const ack = await sink.take([mail(1)], null, never);
+  assert.ok(ack.is === 'stopped' && ack.fault.code === 'exec-timeout', JSON.stringify(ack));
   await wait(800);
   assert.equal(out(), '');
 });
@@ -126,8 +126,8 @@ test('an abort ends the running command and starts no further one', async () => 
   const taking = sinkOf('echo $KIJITOMON_ID >> "$OUT"; sleep 30').take([mail(1), mail(2)], null, stop.signal);
   while (out() === '') await wait(5);
   stop.abort();
-  const taken = await taking;
-  assert.ok(taken.is === 'stopped' && taken.count === 0);
+  const ack = await taking;
+  assert.ok(ack.is === 'stopped' && ack.count === 0);
   assert.equal(out(), '1\n');
   const after = await sinkOf('echo $KIJITOMON_ID >> "$OUT"').take([mail(3)], null, stop.signal);
   assert.ok(after.is === 'stopped' && after.count === 0);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { needs } from '../../test/kit/require.ts';
-import { stillClocks, takenLine } from '../../test/kit/still-clocks.ts';
+import { formatTakeLine, stillClocks } from '../../test/kit/still-clocks.ts';
 import { computeNonce, type Event, parseEventLine, toMailEventId } from '../events/index.ts';
 import { type Clocks, silentLog } from '../ports/index.ts';
 import { createRealDisk } from '../state/index.ts';
@@ -72,14 +72,14 @@ test('what a sink wrote it reports when it is opened again: mail only, also from
   assert.deepEqual(await first.open(), { eventIds: new Set() });
   assert.deepEqual(await first.take([armed, mail(1), mail(2), mail(3), mail(4), mail(5)], null, never), { is: 'all' });
   assert.ok(fs.existsSync(`${path}.1`));
-  fs.appendFileSync(path, takenLine(mail(6)).slice(0, -1));
+  fs.appendFileSync(path, formatTakeLine(mail(6)).slice(0, -1));
 
   const { eventIds } = await sinkAt(path, 1000).open();
   assert.deepEqual(
     [...eventIds],
     [1, 2, 3, 4, 5, 6].map((id) => `ada:new:${id}`),
   );
-  fs.appendFileSync(path, takenLine(mail(7)).slice(0, -20));
+  fs.appendFileSync(path, formatTakeLine(mail(7)).slice(0, -20));
   assert.deepEqual((await sinkAt(path, 1000).open()).eventIds, eventIds, 'none of a torn one');
 });
 
@@ -90,11 +90,11 @@ test('trap 56: a refused file is tried again until the cause is gone; trap 54: a
     make();
     const sink = sinkAt(path);
     assert.deepEqual(await sink.open(), { eventIds: new Set() });
-    const taken = await sink.take([mail(1)], null, never);
-    assert.ok(taken.is === 'stopped' && taken.count === 0 && taken.fault.code === 'unwritable');
+    const ack = await sink.take([mail(1)], null, never);
+    assert.ok(ack.is === 'stopped' && ack.count === 0 && ack.fault.code === 'unwritable');
     fs.rmSync(path);
     assert.deepEqual(await sink.take([mail(1)], null, never), { is: 'all' });
-    assert.equal(fs.readFileSync(path, 'utf8'), takenLine(mail(1)));
+    assert.equal(fs.readFileSync(path, 'utf8'), formatTakeLine(mail(1)));
     fs.rmSync(path);
   }
   assert.equal(fs.readFileSync(victim, 'utf8'), 'untouched');
@@ -172,20 +172,20 @@ test('trap 3: a full disk: whole lines that fit are kept, nothing is torn, and i
     const sink = sinkAt(where);
     await sink.open();
     const events = Array.from({ length: 100 }, (_, n) => mail(n + 1, 'x'.repeat(1000)));
-    const taken = await sink.take(events, null, never);
-    assert.ok(taken.is === 'stopped' && taken.fault.code === 'no-space', JSON.stringify(taken));
-    assert.ok(taken.count > 5 && taken.count < 50, `${taken.count}`);
-    assert.deepEqual(idsOf(fs.readFileSync(where, 'utf8')).length, taken.count);
+    const ack = await sink.take(events, null, never);
+    assert.ok(ack.is === 'stopped' && ack.fault.code === 'no-space', JSON.stringify(ack));
+    assert.ok(ack.count > 5 && ack.count < 50, `${ack.count}`);
+    assert.deepEqual(idsOf(fs.readFileSync(where, 'utf8')).length, ack.count);
 
-    const again = await sink.take(events.slice(taken.count), null, never);
+    const again = await sink.take(events.slice(ack.count), null, never);
     assert.ok(again.is === 'stopped' && again.count === 0);
 
     fs.rmSync(ballast);
-    const rest = events.slice(taken.count, taken.count + 10);
+    const rest = events.slice(ack.count, ack.count + 10);
     assert.deepEqual(await sink.take(rest, null, never), { is: 'all' });
     assert.deepEqual(
       idsOf(fs.readFileSync(where, 'utf8')),
-      Array.from({ length: taken.count + 10 }, (_, n) => n + 1),
+      Array.from({ length: ack.count + 10 }, (_, n) => n + 1),
     );
     await sink[Symbol.asyncDispose]();
   } finally {

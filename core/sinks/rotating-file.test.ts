@@ -27,14 +27,14 @@ const SIZE = Buffer.byteLength(line(1));
 interface Bench {
   readonly files: FakeFiles;
   readonly file: RotatingFile;
-  readonly said: string[];
+  readonly output: string[];
 }
 
 function bench({ files = fakeFiles(), maxBytes = 0, keep = 5 } = {}): Bench {
-  const said: string[] = [];
-  const note = (text: string): void => void said.push(text);
+  const output: string[] = [];
+  const note = (text: string): void => void output.push(text);
   const disk = { files, log: { info: note, warn: note, error: note }, uid: UID };
-  return { files, said, file: createRotatingFile({ disk, path: PATH, maxBytes, keep }) };
+  return { files, output, file: createRotatingFile({ disk, path: PATH, maxBytes, keep }) };
 }
 
 /** The ids in archives and live file, oldest first; every line must be whole, or closed where it was torn. */
@@ -54,13 +54,13 @@ function idsIn(files: FakeFiles): number[] {
 }
 
 /** Offers lines as a watcher does: what was not taken is offered again, in order, until all is in. */
-function deliver(file: RotatingFile, ids: readonly number[], between: (taken: Ack) => void = () => {}): void {
+function deliver(file: RotatingFile, ids: readonly number[], between: (ack: Ack) => void = () => {}): void {
   let rest = ids;
   for (let round = 0; rest.length > 0; round += 1) {
     assert.ok(round < 20, 'never recovers');
-    const taken = file.append(rest.map(line));
-    between(taken);
-    rest = taken.is === 'all' ? [] : rest.slice(taken.count);
+    const ack = file.append(rest.map(line));
+    between(ack);
+    rest = ack.is === 'all' ? [] : rest.slice(ack.count);
   }
 }
 
@@ -95,17 +95,17 @@ describe('appending', () => {
       });
       const acknowledged: number[] = [];
       for (const batch of [[1, 2], [3, 4, 5], [6]]) {
-        const taken = file.append(batch.map(line));
-        acknowledged.push(...batch.slice(0, taken.is === 'all' ? batch.length : taken.count));
-        if (taken.is === 'stopped') break;
+        const ack = file.append(batch.map(line));
+        acknowledged.push(...batch.slice(0, ack.is === 'all' ? batch.length : ack.count));
+        if (ack.is === 'stopped') break;
       }
       files.mishaps(null);
       files.powerCut();
       const after = bench({ files, maxBytes: SIZE * 3, keep: 9 });
       after.file.append([99].map(line));
-      const kept = idsIn(files);
-      for (const id of acknowledged) assert.ok(kept.includes(id), `mail ${id} is lost, power cut at call ${nth}`);
-      assert.equal(kept.at(-1), 99);
+      const saved = idsIn(files);
+      for (const id of acknowledged) assert.ok(saved.includes(id), `mail ${id} is lost, power cut at call ${nth}`);
+      assert.equal(saved.at(-1), 99);
       if (!cut) return;
     }
   });
@@ -146,14 +146,14 @@ describe('one mishap at any call', () => {
         wrote = true;
         return { is: 'writes', bytes: full };
       });
-      const taken = file.append([2, 3, 4].map(line));
+      const ack = file.append([2, 3, 4].map(line));
       const whole = Math.floor(full / SIZE);
-      if (full === SIZE * 3) assert.deepEqual(taken, { is: 'all' });
+      if (full === SIZE * 3) assert.deepEqual(ack, { is: 'all' });
       else {
-        assert.equal(taken.is, 'stopped');
-        if (taken.is === 'stopped') {
-          assert.equal(taken.count, whole, `at byte ${full}`);
-          if (full > 0) assert.equal(taken.fault.code, 'no-space');
+        assert.equal(ack.is, 'stopped');
+        if (ack.is === 'stopped') {
+          assert.equal(ack.count, whole, `at byte ${full}`);
+          if (full > 0) assert.equal(ack.fault.code, 'no-space');
         }
       }
       assert.deepEqual(idsIn(files), [1, 2, 3, 4].slice(0, 1 + whole), `at byte ${full}`);
@@ -185,8 +185,8 @@ describe('one mishap at any call', () => {
     const { files, file } = bench();
     file.append([1].map(line));
     files.mishaps((call) => (call.name === 'fdatasync' ? { is: 'fails', code: 'EIO' } : null));
-    const taken = file.append([2, 3].map(line));
-    assert.ok(taken.is === 'stopped' && taken.count === 0);
+    const ack = file.append([2, 3].map(line));
+    assert.ok(ack.is === 'stopped' && ack.count === 0);
     files.mishaps(null);
     deliver(file, [2, 3]);
     assert.deepEqual(idsIn(files), [1, 2, 3]);
@@ -238,17 +238,17 @@ describe('rotation (Kijito contract e)', () => {
   });
 
   test('trap 55: a rotation that keeps failing throws nothing, costs no line and no archive, is said once, and is made up for later', () => {
-    const { files, file, said } = bench({ maxBytes: SIZE, keep: 3 });
+    const { files, file, output } = bench({ maxBytes: SIZE, keep: 3 });
     file.append([1, 2, 3].map(line));
     files.mishaps((call) => (call.name === 'rename' && call.path === PATH ? { is: 'fails', code: 'EPERM' } : null));
     for (const id of [4, 5, 6, 7]) assert.deepEqual(file.append([id].map(line)), { is: 'all' });
     assert.deepEqual(idsIn(files), [2, 3, 4, 5, 6, 7]);
-    assert.equal(said.filter((text) => /cannot be rotated/.test(text)).length, 1);
+    assert.equal(output.filter((text) => /cannot be rotated/.test(text)).length, 1);
     files.mishaps(null);
     file.append([8].map(line));
     assert.deepEqual(idsIn(files), [2, 3, 4, 5, 6, 7, 8]);
     assert.equal(files.text(PATH), '');
-    assert.ok(said.some((text) => /is rotated again/.test(text)));
+    assert.ok(output.some((text) => /is rotated again/.test(text)));
   });
 });
 
@@ -272,18 +272,18 @@ describe('what a file holds already', () => {
 
 describe('a refused file', () => {
   test('trap 9: is said once while it lasts, and that it is over', () => {
-    const { files, file, said } = bench();
+    const { files, file, output } = bench();
     files.symlink(PATH, '/d/elsewhere');
     for (let n = 0; n < 3; n += 1) {
-      const taken = file.append([1].map(line));
-      assert.ok(taken.is === 'stopped' && taken.count === 0 && taken.fault.code === 'unwritable');
-      assert.match(taken.fault.message, /symlink/);
+      const ack = file.append([1].map(line));
+      assert.ok(ack.is === 'stopped' && ack.count === 0 && ack.fault.code === 'unwritable');
+      assert.match(ack.fault.message, /symlink/);
     }
-    assert.equal(said.length, 1);
+    assert.equal(output.length, 1);
     files.unlink(PATH);
     assert.deepEqual(file.append([1].map(line)), { is: 'all' });
-    assert.equal(said.length, 2);
-    assert.match(said[1] ?? '', /takes events again/);
+    assert.equal(output.length, 2);
+    assert.match(output[1] ?? '', /takes events again/);
     assert.equal(files.text('/d/elsewhere'), null);
   });
 
@@ -309,12 +309,12 @@ test('trap 57, D10: a live file that was rotated away, deleted or replaced is op
 });
 
 test('trap 51: the modes of all archives are mended, also of those beyond keep, and of nothing else', () => {
-  const { files, file, said } = bench({ keep: 2 });
+  const { files, file, output } = bench({ keep: 2 });
   for (const name of ['', '.1', '.2', '.7', '.12', '.bak', '.lock', '2']) files.put(PATH + name, '', { mode: 0o644 });
   files.put(`/d/xevents.ada.ndjson`, '', { mode: 0o644 });
   file.tighten();
   for (const name of ['', '.1', '.2', '.7', '.12']) assert.equal(files.lstat(PATH + name)?.mode, 0o600, name);
   for (const name of ['.bak', '.lock', '2']) assert.equal(files.lstat(PATH + name)?.mode, 0o644, name);
-  assert.equal(said.length, 5);
+  assert.equal(output.length, 5);
   assert.equal(files.openDescriptors, 0);
 });

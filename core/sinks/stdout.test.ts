@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { needs } from '../../test/kit/require.ts';
-import { stillClocks, takenLine } from '../../test/kit/still-clocks.ts';
+import { formatTakeLine, stillClocks } from '../../test/kit/still-clocks.ts';
 import { type MailEvent, parseEventLine } from '../events/index.ts';
 import { realClock, silentLog } from '../ports/index.ts';
 import { createStdoutSink } from './stdout.node.ts';
@@ -105,11 +105,11 @@ for (const stdout of ['pipe', 'socket'] as const) {
     );
     // The pipe reader of the shell line sleeps by itself; the socket's reader is this process.
     if (stdout === 'socket') await wait(300);
-    const [text, said] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+    const [text, output] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
     assert.deepEqual(
       idsOf(text),
       Array.from({ length: 100 }, (_, n) => n + 1),
-      said,
+      output,
     );
   });
 
@@ -125,8 +125,8 @@ for (const stdout of ['pipe', 'socket'] as const) {
       'sleep 30',
     );
     assert.ok(child.stderr);
-    const [said] = await once(child.stderr, 'data');
-    assert.equal(String(said), 'stopped 20\n');
+    const [output] = await once(child.stderr, 'data');
+    assert.equal(String(output), 'stopped 20\n');
     child.kill();
   });
 }
@@ -167,9 +167,9 @@ for (const stdout of ['pipe', 'socket'] as const) {
       await once(child.stdout, 'data');
       child.stdout.destroy();
     }
-    const said = await textOf(child.stderr);
-    assert.match(said, /^reader-gone0 reader-gone0 reader-gone0$/m);
-    assert.equal(said.match(/WARN/g)?.length, 1, said);
+    const output = await textOf(child.stderr);
+    assert.match(output, /^reader-gone0 reader-gone0 reader-gone0$/m);
+    assert.equal(output.match(/WARN/g)?.length, 1, output);
   });
 }
 
@@ -179,7 +179,7 @@ test('lines of two watches never mix', async () => {
     await using sink = createStdoutSink({ clock: realClock, clocks: stillClocks, log: silentLog, fd });
     const batches = [1, 4, 7].map((id) => [mail(id), mail(id + 1), mail(id + 2)]);
     await Promise.all(batches.map((batch) => sink.take(batch, null, never)));
-    assert.equal(fs.readFileSync(join(dir, 'out'), 'utf8'), batches.flat().map(takenLine).join(''));
+    assert.equal(fs.readFileSync(join(dir, 'out'), 'utf8'), batches.flat().map(formatTakeLine).join(''));
   } finally {
     fs.closeSync(fd);
   }
@@ -190,8 +190,8 @@ test('a full disk behind stdout is no-space', async (t) => {
   const fd = fs.openSync('/dev/full', 'w');
   try {
     await using sink = createStdoutSink({ clock: realClock, clocks: stillClocks, log: silentLog, fd });
-    const taken = await sink.take([mail(1)], null, never);
-    assert.ok(taken.is === 'stopped' && taken.fault.code === 'no-space' && taken.count === 0);
+    const ack = await sink.take([mail(1)], null, never);
+    assert.ok(ack.is === 'stopped' && ack.fault.code === 'no-space' && ack.count === 0);
   } finally {
     fs.closeSync(fd);
   }

@@ -47,9 +47,9 @@ for (const [ids, indexes] of [
 ] as const) {
   test(`A5 each event is tried once, and only those that failed are lost: ${ids}`, async () => {
     const { sink, tried } = failingAt(ids);
-    const taken = await sink.take(events, null, never);
+    const ack = await sink.take(events, null, never);
     assert.deepEqual(tried, [1, 2, 3, 4]);
-    assert.deepEqual([taken.is, [...(taken.lost?.indexes ?? [])]], ['all', indexes]);
+    assert.deepEqual([ack.is, [...(ack.lost?.indexes ?? [])]], ['all', indexes]);
   });
 }
 

@@ -60,9 +60,9 @@ test('the answer does not depend on the order of the directory', () => {
 });
 
 test('a persona that joins later never takes a path that is in use', () => {
-  const kept = computeStatePaths('/s/hive.json', ['Alice']);
-  assert.equal(kept.get('Alice'), '/s/hive.Alice.json');
-  const more = computeStatePaths('/s/hive.json', ['Alice', 'alice'], kept);
+  const saved = computeStatePaths('/s/hive.json', ['Alice']);
+  assert.equal(saved.get('Alice'), '/s/hive.Alice.json');
+  const more = computeStatePaths('/s/hive.json', ['Alice', 'alice'], saved);
   assert.equal(more.get('Alice'), '/s/hive.Alice.json');
   assert.match(more.get('alice') ?? '', /^\/s\/hive\.alice~[0-9a-f]{6}\.json$/);
 });

@@ -35,8 +35,8 @@ async function python(): Promise<{ child: ChildProcess; answer: string }> {
   const child = spawn('python3', ['-c', FLOCK_HOLDER, `${path}.lock`], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
   assert.ok(child.stdout);
-  const [said] = await once(child.stdout, 'data');
-  return { child, answer: String(said).trim() };
+  const [output] = await once(child.stdout, 'data');
+  return { child, answer: String(output).trim() };
 }
 
 function lockFault(ways?: readonly LockWay[]): Fault {

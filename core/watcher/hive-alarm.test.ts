@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { MINUTE, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
-import { answer, lookOf, RULES, T0 } from '../../test/kit/transcript.ts';
+import { answer, RULES, T0, toPollResult } from '../../test/kit/transcript.ts';
 import type { Fact } from '../board/index.ts';
 import type { Event, HiveAlarmEvent } from '../events/index.ts';
 import { Fault } from '../model/index.ts';
@@ -21,7 +21,8 @@ const FULL: Ack = { is: 'stopped', count: 0, fault: new Fault('no-space', 'full'
 describe('an alarm of the hive, told in one of its streams', () => {
   const armed = (rules: WatcherRules) => {
     const begun = createInitialState(T0, { is: 'resume' }, AT_ONE, EMPTY_TAIL, rules);
-    return answer(step(begun, { at: T0, is: 'polled', pollResult: lookOf(['1'], T0) }, rules), 1, T0, rules).state;
+    return answer(step(begun, { at: T0, is: 'polled', pollResult: toPollResult(['1'], T0) }, rules), 1, T0, rules)
+      .state;
   };
 
   test('it is an alert event of that persona with an id of its own, and moves nothing', () => {
@@ -46,7 +47,7 @@ describe('an alarm of the hive, told in one of its streams', () => {
   function bench() {
     const clock = fakeClock();
     const facts: Fact[] = [];
-    const taken: string[] = [];
+    const ack: string[] = [];
     const world = { mail: ['1'], take: (): Ack | Promise<Ack> => ({ is: 'all' }) };
     const watcher = createWatcher({
       persona: { id: 'ada', address: 'ada', label: 'ada' },
@@ -54,7 +55,7 @@ describe('an alarm of the hive, told in one of its streams', () => {
         id: 'kijito',
         kind: 'kijito-inbox',
         personas: async () => [],
-        poll: async () => lookOf(world.mail, clock.now()),
+        poll: async () => toPollResult(world.mail, clock.now()),
         [Symbol.asyncDispose]: async () => {},
       },
       sink: {
@@ -62,7 +63,7 @@ describe('an alarm of the hive, told in one of its streams', () => {
         open: async () => EMPTY_TAIL,
         async take(events: readonly Event[]) {
           const answered = await world.take();
-          if (answered.is === 'all') taken.push(...events.map((e) => ('reason' in e ? e.reason : e.event)));
+          if (answered.is === 'all') ack.push(...events.map((e) => ('reason' in e ? e.reason : e.event)));
           return answered;
         },
         [Symbol.asyncDispose]: async () => {},
@@ -75,47 +76,47 @@ describe('an alarm of the hive, told in one of its streams', () => {
       settling: () => false,
     });
     const { signal } = new AbortController();
-    const look = () => watcher.poll((run) => run(), signal, signal);
-    return { watcher, world, look, taken, facts, tell: () => watcher.deliverAlarm(ALARM, signal) };
+    const poll = () => watcher.poll((run) => run(), signal, signal);
+    return { watcher, world, poll, ack, facts, tell: () => watcher.deliverAlarm(ALARM, signal) };
   }
 
   test('it waits for armed', async () => {
-    const { look, tell, taken } = bench();
+    const { poll, tell, ack } = bench();
     assert.equal(await tell(), false);
-    await look();
+    await poll();
     assert.equal(await tell(), true);
-    assert.deepEqual(taken, ['armed', 'stranded']);
+    assert.deepEqual(ack, ['armed', 'stranded']);
   });
 
   test('trap 10: a sink that refuses it was not told, and what is held goes first', async () => {
-    const { look, tell, taken, world, watcher, facts } = bench();
-    await look();
+    const { poll, tell, ack, world, watcher, facts } = bench();
+    await poll();
     world.take = () => FULL;
     assert.equal(await tell(), false);
     assert.notEqual(watcher.retryAt, null);
     world.take = () => ({ is: 'all' });
     assert.equal(await tell(), false, 'not past a sink that refuses');
-    await look();
+    await poll();
     assert.deepEqual(
       facts.slice(-2).map(({ is }) => is),
       ['polled', 'delivered'],
       'the board shows nothing as held when nothing is',
     );
     assert.equal(await tell(), true);
-    assert.deepEqual(taken, ['armed', 'stranded']);
+    assert.deepEqual(ack, ['armed', 'stranded']);
   });
 
   test('mail that is on its way to the sink comes before it', async () => {
-    const { look, tell, taken, world } = bench();
-    await look();
+    const { poll, tell, ack, world } = bench();
+    await poll();
     const slow = Promise.withResolvers<Ack>();
     world.mail = ['1', '2'];
     world.take = () => slow.promise;
-    const looking = look();
+    const looking = poll();
     const telling = new Promise((resolve) => setImmediate(resolve)).then(tell);
     setImmediate(() => setImmediate(() => slow.resolve({ is: 'all' })));
     await Promise.all([looking, telling]);
-    assert.deepEqual(taken, ['armed', 'new', 'stranded']);
+    assert.deepEqual(ack, ['armed', 'new', 'stranded']);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answer, given, lookOf, RULES, resumed, T0, withRules } from '../../test/kit/transcript.ts';
+import { answer, given, RULES, resumed, T0, toPollResult, withRules } from '../../test/kit/transcript.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
 import { createInitialState } from './initial-state.ts';
 import { step } from './step.ts';
@@ -47,7 +47,7 @@ test('F5 revision 6 holds its cursor, as its specification says', () =>
   `);
 
 test('F5 no event_id names two messages, what was read there before is no news, and a restart in between changes neither', () => {
-  const told: string[] = [];
+  const delivered: string[] = [];
   let state: WatcherState = createInitialState(
     T0,
     { is: 'resume' },
@@ -56,14 +56,14 @@ test('F5 no event_id names two messages, what was read there before is no news, 
     AT_LEAST,
   );
   const poll = (...words: string[]): void => {
-    const look = lookOf(words, T0);
-    const { messages: rows } = look.evidence;
+    const pollOnce = toPollResult(words, T0);
+    const { messages: rows } = pollOnce.evidence;
     const evidence = {
-      ...look.evidence,
+      ...pollOnce.evidence,
       messages: rows.map((row) => ({ ...row, read: row.id === 1 && words.includes('1-is-read') })),
     };
-    const out = step(state, { at: T0, is: 'polled', pollResult: { ...look, evidence } }, AT_LEAST);
-    for (const event of out.batch) if (event.event === 'new') told.push(event.event_id);
+    const out = step(state, { at: T0, is: 'polled', pollResult: { ...pollOnce, evidence } }, AT_LEAST);
+    for (const event of out.batch) if (event.event === 'new') delivered.push(event.event_id);
     state = out.batch.length === 0 ? out.state : answer(out, out.batch.length, T0, AT_LEAST).state;
   };
   poll('1-5');
@@ -76,8 +76,8 @@ test('F5 no event_id names two messages, what was read there before is no news, 
   poll('1-2', '1-is-read');
   poll('1-3');
   const first = [1, 2, 3, 4, 5].map((id) => `ada:new:${id}`);
-  assert.deepEqual(told, [...first, `ada:new:2@${name}`, `ada:new:3@${name}`]);
-  assert.equal(new Set(told).size, told.length);
+  assert.deepEqual(delivered, [...first, `ada:new:2@${name}`, `ada:new:3@${name}`]);
+  assert.equal(new Set(delivered).size, delivered.length);
 });
 
 test('F5 an alert that nobody was told of is told after a restart, and mail waits behind it', () => {
@@ -88,11 +88,11 @@ test('F5 an alert that nobody was told of is told after a restart, and mail wait
     EMPTY_TAIL,
     AT_LEAST,
   );
-  const out = step(begun, { at: T0, is: 'polled', pollResult: lookOf(['1-3'], T0) }, AT_LEAST);
+  const out = step(begun, { at: T0, is: 'polled', pollResult: toPollResult(['1-3'], T0) }, AT_LEAST);
   assert.equal(out.save, true, 'saved before it is told');
   const saved = JSON.parse(JSON.stringify(toSavedState(out.state)));
   const again = createInitialState(T0, { is: 'resume' }, saved, EMPTY_TAIL, AT_LEAST);
-  const next = step(again, { at: T0, is: 'polled', pollResult: lookOf(['1-3'], T0) }, AT_LEAST);
+  const next = step(again, { at: T0, is: 'polled', pollResult: toPollResult(['1-3'], T0) }, AT_LEAST);
   assert.deepEqual(
     next.batch.map(({ event }) => event),
     ['alert', 'armed', 'new', 'new', 'new'],
@@ -103,9 +103,9 @@ test('F5 given a replay cap that nobody took before the log began again, a resta
   const rules: WatcherRules = { ...AT_LEAST, maxReplay: 0 };
   const saved = { cursor: 3, state: 'UP', consecutive_failures: 0 } as const;
   const state = createInitialState(T0, { is: 'resume' }, saved, EMPTY_TAIL, rules);
-  const capped = step(state, { at: T0, is: 'polled', pollResult: lookOf(['4-5'], T0) }, rules);
+  const capped = step(state, { at: T0, is: 'polled', pollResult: toPollResult(['4-5'], T0) }, rules);
   assert.equal(toSavedState(capped.state).cursor, 3, 'nobody heard of the cap yet');
   const refused = answer(capped, 0, T0, rules).state;
-  const another = step(refused, { at: T0, is: 'polled', pollResult: lookOf(['1-2'], T0) }, rules);
+  const another = step(refused, { at: T0, is: 'polled', pollResult: toPollResult(['1-2'], T0) }, rules);
   assert.equal(toSavedState(another.state).cursor, 0);
 });

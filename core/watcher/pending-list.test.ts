@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { counted, fault, looks, MINUTE, type RoundsSetting, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
+import {
+  counted,
+  fault,
+  filterPolls,
+  MINUTE,
+  type RoundsSetting,
+  roundsRig,
+  SECOND,
+} from '../../test/kit/rounds-rig.ts';
 
 describe('the held pending list', () => {
   const holding: RoundsSetting = { holds: true, personas: ['ada'] };
@@ -70,7 +78,7 @@ describe('the held pending list', () => {
     world.news();
     since();
     await clock.advance(59 * SECOND);
-    assert.ok(looks(since()).length <= 1);
+    assert.ok(filterPolls(since()).length <= 1);
     world.faults.clear();
     await clock.advance(2 * MINUTE);
     assert.deepEqual(
@@ -109,7 +117,7 @@ describe('the held pending list', () => {
     await clock.advance(50 * SECOND);
     since();
     await clock.advance(30 * SECOND);
-    assert.equal(looks(since()).length, 3);
+    assert.equal(filterPolls(since()).length, 3);
   });
 
   test('S5: while an inbox fails, a hive that takes the question and never answers makes no tick late', async (t) => {

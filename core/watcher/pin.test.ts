@@ -2,9 +2,9 @@ import { describe, test } from 'node:test';
 import { given, ONCE_MORE, resumed, type Setting, withRules } from '../../test/kit/transcript.ts';
 
 const after = (cursor: number): Setting => withRules(resumed(cursor), { delivery: 'at-least-once' });
-const words = (mark: string, from: number, to: number): string =>
-  Array.from({ length: to - from + 1 }, (_, i) => `${mark}new(${from + i})`).join(' ');
-const told = (from: number, to: number): string => words('', from, to);
+const words = (sign: string, from: number, to: number): string =>
+  Array.from({ length: to - from + 1 }, (_, i) => `${sign}new(${from + i})`).join(' ');
+const reported = (from: number, to: number): string => words('', from, to);
 const refused = (from: number, to: number): string => words('!', from, to);
 const corrupt: Setting = { ...ONCE_MORE, start: { is: 'corrupt', why: 'the file is empty' } };
 
@@ -94,15 +94,15 @@ describe('more mail than one offer carries', () => {
       +2s                                 | 0 UP 0
       poll 1-52 hidden=1 takes 1 -> armed(0) ${refused(1, 50)} | 0 UP 0
       poll 1-52 hidden=1 takes 3 -> new(1) new(2) new(3) ${refused(4, 50)} | 3 UP 0
-      poll 1-54 hidden=1         -> ${told(4, 53)} | 53 UP 0
+      poll 1-54 hidden=1         -> ${reported(4, 53)} | 53 UP 0
       poll 1-54 hidden=1         -> new(54) hidden(1 false) heartbeat(54) | 54 UP 0
     `);
 
   test('a pin ends with the last part', () =>
     given(withRules(after(0), { maxReplay: 1000 }))`
       poll 99 hole -> armed(0) gap(0) new(99) | 0 UP 0
-      poll 1-99    -> ${told(1, 50)}          | 50 UP 0
-      poll 1-99    -> ${told(51, 98)}        | 99 UP 0
+      poll 1-99    -> ${reported(1, 50)}          | 50 UP 0
+      poll 1-99    -> ${reported(51, 98)}        | 99 UP 0
     `);
 });
 

@@ -187,11 +187,11 @@ describe('work that is done at once', () => {
       }),
     );
     assert.ok(all.every((one) => one instanceof Promise));
-    const settled = Promise.allSettled(all);
+    const allOutcomes = Promise.allSettled(all);
     await null;
     assert.deepEqual(done, []);
     await leave[0]?.(); // the other one hangs on
-    const outcomes = await settled;
+    const outcomes = await allOutcomes;
     const asked = Array.from({ length: 1000 }, (_, n) => n);
     assert.deepEqual(done, asked);
     assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { counted, FULL, fault, looks, MINUTE, RESCAN, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
+import { counted, FULL, fault, filterPolls, MINUTE, RESCAN, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
 
 const alerts = (seen: readonly string[]) => seen.filter((words) => words.endsWith(' alert'));
 
@@ -186,7 +186,7 @@ describe('after a gap', () => {
     for (const what of ['ada', 'pending']) world.faults.set(what, fault('timeout'));
     since();
     await clock.advance(MINUTE + 5);
-    assert.equal(looks(since()).length, 2);
+    assert.equal(filterPolls(since()).length, 2);
     assert.deepEqual(
       facts.filter((fact) => fact.is === 'failed'),
       [],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fault, looks, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
+import { fault, filterPolls, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
 import type { Ack } from '../sinks/index.ts';
 
 describe('pokes', () => {
@@ -39,7 +39,7 @@ describe('pokes', () => {
     rounds.poke(true);
     rounds.poke(false);
     await clock.advance(5);
-    assert.equal(looks(since()).length, 2);
+    assert.equal(filterPolls(since()).length, 2);
   });
 
   test('polls so caused count as failures like any other, however soon they come', async (t) => {
@@ -54,7 +54,7 @@ describe('pokes', () => {
 
   test('any number during a fetch makes exactly one fetch more, after it', async (t) => {
     const { since, clock, rounds, world } = await roundsRig(t, { personas: ['ada'] });
-    let finish: (taken: Ack) => void = () => {};
+    let finish: (ack: Ack) => void = () => {};
     world.take = () =>
       new Promise((resolve) => {
         finish = resolve;
@@ -67,7 +67,7 @@ describe('pokes', () => {
       rounds.poke(true);
       await clock.advance(5);
     }
-    assert.deepEqual(looks(since()), []);
+    assert.deepEqual(filterPolls(since()), []);
     world.take = () => ({ is: 'all' });
     finish({ is: 'all' });
     await clock.advance(30 * SECOND);
@@ -91,7 +91,7 @@ describe('pokes', () => {
     rounds.poke(true);
     const ended = start();
     await clock.advance(30 * SECOND);
-    assert.equal(looks(since()).length, 2);
+    assert.equal(filterPolls(since()).length, 2);
     stop.abort();
     await ended;
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { counted, FULL, fault, looks, MINUTE, RESCAN, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
+import { counted, FULL, fault, filterPolls, MINUTE, RESCAN, roundsRig, SECOND } from '../../test/kit/rounds-rig.ts';
 import type { Fact } from '../board/index.ts';
 import { exactly } from '../model/index.ts';
 import type { Ack } from '../sinks/index.ts';
@@ -42,7 +42,7 @@ describe('a tick', () => {
     world.levels = null;
     since();
     await clock.advance(MINUTE);
-    assert.deepEqual(looks(since()), ['look ada']);
+    assert.deepEqual(filterPolls(since()), ['look ada']);
   });
 
   test('a count that lies is found out by the floor: after N skips every inbox is looked at', async (t) => {
@@ -51,13 +51,13 @@ describe('a tick', () => {
     world.mail.set('ada', 1);
     since();
     await clock.advance(3 * MINUTE);
-    assert.deepEqual(looks(since()), []);
+    assert.deepEqual(filterPolls(since()), []);
     await clock.advance(MINUTE);
     assert.deepEqual(since(), ['pending', 'look ada', 'look bo', 'ada new 1']);
     await clock.advance(3 * MINUTE);
-    assert.deepEqual(looks(since()), []);
+    assert.deepEqual(filterPolls(since()), []);
     await clock.advance(MINUTE);
-    assert.equal(looks(since()).length, 2);
+    assert.equal(filterPolls(since()).length, 2);
   });
 
   test('a pending list that fails is no reason to be blind: every inbox is looked at', async (t) => {
@@ -70,7 +70,7 @@ describe('a tick', () => {
     world.faults.clear();
     await clock.advance(MINUTE); // nothing was known: one look more
     await clock.advance(MINUTE);
-    assert.equal(looks(since()).length, 2);
+    assert.equal(filterPolls(since()).length, 2);
   });
 
   test('a count that is unknown is no answer for that persona', async (t) => {
@@ -78,7 +78,7 @@ describe('a tick', () => {
     world.levels = new Map([['ada', { unread: { is: 'unknown' }, urgent: { is: 'unknown' } }]]);
     since();
     await clock.advance(2 * MINUTE);
-    assert.deepEqual(looks(since()), ['look ada', 'look ada']);
+    assert.deepEqual(filterPolls(since()), ['look ada', 'look ada']);
   });
 
   test('without the endpoint (404) the list is asked for again only at the pace of the floor', async (t) => {
@@ -88,7 +88,7 @@ describe('a tick', () => {
     await clock.advance(5 * MINUTE);
     const seen = since();
     assert.equal(counted(seen, 'pending'), 2);
-    assert.equal(looks(seen).length, 10);
+    assert.equal(filterPolls(seen).length, 10);
     world.faults.clear();
     await clock.advance(5 * MINUTE);
     since();
@@ -153,7 +153,7 @@ describe('no persona waits for another', () => {
 
   test('ticks that pass while an inbox is busy ask nothing more of it', async (t) => {
     const { since, clock, world } = await roundsRig(t, { personas: ['ada'], options: { fastPath: false } });
-    let finish: (taken: Ack) => void = () => {};
+    let finish: (ack: Ack) => void = () => {};
     world.take = () =>
       new Promise((resolve) => {
         finish = resolve;
@@ -178,7 +178,7 @@ describe('no persona waits for another', () => {
 
   test('a sink that takes its time is that of its own persona only', async (t) => {
     const { since, clock, world } = await roundsRig(t);
-    let finish: (taken: Ack) => void = () => {};
+    let finish: (ack: Ack) => void = () => {};
     const slow = new Promise<Ack>((resolve) => {
       finish = resolve;
     });
@@ -326,7 +326,7 @@ describe('the end', () => {
 
   test('waits for what the sink has in hand, and says it', async (t) => {
     const { world, clock, ended, stop, since } = await roundsRig(t, { personas: ['ada'] });
-    let finish: (taken: Ack) => void = () => {};
+    let finish: (ack: Ack) => void = () => {};
     world.take = () =>
       new Promise((resolve) => {
         finish = resolve;
@@ -362,7 +362,7 @@ describe('the end', () => {
   test('a fault that `looked` throws is the end, for everything, with that fault', async (t) => {
     const { world, clock, ended, since } = await roundsRig(t);
     const fatal = fault('not-found');
-    world.looked = () => {
+    world.polled = () => {
       throw fatal;
     };
     world.mail.set('ada', 1);
@@ -444,14 +444,14 @@ describe('F1 what the counts of a hive hide', () => {
     world.cursor = 'c2';
     world.news();
     await clock.advance(0);
-    assert.deepEqual(looks(since()), ['look ada']);
+    assert.deepEqual(filterPolls(since()), ['look ada']);
     await clock.advance(MINUTE);
     assert.deepEqual(
       since().filter((words) => words.includes('bo')),
       ['look bo', 'bo new 1'],
     );
     await clock.advance(4 * MINUTE);
-    assert.deepEqual(looks(since()), [], 'quiet, nothing is fetched');
+    assert.deepEqual(filterPolls(since()), [], 'quiet, nothing is fetched');
   });
 
   test('F1 a persona that nobody watches explains a move, and costs no fetch at once', async (t) => {
@@ -477,20 +477,20 @@ describe('F1 what the counts of a hive hide', () => {
     await clock.advance(SECOND);
     world.news();
     await clock.advance(SECOND);
-    assert.deepEqual(looks(since()), ['look ada', 'look bo']);
+    assert.deepEqual(filterPolls(since()), ['look ada', 'look bo']);
   });
 
   test('F1 without a cursor every inbox is fetched at least once a minute, however often the list is asked', async (t) => {
     const fast = await roundsRig(t, { hidesChanges: true, options: { intervalMs: SECOND, resyncEvery: 1000 } });
     fast.since();
     await fast.clock.advance(58 * SECOND);
-    assert.deepEqual(looks(fast.since()), []);
+    assert.deepEqual(filterPolls(fast.since()), []);
     await fast.clock.advance(2 * SECOND);
-    assert.deepEqual(looks(fast.since()), ['look ada', 'look bo']);
+    assert.deepEqual(filterPolls(fast.since()), ['look ada', 'look bo']);
     const slow = await roundsRig(t, { hidesChanges: true });
     slow.since();
     await slow.clock.advance(2 * MINUTE);
-    assert.equal(looks(slow.since()).length, 4);
+    assert.equal(filterPolls(slow.since()).length, 4);
   });
 
   test('F1 a server that moves its cursor with each answer and never holds is asked once a second', async (t) => {

@@ -95,14 +95,14 @@ function waiting(): Child {
 }
 
 /** Lives until its `dies`-th call to the disk (0: for ever), or until `ms` after its first look, or for so many looks. */
-async function lifeOf(child: Child, dies: number, ms: number | null, looks: number): Promise<number | null> {
+async function lifeOf(child: Child, dies: number, ms: number | null, polls: number): Promise<number | null> {
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (printed === '' && ms !== null) setTimeout(() => child.kill('SIGKILL'), ms);
     printed += text;
     assert.ok(!printed.includes('behind'), printed);
   });
-  child.stdin.end(`${dies} ${looks}`);
+  child.stdin.end(`${dies} ${polls}`);
   const [code] = (await once(child, 'close')) as [number | null];
   return code;
 }
@@ -136,10 +136,10 @@ test(`a watch of a set, killed ${LIVES} times: each message is told once, then i
   for (const child of children) child.kill('SIGKILL');
 
   const now = Number(fs.readFileSync(join(home, 'tick'), 'utf8'));
-  const told = published().filter((event) => 'id' in event);
-  const ids = told.map((event) => event.event_id);
+  const delivered = published().filter((event) => 'id' in event);
+  const ids = delivered.map((event) => event.event_id);
   assert.equal(new Set(ids).size, ids.length, 'nothing twice');
-  const mail = told.filter((event) => event.event === 'new');
+  const mail = delivered.filter((event) => event.event === 'new');
   assert.deepEqual(
     mail.map((event) => event.id),
     Array.from({ length: now }, (_, i) => i + 1),
@@ -150,7 +150,7 @@ test(`a watch of a set, killed ${LIVES} times: each message is told once, then i
     Array.from({ length: now }, (_, i) => `k${i + 1}`),
   );
   for (const { id } of mail) {
-    const story = told.filter((event) => event.id === id);
+    const story = delivered.filter((event) => event.id === id);
     const names = story.map((event) => event.event).join(' ');
     const age = now - id;
     const ends =

@@ -17,14 +17,14 @@ function watching(start: WatcherStart = { is: 'baseline' }, saved: ReturnType<ty
   const hear = (input: StepInput) => {
     const out = step(state, input, rules);
     state = out.batch.length === 0 ? out.state : answer(out, out.batch.length, at, rules).state;
-    return { said: out.batch.map(worded), facts: out.facts };
+    return { output: out.batch.map(worded), facts: out.facts };
   };
   return {
-    look(pending: number) {
+    poll(pending: number) {
       at += 1000;
       const [unread, urgent] = [exactly(pending), UNKNOWN];
-      const look: PollResult = { at, unread, urgent, agentState: { is: 'live' }, evidence: { is: 'level' } };
-      return hear({ at, is: 'polled', pollResult: look });
+      const poll: PollResult = { at, unread, urgent, agentState: { is: 'live' }, evidence: { is: 'level' } };
+      return hear({ at, is: 'polled', pollResult: poll });
     },
     fail() {
       at += 1000;
@@ -37,35 +37,35 @@ function watching(start: WatcherStart = { is: 'baseline' }, saved: ReturnType<ty
 }
 
 test('a watch of levels tells no mail, whatever is counted, and keeps no position', () => {
-  const watch = watching();
-  assert.deepEqual(watch.look(0).said, ['armed(0)']);
-  const { said, facts } = watch.look(12);
-  assert.deepEqual(said, []);
+  const rig = watching();
+  assert.deepEqual(rig.poll(0).output, ['armed(0)']);
+  const { output, facts } = rig.poll(12);
+  assert.deepEqual(output, []);
   assert.deepEqual(
     facts.map((fact) => fact.is === 'polled' && [fact.unread, fact.cursor, fact.health.is]),
     [[exactly(12), null, 'up']],
   );
-  assert.deepEqual([watch.state.checkpoint, toSavedState(watch.state).cursor], [{ is: 'unset' }, null]);
+  assert.deepEqual([rig.state.checkpoint, toSavedState(rig.state).cursor], [{ is: 'unset' }, null]);
 });
 
 test('its reach has edges as any other: one alert, one recovered', () => {
-  const watch = watching();
-  watch.look(1);
-  assert.deepEqual([watch.fail().said, watch.fail().said, watch.fail().said], [[], ['alert(2 120s)'], []]);
-  assert.deepEqual([watch.look(1).said, watch.look(1).said], [['recovered(null)'], []]);
+  const rig = watching();
+  rig.poll(1);
+  assert.deepEqual([rig.fail().output, rig.fail().output, rig.fail().output], [[], ['alert(2 120s)'], []]);
+  assert.deepEqual([rig.poll(1).output, rig.poll(1).output], [['recovered(null)'], []]);
 });
 
 test('down at the end of one process and up at the beginning of the next: recovered, then armed', () => {
   const before = watching();
-  before.look(1);
+  before.poll(1);
   before.fail();
   before.fail();
-  const watch = watching({ is: 'resume' }, toSavedState(before.state));
-  assert.deepEqual(watch.look(1).said, ['recovered(null)', 'armed(0)']);
+  const rig = watching({ is: 'resume' }, toSavedState(before.state));
+  assert.deepEqual(rig.poll(1).output, ['recovered(null)', 'armed(0)']);
 });
 
 test('one that is born during the run says so, and no message of before is new to it', () => {
-  const watch = watching({ is: 'born' });
-  assert.deepEqual(watch.look(3).said, ['persona_added', 'armed(0)']);
-  assert.deepEqual(watch.state.checkpoint, { is: 'unset' });
+  const rig = watching({ is: 'born' });
+  assert.deepEqual(rig.poll(3).output, ['persona_added', 'armed(0)']);
+  assert.deepEqual(rig.state.checkpoint, { is: 'unset' });
 });

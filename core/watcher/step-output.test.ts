@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answer, lookOf, REFUSED, RULES, T0, worded } from '../../test/kit/transcript.ts';
+import { answer, REFUSED, RULES, T0, toPollResult, worded } from '../../test/kit/transcript.ts';
 import type { Event } from '../events/index.ts';
 import { Fault } from '../model/index.ts';
 import { EMPTY_TAIL } from '../sinks/index.ts';
@@ -14,7 +14,7 @@ describe('what is asked to be saved', () => {
   const open = (start: WatcherStart, rules: WatcherRules = RULES): WatcherState =>
     createInitialState(T0, start, null, EMPTY_TAIL, rules);
   const polled = (state: WatcherState, words: string[], rules: WatcherRules = RULES): StepOutput =>
-    step(state, { at: T0, is: 'polled', pollResult: lookOf(words, T0) }, rules);
+    step(state, { at: T0, is: 'polled', pollResult: toPollResult(words, T0) }, rules);
 
   test('a cursor that was just set is saved before armed is told: a kill between them makes no second baseline', () => {
     const out = polled(open({ is: 'baseline' }), ['1', '2']);
@@ -46,11 +46,11 @@ describe('what is asked to be saved', () => {
 
 describe('what the board is told', () => {
   const at = T0;
-  const looks = (state: WatcherState, ...words: string[]): StepOutput =>
-    step(state, { at, is: 'polled', pollResult: lookOf(words, at) }, RULES);
+  const polls = (state: WatcherState, ...words: string[]): StepOutput =>
+    step(state, { at, is: 'polled', pollResult: toPollResult(words, at) }, RULES);
 
   test('levels at once, events only when the sink took them, a refusal as held', () => {
-    const out = looks(
+    const out = polls(
       createInitialState(at, { is: 'resume' }, { cursor: 0, state: 'UP', consecutive_failures: 0 }, EMPTY_TAIL, RULES),
       '1',
       '2',
@@ -64,19 +64,19 @@ describe('what the board is told', () => {
       after.facts.map((fact) => fact.is),
       ['delivered', 'held'],
     );
-    const [told] = after.facts;
-    assert.deepEqual(told?.is === 'delivered' && told.events.map(worded), ['armed(0)', 'new(1)']);
+    const [reported] = after.facts;
+    assert.deepEqual(reported?.is === 'delivered' && reported.events.map(worded), ['armed(0)', 'new(1)']);
   });
 
   test('A5 an event that was tried and lost is not told, and those behind it are', () => {
     const rules: WatcherRules = { ...RULES, delivery: 'at-most-once' };
     const saved = { cursor: 0, state: 'UP', consecutive_failures: 0 } as const;
     const begun = createInitialState(at, { is: 'resume' }, saved, EMPTY_TAIL, rules);
-    const out = step(begun, { at, is: 'polled', pollResult: lookOf(['1', '2', '3'], at) }, rules);
+    const out = step(begun, { at, is: 'polled', pollResult: toPollResult(['1', '2', '3'], at) }, rules);
     const lost = { indexes: new Set([1]), fault: REFUSED };
     const after = step(out.state, { at, is: 'taken', ack: { is: 'all', lost } }, rules);
-    const [told] = after.facts;
-    assert.deepEqual(told?.is === 'delivered' && told.events.map(worded), ['armed(0)', 'new(2)', 'new(3)']);
+    const [reported] = after.facts;
+    assert.deepEqual(reported?.is === 'delivered' && reported.events.map(worded), ['armed(0)', 'new(2)', 'new(3)']);
     assert.equal(after.saved.cursor, 3);
   });
 
@@ -86,7 +86,7 @@ describe('what the board is told', () => {
     for (const word of ['up', 'failing', 'down', 'down', 'up']) {
       const input: StepInput =
         word === 'up'
-          ? { at, is: 'polled', pollResult: lookOf([], at) }
+          ? { at, is: 'polled', pollResult: toPollResult([], at) }
           : { at, is: 'failed', fault: REFUSED, settling: false };
       const out = step(state, input, { ...RULES, alertAfter: 2 });
       state = out.batch.length === 0 ? out.state : answer(out, out.batch.length, at, RULES).state;
@@ -98,7 +98,7 @@ describe('what the board is told', () => {
   test('settling after a gap, failures count but no edge comes of them; of the first one after it, it does', () => {
     const rules = { ...RULES, alertAfter: 2 };
     const opened = createInitialState(at, { is: 'baseline' }, null, EMPTY_TAIL, rules);
-    const armed = step(opened, { at, is: 'polled', pollResult: lookOf([], at) }, rules);
+    const armed = step(opened, { at, is: 'polled', pollResult: toPollResult([], at) }, rules);
     let { state } = answer(armed, 1, at, rules);
     const seen: string[] = [];
     for (const settling of [true, true, true, false]) {
@@ -124,8 +124,8 @@ describe('what the board is told', () => {
       EMPTY_TAIL,
       RULES,
     );
-    const { health: reach } = step(state, { at, is: 'failed', fault: REFUSED, settling: false }, RULES).state;
-    assert.deepEqual(reach, { is: 'down', since: at, failures: 6, why: 'refused' });
+    const { health } = step(state, { at, is: 'failed', fault: REFUSED, settling: false }, RULES).state;
+    assert.deepEqual(health, { is: 'down', since: at, failures: 6, why: 'refused' });
   });
 
   test('what the agent was told is not what is true: a blip after an untold recovery is failing, not down', () => {
@@ -137,7 +137,7 @@ describe('what the board is told', () => {
       EMPTY_TAIL,
       rules,
     );
-    const healthy = step(down, { at, is: 'polled', pollResult: lookOf(['1'], at) }, rules);
+    const healthy = step(down, { at, is: 'polled', pollResult: toPollResult(['1'], at) }, rules);
     const untold = answer(healthy, 0, at, rules);
     assert.equal(
       step(untold.state, { at, is: 'failed', fault: REFUSED, settling: false }, rules).state.health.is,
@@ -155,11 +155,11 @@ describe('what an event carries', () => {
     RULES,
   );
   const mailOf = (row: Partial<Message>, rules: WatcherRules = RULES): Event | undefined => {
-    const look = lookOf(['1'], T0);
-    const rows = look.evidence.messages.map((each) => ({ ...each, ...row }));
+    const poll = toPollResult(['1'], T0);
+    const rows = poll.evidence.messages.map((each) => ({ ...each, ...row }));
     return step(
       armedAt0,
-      { at: T0, is: 'polled', pollResult: { ...look, evidence: { is: 'log', messages: rows, max: 1 } } },
+      { at: T0, is: 'polled', pollResult: { ...poll, evidence: { is: 'log', messages: rows, max: 1 } } },
       rules,
     ).batch[1];
   };
@@ -206,7 +206,7 @@ describe('what an event carries', () => {
 test('D6 an inbox that the disk refuses is down at once, and not up with the number of before', () => {
   const state = createInitialState(T0, { is: 'baseline' }, null, EMPTY_TAIL, RULES);
   const polled = answer(
-    step(state, { at: T0, is: 'polled', pollResult: lookOf(['1'], T0) }, RULES),
+    step(state, { at: T0, is: 'polled', pollResult: toPollResult(['1'], T0) }, RULES),
     9,
     T0,
     RULES,

@@ -7,8 +7,8 @@ import {
   REFUSED,
   RULES,
   type Setting,
-  setLookOf,
   T0,
+  toSetPollResult,
   withRules,
 } from '../../test/kit/transcript.ts';
 import type { Event } from '../events/index.ts';
@@ -238,19 +238,19 @@ describe('a sink that refuses a set', () => {
 
 describe('what the events of a set carry', () => {
   const rules = { ...RULES, delivery: 'at-least-once', run: 'r' } as const;
-  const [plain] = setLookOf(['a'], T0).evidence.items;
+  const [plain] = toSetPollResult(['a'], T0).evidence.items;
   const item = (more: Partial<SetItem>): SetItem => ({ ...(plain as SetItem), ...more });
-  const look = (state: WatcherState, ...items: readonly SetItem[]) =>
+  const poll = (state: WatcherState, ...items: readonly SetItem[]) =>
     step(
       state,
-      { at: T0, is: 'polled', pollResult: { ...setLookOf([], T0), evidence: { is: 'set', epoch: '1', items } } },
+      { at: T0, is: 'polled', pollResult: { ...toSetPollResult([], T0), evidence: { is: 'set', epoch: '1', items } } },
       rules,
     );
   const after = (
     state: WatcherState,
     ...items: readonly SetItem[]
   ): { state: WatcherState; events: readonly Event[] } => {
-    const out = look(state, ...items);
+    const out = poll(state, ...items);
     return out.batch.length === 0
       ? { state: out.state, events: [] }
       : { state: answer(out, out.batch.length, T0, rules).state, events: out.batch };
@@ -308,8 +308,8 @@ describe('what the events of a set carry', () => {
   test('a change that is offered again has the same id; one that comes to the same mark again another', () => {
     let { state } = after(opened, item({}));
     const read = item({ fingerprint: 'read', changed: 'acked' });
-    const once = look(state, read);
-    const again = look(answer(once, 0, T0, rules).state, read);
+    const once = poll(state, read);
+    const again = poll(answer(once, 0, T0, rules).state, read);
     assert.deepEqual(again.batch, once.batch);
     state = answer(again, 1, T0, rules).state;
     state = after(state, item({})).state;
@@ -346,7 +346,7 @@ describe('what the events of a set carry', () => {
     let { state } = after(opened, ...all.slice(0, 70).map((one) => ({ ...one, fingerprint: 'x' })));
     const parts: string[] = [];
     for (let more = true; more; ) {
-      const out = look(state, ...all.slice(10).map((one) => ({ ...one, changed: 'delivered' as const })));
+      const out = poll(state, ...all.slice(10).map((one) => ({ ...one, changed: 'delivered' as const })));
       more = out.more;
       state = answer(out, out.batch.length, T0, rules).state;
       parts.push(`${out.batch.length} ${out.batch[0]?.event}-${out.batch.at(-1)?.event}`);

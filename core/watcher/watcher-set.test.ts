@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { REFUSED, RULES, setLookOf } from '../../test/kit/transcript.ts';
+import { REFUSED, RULES, toSetPollResult } from '../../test/kit/transcript.ts';
 import { EMPTY_TAIL, type Sink } from '../sinks/index.ts';
 import type { Checkpoint, Source } from '../sources/index.ts';
 import { createInitialState } from './initial-state.ts';
@@ -12,9 +12,9 @@ const never = new AbortController().signal;
 
 interface Rig {
   readonly watcher: Watcher;
-  look(...words: readonly string[]): Promise<PollOutcome>;
+  poll(...words: readonly string[]): Promise<PollOutcome>;
   /** The names of each take's events, and what it was to keep. */
-  readonly takes: { readonly said: string; readonly kept: SavedState }[];
+  readonly takes: { readonly batchWords: string; readonly saved: SavedState }[];
   /** The marks that looks were asked from. */
   readonly from: Checkpoint[];
   isRefusing: boolean;
@@ -31,17 +31,17 @@ function rig(): Rig {
     id: 'garden',
     kind: 'garden',
     personas: async () => [],
-    poll(_, mark) {
-      from.push(mark);
-      return setLookOf(words, clock.now());
+    poll(_, checkpoint) {
+      from.push(checkpoint);
+      return toSetPollResult(words, clock.now());
     },
     [Symbol.asyncDispose]: async () => {},
   };
   const sink: Sink<SavedState> = {
     savesState: true,
     open: async () => EMPTY_TAIL,
-    async take(events, kept) {
-      takes.push({ said: events.map((event) => event.event).join(' '), kept });
+    async take(events, saved) {
+      takes.push({ batchWords: events.map((event) => event.event).join(' '), saved });
       return self.isRefusing ? { is: 'stopped', count: 0, fault: REFUSED } : { is: 'all' };
     },
     [Symbol.asyncDispose]: async () => {},
@@ -54,7 +54,7 @@ function rig(): Rig {
   });
   const self: Rig = {
     ...{ watcher, takes, from, isRefusing: false },
-    look(...now) {
+    poll(...now) {
       words = now;
       return watcher.poll((run) => run(), never, never);
     },
@@ -62,17 +62,17 @@ function rig(): Rig {
   return self;
 }
 
-const keysOf = (kept: SavedState | undefined): unknown =>
-  kept?.known?.keys.map(({ key, fingerprint }) => `${key} ${fingerprint}`);
+const keysOf = (saved: SavedState | undefined): unknown =>
+  saved?.known?.keys.map(({ key, fingerprint }) => `${key} ${fingerprint}`);
 
 test('what is remembered without an event is given to the sink as well, and a look that is the same gives nothing', async () => {
-  const { look, takes } = rig();
-  await look('a');
-  await look('a', 'b.read');
-  await look('a', 'b.read');
-  await look('a', 'b');
+  const { poll, takes } = rig();
+  await poll('a');
+  await poll('a', 'b.read');
+  await poll('a', 'b.read');
+  await poll('a', 'b');
   assert.deepEqual(
-    takes.map(({ said, kept }) => [said, keysOf(kept)]),
+    takes.map(({ batchWords, saved }) => [batchWords, keysOf(saved)]),
     [
       ['persona_added armed new', ['a fresh']],
       ['', ['a fresh', 'b read']],
@@ -83,35 +83,35 @@ test('what is remembered without an event is given to the sink as well, and a lo
 
 test('a source is asked from what was told', async () => {
   const self = rig();
-  await self.look('a');
+  await self.poll('a');
   self.isRefusing = true;
-  await self.look('a', 'b');
-  await self.look('a', 'b');
+  await self.poll('a', 'b');
+  await self.poll('a', 'b');
   assert.deepEqual(
-    self.from.map((mark) => (mark.is === 'known' ? mark.keys.map(({ key }) => key) : mark.is)),
+    self.from.map((checkpoint) => (checkpoint.is === 'known' ? checkpoint.keys.map(({ key }) => key) : checkpoint.is)),
     ['at', ['a'], ['a']],
   );
 });
 
 test('a large set goes part by part, and waits where the sink refuses', async () => {
   const self = rig();
-  await self.look();
+  await self.poll();
   const all = Array.from({ length: 120 }, (_, i) => `k${i}`);
-  const taken = self.look(...all);
-  await taken;
+  const ack = self.poll(...all);
+  await ack;
   assert.deepEqual(
-    self.takes.slice(1).map(({ said }) => said.split(' ').length),
+    self.takes.slice(1).map(({ batchWords }) => batchWords.split(' ').length),
     [50, 50, 20],
   );
   self.isRefusing = true;
-  await self.look();
+  await self.poll();
   assert.deepEqual([self.takes.length, self.watcher.isDelivering], [5, false]);
   assert.notEqual(self.watcher.retryAt, null);
   self.isRefusing = false;
-  await self.look();
+  await self.poll();
   assert.deepEqual(
-    self.takes.slice(5).map(({ said }) => new Set(said.split(' '))),
+    self.takes.slice(5).map(({ batchWords }) => new Set(batchWords.split(' '))),
     Array(3).fill(new Set(['gone'])),
   );
-  assert.deepEqual(keysOf(self.takes.at(-1)?.kept), []);
+  assert.deepEqual(keysOf(self.takes.at(-1)?.saved), []);
 });

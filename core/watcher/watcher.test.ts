@@ -63,8 +63,8 @@ function bench(options: { rules?: Partial<WatcherRules>; keeps?: boolean } = {})
   const sink: Sink<SavedState> = {
     savesState: options.keeps ?? false,
     open: async () => EMPTY_TAIL,
-    async take(events, kept, signal) {
-      log.push(`take ${events.map(({ event }) => event).join(' ')} | ${kept.cursor} ${kept.state}`);
+    async take(events, storedState, signal) {
+      log.push(`take ${events.map(({ event }) => event).join(' ')} | ${storedState.cursor} ${storedState.state}`);
       return world.answer(events, signal);
     },
     [Symbol.asyncDispose]: async () => void log.push('closed'),
@@ -87,33 +87,33 @@ function bench(options: { rules?: Partial<WatcherRules>; keeps?: boolean } = {})
     settling: () => world.settling(),
   });
   const stop = new AbortController();
-  const look = () => watcher.poll((run) => run(), stop.signal, stop.signal);
+  const poll = () => watcher.poll((run) => run(), stop.signal, stop.signal);
   const beat = () => watcher.beat(stop.signal);
   /** What happened since the last call. */
   const since = () => log.splice(0);
-  return { clock, world, watcher, stop, look, beat, since, facts };
+  return { clock, world, watcher, stop, poll, beat, since, facts };
 }
 
 describe('one look', () => {
   test('a cursor that was just set is saved, told, and saved again with what was told', async () => {
-    const { look, since, world } = bench();
+    const { poll, since, world } = bench();
     world.rows = [{ id: 3, from: 'river' }];
-    assert.deepEqual(await look(), { is: 'healthy' });
+    assert.deepEqual(await poll(), { is: 'healthy' });
     assert.deepEqual(since(), ['look unset', 'save 3 UP 0', 'take armed | 3 UP', 'save 3 UP 0']);
   });
 
   test('mail goes to the sink first, and only then is the cursor saved', async () => {
-    const { look, since, world } = bench();
-    await look();
+    const { poll, since, world } = bench();
+    await poll();
     since();
     world.rows = [{ id: 1, from: 'river' }];
-    await look();
+    await poll();
     assert.deepEqual(since(), ['look 0', 'take new | 1 UP', 'save 1 UP 0']);
   });
 
   test('while a sink has some of it, it is being told; that it was looked at is known before', async () => {
-    const { look, world, watcher, facts } = bench();
-    await look();
+    const { poll, world, watcher, facts } = bench();
+    await poll();
     facts.splice(0);
     const sink = Promise.withResolvers<Ack>();
     const asked = Promise.withResolvers<void>();
@@ -123,7 +123,7 @@ describe('one look', () => {
       return sink.promise;
     };
     assert.equal(watcher.isDelivering, false);
-    const looking = look();
+    const looking = poll();
     await asked.promise;
     assert.equal(watcher.isDelivering, true);
     sink.resolve(ALL);
@@ -136,31 +136,31 @@ describe('one look', () => {
   });
 
   test('a failed one is an outcome, not a throw, and is saved', async () => {
-    const { look, since, world } = bench();
+    const { poll, since, world } = bench();
     world.fault = BROKEN;
-    assert.deepEqual(await look(), { is: 'failed', fault: BROKEN });
+    assert.deepEqual(await poll(), { is: 'failed', fault: BROKEN });
     assert.deepEqual(since(), ['look unset', 'save null UP 1']);
   });
 
   test('one that was stopped is no verdict', async () => {
-    const { look, since, stop, world, watcher } = bench();
+    const { poll, since, stop, world, watcher } = bench();
     world.fault = BROKEN;
     stop.abort();
-    assert.deepEqual(await look(), { is: 'stopped' });
+    assert.deepEqual(await poll(), { is: 'stopped' });
     assert.deepEqual(since(), ['look unset']);
     assert.equal(watcher.state.failures, 0);
   });
 
   test('a stop in the hand-over is no failed delivery, also at most once: the rest stays above the cursor', async () => {
-    const { look, since, stop, world, watcher } = bench({ rules: { delivery: 'at-most-once' } });
-    await look();
+    const { poll, since, stop, world, watcher } = bench({ rules: { delivery: 'at-most-once' } });
+    await poll();
     world.rows = [1, 2, 3].map((id) => ({ id, from: 'river' }));
     world.answer = () => {
       stop.abort();
       return { is: 'stopped', count: 1, fault: FULL };
     };
     since();
-    await look();
+    await poll();
     assert.deepEqual(since(), ['look 0', 'take new new new | 3 UP', 'save 1 UP 0']);
     assert.deepEqual(watcher.state.checkpoint, { is: 'at', id: 1 });
   });
@@ -168,77 +168,77 @@ describe('one look', () => {
 
 describe('a sink that keeps the mark itself', () => {
   test('gets it with the events, and alone when it moved without any; never when it did not move', async () => {
-    const { look, since, world } = bench({ keeps: true });
-    await look();
-    await look();
+    const { poll, since, world } = bench({ keeps: true });
+    await poll();
+    await poll();
     world.rows = [{ id: 1, from: 'bo' }];
-    await look();
-    await look();
+    await poll();
+    await poll();
     assert.deepEqual(since(), ['look unset', 'take armed | 0 UP', 'look 0', 'look 0', 'take  | 1 UP', 'look 1']);
   });
 
   test('is asked again for a mark that it refused, and its refusal is on the board', async () => {
-    const { look, since, world, facts, watcher } = bench({ keeps: true });
-    await look();
+    const { poll, since, world, facts, watcher } = bench({ keeps: true });
+    await poll();
     world.rows = [{ id: 1, from: 'bo' }];
     world.answer = () => HELD;
     since();
     facts.length = 0;
-    await look();
+    await poll();
     assert.deepEqual(
       facts.map(({ is }) => is),
       ['polled', 'held'],
     );
     assert.equal(watcher.retryAt, null); // no reason to ask the inbox out of turn
     world.answer = () => ALL;
-    await look();
+    await poll();
     assert.deepEqual(since(), ['look 0', 'take  | 1 UP', 'look 1', 'take  | 1 UP']);
   });
 });
 
 describe('a sink that refuses', () => {
   test('is tried again 1, 2, 4 s later, and forgiven once it takes', async () => {
-    const { look, world, watcher, clock } = bench();
+    const { poll, world, watcher, clock } = bench();
     world.answer = () => HELD;
     for (const ms of [1000, 2000, 4000]) {
-      await look();
+      await poll();
       assert.equal(watcher.retryAt, clock.now() + ms);
     }
     world.answer = () => ALL;
-    await look();
+    await poll();
     assert.equal(watcher.retryAt, null);
     world.rows = [{ id: 1, from: 'river' }];
     world.answer = () => HELD;
-    await look();
+    await poll();
     assert.equal(watcher.retryAt, clock.now() + 1000);
   });
 
   test('at most once: nothing is held, nothing is tried again', async () => {
-    const { look, world, watcher } = bench({ rules: { delivery: 'at-most-once' } });
+    const { poll, world, watcher } = bench({ rules: { delivery: 'at-most-once' } });
     world.answer = () => HELD;
-    await look();
+    await poll();
     assert.equal(watcher.retryAt, null);
   });
 
   test('nothing is left to try again once a look has nothing to offer', async () => {
-    const { look, world, watcher } = bench();
-    await look();
+    const { poll, world, watcher } = bench();
+    await poll();
     world.rows = [{ id: 1, from: 'river' }];
     world.answer = () => HELD;
-    await look();
+    await poll();
     world.rows = []; // read and removed meanwhile
-    await look();
+    await poll();
     assert.equal(watcher.retryAt, null);
   });
 
   test('an inbox that fails meanwhile has nothing to offer either: it is not asked out of turn', async () => {
-    const { look, world, watcher } = bench();
-    await look();
+    const { poll, world, watcher } = bench();
+    await poll();
     world.rows = [{ id: 1, from: 'river' }];
     world.answer = () => HELD;
-    await look();
+    await poll();
     world.fault = BROKEN;
-    await look();
+    await poll();
     assert.equal(watcher.retryAt, null);
     assert.equal(watcher.state.failures, 1);
   });
@@ -246,8 +246,8 @@ describe('a sink that refuses', () => {
 
 describe('a tick without a look', () => {
   test('tells a heartbeat that is due, and saves nothing', async () => {
-    const { look, beat, since, clock } = bench({ rules: { heartbeatMs: 60_000 } });
-    await look();
+    const { poll, beat, since, clock } = bench({ rules: { heartbeatMs: 60_000 } });
+    await poll();
     since();
     await beat();
     await clock.advance(60_000);
@@ -256,11 +256,11 @@ describe('a tick without a look', () => {
   });
 
   test('does not pass a sink that refuses mail', async () => {
-    const { look, beat, since, clock, world } = bench({ rules: { heartbeatMs: 1000 } });
-    await look();
+    const { poll, beat, since, clock, world } = bench({ rules: { heartbeatMs: 1000 } });
+    await poll();
     world.rows = [{ id: 1, from: 'river' }];
     world.answer = () => HELD;
-    await look();
+    await poll();
     since();
     await clock.advance(1000);
     await beat();
@@ -268,17 +268,17 @@ describe('a tick without a look', () => {
   });
 
   test('while the sink is at it says nothing: never two things at once', async () => {
-    const { look, beat, since, clock, world, watcher } = bench({ rules: { heartbeatMs: 1000 } });
-    await look();
+    const { poll, beat, since, clock, world, watcher } = bench({ rules: { heartbeatMs: 1000 } });
+    await poll();
     await clock.advance(1000);
-    let finish: (taken: Ack) => void = () => {};
+    let finish: (ack: Ack) => void = () => {};
     world.answer = () => new Promise((resolve) => (finish = resolve));
     since();
     const first = beat();
     await clock.advance(0);
     await beat();
     world.rows = [{ id: 1, from: 'river' }];
-    const second = look(); // its events wait until the heartbeat is settled
+    const second = poll(); // its events wait until the heartbeat is settled
     await clock.advance(0);
     assert.deepEqual(since(), ['take heartbeat | 0 UP', 'look 0']);
     world.answer = () => ({ is: 'stopped', count: 0, fault: FULL });
@@ -290,22 +290,22 @@ describe('a tick without a look', () => {
 });
 
 test('a state that cannot be saved is said once a cause, does not stop the watch, and is saved when it can be again', async () => {
-  const { look, world, facts, since } = bench();
-  await look();
+  const { poll, world, facts, since } = bench();
+  await poll();
   since();
   facts.length = 0;
   world.saveFault = new Fault('unwritable', 'read-only', { is: 'persona', key: 'state:ada' });
   world.rows = [{ id: 1, from: 'river' }];
-  await look();
-  await look();
+  await poll();
+  await poll();
   const held = () => facts.filter(({ is }) => is === 'held').length;
   assert.equal(held(), 1);
   assert.deepEqual(since(), ['look 0', 'take new | 1 UP', 'look 1']);
   world.saveFault = null;
-  await look();
+  await poll();
   assert.deepEqual(since(), ['look 1', 'save 1 UP 0']);
   world.saveFault = new Fault('unwritable', 'read-only', { is: 'persona', key: 'state:ada' });
-  await look();
+  await poll();
   assert.equal(held(), 2);
 });
 

@@ -96,8 +96,8 @@ async function long() {
     await read('journal', made({ records: 1_000_000 })),
   ];
   const each = ({ took, records }: Cost): number => (took * 1000) / records;
-  const said = (cost: Cost): string =>
+  const output = (cost: Cost): string =>
     `${each(cost).toFixed(1)} us, holds ${(cost.holds / MB).toFixed(1)} MB, resident + ${(cost.grew / MB).toFixed(0)} MB`;
   const met = each(full) <= 1.5 * each(short) && full.holds <= short.holds + MB;
-  return { figure: `${said(full)}; ${full.entities} entities`, floor: `${said(short)} of 100,000`, met };
+  return { figure: `${output(full)}; ${full.entities} entities`, floor: `${output(short)} of 100,000`, met };
 }

@@ -24,7 +24,7 @@ export const benches = [
   bench('one persona daemon at rest, connected: resident memory', '<= 65 MiB', memory),
   bench('20 persona daemons idle, all together', '<= 1 % of a core', twentyIdle),
   bench('mail at the hive -> its daemon knows, p50', '<= 5 ms', changeToDaemon),
-  bench('a boundary told to a daemon, there and back, p50', '<= 5 ms', boundaryRoundTrip),
+  bench('a boundary told to a daemon, there and back, p50', '<= 5 ms', turnBoundaryRoundTrip),
   bench('the upstream is back -> reconciled; doorbells of that', '<= 1 backoff step; 0', reconnect),
 ];
 
@@ -105,7 +105,7 @@ async function changeToDaemon(): Promise<Measured> {
   };
 }
 
-async function boundaryRoundTrip(): Promise<Measured> {
+async function turnBoundaryRoundTrip(): Promise<Measured> {
   const home = temporary();
   await using tray = await startTray(home);
   await using daemon = await startDaemon(home, 'ada');
@@ -113,8 +113,12 @@ async function boundaryRoundTrip(): Promise<Measured> {
   const took: number[] = [];
   for (let n = 0; n < COUNT; n += 1) {
     const from = performance.now();
-    const boundary = { kind: 'Stop', session: 'bench', turn: String(n) } as const;
-    const asked = await askDaemon(daemon.places, { verb: 'notify_surface', boundary }, { timeoutMs: 2000 });
+    const turnBoundary = { kind: 'Stop', session: 'bench', turn: String(n) } as const;
+    const asked = await askDaemon(
+      daemon.places,
+      { verb: 'notify_surface', boundary: turnBoundary },
+      { timeoutMs: 2000 },
+    );
     took.push(performance.now() - from);
     if (asked.is !== 'answered') throw new Error(`the daemon ${asked.is}`);
   }

@@ -109,14 +109,14 @@ async function listing() {
 }
 
 /** What a start leaves to be done is done, and the first poll, which compiles what a poll is made of. */
-const SETTLED_MS = 75_000;
+const QUIET_MS = 75_000;
 /** A minute, so that one poll of all boxes is in it. */
 const IDLE_MS = 60_000;
 
 async function idle() {
   const { tray } = await watched(500);
   await using _tray = tray;
-  await sleep(SETTLED_MS);
+  await sleep(QUIET_MS);
   const before = cpuOf(tray.pid);
   const from = performance.now();
   await sleep(IDLE_MS);

@@ -126,27 +126,27 @@ async function headless(hive: BenchHive, seconds: number, more: readonly string[
     join(home, 'hive.json'),
     ...more,
   ];
-  const watch = await start([...args, '--events-file-template', join(home, 'events.{persona}.ndjson')], home);
+  const cli = await start([...args, '--events-file-template', join(home, 'events.{persona}.ndjson')], home);
   const files = (): string[] => readdirSync(home).filter((f) => f.startsWith('events.'));
   await until('armed of all', () => files().length === 100);
-  return { home, watch };
+  return { home, cli };
 }
 
 async function quietTick() {
   await using hive = await benchHive(names(100));
   // The full look at least every so many ticks is another matter: here only the quiet ones are counted.
-  const { home, watch } = await headless(hive, 1, ['--resync-every', '1000']);
-  await using _ = watch;
+  const { home, cli } = await headless(hive, 1, ['--resync-every', '1000']);
+  await using _ = cli;
   await sleep(14_000); // until V8 has tidied up after the start
   const before = {
     inbox: hive.counts.inbox,
     pending: hive.counts.pending,
-    cpu: cpuOf(watch.pid),
+    cpu: cpuOf(cli.pid),
     files: stampsOf(home),
   };
   await sleep(20_000);
   const ticks = hive.counts.pending - before.pending;
-  const cpu = (cpuOf(watch.pid) - before.cpu) / ticks;
+  const cpu = (cpuOf(cli.pid) - before.cpu) / ticks;
   const writes = stampsOf(home).filter((stamp, i) => stamp !== before.files[i]).length;
   const requests = (hive.counts.inbox - before.inbox + ticks) / ticks;
   return {
@@ -166,13 +166,13 @@ function stampsOf(home: string): string[] {
 
 async function watchMemory() {
   await using hive = await benchHive(names(100));
-  const { watch } = await headless(hive, 1);
-  await using _ = watch;
+  const { cli } = await headless(hive, 1);
+  await using _ = cli;
   for (let round = 0; round < 10; round += 1) {
     for (const name of names(100)) hive.deliver(name);
     await sleep(1500);
   }
-  const { rss, own } = memoryOf(watch.pid);
+  const { rss, own } = memoryOf(cli.pid);
   return { figure: `${mib(rss)} (private ${mib(own)})`, floor: '82 MiB measured with undici in use', met: rss <= 90 };
 }
 
@@ -190,9 +190,9 @@ async function sigterm() {
   }
   for (let i = 0; i < 6; i += 1) {
     await using hive = await benchHive(names(100));
-    const { watch } = await headless(hive, 1);
+    const { cli } = await headless(hive, 1);
     await sleep(Math.random() * 1500);
-    took.push(await watch.stop());
+    took.push(await cli.stop());
   }
   const worst = Math.max(...took);
   return {

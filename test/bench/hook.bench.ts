@@ -85,17 +85,17 @@ function timed(file: string, args: readonly string[], stdin: string, says: strin
       env: { PATH: process.env.PATH, HOME: home },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    let said = '';
+    let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      output += text;
     });
     child.stdin.on('error', () => {}); // a hook with nothing to say reads nothing
     child.stdin.end(stdin);
     child.once('error', reject);
     child.once('close', (code) => {
       const took = performance.now() - start;
-      if (code === 0 && said.includes(says) && (says !== '' || said === '')) resolve(took);
-      else reject(new Error(`${file} ended with ${code} and said ${said.slice(0, 200)}`));
+      if (code === 0 && output.includes(says) && (says !== '' || output === '')) resolve(took);
+      else reject(new Error(`${file} ended with ${code} and said ${output.slice(0, 200)}`));
     });
   });
 }

@@ -169,15 +169,15 @@ async function queued() {
   );
   const all = Promise.all(ended);
   let drained = 0;
-  const look = (): void => {
+  const check = (): void => {
     if (takeOver(machine, queue, items.push, 250).items > 0) drained += 1;
   };
   while (running > 0) {
-    look();
+    check();
     await turn();
   }
   await all;
-  look();
+  check();
   const took = performance.now() - from;
   const there = db
     .prepare<{ content: string }>('SELECT content FROM inbox')

@@ -105,8 +105,8 @@ async function walk() {
   const bare: number[] = [];
   for (let i = 0; i < 9; i += 1) {
     let from = performance.now();
-    const { messages: rows, gap: hole } = await client.window('ada', 0, never);
-    if (rows.length !== 10_000 || hole !== undefined) throw new Error(`${rows.length} rows, ${hole?.why}`);
+    const { messages: rows, gap } = await client.window('ada', 0, never);
+    if (rows.length !== 10_000 || gap !== undefined) throw new Error(`${rows.length} rows, ${gap?.why}`);
     own.push(performance.now() - from);
     from = performance.now();
     for (let before = 10_001; before > 1; before -= 200)
@@ -125,28 +125,28 @@ async function walk() {
 async function headless(url: string, personas: number, more: readonly string[] = []) {
   const home = temporary();
   const args = ['watch', '--hive', url, '--poll-seconds', '1', '--resync-every', '1000', ...more];
-  const watch = await start([...args, '--events-file-template', join(home, 'events.{persona}.ndjson')], home);
+  const cli = await start([...args, '--events-file-template', join(home, 'events.{persona}.ndjson')], home);
   await until(
     'armed of all',
     () => readdirSync(home).filter((f) => f.startsWith('events.')).length === personas,
     60_000,
   );
-  return watch;
+  return cli;
 }
 
 async function changedTick() {
   await using hive = await benchHive(names(1000));
-  await using watch = await headless(hive.url, 1000);
+  await using cli = await headless(hive.url, 1000);
   await sleep(15_000); // until V8 has tidied up after the start
   const ticks = 20;
-  const before = { inbox: hive.counts.inbox, pending: hive.counts.pending, cpu: cpuOf(watch.pid) };
+  const before = { inbox: hive.counts.inbox, pending: hive.counts.pending, cpu: cpuOf(cli.pid) };
   for (let tick = 0; tick < ticks; tick += 1) {
     const at = hive.counts.pending;
     for (let i = 0; i < 10; i += 1) hive.deliver(names(1000)[(tick * 10 + i) % 1000] ?? '');
     await until('the tick', () => hive.counts.pending > at);
     await sleep(200);
   }
-  const cpu = (cpuOf(watch.pid) - before.cpu) / ticks;
+  const cpu = (cpuOf(cli.pid) - before.cpu) / ticks;
   const requests = (hive.counts.inbox - before.inbox + hive.counts.pending - before.pending) / ticks;
   return { figure: `${requests} requests, ${ms(cpu)} CPU`, floor: 'none', met: requests <= 11 && cpu <= 50 };
 }
@@ -154,13 +154,13 @@ async function changedTick() {
 async function quietMap() {
   await using hive = await benchHive(names(1000));
   for (const name of names(1000)) hive.deliver(name);
-  await using watch = await headless(hive.url, 1000);
+  await using cli = await headless(hive.url, 1000);
   await sleep(20_000);
-  const before = cpuOf(watch.pid);
+  const before = cpuOf(cli.pid);
   const from = performance.now();
   await sleep(60_000);
-  const percent = ((cpuOf(watch.pid) - before) / (performance.now() - from)) * 100;
-  const { rss } = memoryOf(watch.pid);
+  const percent = ((cpuOf(cli.pid) - before) / (performance.now() - from)) * 100;
+  const { rss } = memoryOf(cli.pid);
   return {
     figure: `${percent.toFixed(2)} % over 60 s; ${mib(rss)}`,
     floor: 'none',
@@ -203,8 +203,8 @@ async function sustained() {
     await Promise.all(
       sinks.slice(0, n).map(async ({ name, sink }) => {
         const events = Array.from({ length: each }, () => mail(name));
-        const taken = await sink.take(events, { cursor: id }, never);
-        if (taken.is !== 'all') throw new Error(taken.fault.message);
+        const ack = await sink.take(events, { cursor: id }, never);
+        if (ack.is !== 'all') throw new Error(ack.fault.message);
       }),
     );
   };
@@ -264,9 +264,9 @@ function startPinger(port: number) {
       child.stdin.write('\n');
       await begun;
       await what();
-      const said = once(lines, 'line');
+      const output = once(lines, 'line');
       child.stdin.write('\n');
-      return JSON.parse((await said)[0]) as number[];
+      return JSON.parse((await output)[0]) as number[];
     },
     [Symbol.dispose]: () => void child.kill(),
   };

@@ -54,14 +54,14 @@ export async function start(
     env,
     stdio: ['ignore', keepStdout ? 'pipe' : 'ignore', 'pipe'],
   });
-  let said = '';
+  let output = '';
   let stopping = false;
   child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   void ended.then(() => {
-    if (!stopping) process.stderr.write(`hivebar ${args.join(' ')} ended by itself:\n${said}\n`);
+    if (!stopping) process.stderr.write(`hivebar ${args.join(' ')} ended by itself:\n${output}\n`);
   });
   const stop = async (): Promise<number> => {
     stopping = true;
@@ -111,20 +111,20 @@ export function fileText(path: string): string | null {
 /** Waits until `look` gives something. @throws after `ms` */
 export async function until<T>(
   what: string,
-  look: () => T | null | undefined | false | Promise<T | null | undefined | false>,
+  check: () => T | null | undefined | false | Promise<T | null | undefined | false>,
   ms = 20_000,
 ): Promise<T> {
   for (const end = performance.now() + ms; performance.now() < end; await sleep(2)) {
-    const found = await look();
+    const found = await check();
     if (found !== null && found !== undefined && found !== false) return found;
   }
   throw new Error(`${what} did not come within ${ms} ms`);
 }
 
 /** Spins the event loop until `look` is true, for times below a timer's grain; milliseconds it took. */
-export async function spin(look: () => boolean, ms = 5000): Promise<number> {
+export async function spin(check: () => boolean, ms = 5000): Promise<number> {
   const from = performance.now();
-  while (!look()) {
+  while (!check()) {
     if (performance.now() - from > ms) throw new Error(`nothing came within ${ms} ms`);
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -14,7 +14,7 @@ let rig: StatusRig;
 before(async () => {
   rig = await statusRig();
   rig.join('zoe');
-  rig.look('zoe', 2, 1);
+  rig.poll('zoe', 2, 1);
   await rig.mail('zoe', 1);
   await rig.hive.send({ to: 'zoe', from: 'SECRET-SENDER', content: 'SECRET-TEXT', urgent: false });
 });

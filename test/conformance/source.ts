@@ -9,7 +9,7 @@ import type { Checkpoint, Persona, PollResult, Source } from '../../core/sources
 import { until } from '../kit/until.ts';
 import { createJumpingClock, type JumpingClock, type SourceRig, type SourceWorld } from './source-rig.ts';
 import { listHandles } from './source-store.ts';
-import { createDelivered, type Delivered, listTexts, type WatchedPersona, watchPersona } from './source-watch.ts';
+import { createDelivered, type Delivered, listTexts, type WatchedPersona, watchPersona } from './watch-source.ts';
 
 const UNSET: Checkpoint = { is: 'unset' };
 const never = new AbortController().signal;

@@ -30,9 +30,9 @@ describe('an entry of a list that cannot be read', { concurrency: 4 }, () => {
     hive.deliver('bo');
     await cli.event('new', ({ persona }) => persona === 'bo');
     for (const list of ['personas', 'notify/pending']) {
-      const said = cli.stderr.split('\n').filter((line) => line.includes(`/api/${list}`) && line.includes('entry 0'));
-      assert.equal(said.length, 1, cli.stderr);
-      assert.match(said[0] ?? '', /entry 0: it is an empty string; entry 1: it is null; .* and 4 more/);
+      const output = cli.stderr.split('\n').filter((line) => line.includes(`/api/${list}`) && line.includes('entry 0'));
+      assert.equal(output.length, 1, cli.stderr);
+      assert.match(output[0] ?? '', /entry 0: it is an empty string; entry 1: it is null; .* and 4 more/);
     }
   });
 

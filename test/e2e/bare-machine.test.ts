@@ -19,8 +19,9 @@ test('S19: no session bus and no notify-send: one line, not 50; the state says w
     assert.match(notifications.state, /^off \(.*bus.*\)$/);
     const lines = tray.log.filter((line) => /notification|banner/i.test(line));
     assert.equal(lines.length, 1, lines.join('\n'));
-    const told = (): number => Array.from({ length: 10 }, (_, p) => home.mail(`p${p}`).length).reduce((a, b) => a + b);
-    await tray.cli.until('a line each', () => told() === 50);
+    const delivered = (): number =>
+      Array.from({ length: 10 }, (_, p) => home.mail(`p${p}`).length).reduce((a, b) => a + b);
+    await tray.cli.until('a line each', () => delivered() === 50);
     await stream.until('an event each', ({ ids }) => new Set(ids.filter((id) => id?.includes(':new:'))).size === 50);
     const tried = await home.run(['notify', 'test'], { env: { PATH: empty, XDG_RUNTIME_DIR: empty } });
     assert.equal(tried.code, 1);

@@ -118,8 +118,8 @@ describe('hivebar brainclaw act', () => {
     assert.match(shell, /^cd \S+ && brainclaw reject cnd_1 --by \S+ --reason 'it isn'\\''t so'$/);
     const json = await run('resolve', 'act_c0', '--text', 'the blue one', '--json');
     assert.equal(json.code, 3);
-    const { arguments: args, ...told } = JSON.parse(json.stdout) as { arguments: Record<string, unknown> };
-    assert.deepEqual(told, {
+    const { arguments: args, ...reported } = JSON.parse(json.stdout) as { arguments: Record<string, unknown> };
+    assert.deepEqual(reported, {
       accepted: false,
       project: 'prj_lab0001',
       root: store.dir,

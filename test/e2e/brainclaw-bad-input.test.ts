@@ -11,7 +11,7 @@ interface Board {
 }
 
 /** What is wrong beside what is wrong in the data. */
-async function looked(store: Store): Promise<{ readonly board: Board; readonly examined: Examined }> {
+async function pollStore(store: Store): Promise<{ readonly board: Board; readonly examined: Examined }> {
   const run = brainclawCli(store);
   const [board, doctor] = await Promise.all([run(['board', '--json']), run(['doctor', '--json'])]);
   assert.deepEqual([board.code, doctor.code], [0, 1], `${board.err}${doctor.err}`);
@@ -49,7 +49,7 @@ describe('bad input', () => {
       const known = { 'wrong-version': 1, 'bad-seq': 1, 'not-json': 1 } as Readonly<Record<string, number>>;
       appendFileSync(store.event(LAST), '\n');
       appendFileSync(store.event(LAST), bytes);
-      const { board, examined } = await looked(store);
+      const { board, examined } = await pollStore(store);
       assert.deepEqual([board.entities, board.cursor.seq], [BEFORE.entities, BEFORE.seq]);
       assert.deepEqual(board.remarks, [`skipped=${BEFORE.skipped + more}`]);
       assert.equal(count(examined, finding), (known[finding] ?? 0) + more);
@@ -66,7 +66,7 @@ describe('bad input', () => {
     using store = ended(brainclaw());
     const signal = line(362, { action: 'beep\u001b', item_type: 'plan', payload: undefined });
     appendFileSync(store.event(LAST), line(361, { action: 'transmogrify' }) + signal);
-    const { board, examined } = await looked(store);
+    const { board, examined } = await pollStore(store);
     assert.equal(board.entities, BEFORE.entities + 1);
     assert.equal(count(examined, 'unknown-action'), 4);
     const { out } = await brainclawCli(store)(['doctor']);
@@ -78,7 +78,7 @@ describe('bad input', () => {
     for (const name of ['seg-123456789.jsonl', 'seg-0000036a.jsonl', 'seg-00000362.jsonl.tmp', 'seg-00000362.JSONL'])
       writeFileSync(store.event(name), line(361));
     symlinkSync(store.write('elsewhere', line(361)), store.event(NEXT));
-    const { board, examined } = await looked(store);
+    const { board, examined } = await pollStore(store);
     assert.deepEqual([board.entities, board.cursor.seq], [BEFORE.entities, BEFORE.seq]);
     assert.equal(count(examined, 'decoy'), 7);
   });
@@ -88,7 +88,7 @@ describe('bad input', () => {
     for (const text of [null, '{"next_seq":99999,"active_segment":"x","entity_revs":[]}', 'null', '\u0000']) {
       if (text === null) rmSync(store.event('meta.json'));
       else writeFileSync(store.event('meta.json'), text);
-      const { board, examined } = await looked(store);
+      const { board, examined } = await pollStore(store);
       assert.deepEqual([board.entities, board.cursor.seq, board.remarks], [BEFORE.entities, BEFORE.seq, ['skipped=5']]);
       assert.ok(examined.findings.some(({ what }) => what.startsWith('meta-')));
     }
@@ -100,11 +100,11 @@ describe('bad input', () => {
     const bytes = readFileSync(snapshot);
     bytes[1000] = (bytes[1000] ?? 0) ^ 1;
     writeFileSync(snapshot, bytes);
-    const { board, examined } = await looked(store);
+    const { board, examined } = await pollStore(store);
     assert.deepEqual([board.entities, board.remarks], [BEFORE.entities, ['skipped=5']]);
     assert.equal(count(examined, 'checkpoint-refused'), 1);
     rmSync(store.event('seg-00000001.jsonl'));
-    const partial = await looked(store);
+    const partial = await pollStore(store);
     assert.ok(partial.board.remarks.includes('incomplete'));
     assert.deepEqual(
       [count(partial.examined, 'checkpoint-refused'), count(partial.examined, 'missing-segment')],
@@ -120,7 +120,7 @@ describe('bad input', () => {
     await tail.says(/read from its start again \(segment-gone\)/);
     appendFileSync(store.event(LAST), line(361));
     await tail.until('the next record', () => tail.lines.length === 2);
-    const { board, examined } = await looked(store);
+    const { board, examined } = await pollStore(store);
     assert.ok(board.remarks.includes('incomplete'));
     assert.deepEqual(examined.findings.find(({ what }) => what === 'missing-segment')?.where, ['seq 122 to 258']);
     assert.equal((await tail.stop()).code, 0);
@@ -129,7 +129,7 @@ describe('bad input', () => {
   test('a record that is far too long is passed over', async () => {
     using store = ended(brainclaw());
     appendFileSync(store.event(LAST), `\n${'x'.repeat(17 * 1024 * 1024)}\n${line(361)}`);
-    const { board, examined } = await looked(store);
+    const { board, examined } = await pollStore(store);
     assert.deepEqual([board.cursor.seq, count(examined, 'too-long')], [361, 1]);
   });
 

@@ -15,11 +15,11 @@ import {
   toBoardSummary,
 } from '../../core/sources/brainclaw/index.ts';
 import { brainclaw, EXPECTED, ended, viewed } from '../kit/brainclaw-store.ts';
-import { watching } from '../kit/brainclaw-watch.ts';
 import { needs } from '../kit/require.ts';
 import { scratch } from '../kit/scratch.ts';
 import { CHANGES, LOCKS, OPENS_TO_WRITE, STARTS, straced } from '../kit/strace.ts';
 import { until } from '../kit/until.ts';
+import { watching } from '../kit/watch-brainclaw.ts';
 
 const WATCHER = fileURLToPath(import.meta.resolve('../kit/brainclaw-watcher.ts'));
 
@@ -33,8 +33,10 @@ test('conformance 1 and 4: without mail the journal is all that is read, on noti
   store.step(2);
   await until('it is told', () => watcher.stdout().includes('told'));
   await watcher.end();
-  const told = JSON.parse(watcher.stdout().split('\n').at(-2) ?? '') as Readonly<Record<string, readonly string[]>>;
-  assert.deepEqual(told[BOARD], ['new state:act_c0']);
+  const delivered = JSON.parse(watcher.stdout().split('\n').at(-2) ?? '') as Readonly<
+    Record<string, readonly string[]>
+  >;
+  assert.deepEqual(delivered[BOARD], ['new state:act_c0']);
 
   const calls = readFileSync(log, 'utf8').split('\n');
   const below = calls.filter((text) => text.includes(`${store.root}/`));
@@ -58,8 +60,7 @@ test('conformance 2: how far it was read lies outside of the store, and that of 
   const before = cursors();
   for (let run = 0; run < 2; run += 1) {
     await using watched = await watching(store.root, home);
-    const isUp = (): boolean =>
-      watched.snapshot().personas.filter(({ health: reach }) => reach.is === 'up').length === 5;
+    const isUp = (): boolean => watched.snapshot().personas.filter(({ health }) => health.is === 'up').length === 5;
     await until('the board and four agents', isUp);
   }
   assert.equal(parseCursor(home.json('cursor.json'))?.seq, EXPECTED.observer.cursor.seq);

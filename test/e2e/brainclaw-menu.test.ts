@@ -4,13 +4,13 @@ import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { buildTrayModel } from '../../app/tray/index.ts';
 import { brainclaw, DATA } from '../kit/brainclaw-store.ts';
-import { watching } from '../kit/brainclaw-watch.ts';
 import { desktopMissing, startDesktop } from '../kit/desktop/index.ts';
-import { sleeper } from '../kit/garden-watch.ts';
 import { needs } from '../kit/require.ts';
 import { type Scratch, scratch } from '../kit/scratch.ts';
 import { standIn, type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
+import { watching } from '../kit/watch-brainclaw.ts';
+import { sleeper } from '../kit/watch-garden.ts';
 
 const BOARD = 'bc-prj_lab0001';
 
@@ -82,9 +82,9 @@ test('Open session on a board opens the page at it; on an agent the session that
   });
   await tray.persona(BOARD, ({ unread }) => unread === 20);
   await tray.post('/api/v1/actions/open', { persona: BOARD });
-  await until('the page', () => browser.said.some((url) => url.endsWith(`&persona=${BOARD}`)));
+  await until('the page', () => browser.calls.some((url) => url.endsWith(`&persona=${BOARD}`)));
   await tray.post('/api/v1/actions/open', { persona: agent });
-  await until('the terminal', () => terminal.said.length >= 4);
-  const [dash, program, ...args] = terminal.said;
+  await until('the terminal', () => terminal.calls.length >= 4);
+  const [dash, program, ...args] = terminal.calls;
   assert.deepEqual([dash, program?.endsWith('codex'), args], ['-e', true, ['resume', 'x 1']]);
 });

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { brainclaw, ended, LAST, type Store } from '../kit/brainclaw-store.ts';
+import { readLines } from '../kit/read-lines.ts';
 import { needs } from '../kit/require.ts';
 import { scratch } from '../kit/scratch.ts';
 import { CHANGES, LOCKS, OPENS_TO_WRITE, STARTS, straced } from '../kit/strace.ts';
-import { toldLines } from '../kit/told-lines.ts';
 import { until } from '../kit/until.ts';
 
 const kit = (name: string): string => fileURLToPath(import.meta.resolve(`../kit/${name}.ts`));
@@ -39,7 +39,7 @@ type Wrote = readonly ['line', text: string] | readonly ['file', name: string, t
 
 /** Another program at work, to its end. */
 const writes = (store: Store, name: string, first: number, count: number, agent: string): Promise<readonly Wrote[]> =>
-  toldLines<Wrote>([kit('brainclaw-writer'), store.root, LAST, name, `${first}`, `${count}`, `${PAUSE_MS}`, agent]);
+  readLines<Wrote>([kit('brainclaw-writer'), store.root, LAST, name, `${first}`, `${count}`, `${PAUSE_MS}`, agent]);
 
 test('brainclaw check 8: while three others write, the watcher changes nothing, locks nothing and starts nothing', async (t) => {
   if (needs(t, spawnSync('strace', ['-V']).status === 0 ? null : 'strace: apt-get install strace')) return;
@@ -80,13 +80,15 @@ test('brainclaw check 8: while three others write, the watcher changes nothing, 
   assert.deepEqual(lines.filter((text) => text !== '').sort(), appended.sort());
 
   // It was no idle watcher: all of it was told, once each.
-  const told = JSON.parse(watcher.stdout().split('\n').at(-2) ?? '') as Readonly<Record<string, readonly string[]>>;
+  const delivered = JSON.parse(watcher.stdout().split('\n').at(-2) ?? '') as Readonly<
+    Record<string, readonly string[]>
+  >;
   const pending = AGENTS.flatMap((_, w) =>
     range(count).flatMap((n) => (n % 2 === 0 ? [`new state:act_writer${w}_${n}`] : [])),
   );
-  assert.deepEqual([...(told[''] ?? [])].sort(), pending.sort());
+  assert.deepEqual([...(delivered[''] ?? [])].sort(), pending.sort());
   for (const [w, agent] of AGENTS.entries()) {
-    const news = (told[agent] ?? []).filter((text) => text.startsWith('new ')).sort();
+    const news = (delivered[agent] ?? []).filter((text) => text.startsWith('new ')).sort();
     const sent = range(count).map((n) => `new msg_writer${w}_${n}`);
     assert.deepEqual(news, sent.sort());
   }

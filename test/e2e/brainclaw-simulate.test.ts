@@ -8,16 +8,16 @@ import { DATA } from '../kit/brainclaw-store.ts';
 import { startCli } from '../kit/process.ts';
 import { scratch } from '../kit/scratch.ts';
 
-interface Said {
+interface Output {
   readonly store: string;
   readonly written: SimulationSummary;
   readonly inboxes: ReturnType<typeof simulateMail>['inboxes'];
 }
 
-const simulate = async (run: BrainclawCli, ...args: readonly string[]): Promise<Said> => {
+const simulate = async (run: BrainclawCli, ...args: readonly string[]): Promise<Output> => {
   const { code, json, err } = await run(['simulate', '--json', ...args], { project: null });
   assert.equal(code, 0, err);
-  return json<Said>();
+  return json<Output>();
 };
 const filesIn = (root: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -53,7 +53,7 @@ describe('simulate', () => {
         expected,
       );
       assert.deepEqual([board.cursor, board.remarks], [{ seq: written.records, checkpoint_seq: 0 }, []]);
-      const { agents } = (await run(['inbox', '--json'])).json<{ agents: Said['inboxes'] }>();
+      const { agents } = (await run(['inbox', '--json'])).json<{ agents: Output['inboxes'] }>();
       assert.deepEqual(
         Object.entries(agents).map(([agent, { pending, actionable }]) => [agent, { pending, actionable }]),
         Object.entries(inboxes).sort(),
@@ -136,7 +136,7 @@ describe('simulate', () => {
     await writer.until('the store', () => writer.lines.length === 1);
     await using tail = startTail(place, ['--since', '0', '--json']);
     await tail.until('more than there was', () => tail.lines.length > 120);
-    for (let look = 0; look < 3; look += 1) {
+    for (let poll = 0; poll < 3; poll += 1) {
       const { findings } = (await brainclawCli(place)(['doctor', '--json'])).json<Examined>();
       const defects = findings.filter(({ is }) => is === 'defect');
       assert.deepEqual(defects, []);

@@ -5,9 +5,9 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BOARD, toBoardSummary } from '../../core/sources/brainclaw/index.ts';
 import { brainclaw, coldOf, EXPECTED, LAST, line, NEXT, type Store, stepBytes } from '../kit/brainclaw-store.ts';
-import { unreadOf, type Watched, watching } from '../kit/brainclaw-watch.ts';
 import { scratch } from '../kit/scratch.ts';
 import { until } from '../kit/until.ts';
+import { unreadOf, type Watched, watching } from '../kit/watch-brainclaw.ts';
 
 const ready = (watched: Watched, unread = '20'): Promise<unknown> =>
   watched.until(`${unread} unread`, (shown) => unreadOf(shown) === unread);
@@ -50,16 +50,16 @@ describe('brainclaw checks 3 and 4: the step files, one by one', () => {
     {
       await using first = await watching(store.root, home);
       await ready(first);
-      assert.deepEqual(first.told(), []);
+      assert.deepEqual(first.delivered(), []);
     }
-    for (const [index, [unread, told]] of expected.entries()) {
+    for (const [index, [unread, delivered]] of expected.entries()) {
       await using running = await watching(store.root, home);
       await ready(running, index === 0 ? '20' : expected[index - 1]?.[0]);
       store.step(index + 1);
       const after = EXPECTED.steps[index]?.after;
       await until(`cursor ${after?.cursor}`, () => running.source.sheet?.seq === after?.cursor);
       await ready(running, unread);
-      await until('what it tells', () => running.told().length >= told.length);
+      await until('what it tells', () => running.delivered().length >= delivered.length);
       const { sheet } = running.source;
       assert.deepEqual(sheet?.attention, after?.attention_required);
       assert.equal(sheet?.counts.plans, after?.counts.plans);
@@ -67,7 +67,7 @@ describe('brainclaw checks 3 and 4: the step files, one by one', () => {
       await using cold = await watching(store.root, home);
       await ready(cold, unread);
       assert.deepEqual(cold.source.sheet, sheet);
-      assert.deepEqual(cold.told(), told);
+      assert.deepEqual(cold.delivered(), delivered);
     }
   });
 
@@ -78,13 +78,13 @@ describe('brainclaw checks 3 and 4: the step files, one by one', () => {
     await ready(watched);
     store.step(1);
     store.step(2);
-    await until('the event', () => watched.told().length === 1);
+    await until('the event', () => watched.delivered().length === 1);
     const [event] = watched.events();
     assert.deepEqual(
       [event?.persona, event?.source, event?.from, event?.item, event?.why, event?.journal_seq, event?.created],
       ['bc-prj_lab0001', 'brainclaw', 'codex', 'state:act_c0', 'pending_actions', 361, '2026-06-20T09:19:05.000Z'],
     );
-    await until('the agent', () => watched.told('hermes').length === 1);
+    await until('the agent', () => watched.delivered('hermes').length === 1);
     const [action] = watched.events('hermes');
     assert.deepEqual(
       [action?.event, action?.persona, action?.wake_class, action?.from, action?.item, action?.journal_seq],
@@ -109,8 +109,8 @@ test('A9 given a store that is checked out at an earlier commit and back, nothin
     await ready(watched);
     store.step(2);
     message(store, 'hermes', 'msg_fresh');
-    await until('the board', () => watched.told().length === 1);
-    await until('the agent', () => watched.told('hermes').length === 2);
+    await until('the board', () => watched.delivered().length === 1);
+    await until('the agent', () => watched.delivered('hermes').length === 2);
     cpSync(store.root, home.at('after'), { recursive: true });
     for (let turn = 0; turn < 2; turn += 1) {
       put(home.at('before'));
@@ -124,9 +124,9 @@ test('A9 given a store that is checked out at an earlier commit and back, nothin
   await using watched = await watching(store.root, home);
   await ready(watched, '21');
   message(store, 'hermes', 'msg_later');
-  await until('what came since', () => watched.told('hermes').includes('new msg_later'));
+  await until('what came since', () => watched.delivered('hermes').includes('new msg_later'));
   const mail = (address?: string): readonly string[] =>
-    watched.told(address).filter((line) => !/^(cleared|read) /.test(line));
+    watched.delivered(address).filter((line) => !/^(cleared|read) /.test(line));
   assert.deepEqual(mail(), ['new state:act_c0']);
   assert.deepEqual(mail('hermes').toSorted(), ['action state:act_c0', 'new msg_fresh', 'new msg_later']);
   const ids = new Set(watched.events('hermes').map(({ id, item, message_id: message }) => `${id} ${item ?? message}`));
@@ -144,12 +144,12 @@ test('brainclaw check 5: a record that comes byte by byte is told once, whole, a
   for (const byte of bytes.subarray(0, -1)) {
     appendFileSync(store.event(LAST), Buffer.of(byte));
     await sleep(1);
-    assert.deepEqual(watched.told(), []);
+    assert.deepEqual(watched.delivered(), []);
   }
   assert.equal(watched.source.sheet?.seq, 360);
   appendFileSync(store.event(LAST), bytes.subarray(-1));
-  await until('the event', () => watched.told().length > 0);
-  assert.deepEqual(watched.told(), ['new state:act_c0']);
+  await until('the event', () => watched.delivered().length > 0);
+  assert.deepEqual(watched.delivered(), ['new state:act_c0']);
   assert.equal(watched.events()[0]?.content, 'Merge?\nMerge now? — 지금 병합 🌱');
 });
 
@@ -168,7 +168,7 @@ describe('brainclaw check 6: what is not the journal, and another journal', () =
       appendFileSync(meta, ' ');
       watched.poll();
       assert.deepEqual(watched.source.sheet?.attention, EXPECTED.observer.attention_required);
-      assert.deepEqual(watched.told(), []);
+      assert.deepEqual(watched.delivered(), []);
     }
   });
 
@@ -187,10 +187,10 @@ describe('brainclaw check 6: what is not the journal, and another journal', () =
       if (when === 'while nobody watches') watched = await watching(store.root, home);
       await using running = watched;
       await ready(running, '3');
-      assert.deepEqual(running.told(), []);
+      assert.deepEqual(running.delivered(), []);
       appendFileSync(store.event('seg-00000001.jsonl'), state(5, 'act_4'));
-      await until('the next', () => running.told().length > 0);
-      assert.deepEqual(running.told(), ['new state:act_4']);
+      await until('the next', () => running.delivered().length > 0);
+      assert.deepEqual(running.delivered(), ['new state:act_4']);
       assert.deepEqual(running.source.sheet?.attention?.total, 4);
     });
   }
@@ -209,10 +209,10 @@ describe('brainclaw check 6: what is not the journal, and another journal', () =
     message(store, 'codex', 'msg_same');
     message(store, 'codex', 'msg_0000000000000001', { ...idOf(store, 'msg_0000000000000001'), status: 'read' });
     await using watched = await watching(store.root, home);
-    await until('both', () => watched.told('codex').length >= 2);
+    await until('both', () => watched.delivered('codex').length >= 2);
     await watched.until('its mail', (shown) => unreadOf(shown) === '2', 'codex');
-    assert.deepEqual(watched.told('codex'), ['new msg_same', 'read msg_0000000000000001']);
-    assert.deepEqual(watched.told(), []);
+    assert.deepEqual(watched.delivered('codex'), ['new msg_same', 'read msg_0000000000000001']);
+    assert.deepEqual(watched.delivered(), []);
   });
 });
 
@@ -225,21 +225,21 @@ describe('the mail of agents', () => {
     using home = scratch();
     await using watched = await watching(store.root, home);
     await watched.until('codex', (shown) => unreadOf(shown) === '2', 'codex');
-    assert.deepEqual(watched.told('codex'), []);
+    assert.deepEqual(watched.delivered('codex'), []);
     message(store, 'codex', 'msg_a');
-    await until('new', () => watched.told('codex').length === 1);
+    await until('new', () => watched.delivered('codex').length === 1);
     await watched.until('3', (shown) => unreadOf(shown) === '3', 'codex');
     const path = join(inboxOf(store, 'codex'), 'msg_a.json');
     writeFileSync(path, readFileSync(path, 'utf8').slice(0, 40));
-    await watched.until('one that is bad', ({ agentState: vital }) => vital.why === 'skipped=3', 'codex');
+    await watched.until('one that is bad', ({ agentState }) => agentState.why === 'skipped=3', 'codex');
     message(store, 'codex', 'msg_a', { status: 'read' }, true);
-    await until('read', () => watched.told('codex').length === 2);
+    await until('read', () => watched.delivered('codex').length === 2);
     message(store, 'codex', 'msg_a', { status: 'acknowledged' });
-    await until('acked', () => watched.told('codex').length === 3);
+    await until('acked', () => watched.delivered('codex').length === 3);
     rmSync(path);
     message(store, 'codex', 'msg_b', { requires_ack: false, ref: undefined, type: 'info' });
-    await until('the next', () => watched.told('codex').length === 4);
-    assert.deepEqual(watched.told('codex'), ['new msg_a', 'read msg_a', 'acked msg_a', 'new msg_b']);
+    await until('the next', () => watched.delivered('codex').length === 4);
+    assert.deepEqual(watched.delivered('codex'), ['new msg_a', 'read msg_a', 'acked msg_a', 'new msg_b']);
     const [event, , acked, next] = watched.events('codex');
     const keys = ({ message_id, type, ref, requires_ack, id }: Record<string, unknown>) =>
       [message_id, type, ref, requires_ack, id].join(' ');
@@ -259,13 +259,13 @@ describe('the mail of agents', () => {
     await ready(watched);
     message(store, 'new-one', 'msg_1');
     await watched.until('it', (shown) => unreadOf(shown) === '1', 'new-one');
-    await until('its mail', () => watched.told('new-one').length === 1);
+    await until('its mail', () => watched.delivered('new-one').length === 1);
     message(store, 'new-one', 'msg_2');
-    await until('more mail', () => watched.told('new-one').length === 2);
+    await until('more mail', () => watched.delivered('new-one').length === 2);
     assert.equal(watched.persona('new-one')?.label, `new-one · ${store.dir.split('/').at(-1)}`);
     rmSync(inboxOf(store, 'new-one'), { recursive: true });
     await until('nobody', () => watched.persona('new-one') === undefined);
-    assert.deepEqual(watched.told('new-one'), ['new msg_1', 'new msg_2']);
+    assert.deepEqual(watched.delivered('new-one'), ['new msg_1', 'new msg_2']);
   });
 
   test('switched off, no inbox is read and nothing is said of how much is unread', async () => {
@@ -278,8 +278,8 @@ describe('the mail of agents', () => {
     message(store, 'codex', 'msg_a');
     store.step(1);
     store.step(2);
-    await until('the event', () => watched.told().length === 1);
-    assert.deepEqual(watched.told('codex'), []);
+    await until('the event', () => watched.delivered().length === 1);
+    assert.deepEqual(watched.delivered('codex'), []);
   });
 });
 
@@ -303,8 +303,8 @@ describe('work of agents in the journal', () => {
         state(363, 'act_1', { agent: 'ZOE_B' }),
       ].join(''),
     );
-    await until('three', () => watched.told('zoe_b').length === 3);
-    assert.deepEqual(watched.told('zoe_b'), [
+    await until('three', () => watched.delivered('zoe_b').length === 3);
+    assert.deepEqual(watched.delivered('zoe_b'), [
       'handoff handoff:hnd_1',
       'assigned assignment:asg_1',
       'action state:act_1',
@@ -322,13 +322,13 @@ describe('work of agents in the journal', () => {
         state(366, 'act_1', { agent: 'zoe_b', status: 'resolved' }),
       ].join(''),
     );
-    await until('two are done', () => watched.told('zoe_b').length === 5);
-    assert.deepEqual(watched.told('zoe_b').slice(3), ['cleared handoff:hnd_1', 'cleared state:act_1']);
+    await until('two are done', () => watched.delivered('zoe_b').length === 5);
+    assert.deepEqual(watched.delivered('zoe_b').slice(3), ['cleared handoff:hnd_1', 'cleared state:act_1']);
     appendFileSync(store.event(LAST), work('assignment', 'asg_1', 367, { ...assignment, status: 'completed' }));
     await until('nobody', () => watched.persona('zoe_b') === undefined);
-    assert.equal(watched.told('zoe_b').at(-1), 'cleared assignment:asg_1');
+    assert.equal(watched.delivered('zoe_b').at(-1), 'cleared assignment:asg_1');
     appendFileSync(store.event(LAST), work('handoff', 'hnd_2', 368, { ...handoff, status: 'open' }));
-    await until('again', () => watched.told('zoe_b').length === 7);
+    await until('again', () => watched.delivered('zoe_b').length === 7);
     const ids = watched.events('zoe_b').map(({ event_id: id }) => id);
     assert.equal(new Set(ids).size, ids.length);
   });
@@ -343,23 +343,23 @@ describe('what cannot be read', () => {
     appendFileSync(store.event(LAST), Buffer.concat([stepBytes(1)]));
     const handoff = { item_type: 'handoff', item_id: 'hnd_1', payload: { status: 'open', to: 'zoe' } };
     appendFileSync(store.event(LAST), line(361, handoff));
-    await until('an agent of the journal alone', () => watched.told('zoe').length === 1);
+    await until('an agent of the journal alone', () => watched.delivered('zoe').length === 1);
     const parked = `${store.journal}.parked`;
     renameSync(store.journal, parked);
     const off = await watched.until('off', (shown) => unreadOf(shown) === 'unknown');
     assert.deepEqual([off.health.is, off.agentState.why], ['up', 'journal-off']);
     watched.poll();
     message(store, 'codex', 'msg_meanwhile');
-    await until('mail goes on', () => watched.told('codex').length === 1);
+    await until('mail goes on', () => watched.delivered('codex').length === 1);
     assert.ok(watched.persona('zoe') !== undefined, 'nobody knows that it has nothing to do any more');
     appendFileSync(join(parked, LAST), stepBytes(2));
     renameSync(parked, store.journal);
     await ready(watched, '21');
-    await until('what came', () => watched.told().length > 0);
-    assert.deepEqual(watched.told(), ['new state:act_c0']);
+    await until('what came', () => watched.delivered().length > 0);
+    assert.deepEqual(watched.delivered(), ['new state:act_c0']);
     appendFileSync(store.event(NEXT), Buffer.from(line(362)));
     await until('it goes on', () => watched.source.sheet?.seq === 362);
-    assert.deepEqual(watched.told('zoe'), ['handoff handoff:hnd_1']);
+    assert.deepEqual(watched.delivered('zoe'), ['handoff handoff:hnd_1']);
   });
 
   test('the inboxes moved away and back: how much is unread is not known meanwhile, and nothing is told twice', async () => {
@@ -374,8 +374,8 @@ describe('what cannot be read', () => {
     renameSync(away, join(store.root, 'coordination'));
     await watched.until('2 again', (shown) => unreadOf(shown) === '2', 'codex');
     message(store, 'codex', 'msg_a');
-    await until('what came', () => watched.told('codex').length > 0);
-    assert.deepEqual(watched.told('codex'), ['new msg_a']);
+    await until('what came', () => watched.delivered('codex').length > 0);
+    assert.deepEqual(watched.delivered('codex'), ['new msg_a']);
   });
 
   test('a restart while the journal is off forgets nothing', async () => {
@@ -394,8 +394,8 @@ describe('what cannot be read', () => {
     watched.poll();
     store.step(1);
     store.step(2);
-    await until('what came', () => watched.told().length > 0);
-    assert.deepEqual(watched.told(), ['new state:act_c0']);
+    await until('what came', () => watched.delivered().length > 0);
+    assert.deepEqual(watched.delivered(), ['new state:act_c0']);
   });
 
   test('a journal that is off is not known, unless somebody was asked', async () => {
@@ -410,7 +410,7 @@ describe('what cannot be read', () => {
     };
     {
       await using watched = await watching(store.root, home);
-      const shown = await watched.until('it', ({ health: reach }) => reach.is === 'up');
+      const shown = await watched.until('it', ({ health }) => health.is === 'up');
       assert.deepEqual(
         [unreadOf(shown), shown.agentState.why, watched.source.sheet?.attention],
         ['unknown', 'journal-off', null],
@@ -421,7 +421,7 @@ describe('what cannot be read', () => {
     assert.equal(shown.agentState.why, 'seeded');
     watched.poll();
     message(store, 'codex', 'msg_x');
-    await until('mail is told all the same', () => watched.told('codex').length === 1);
+    await until('mail is told all the same', () => watched.delivered('codex').length === 1);
     assert.equal(asked, 1);
   });
 
@@ -438,8 +438,8 @@ describe('what cannot be read', () => {
     await ready(watched, '2');
     appendFileSync(store.event('seg-00000001.jsonl'), state(4, 'act_3'));
     await ready(watched, '3');
-    await until('what came then', () => watched.told().length > 0);
-    assert.deepEqual(watched.told(), ['new state:act_3']);
+    await until('what came then', () => watched.delivered().length > 0);
+    assert.deepEqual(watched.delivered(), ['new state:act_3']);
   });
 
   test('neither a journal nor an inbox is an outage of the whole project; back, it is up and nothing is told twice', async () => {
@@ -448,8 +448,8 @@ describe('what cannot be read', () => {
     await using watched = await watching(store.root, home, { pollSeconds: 1 });
     await ready(watched);
     renameSync(store.root, `${store.root}.away`);
-    await watched.until('down', ({ health: reach }) => reach.is === 'down');
-    await watched.until('down', ({ health: reach }) => reach.is === 'down', 'codex');
+    await watched.until('down', ({ health }) => health.is === 'down');
+    await watched.until('down', ({ health }) => health.is === 'down', 'codex');
     await until(
       'one cause',
       () => watched.snapshot().causes[0]?.personas.length === watched.snapshot().personas.length,
@@ -459,11 +459,11 @@ describe('what cannot be read', () => {
       ['source bc-prj_lab0001'],
     );
     renameSync(`${store.root}.away`, store.root);
-    await watched.until('up', ({ health: reach }) => reach.is === 'up');
-    await watched.until('up', ({ health: reach }) => reach.is === 'up', 'codex');
+    await watched.until('up', ({ health }) => health.is === 'up');
+    await watched.until('up', ({ health }) => health.is === 'up', 'codex');
     await ready(watched);
-    const told = ['', 'codex', 'hermes'].flatMap((address) => watched.told(address));
-    assert.deepEqual(told, []);
+    const delivered = ['', 'codex', 'hermes'].flatMap((address) => watched.delivered(address));
+    assert.deepEqual(delivered, []);
   });
 
   test('a store that is not there at the start is down, and watched once it comes', async () => {
@@ -512,10 +512,13 @@ test('started and stopped again and again while records and mail come, and the j
     }
   }
   await using last = await watching(store.root, home);
-  await until('all', () => last.told().length >= items.length && last.told('codex').length >= 2 * items.length);
-  assert.deepEqual([...last.told()].sort(), items.map((id) => `new state:${id}`).sort());
+  await until(
+    'all',
+    () => last.delivered().length >= items.length && last.delivered('codex').length >= 2 * items.length,
+  );
+  assert.deepEqual([...last.delivered()].sort(), items.map((id) => `new state:${id}`).sort());
   const expected = [...items.map((id) => `action state:${id}`), ...messages.map((id) => `new ${id}`)];
-  assert.deepEqual([...last.told('codex')].sort(), expected.sort());
+  assert.deepEqual([...last.delivered('codex')].sort(), expected.sort());
   for (const address of ['', 'codex']) {
     const ids = last.events(address).map(({ event_id: id }) => id);
     assert.equal(new Set(ids).size, ids.length);

@@ -12,7 +12,7 @@ import { until } from '../kit/until.ts';
 const BOARD = 'bc-prj_lab0001';
 const AGENTS = ['claude-code', 'codex', 'github-copilot', 'hermes'].map((agent) => `${BOARD}-${agent}`);
 
-interface Kept {
+interface Saved {
   readonly store: string;
 }
 
@@ -25,7 +25,7 @@ const ask = async <T>(tray: TrayProcess, path: string, token = false): Promise<T
   return (await (await fetch(tray.url + path, { headers })).json()) as T;
 };
 /** What its agent was told of items and messages. */
-const told = (home: TrayHome, persona: string): readonly string[] =>
+const delivered = (home: TrayHome, persona: string): readonly string[] =>
   home
     .events(persona)
     .filter(({ event }) => /^(new|cleared|read|acked|gone|handoff|assigned|action)$/.test(String(event)))
@@ -88,29 +88,29 @@ describe('a project in the tray process', () => {
     using home = homeOf(store);
     const notifier = standIn(home, 'notify-send');
     const env = { ...notifier.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' };
-    const banners = (): readonly string[] => notifier.said.filter((item) => /: \d+ new/.test(item));
+    const banners = (): readonly string[] => notifier.calls.filter((item) => /: \d+ new/.test(item));
     store.step(1);
     {
       await using tray = await home.start([], env);
       await boardOf(tray, 20);
-      assert.deepEqual(told(home, BOARD), []);
+      assert.deepEqual(delivered(home, BOARD), []);
       store.step(2);
       await boardOf(tray, 21);
-      await until('its event', () => told(home, BOARD).length > 0);
+      await until('its event', () => delivered(home, BOARD).length > 0);
       await until('its banner', () => banners().length > 0);
       await tray.stop();
     }
-    assert.deepEqual(told(home, BOARD), ['new state:act_c0']);
-    const kept = JSON.parse(readFileSync(home.at('brainclaw', `${BOARD}.cursor.json`), 'utf8')) as Kept;
-    assert.equal(kept.store, store.root);
+    assert.deepEqual(delivered(home, BOARD), ['new state:act_c0']);
+    const saved = JSON.parse(readFileSync(home.at('brainclaw', `${BOARD}.cursor.json`), 'utf8')) as Saved;
+    assert.equal(saved.store, store.root);
     await using again = await home.start([], env);
     await boardOf(again, 21);
     await again.persona(`${BOARD}-codex`, ({ unread }) => unread === 2);
     store.step(3);
     store.step(4);
     await boardOf(again, 20);
-    await until('that it is over', () => told(home, BOARD).length > 1);
-    assert.deepEqual(told(home, BOARD), ['new state:act_c0', 'cleared state:act_c0']);
+    await until('that it is over', () => delivered(home, BOARD).length > 1);
+    assert.deepEqual(delivered(home, BOARD), ['new state:act_c0', 'cleared state:act_c0']);
     assert.equal(banners().length, 1, banners().join());
   });
 

@@ -161,8 +161,8 @@ describe('persona daemons on the board', () => {
     for (const words of ['Up, stalled', 'Drain stalled', 'CONNECTED, ', '1 of 1 inbox stalled'])
       assert.ok(page.includes(words), words);
     const may = durationsBetween(earlier.from, later.to);
-    const said = /Nothing fetched for (\d+ [a-z]+)/.exec(page)?.[1];
-    assert.ok(said !== undefined && may.includes(said), `${said} is none of ${may.join(', ')}`);
+    const output = /Nothing fetched for (\d+ [a-z]+)/.exec(page)?.[1];
+    assert.ok(output !== undefined && may.includes(output), `${output} is none of ${may.join(', ')}`);
     assert.deepEqual((await tray.status()).causes, [], 'a daemon that lives is no outage');
     ada.drain();
     await tray.persona(boardId('ada'), ({ agent, unread }) => agent === 'live' && unread === 0);

@@ -117,10 +117,10 @@ describe('a daemon from the command line', () => {
       [['--tenant', '..', '--identity', 'ada'], /\.\. is not valid/],
       [['--nonsense'], /--nonsense/],
     ];
-    for (const [words, said] of cases) {
+    for (const [words, message] of cases) {
       const { code, stderr } = await run(at.dir, 'status', ...words);
       assert.equal(code, 2, stderr);
-      assert.match(stderr, said);
+      assert.match(stderr, message);
     }
     for (const deadline of ['5001', '-1', 'x', '']) {
       const { code, stderr } = await run(at.dir, 'shutdown', 'acme-ada', `--deadline=${deadline}`);

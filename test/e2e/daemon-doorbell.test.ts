@@ -76,7 +76,7 @@ describe('a doorbell over the hook of a real daemon', () => {
     await Promise.all([daemon.connected(), woken.connected()]);
     using hooks = hooksOf(home);
     using wire = wireTo(daemon.places.socket);
-    const said: string[] = [];
+    const output: string[] = [];
     const marks: string[] = [];
     let rings = 0;
     for (let n = 0; n < 24; n += 1) {
@@ -88,7 +88,7 @@ describe('a doorbell over the hook of a real daemon', () => {
         const event = ['SessionStart', 'UserPromptSubmit', 'Stop'][n % 3] ?? '';
         const called = await hooks.call(event, { turn_id: `t${n}` });
         if (isRung(called)) rings += 1;
-        said.push(called.stdout, called.stderr);
+        output.push(called.stdout, called.stderr);
         ada.drain();
         await daemon.until('it was drained', ({ outstanding }) => outstanding === null);
       }
@@ -119,7 +119,7 @@ describe('a doorbell over the hook of a real daemon', () => {
       await one.until('a peek that is none', ({ last_error_class: is }) => is === 'pending_reconcile_failed');
     up.faults.pending = null;
     await Promise.all([daemon.connected(), woken.connected()]);
-    await woken.boundary('agent-turn-complete'); // at rest from now on, so that it may be woken
+    await woken.turnBoundary('agent-turn-complete'); // at rest from now on, so that it may be woken
     await until('the shim is woken', () => heardBy(shimHeard).some(({ call }) => call === 'notify_surface'));
     const heard = heardBy(shimHeard).filter(({ call }) => call === 'notify_surface');
     for (const { payload } of heard) {
@@ -128,8 +128,8 @@ describe('a doorbell over the hook of a real daemon', () => {
       assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/);
     }
     await Promise.all([daemon.stop(), woken.stop()]);
-    said.push(wire.text(), ...daemon.cli.lines, ...woken.cli.lines, daemon.cli.stderr, woken.cli.stderr);
-    const all = [...said, bytesBelow(home.dir), bytesBelow(home.project)].join('\n');
+    output.push(wire.text(), ...daemon.cli.lines, ...woken.cli.lines, daemon.cli.stderr, woken.cli.stderr);
+    const all = [...output, bytesBelow(home.dir), bytesBelow(home.project)].join('\n');
     assert.ok(all.includes('pending_work_notice') && all.includes('work waits'));
     assert.deepEqual(
       marks.filter((mark) => all.includes(mark)),

@@ -38,19 +38,19 @@ function machine(config: Partial<DaemonConfig> = {}): HookMachine {
 /** Handlers that note boundaries, and ring or not as `answer` says. */
 function ringing(answer: () => RingAnswer = () => ({ emitted: true, why: 'rung' })): {
   readonly handlers: Handlers;
-  readonly boundaries: unknown[];
+  readonly turnBoundaries: unknown[];
   readonly read: boolean[];
 } {
-  const boundaries: unknown[] = [];
+  const turnBoundaries: unknown[] = [];
   const read: boolean[] = [];
   const { handlers } = notingHandlers({
-    async notify(boundary, isRead) {
-      boundaries.push(boundary);
+    async notify(turnBoundary, isRead) {
+      turnBoundaries.push(turnBoundary);
       void isRead.then((one) => read.push(one));
       return answer();
     },
   });
-  return { handlers, boundaries, read };
+  return { handlers, turnBoundaries, read };
 }
 
 async function push(m: HookMachine, text: string, priority = '0'): Promise<void> {
@@ -77,7 +77,7 @@ describe('the hook of a persona with a daemon', () => {
   test('tells the daemon of each boundary and prints the one line when it rings; nothing is drained', async () => {
     using m = machine();
     await push(m, 'a secret of bob');
-    const { handlers, boundaries, read } = ringing();
+    const { handlers, turnBoundaries, read } = ringing();
     await using _ = await linkIn(m.home.dir, handlers);
     const transcript = m.home.write('t.jsonl', 'x'.repeat(10));
     rungWith(LINE, await m.hook('SessionStart', { source: 'startup' }, ADA));
@@ -85,7 +85,7 @@ describe('the hook of a persona with a daemon', () => {
     rungWith(LINE, await m.hook('Stop', { stop_hook_active: false, transcript_path: transcript }, ADA));
     writeFileSync(transcript, 'x'.repeat(11));
     rungWith(LINE, await m.hook('Stop', { stop_hook_active: false, transcript_path: transcript }, ADA));
-    assert.deepEqual(boundaries, [
+    assert.deepEqual(turnBoundaries, [
       { kind: 'SessionStart', session: 's1', turn: null },
       { kind: 'UserPromptSubmit', session: 's1', turn: 't1' },
       { kind: 'Stop', session: 's1', turn: 'at 10' },
@@ -100,17 +100,17 @@ describe('the hook of a persona with a daemon', () => {
   test('prints nothing when it does not ring, whatever waits', async () => {
     using m = machine();
     await push(m, 'urgent');
-    const { handlers, boundaries } = ringing(() => ({ emitted: false, why: 'outstanding' }));
+    const { handlers, turnBoundaries } = ringing(() => ({ emitted: false, why: 'outstanding' }));
     await using _ = await linkIn(m.home.dir, handlers);
     for (const event of ['SessionStart', 'UserPromptSubmit', 'Stop']) passed(await m.hook(event, {}, ADA));
-    assert.equal(boundaries.length, 3);
+    assert.equal(turnBoundaries.length, 3);
     assert.deepEqual(pending(m), ['urgent']);
   });
 
   test('at every other moment the daemon hears nothing but that the agent is there', async () => {
     using m = machine();
     await push(m, 'urgent');
-    const { handlers, boundaries } = ringing();
+    const { handlers, turnBoundaries } = ringing();
     await using _ = await linkIn(m.home.dir, handlers);
     const others: readonly (readonly [string, object])[] = [
       ['PreToolUse', { tool_name: 'Read' }],
@@ -125,7 +125,7 @@ describe('the hook of a persona with a daemon', () => {
       passed(await m.hook(event, { ...more }, ADA));
       assert.equal(m.home.text('run/activity/ada'), `${event}\n`);
     }
-    assert.deepEqual(boundaries, []);
+    assert.deepEqual(turnBoundaries, []);
     assert.deepEqual(pending(m), ['urgent']);
   });
 
@@ -140,16 +140,16 @@ describe('the hook of a persona with a daemon', () => {
     using m = machine();
     await holdAda(m);
     let waits = true;
-    const { handlers, boundaries } = ringing(() =>
+    const { handlers, turnBoundaries } = ringing(() =>
       waits ? { emitted: true, why: 'rung' } : { emitted: false, why: 'nothing_pending' },
     );
     await using _ = await linkIn(m.home.dir, handlers);
-    const stop = (active: boolean, said: string) =>
-      m.hook('Stop', { stop_hook_active: active, last_assistant_message: said }, ADA);
+    const stop = (active: boolean, lastWords: string) =>
+      m.hook('Stop', { stop_hook_active: active, last_assistant_message: lastWords }, ADA);
     const held = await stop(false, 'a');
     assert.match(held.stdout, /decision: /);
     assert.doesNotMatch(held.stdout, /work waits/);
-    assert.deepEqual(boundaries, []);
+    assert.deepEqual(turnBoundaries, []);
 
     assert.equal((await markOf(m)).code, 0);
     rungWith(LINE, await stop(true, 'b'));
@@ -158,25 +158,25 @@ describe('the hook of a persona with a daemon', () => {
     assert.doesNotMatch((await stop(true, 'c')).stdout, /decision/);
     assert.equal(m.home.text('run/activity/ada'), 'Stop\n');
     assert.match((await stop(false, 'd')).stdout, /decision: /);
-    assert.equal(boundaries.length, 2);
+    assert.equal(turnBoundaries.length, 2);
   });
 
   test('a daemon that would ring for ever lets a turn go on twice, and is not asked at the third Stop', async () => {
     using m = machine();
-    const { handlers, boundaries } = ringing();
+    const { handlers, turnBoundaries } = ringing();
     await using _ = await linkIn(m.home.dir, handlers);
     const stop = (active: boolean) => m.hook('Stop', { stop_hook_active: active }, ADA);
     for (const active of [false, true]) rungWith(LINE, await stop(active));
     const third = await stop(true);
     assert.deepEqual([third.code, third.stderr], [0, '']);
     assert.doesNotMatch(third.stdout, /work waits|decision/);
-    assert.equal(boundaries.length, 2);
+    assert.equal(turnBoundaries.length, 2);
     passed(await m.hook('Stop', { stop_hook_active: false }, { ...ADA, flags: ['--on-stop', 'leave'] }));
-    assert.equal(boundaries.length, 2);
+    assert.equal(turnBoundaries.length, 2);
   });
 
   test('fails open: a daemon that does not answer, refuses or talks nonsense costs one silent turn', async () => {
-    for (const said of [
+    for (const lastWords of [
       null,
       '',
       '{"ok":false,"error":"bad_request","message":"no"}\n',
@@ -190,7 +190,7 @@ describe('the hook of a persona with a daemon', () => {
       writeFileSync(places.token, 'a\n', { mode: 0o600 });
       const server = createServer((peer) => {
         peer.on('error', () => {}); // the hook has gone
-        peer.once('data', () => (said === null ? peer.resume() : peer.end(said)));
+        peer.once('data', () => (lastWords === null ? peer.resume() : peer.end(lastWords)));
       });
       await new Promise<void>((resolve) => server.listen(places.socket, resolve));
       await using _closed = {
@@ -198,7 +198,7 @@ describe('the hook of a persona with a daemon', () => {
       };
       for (const event of ['SessionStart', 'UserPromptSubmit', 'Stop']) {
         const called = await m.hook(event, {}, ADA);
-        assert.deepEqual([called.code, called.stdout, called.stderr], [0, '', ''], `${event} ${said}`);
+        assert.deepEqual([called.code, called.stdout, called.stderr], [0, '', ''], `${event} ${lastWords}`);
       }
       assert.deepEqual(pending(m), ['urgent']);
     }
@@ -224,20 +224,20 @@ describe('the hook of a persona with a daemon', () => {
 
   test('another persona of the machine is not rung for', async () => {
     using m = machine();
-    const { handlers, boundaries } = ringing();
+    const { handlers, turnBoundaries } = ringing();
     await using _ = await linkIn(m.home.dir, handlers);
     passed(await m.hook('UserPromptSubmit', { prompt: 'x' }, { persona: 'bob' }));
-    assert.deepEqual(boundaries, []);
+    assert.deepEqual(turnBoundaries, []);
   });
 
   test('what Codex tells behind a turn is a boundary at which nothing is printed', async () => {
     using m = machine();
-    const { handlers, boundaries } = ringing(() => ({ emitted: false, why: 'queued' }));
+    const { handlers, turnBoundaries } = ringing(() => ({ emitted: false, why: 'queued' }));
     await using _ = await linkIn(m.home.dir, handlers);
     const notification = { type: 'agent-turn-complete', 'thread-id': 'th', 'turn-id': 'tu', cwd: m.cwd };
     const words = ['hook', '--harness', 'codex', '--persona', 'ada', '--event', 'notify', JSON.stringify(notification)];
     passed(await m.hivebar(words));
-    assert.deepEqual(boundaries, [{ kind: 'agent-turn-complete', session: 'th', turn: 'tu' }]);
+    assert.deepEqual(turnBoundaries, [{ kind: 'agent-turn-complete', session: 'th', turn: 'tu' }]);
     assert.equal(m.home.text('run/activity/ada'), 'Stop\n');
   });
 

@@ -38,7 +38,7 @@ describe('hivebar daemon install', () => {
     const done = await hivebar(home, systemd, ada(home));
     assert.equal(done.code, 0, done.stderr);
     assert.match(done.stdout, /^acme-ada: installed for ada, bound to .*project; it runs, now and at every login/);
-    assert.deepEqual(systemd.said, [
+    assert.deepEqual(systemd.requests, [
       'systemctl --user daemon-reload',
       'systemctl --user reenable prism-daemon-acme-ada.service',
       'systemctl --user restart prism-daemon-acme-ada.service',
@@ -158,7 +158,7 @@ describe('hivebar daemon install', () => {
       [places.config, places.observeToken, places.actToken].map((path) => readFileSync(path, 'utf8')),
       before,
     );
-    const restarts = (): number => systemd.said.filter((call) => call.includes(' restart ')).length;
+    const restarts = (): number => systemd.requests.filter((call) => call.includes(' restart ')).length;
     assert.equal(restarts(), 1);
     await hivebar(home, systemd, [...ada(home), '--no-wake-idle']);
     assert.deepEqual([configAt(places).wakeIdle, configAt(places).address, restarts()], [false, 'ada@hive', 2]);
@@ -214,7 +214,7 @@ describe('hivebar daemon install', () => {
       assert.equal(ran.code, code, `${words.join(' ')}\n${ran.stderr}`);
       assert.match(ran.stderr, message);
     }
-    assert.deepEqual([systemd.said, existsSync(join(home.dir, 'daemons', 'acme-ada', 'daemon.json'))], [[], false]);
+    assert.deepEqual([systemd.requests, existsSync(join(home.dir, 'daemons', 'acme-ada', 'daemon.json'))], [[], false]);
   });
 
   test('D5 a daemon that does not answer is not said to run: what its log says is, and the exit is 1', async () => {
@@ -265,7 +265,7 @@ describe('hivebar daemon install', () => {
       assert.equal(refused.code, 2, refused.stdout);
       assert.match(refused.stderr, tenant === 'acme' ? /--identity ada --persona '.*'/ : /as --tenant acme/);
     }
-    assert.deepEqual([systemd.said, existsSync(join(home.dir, 'daemons'))], [[], false]);
+    assert.deepEqual([systemd.requests, existsSync(join(home.dir, 'daemons'))], [[], false]);
     await install('acme', 'ada', '--persona', uuid);
     assert.deepEqual([configAt(home.places('ada')).identity, configAt(home.places('ada')).address], ['ada', uuid]);
   });
@@ -277,7 +277,7 @@ describe('hivebar daemon install', () => {
     const ran = await hivebar(home, systemd, ada(home), { HIVEBAR_HOME: deep });
     assert.equal(ran.code, 1);
     assert.match(ran.stderr, /ipc_bind_failed: .* bytes, a socket can have 103/);
-    assert.deepEqual([existsSync(deep), systemd.said], [false, []]);
+    assert.deepEqual([existsSync(deep), systemd.requests], [false, []]);
   });
 
   test('for another upstream its tokens are taken over, and are not in the unit', async () => {
@@ -310,7 +310,7 @@ describe('hivebar daemon install', () => {
     const printed = await hivebar(home, systemd, ada(home, '--print'));
     assert.equal(printed.stderr, `it would be ${systemd.unitPath('prism-daemon-acme-ada')}\n`);
     assert.match(printed.stdout, /\nSyslogIdentifier=prism-daemon-acme-ada\n/);
-    assert.deepEqual([existsSync(home.dir), systemd.said], [false, []]);
+    assert.deepEqual([existsSync(home.dir), systemd.requests], [false, []]);
   });
 
   test('uninstall takes it all back, except that the user lingers; --keep leaves the truth', async () => {
@@ -318,8 +318,8 @@ describe('hivebar daemon install', () => {
     const systemd = system(home);
     await hivebar(home, systemd, ada(home));
     const places = home.places('ada');
-    const kept = await hivebar(home, systemd, ['uninstall', 'acme-ada', '--keep']);
-    assert.equal(kept.code, 0, kept.stderr);
+    const saved = await hivebar(home, systemd, ['uninstall', 'acme-ada', '--keep']);
+    assert.equal(saved.code, 0, saved.stderr);
     assert.deepEqual([systemd.unit('prism-daemon-acme-ada'), configAt(places).paused], [null, true]);
     assert.ok(existsSync(places.actToken));
     await hivebar(home, systemd, ['install', '--tenant', 'acme', '--identity', 'ada']);
@@ -327,7 +327,7 @@ describe('hivebar daemon install', () => {
     const gone = await hivebar(home, systemd, ['uninstall', 'acme-ada']);
     assert.equal(gone.code, 0, gone.stderr);
     assert.deepEqual([systemd.unit('prism-daemon-acme-ada'), existsSync(places.dir)], [null, false]);
-    assert.ok(!systemd.said.some((call) => call.includes('disable-linger')));
+    assert.ok(!systemd.requests.some((call) => call.includes('disable-linger')));
     assert.match(
       (await hivebar(home, systemd, ['uninstall', 'acme-ada'])).stderr,
       /no daemon of that name is installed/,
@@ -353,14 +353,14 @@ test('persona daemon check 2: three personas are three units, three processes, t
     const all = await Promise.all(names.map((identity) => statusOf(home.places(identity))));
     return all.flatMap((status) => (status === null ? [] : [status.pid]));
   };
-  const settled = async (fits: (all: readonly number[]) => boolean): Promise<readonly number[]> => {
+  const waitUntilQuiet = async (fits: (all: readonly number[]) => boolean): Promise<readonly number[]> => {
     for (let all = await pids(); ; all = await pids()) if (all.length === 3 && fits(all)) return all;
   };
-  const before = await settled(() => true);
+  const before = await waitUntilQuiet(() => true);
   assert.equal(new Set(before).size, 3);
   assert.equal(new Set(names.map((identity) => statSync(home.places(identity).socket).ino)).size, 3);
   process.kill(before[0] ?? 0, 'SIGKILL');
-  const after = await settled(([first]) => first !== before[0]);
+  const after = await waitUntilQuiet(([first]) => first !== before[0]);
   assert.deepEqual(after.slice(1), before.slice(1));
 });
 
@@ -383,8 +383,8 @@ test('persona daemon check 18: a second project is refused while the daemon live
     assert.equal((await hivebar(home, systemd, ['wrap', 'acme-ada'])).code, 0);
     assert.equal(await statusOf(places), null);
   }
-  const taken = await hivebar(home, systemd, ada(home, '--project', other));
-  assert.equal(taken.code, 0, taken.stderr);
+  const accepted = await hivebar(home, systemd, ada(home, '--project', other));
+  assert.equal(accepted.code, 0, accepted.stderr);
   await using _supervisor = supervise(systemd.unit('prism-daemon-acme-ada') ?? '', home.env);
   let status: DaemonStatus | null = null;
   while (status === null) status = await statusOf(places);

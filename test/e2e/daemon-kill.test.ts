@@ -54,7 +54,7 @@ async function drain(up: ReferenceUpstream, token: string, max = 5): Promise<num
 async function worked({ up, ada }: Scene, daemon: DaemonProcess): Promise<void> {
   while (ada.queue.pending().count > 0) {
     await daemon.connected();
-    const { emitted, why } = await daemon.boundary();
+    const { emitted, why } = await daemon.turnBoundary();
     if (emitted) await drain(up, ada.act);
     else assert.notEqual(why, 'nothing_pending');
     await daemon.until('it heard of the drain', ({ outstanding, fsm }) => outstanding === null || fsm !== 'CONNECTED');
@@ -115,12 +115,12 @@ describe('persona daemon check 7: the index is a cache: kill -9 anywhere, and ev
         // A hook that has its answer and does not go: nobody knows yet whether it was read.
         using wire = wireTo(daemon.places.socket);
         const token = readFileSync(daemon.places.token, 'utf8').trim();
-        const boundary = { kind: 'Stop', session: 'a session', turn: 'one' };
-        wire.say(`${JSON.stringify({ v: 1, token, verb: 'notify_surface', boundary })}\n`);
+        const turnBoundary = { kind: 'Stop', session: 'a session', turn: 'one' };
+        wire.say(`${JSON.stringify({ v: 1, token, verb: 'notify_surface', turnBoundary })}\n`);
         await daemon.until('it emits', ({ fsm }) => fsm === 'EMITTING');
         await daemon.kill();
       } else {
-        if (moment !== 'before') assert.equal((await daemon.boundary()).why, 'rung');
+        if (moment !== 'before') assert.equal((await daemon.turnBoundary()).why, 'rung');
         if (moment === 'drained') await drain(s.up, s.ada.act);
         await daemon.kill();
       }
@@ -156,7 +156,7 @@ test('persona daemon check 8: a doorbell that is taken and thrown away acknowled
   await daemon.until('it knows', ({ pending }) => pending.count === 3);
   const before = s.ada.queue.pending();
   const { drain_age_s: age } = await daemon.status();
-  assert.deepEqual(await daemon.boundary(), { emitted: true, why: 'rung' });
+  assert.deepEqual(await daemon.turnBoundary(), { emitted: true, why: 'rung' });
   const now = await daemon.until('time passes', ({ drain_age_s }) => drain_age_s >= age + 0.5);
   assert.deepEqual([now.pending.count, now.outstanding], [3, before.rev]);
   assert.deepEqual(s.ada.queue.pending(), before);

@@ -97,14 +97,14 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     );
     assert.equal(configAt(ada.places).paused, true);
     assert.ok(the.systemd.unit(unitOf('ada')) !== null && existsSync(ada.places.observeToken));
-    assert.deepEqual(the.systemd.said.slice(-2), [
+    assert.deepEqual(the.systemd.requests.slice(-2), [
       `systemctl --user disable ${unitOf('ada')}.service`,
       `systemctl --user stop ${unitOf('ada')}.service`,
     ]);
     await goOn([bo]);
     assert.equal((await the.hivebar('install', '--tenant', 'acme', '--identity', 'ada')).code, 0);
     assert.equal(configAt(ada.places).paused, false);
-    assert.ok(the.systemd.said.includes(`systemctl --user restart ${unitOf('ada')}.service`));
+    assert.ok(the.systemd.requests.includes(`systemctl --user restart ${unitOf('ada')}.service`));
   });
 
   test('archive ends all of a persona, takes the unit away and keeps the truth', async () => {

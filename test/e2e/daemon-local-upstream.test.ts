@@ -79,14 +79,14 @@ describe('a daemon and the hive of its own machine', () => {
     await it.push('ada', 'the build is red');
     await it.push('ada', 'the build is green');
     await daemon.until('both are known', knows(2));
-    assert.deepEqual(await daemon.boundary(), { emitted: true, why: 'rung' });
+    assert.deepEqual(await daemon.turnBoundary(), { emitted: true, why: 'rung' });
     const { outstanding } = await daemon.status();
     assert.notEqual(outstanding, null, 'a doorbell is no acknowledgement');
-    assert.deepEqual(await daemon.boundary(), { emitted: false, why: 'outstanding' });
+    assert.deepEqual(await daemon.turnBoundary(), { emitted: false, why: 'outstanding' });
     const drained = await it.home.run(['inbox', 'drain', 'ada']);
     assert.match(drained.stdout, /the build is red[\s\S]*the build is green/);
     await daemon.until('the drain', (status) => knows(0)(status) && status.outstanding === null);
-    assert.deepEqual(await daemon.boundary(), { emitted: false, why: 'nothing_pending' });
+    assert.deepEqual(await daemon.turnBoundary(), { emitted: false, why: 'nothing_pending' });
   });
 
   test('persona daemon check 3: a daemon is registered apart, never to be master, and may neither speak nor drain', async () => {
@@ -137,7 +137,7 @@ describe('a daemon and the hive of its own machine', () => {
     const sent = await it.ask(it.tray.token, 'POST', '/v1/signals', { to: 'ada', from: 'ci', body: 'hello' });
     assert.equal(sent.status, 202);
     await daemon.until('it is known', knows(1));
-    assert.equal((await daemon.boundary()).why, 'rung');
+    assert.equal((await daemon.turnBoundary()).why, 'rung');
     await it.ask(it.tray.token, 'GET', '/api/inbox?persona=ada&mark_read=true');
     await daemon.until('the drain', (status) => knows(0)(status) && status.outstanding === null);
   });
@@ -152,7 +152,7 @@ describe('a daemon and the hive of its own machine', () => {
     const { outstanding, pending } = await daemon.until('it is reconciled', (status) => knows(1)(status));
     assert.equal(outstanding, null);
     assert.ok((pending.rev ?? 0) > (before.rev ?? 0), 'the revision goes on over a new start');
-    assert.equal((await daemon.boundary()).why, 'rung');
+    assert.equal((await daemon.turnBoundary()).why, 'rung');
     await it.home.run(['inbox', 'drain', 'ada']);
     await daemon.until('the drain', knows(0));
   });
@@ -162,15 +162,15 @@ describe('a daemon and the hive of its own machine', () => {
     await daemon.connected();
     await it.push('ada', 'before');
     await daemon.until('it is known', ({ pending }) => pending.fresh && pending.count > 0);
-    assert.deepEqual(await daemon.boundary(), { emitted: true, why: 'rung' });
+    assert.deepEqual(await daemon.turnBoundary(), { emitted: true, why: 'rung' });
     await it.tray.kill();
     await daemon.until('it knows', ({ fsm }) => fsm === 'DISCONNECTED');
     assert.equal((await it.home.run(['inbox', 'drain', 'ada'])).code, 0);
     await it.push('ada', 'after');
     it.tray = await it.home.start();
     await daemon.until('connected again', knows(1), 30_000);
-    assert.deepEqual(await daemon.boundary(), { emitted: true, why: 'rung' });
-    assert.deepEqual(await daemon.boundary(), { emitted: false, why: 'outstanding' });
+    assert.deepEqual(await daemon.turnBoundary(), { emitted: true, why: 'rung' });
+    assert.deepEqual(await daemon.turnBoundary(), { emitted: false, why: 'outstanding' });
     await it.home.run(['inbox', 'drain', 'ada']);
     await daemon.until('the drain', (status) => knows(0)(status) && status.outstanding === null);
   });

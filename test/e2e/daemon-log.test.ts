@@ -151,7 +151,7 @@ describe('persona daemon check 15: the log of a daemon', { skip: process.platfor
     await daemon.connected();
     ada.signals(1);
     await daemon.until('it knows of the signal', ({ pending }) => pending.count === 1);
-    assert.equal((await daemon.boundary()).emitted, true);
+    assert.equal((await daemon.turnBoundary()).emitted, true);
     assert.equal((await daemon.stop()).code, 0);
   });
 

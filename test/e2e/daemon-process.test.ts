@@ -34,9 +34,9 @@ describe('the process of a persona daemon', () => {
     const daemons: DaemonProcess[] = [];
     await using stack = new AsyncDisposableStack();
     for (const persona of [ada, bo, cy]) daemons.push(stack.use(await home.start(persona, NO_DESKTOP)));
-    const told = await Promise.all(daemons.map((daemon) => daemon.connected()));
+    const reported = await Promise.all(daemons.map((daemon) => daemon.connected()));
     assert.deepEqual(
-      told.map(({ surface, shim }) => [surface, shim.state]),
+      reported.map(({ surface, shim }) => [surface, shim.state]),
       [
         ['claude-code', 'none'],
         ['codex', 'running'],
@@ -113,8 +113,8 @@ describe('the process of a persona daemon', () => {
     // It never tried: all that came with its token but those four is what a daemon says.
     const asked = up.recording.of('request').filter(({ caller, status }) => caller === 'daemon' && status !== 403);
     assert.deepEqual([...new Set(asked.map(({ method, path }) => `${method} ${path}`))], ['GET /v1/signals/pending']);
-    const said = up.recording.of('received').map(({ frame }) => frame.type);
-    assert.deepEqual([...new Set(said)].sort(), ['heartbeat', 'hello']);
+    const output = up.recording.of('received').map(({ frame }) => frame.type);
+    assert.deepEqual([...new Set(output)].sort(), ['heartbeat', 'hello']);
   });
 
   test('persona daemon check 4: its heartbeat is its own: it goes on while the shim is frozen, and the shim goes on without it', async (t) => {
@@ -134,7 +134,7 @@ describe('the process of a persona daemon', () => {
       process.kill(pid, 'SIGSTOP');
       try {
         await until('it is stopped', () => /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')));
-        const quiet = await settled(() => beats(stopped));
+        const quiet = await waitUntilQuiet(() => beats(stopped));
         const before = beats(other);
         await until('the other beats on', () => beats(other) >= before + 5);
         assert.equal(beats(stopped), quiet);
@@ -296,7 +296,7 @@ describe('a persona daemon that cannot be', () => {
 });
 
 /** Waits until a number stays as it is for as long as it would have moved twice. */
-async function settled(count: () => number): Promise<number> {
+async function waitUntilQuiet(count: () => number): Promise<number> {
   let last = count();
   let since = performance.now();
   await until('it is quiet', () => {

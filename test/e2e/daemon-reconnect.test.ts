@@ -20,7 +20,7 @@ interface Scene extends AsyncDisposable {
   /** Doorbells that came out of it by any way. */
   rings(): number;
   /** The answer's `why`. */
-  boundary(): Promise<RingWhy>;
+  turnBoundary(): Promise<RingWhy>;
   /** Waits until so much of the daemon's own time has passed. */
   later(seconds: number): Promise<void>;
 }
@@ -35,15 +35,15 @@ async function scene(options: DaemonOptions = { faster: FASTER }, wakeIdle = fal
   const daemon = stack.use(await home.start(ada, options));
   await daemon.connected();
   let rung = 0;
-  const kept = stack.move();
+  const saved = stack.move();
   return {
     up,
     ada,
     home,
     daemon,
     rings: () => rung + shimNotes(record).filter(({ asked }) => asked?.call === 'notify_surface').length,
-    async boundary() {
-      const { emitted, why } = await daemon.boundary();
+    async turnBoundary() {
+      const { emitted, why } = await daemon.turnBoundary();
       assert.equal(emitted, why === 'rung');
       rung += Number(emitted);
       return why;
@@ -52,7 +52,7 @@ async function scene(options: DaemonOptions = { faster: FASTER }, wakeIdle = fal
       const { uptime_s: from } = await daemon.status();
       await daemon.until(`${seconds} s passed`, ({ uptime_s: now }) => now >= from + seconds);
     },
-    [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => saved[Symbol.asyncDispose](),
   };
 }
 
@@ -69,7 +69,7 @@ describe('persona daemon check 5: the recorded transitions are exactly the legal
     await s.daemon.until('it is back', ({ transitions }) => transitions.length === 5);
     s.ada.signals(1);
     await s.daemon.until('it knows', ({ pending }) => pending.count === 1);
-    assert.equal(await s.boundary(), 'rung');
+    assert.equal(await s.turnBoundary(), 'rung');
     await s.daemon.until('it was taken', ({ fsm }) => fsm === 'CONNECTED');
     assert.equal(await path(s.daemon), 'DRCDRCEC');
   });
@@ -82,7 +82,7 @@ describe('persona daemon check 5: the recorded transitions are exactly the legal
       return fsm === 'RECONCILING' && error === 'pending_reconcile_failed';
     });
     s.ada.signals(3);
-    assert.equal(await s.boundary(), 'reconciling');
+    assert.equal(await s.turnBoundary(), 'reconciling');
     s.up.faults.pending = { is: 'bad-json' };
     const asked = s.up.recording.asked('GET', '/v1/signals/pending').length;
     await until('it asks on', () => s.up.recording.asked('GET', '/v1/signals/pending').length > asked + 2);
@@ -112,18 +112,18 @@ test('persona daemon check 6: twelve signals behind a cut connection ring nothin
   await s.up.refuse();
   await s.daemon.until('it is cut off', ({ fsm }) => fsm === 'DISCONNECTED');
   s.ada.signals(12);
-  assert.equal(await s.boundary(), 'disconnected');
+  assert.equal(await s.turnBoundary(), 'disconnected');
   await s.up.heal();
   await s.daemon.until('it is back', ({ pending }) => pending.fresh && pending.count === 12);
   await s.later(5);
   assert.equal(s.rings(), 0);
-  assert.equal(await s.boundary(), 'rung');
-  for (let turn = 1; turn <= 11; turn += 1) assert.equal(await s.boundary(), 'outstanding');
+  assert.equal(await s.turnBoundary(), 'rung');
+  for (let turn = 1; turn <= 11; turn += 1) assert.equal(await s.turnBoundary(), 'outstanding');
   assert.equal(s.rings(), 1);
   assert.equal(s.ada.drain().items.length, 12);
   s.ada.signals(1);
   await s.daemon.until('it was drained, and one came', (now) => now.outstanding === null && now.pending.count === 1);
-  assert.equal(await s.boundary(), 'rung');
+  assert.equal(await s.turnBoundary(), 'rung');
   assert.equal(s.rings(), 2);
 });
 
@@ -145,10 +145,10 @@ describe('a daemon whose upstream goes and comes', () => {
     await using s = await scene();
     s.ada.signals(1);
     await s.daemon.until('it knows', ({ pending }) => pending.count === 1);
-    assert.equal(await s.boundary(), 'rung');
+    assert.equal(await s.turnBoundary(), 'rung');
     s.up.cut();
     await s.daemon.until('it is back', ({ ws, pending, fsm }) => ws.connected && fsm === 'CONNECTED' && pending.fresh);
-    assert.equal(await s.boundary(), 'outstanding');
+    assert.equal(await s.turnBoundary(), 'outstanding');
     await s.up.refuse();
     await s.daemon.until('it is cut off', ({ fsm }) => fsm === 'DISCONNECTED');
     s.ada.drain();
@@ -156,21 +156,21 @@ describe('a daemon whose upstream goes and comes', () => {
     await s.daemon.until('it is back', ({ fsm, outstanding }) => fsm === 'CONNECTED' && outstanding === null);
     s.ada.signals(1);
     await s.daemon.until('it knows', ({ pending }) => pending.count === 1);
-    assert.equal(await s.boundary(), 'rung');
+    assert.equal(await s.turnBoundary(), 'rung');
   });
 
   test('a `drained` that is lost: it rings again at a later boundary, once ten minutes have passed', async () => {
     await using s = await scene({ faster: 100 });
     s.ada.signals(2);
     await s.daemon.until('it knows', ({ pending }) => pending.count === 2);
-    assert.equal(await s.boundary(), 'rung');
+    assert.equal(await s.turnBoundary(), 'rung');
     s.up.faults.dropDrained = true;
     s.ada.drain(1);
-    assert.equal(await s.boundary(), 'outstanding');
+    assert.equal(await s.turnBoundary(), 'outstanding');
     await s.later(600);
     // On a machine that is busy its time may have leapt, and it connects anew.
-    let why = await s.boundary();
-    for (; why === 'disconnected' || why === 'reconciling'; why = await s.boundary()) await s.daemon.connected();
+    let why = await s.turnBoundary();
+    for (; why === 'disconnected' || why === 'reconciling'; why = await s.turnBoundary()) await s.daemon.connected();
     assert.equal(why, 'rung');
     assert.equal(s.rings(), 2);
   });
@@ -189,7 +189,7 @@ describe('a daemon whose upstream goes and comes', () => {
     await s.daemon.connected();
     assert.match(await path(s.daemon), /^DRC(DRC)+$/);
     assert.equal(s.rings(), 0);
-    assert.equal(await s.boundary(), 'rung');
+    assert.equal(await s.turnBoundary(), 'rung');
   });
 
   for (const [name, ms] of [
@@ -204,8 +204,8 @@ describe('a daemon whose upstream goes and comes', () => {
       await s.later(12);
       const { pending } = await s.daemon.connected();
       assert.deepEqual([pending.count, s.rings()], [2, 0]);
-      assert.equal(await s.boundary(), 'rung');
-      assert.equal(await s.boundary(), 'outstanding');
+      assert.equal(await s.turnBoundary(), 'rung');
+      assert.equal(await s.turnBoundary(), 'outstanding');
     });
   }
 

@@ -42,7 +42,7 @@ async function atRest(
   home.install(ada, up, config);
   const daemon = await home.start(ada, { faster: 8, ...more });
   await daemon.connected();
-  await daemon.boundary('Stop');
+  await daemon.turnBoundary('Stop');
   ada.signals(1);
   return { ada, daemon };
 }
@@ -76,7 +76,7 @@ describe('a daemon and the surface it serves', { skip: process.platform === 'win
     assert.match(after.metrics, /daemon_errors_total\{[^}]*error_class="surface_inject_failed"[^}]*\} 1\n/);
     await daemon.until('another shim', ({ shim }) => shim.state === 'running' && shim.restarts >= 1);
     assert.deepEqual(ada.queue.drainedIds, []);
-    assert.deepEqual(await daemon.boundary('UserPromptSubmit'), { emitted: true, why: 'rung' });
+    assert.deepEqual(await daemon.turnBoundary('UserPromptSubmit'), { emitted: true, why: 'rung' });
   });
 
   test('persona daemon check 14: a shim that is killed comes back, one that hangs is replaced, and the daemon stays connected', async () => {
@@ -211,7 +211,7 @@ describe('a daemon and the surface it serves', { skip: process.platform === 'win
     await daemon.connected();
     persona.signals(1);
     await daemon.until('it knows of the signal', ({ pending }) => pending.count === 1);
-    assert.equal((await daemon.boundary()).emitted, true);
+    assert.equal((await daemon.turnBoundary()).emitted, true);
     const first = await daemon.until('its shim', ({ shim }) => shim.state === 'running');
     process.kill(first.shim.pid ?? assert.fail(), 'SIGKILL');
     await daemon.until('its next shim', ({ shim }) => shim.state === 'running' && shim.restarts === 1);
@@ -276,8 +276,8 @@ describe('the ways to an agent that no hook of it asks for', { skip: process.pla
     const unset = await runCli(['session', 'set', 'ada', '--wake', ''], { env: home.env });
     assert.equal(unset.code, 0);
     ada.drain();
-    await daemon.boundary('UserPromptSubmit');
-    await daemon.boundary('Stop');
+    await daemon.turnBoundary('UserPromptSubmit');
+    await daemon.turnBoundary('Stop');
     ada.signals(1);
     await daemon.until('no way is left', (status) => status.last_error_class === 'surface_inject_failed');
     assert.equal(posted.length, 1);
@@ -294,7 +294,7 @@ describe('the ways to an agent that no hook of it asks for', { skip: process.pla
     // Twice as long as a wake would take, by the daemon's own clock.
     await daemon.until('a minute has passed', ({ uptime_s }) => uptime_s > 60);
     assert.equal(askedOf(dir.at('record'), 'notify_surface').length, 0);
-    assert.deepEqual(await daemon.boundary('UserPromptSubmit'), { emitted: true, why: 'rung' });
+    assert.deepEqual(await daemon.turnBoundary('UserPromptSubmit'), { emitted: true, why: 'rung' });
   });
 
   test('a surface that nothing can be handed to: a person is told by a banner, which names nobody else', async (t) => {

@@ -26,11 +26,11 @@ async function scene(options: DaemonOptions = { faster: 10 }, isReady = true): P
   home.install(ada, up);
   const daemon = stack.use(await home.start(ada, options));
   if (isReady) await daemon.connected();
-  const kept = stack.move();
+  const saved = stack.move();
   return {
     ...{ up, ada, home, daemon },
     upgrades: () => up.recording.of('upgrade').length,
-    [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => saved[Symbol.asyncDispose](),
   };
 }
 
@@ -47,8 +47,8 @@ async function isSound({ ada, daemon }: Scene, waiting: number): Promise<void> {
   const { outstanding } = await daemon.connected();
   assert.equal(outstanding, null);
   await daemon.until('it knows what waits', ({ pending }) => pending.fresh && pending.count === waiting);
-  assert.equal((await daemon.boundary()).why, 'rung');
-  assert.equal((await daemon.boundary()).why, 'outstanding');
+  assert.equal((await daemon.turnBoundary()).why, 'rung');
+  assert.equal((await daemon.turnBoundary()).why, 'outstanding');
   assert.equal(ada.drain().items.length, waiting);
   await daemon.until('it heard of the drain', (now) => now.outstanding === null && now.pending.count === 0);
 }
@@ -218,7 +218,7 @@ describe('how the upstream ends a stream', () => {
     assert.equal((await s.daemon.status()).fsm, 'CONNECTED');
     assert.deepEqual(s.up.registrations().counts, { daemon: 1, agent: 0 });
     s.ada.signals(1);
-    assert.equal((await second.boundary()).why, 'disconnected');
+    assert.equal((await second.turnBoundary()).why, 'disconnected');
     await isSound(s, 1);
   });
 
@@ -259,7 +259,7 @@ describe('a peek that goes wrong', () => {
       s.up.cut();
       await s.daemon.until('it says so', ({ last_error_class: error }) => error === 'pending_reconcile_failed');
       s.ada.signals(2);
-      assert.equal((await s.daemon.boundary()).why, 'reconciling');
+      assert.equal((await s.daemon.turnBoundary()).why, 'reconciling');
       s.up.faults.pending = null;
       await isSound(s, 2);
     });
@@ -272,10 +272,10 @@ test('a surface that hangs in a ring: it was not emitted after 2 s, the signal s
   await s.daemon.until('it knows', ({ pending }) => pending.count === 1);
   using wire = wireTo(s.daemon.places.socket);
   const token = readFileSync(s.daemon.places.token, 'utf8').trim();
-  const boundary = { kind: 'Stop', session: 'a session', turn: 'one that hangs' };
-  wire.say(`${JSON.stringify({ v: 1, token, verb: 'notify_surface', boundary })}\n`);
+  const turnBoundary = { kind: 'Stop', session: 'a session', turn: 'one that hangs' };
+  wire.say(`${JSON.stringify({ v: 1, token, verb: 'notify_surface', turnBoundary })}\n`);
   await s.daemon.until('it emits', ({ fsm }) => fsm === 'EMITTING');
-  assert.equal((await s.daemon.boundary()).why, 'emitting');
+  assert.equal((await s.daemon.turnBoundary()).why, 'emitting');
   await s.daemon.until('it gave up', ({ fsm, outstanding }) => fsm === 'CONNECTED' && outstanding === null);
   assert.deepEqual(await errors(s.daemon), { surface_inject_failed: 1 });
   await isSound(s, 1);
@@ -311,7 +311,7 @@ describe('what a daemon does when it is attached to its project', () => {
     await until('it runs', () => npm.ran() !== '');
     assert.equal(npm.ran(), `${home.project} ci low\n`);
     assert.equal((await daemon.status()).fsm, 'DISCONNECTED');
-    assert.equal((await daemon.boundary()).why, 'disconnected');
+    assert.equal((await daemon.turnBoundary()).why, 'disconnected');
     assert.equal(up.recording.all.length, 0);
     npm.let(0);
     await daemon.connected();

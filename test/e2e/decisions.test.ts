@@ -275,15 +275,15 @@ describe('processes that answer', () => {
       home.run(['decision', 'respond', String(id), '--select', i % 2 === 0 ? 'a' : 'b', '--by', `p${i}`, '--json']),
     );
     const ended = await Promise.all(answers);
-    const told = ended.map(({ stdout }) => JSON.parse(stdout) as { accepted: boolean; decision: Shown });
-    assert.equal(told.filter(({ accepted }) => accepted).length, 1);
+    const reported = ended.map(({ stdout }) => JSON.parse(stdout) as { accepted: boolean; decision: Shown });
+    assert.equal(reported.filter(({ accepted }) => accepted).length, 1);
     assert.deepEqual(
       ended.map(({ code }) => code),
-      told.map(({ accepted }) => (accepted ? 0 : 1)),
+      reported.map(({ accepted }) => (accepted ? 0 : 1)),
     );
     const { choice, by } = await show(home, id);
-    assert.equal(by, `p${told.findIndex(({ accepted }) => accepted)}`);
-    for (const { decision } of told) assert.deepEqual([decision.choice, decision.by], [choice, by]);
+    assert.equal(by, `p${reported.findIndex(({ accepted }) => accepted)}`);
+    for (const { decision } of reported) assert.deepEqual([decision.choice, decision.by], [choice, by]);
     for (const { stdout } of await Promise.all(waits)) assert.equal((JSON.parse(stdout) as Shown).choice, choice);
     assert.deepEqual(pushed(home), [`hivebar:decision:${id}`]);
   });
@@ -301,18 +301,18 @@ describe('processes that answer', () => {
         stdio: ['pipe', 'pipe', 'inherit'],
       }),
     );
-    const said = children.map(({ stdout }) => {
+    const output = children.map(({ stdout }) => {
       let text = '';
       stdout.on('data', (bytes: Buffer) => {
         text += bytes;
       });
       return () => text;
     });
-    await until('all are ready', () => said.every((text) => text() === 'ready '));
+    await until('all are ready', () => output.every((text) => text() === 'ready '));
     const ends = children.map((child) => once(child, 'close'));
     for (const child of children) child.stdin.end('go');
     await Promise.all(ends);
-    const accepted = said.flatMap((text, i) =>
+    const accepted = output.flatMap((text, i) =>
       text()
         .slice('ready '.length)
         .split(' ')
@@ -320,11 +320,11 @@ describe('processes that answer', () => {
         .map((id) => `${id} p${i}`),
     );
     using db = openDatabase(home.at('hivebar.sqlite'));
-    const kept = openDecisions({ db, ...PLAIN, items: openItems({ db, clock: realClock }) })
+    const saved = openDecisions({ db, ...PLAIN, items: openItems({ db, clock: realClock }) })
       .list({ persona: 'ada', onlyOpen: false, limit: 1000 })
       .map(({ id, outcome }) => `${id} ${outcome.is === 'resolved' ? outcome.by : outcome.is}`);
-    assert.deepEqual(accepted.toSorted(), kept.toSorted());
-    assert.equal(kept.length, 100);
+    assert.deepEqual(accepted.toSorted(), saved.toSorted());
+    assert.equal(saved.length, 100);
     assert.equal(new Set(pushed(home)).size, 100);
     assert.equal(pushed(home).length, 100);
   });
@@ -337,8 +337,8 @@ describe('processes that answer', () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', dying(home, id, at)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      const [said] = (await once(child.stdout, 'data')) as [Buffer];
-      assert.equal(said.toString(), at);
+      const [output] = (await once(child.stdout, 'data')) as [Buffer];
+      assert.equal(output.toString(), at);
       child.kill('SIGKILL');
       await once(child, 'exit');
       assert.equal(pushed(home).includes(`hivebar:decision:${id}`), at === 'after');

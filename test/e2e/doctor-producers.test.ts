@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { skipUnless } from '../kit/desktop/index.ts';
 import { doctor } from '../kit/doctor.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
-import { hasPython, holdByPython, leaveState, pictureOf } from '../kit/old-monitor.ts';
+import { describeSnapshot, hasPython, holdByPython, leaveState } from '../kit/old-monitor.ts';
 import { startCli } from '../kit/process.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 
@@ -17,7 +17,7 @@ describe('hivebar doctor, where the Kijito inbox monitor was', () => {
   test('a lock that it holds, and one that it left', { skip: python }, async () => {
     using home = trayHome();
     const lock = `${leaveState(cache(home), 'ada', 'http://127.0.0.9:1', 3)}.lock`;
-    const before = pictureOf(cache(home));
+    const before = describeSnapshot(cache(home));
     {
       await using _held = await holdByPython(lock);
       const held = (await doctor(home)).of('second producer');
@@ -26,7 +26,7 @@ describe('hivebar doctor, where the Kijito inbox monitor was', () => {
       assert.match(held.next ?? '', /hivebar migrate/);
     }
     assert.equal((await doctor(home)).of('second producer').is, 'ok');
-    assert.equal(pictureOf(cache(home)), before);
+    assert.equal(describeSnapshot(cache(home)), before);
   });
 
   test('a position just saved of an inbox of our hives, not of others, and not an old one', async () => {

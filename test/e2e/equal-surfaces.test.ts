@@ -57,7 +57,7 @@ interface Shown {
 }
 
 /** What any surface says: who is there, and the sum. Who is hidden is not there. */
-interface Picture {
+interface SurfaceState {
   readonly personas: Readonly<Record<string, Shown>>;
   readonly unread: number | null;
 }
@@ -107,7 +107,7 @@ class Model {
     return this.isBroken && isFar(id);
   }
 
-  picture(): Picture {
+  surfaceState(): SurfaceState {
     const shown = ALL.filter((id) => !this.hidden.has(id));
     const known = shown.flatMap((id) => this.#seen[id] ?? []);
     return {
@@ -117,7 +117,7 @@ class Model {
   }
 }
 
-function ofStatus({ personas, totals }: StatusWire): Picture {
+function ofStatus({ personas, totals }: StatusWire): SurfaceState {
   const shown = personas.filter(({ hidden }) => !hidden);
   return {
     personas: Object.fromEntries(shown.map(({ id, unread, state }) => [id, { unread, isDown: state === 'DOWN' }])),
@@ -125,7 +125,7 @@ function ofStatus({ personas, totals }: StatusWire): Picture {
   };
 }
 
-function ofMetrics(text: string, hidden: ReadonlySet<string>): Picture {
+function ofMetrics(text: string, hidden: ReadonlySet<string>): SurfaceState {
   const value = (name: string, id: string): number | null => {
     const line = new RegExp(`^${name}\\{persona="${id}",[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1];
     return line === undefined ? null : Number(line);
@@ -142,7 +142,7 @@ function ofMetrics(text: string, hidden: ReadonlySet<string>): Picture {
   };
 }
 
-function ofTable(text: string): Picture {
+function ofTable(text: string): SurfaceState {
   const number = (word: string): number | null => (word === '?' ? null : Number.parseInt(word, 10));
   const rows = [...text.matchAll(/^(UP|DOWN|PENDING) +(\S+) .* {2}(\S.*?)(?: \(([^)]*)\))?(?::.*)?$/gm)];
   return {
@@ -163,7 +163,7 @@ const ID_OF: Readonly<Record<string, Id>> = {
 };
 
 /** Rows as a person reads them. */
-function ofMenu(entries: readonly MenuEntry[]): Picture {
+function ofMenu(entries: readonly MenuEntry[]): SurfaceState {
   const number = (text: string): number | null => {
     if (/unread unknown|not seen yet/i.test(text)) return null;
     return Number(/(\d+)\+? unread/.exec(text)?.[1] ?? 0);
@@ -180,19 +180,19 @@ function ofMenu(entries: readonly MenuEntry[]): Picture {
   };
 }
 
-async function ofPage(page: Page): Promise<Picture> {
+async function ofPage(page: Page): Promise<SurfaceState> {
   const cards = await page.locator('.card:visible, .project:visible').evaluateAll((all) =>
     all.map((card) => ({
       id: card.getAttribute('data-id') ?? '',
       unread: card.querySelector('[data-slot="unread"]')?.textContent ?? '',
-      look: card.getAttribute('data-look') ?? '',
+      shape: card.getAttribute('data-look') ?? '',
     })),
   );
   const number = (text: string): number | null => (/^\d/.test(text) ? Number.parseInt(text, 10) : null);
   const total = (await page.locator('[data-slot="totalUnread"]').textContent()) ?? '';
   return {
     personas: Object.fromEntries(
-      cards.map(({ id, unread, look }) => [id, { unread: number(unread), isDown: look === 'down' }]),
+      cards.map(({ id, unread, shape }) => [id, { unread: number(unread), isDown: shape === 'down' }]),
     ),
     unread: number(total),
   };
@@ -220,7 +220,7 @@ class Listening {
     })();
   }
 
-  picture(): Picture | null {
+  surfaceState(): SurfaceState | null {
     return this.#last === null ? null : ofStatus(this.#last);
   }
 
@@ -238,12 +238,12 @@ async function freePort(): Promise<number> {
 }
 
 /** A menu says less where an inbox was never seen: a row that is down has no number then. */
-function asMenu({ personas, unread }: Picture): Picture {
+function asMenu({ personas, unread }: SurfaceState): SurfaceState {
   const of = ({ unread: n, isDown }: Shown): Shown => ({ unread: isDown ? (n ?? 0) : n, isDown });
   return { personas: Object.fromEntries(Object.entries(personas).map(([id, one]) => [id, of(one)])), unread };
 }
 
-const sorted = ({ personas, unread }: Picture): Picture => ({
+const sorted = ({ personas, unread }: SurfaceState): SurfaceState => ({
   personas: Object.fromEntries(Object.entries(personas).sort(([a], [b]) => (a < b ? -1 : 1))),
   unread,
 });
@@ -252,7 +252,7 @@ const sorted = ({ personas, unread }: Picture): Picture => ({
 interface AskingProject {
   ask(): void;
   /** Nothing is asked any more. */
-  settle(): void;
+  waitUntilQuiet(): void;
 }
 
 function askingProject(folder: string): AskingProject {
@@ -261,9 +261,9 @@ function askingProject(folder: string): AskingProject {
   writeFileSync(join(folder, '.brainclaw', 'config.yaml'), 'project_id: prj_1\n');
   const open: string[] = [];
   let seq = 0;
-  const write = (said: object): void => {
+  const write = (fields: object): void => {
     seq += 1;
-    const record = { v: 2, seq, ts: '2026-06-14T01:00:37.000Z', writer: 'w_7-abcdef', agent: 'pi', ...said };
+    const record = { v: 2, seq, ts: '2026-06-14T01:00:37.000Z', writer: 'w_7-abcdef', agent: 'pi', ...fields };
     appendFileSync(join(events, 'seg-00000001.jsonl'), `\n${JSON.stringify(record)}\n`);
   };
   write({ action: 'journal_note', item_type: 'journal', payload: { kind: 'registry_genesis' } });
@@ -278,7 +278,7 @@ function askingProject(folder: string): AskingProject {
         payload: { type: 'trap', text: 'keep it?', status: 'pending' },
       });
     },
-    settle() {
+    waitUntilQuiet() {
       for (const item_id of open.splice(0)) write({ action: 'delete', item_type: 'candidate', item_id, entity_rev: 2 });
     },
   };
@@ -318,8 +318,8 @@ async function live(rig: Rig, history: readonly Act[]): Promise<void> {
         }
         model.play(act);
       }
-      const said = history.slice(0, n).map((one) => ('persona' in one ? `${one.is} ${one.persona}` : one.is));
-      await allEqual(said.join(', '), model);
+      const fields = history.slice(0, n).map((one) => ('persona' in one ? `${one.is} ${one.persona}` : one.is));
+      await allEqual(fields.join(', '), model);
     }
   } finally {
     listening.end();
@@ -327,22 +327,22 @@ async function live(rig: Rig, history: readonly Act[]): Promise<void> {
   }
 
   async function allEqual(history: string, model: Model): Promise<void> {
-    const wanted = sorted(model.picture());
-    const surfaces: Readonly<Record<string, () => Promise<Picture | null>>> = {
+    const wanted = sorted(model.surfaceState());
+    const surfaces: Readonly<Record<string, () => Promise<SurfaceState | null>>> = {
       json: async () => ofStatus(await tray.status()),
-      stream: async () => listening.picture(),
+      stream: async () => listening.surfaceState(),
       metrics: async () => ofMetrics(await (await fetch(`${tray.url}/metrics`)).text(), model.hidden),
       page: () => ofPage(page),
       tray: async () => ofMenu(await desktop.tray.of(tray.pid).menu()),
       cli: async () => ofStatus(JSON.parse(await run(home, ['status', '--json'])) as StatusWire),
       table: async () => ofTable(await run(home, ['status'])),
     };
-    for (const [name, look] of Object.entries(surfaces)) {
+    for (const [name, shape] of Object.entries(surfaces)) {
       const due = name === 'tray' ? sorted(asMenu(wanted)) : wanted;
       let seen: unknown = null;
       for (const end = performance.now() + 15_000; ; await sleep(50)) {
-        const picture = await look().catch((error: unknown) => ({ error: String(error) }));
-        seen = picture !== null && 'personas' in picture ? sorted(picture) : picture;
+        const surfaceState = await shape().catch((error: unknown) => ({ error: String(error) }));
+        seen = surfaceState !== null && 'personas' in surfaceState ? sorted(surfaceState) : surfaceState;
         if (JSON.stringify(seen) === JSON.stringify(due) || performance.now() > end) break;
       }
       assert.deepEqual(seen, due, `${name}, after: ${history}`);
@@ -373,7 +373,7 @@ async function carryOut(act: Act, tray: TrayProcess, { home, hive, store, projec
       else await run(home, ['send', '--to', LOCAL, '--from', 'me', 'hello']);
       return;
     case 'read':
-      if (act.persona === BOARD) project.settle();
+      if (act.persona === BOARD) project.waitUntilQuiet();
       else if (act.persona === DAEMON) signals.drain();
       else if (act.persona === GARDEN) await drain(handAt(), store.places, CITIZEN, new AbortController().signal);
       else if (isFar(act.persona)) hive.markRead(act.persona);

@@ -25,7 +25,7 @@ const NO_SURFACES = ['--no-tray', '--no-notifications'];
 /** The fastest the settings allow. */
 const FAST = { pollSeconds: 1, holdSeconds: 0 };
 /** Long enough for a banner that shall not come. */
-const SETTLE_MS = 2500;
+const QUIET_MS = 2500;
 /** What a terminal or a reader of lines acts on, but for the end of a line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
 const ACTED_ON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/;
@@ -42,7 +42,7 @@ const homeOn = (hive: { readonly url: string }, more: object = {}): TrayHome =>
 const upAll = (tray: TrayProcess, n: number) => tray.until(`${n} UP`, ({ totals }) => totals.up === n);
 
 /** What a follower was told, but for where its watch began. */
-const told = (home: TrayHome, stem: string): readonly EventLine[] =>
+const delivered = (home: TrayHome, stem: string): readonly EventLine[] =>
   home.events(stem).filter(({ event }) => event !== 'armed');
 
 describe('field reports', { concurrency: 4 }, () => {
@@ -77,7 +77,7 @@ describe('field reports', { concurrency: 4 }, () => {
         }
       };
       await twentyPolls();
-      assert.deepEqual(told(home, 'nagged'), [], 'ten that were read are no news');
+      assert.deepEqual(delivered(home, 'nagged'), [], 'ten that were read are no news');
 
       const id = hive.deliver('nagged');
       await tray.persona('nagged', ({ unread }) => unread === 1);
@@ -88,7 +88,7 @@ describe('field reports', { concurrency: 4 }, () => {
       hive.markRead('nagged', [id]);
       await tray.persona('nagged', ({ unread }) => unread === 0);
       await twentyPolls();
-      await sleep(SETTLE_MS);
+      await sleep(QUIET_MS);
       const levels = stream.messages.flatMap(({ event, data }) =>
         event === 'status' ? [(data.totals as { unread: number }).unread] : [],
       );
@@ -97,7 +97,7 @@ describe('field reports', { concurrency: 4 }, () => {
         [0, 1, 0],
       );
       assert.deepEqual(
-        told(home, 'nagged').map((event) => [event.event, event.id]),
+        delivered(home, 'nagged').map((event) => [event.event, event.id]),
         [['new', id]],
       );
       assert.deepEqual(stream.ids, [`nagged:new:${id}`]);
@@ -115,7 +115,7 @@ describe('field reports', { concurrency: 4 }, () => {
       await upAll(tray, 1);
       await using stream = await readStream(tray.url);
       const shown = desktop.tray.of(tray.pid);
-      const looks = async (state: 'up' | 'down', menu: RegExp): Promise<void> => {
+      const expectState = async (state: 'up' | 'down', menu: RegExp): Promise<void> => {
         await poll(
           () => `the icon ${state}`,
           async () => {
@@ -136,18 +136,18 @@ describe('field reports', { concurrency: 4 }, () => {
           return last.up === totals[0] && last.down === totals[1];
         });
       };
-      await looks('up', /^redeye - no unread$/);
+      await expectState('up', /^redeye - no unread$/);
       await hive.refuse();
       await tray.persona('redeye', ({ state }) => state === 'DOWN');
-      await looks('down', /^redeye - .*DOWN/);
+      await expectState('down', /^redeye - .*DOWN/);
       await desktop.notifications.wait(/ down: redeye\n|^redeye down\n/);
 
       const asked = hive.asked('inbox').length;
       await hive.heal();
       await tray.persona('redeye', ({ state }) => state === 'UP');
       assert.equal(hive.asked('inbox').length, asked + 1, 'the first good poll');
-      await looks('up', /^redeye - no unread$/);
-      await sleep(SETTLE_MS);
+      await expectState('up', /^redeye - no unread$/);
+      await sleep(QUIET_MS);
       const seen = await banners('redeye');
       assert.deepEqual(
         [seen.length, /down/.test(seen[0] ?? ''), /back/.test(seen[1] ?? '')],
@@ -155,7 +155,7 @@ describe('field reports', { concurrency: 4 }, () => {
         seen.join(),
       );
       assert.deepEqual(
-        told(home, 'redeye').map(({ event }) => event),
+        delivered(home, 'redeye').map(({ event }) => event),
         ['alert', 'recovered'],
       );
     });
@@ -190,7 +190,7 @@ describe('field reports', { concurrency: 4 }, () => {
           async () => isDeepStrictEqual(await seen(), each) || null,
           RAISED_MS,
         );
-        await sleep(SETTLE_MS);
+        await sleep(QUIET_MS);
         assert.deepEqual(await seen(), each);
       };
 
@@ -205,7 +205,7 @@ describe('field reports', { concurrency: 4 }, () => {
       await all('is back');
       for (const stem of stems)
         assert.deepEqual(
-          told(home, stem).map(({ event }) => event),
+          delivered(home, stem).map(({ event }) => event),
           ['alert', 'recovered'],
           stem,
         );
@@ -227,7 +227,7 @@ describe('field reports', { concurrency: 4 }, () => {
       await tray.persona('sleeper', ({ unread, reason }) => unread === 3 && reason === null);
       assert.deepEqual(await banners('sleeper'), ['sleeper: 3 new']);
       assert.deepEqual(
-        told(home, 'sleeper').map(({ event }) => event),
+        delivered(home, 'sleeper').map(({ event }) => event),
         ['new', 'new', 'new'],
       );
       const last = hive.deliver('sleeper');
@@ -251,12 +251,12 @@ describe('field reports', { concurrency: 4 }, () => {
         for (const to of ['Zoë', 'yan', 'xia']) hive.deliver(to, { from, content: 'Re: lunch, all' });
       await desktop.notifications.wait(/^yan: \d new\n/);
       await desktop.notifications.wait(/^xia: \d new\n/);
-      await until('all lines', () => told(home, stem).length === 5 && home.mail('yan').length === 4);
-      await sleep(SETTLE_MS);
-      assert.ok(told(home, stem).every(({ self }) => self === true));
+      await until('all lines', () => delivered(home, stem).length === 5 && home.mail('yan').length === 4);
+      await sleep(QUIET_MS);
+      assert.ok(delivered(home, stem).every(({ self }) => self === true));
       for (const other of ['yan', 'xia'])
         assert.deepEqual(
-          told(home, other).map(({ self }) => self),
+          delivered(home, other).map(({ self }) => self),
           [undefined, undefined, undefined, undefined],
         );
       assert.deepEqual(
@@ -428,7 +428,7 @@ describe('field reports', { concurrency: 4 }, () => {
     test('the headless watch: no old line is harmed, no line is torn, and the new one is on a line of its own', async () => {
       using dir = scratch();
       await using hive = await fakeHive({ personas: NAMES });
-      const watch = () =>
+      const headlessCli = () =>
         startCli([
           'watch',
           ...['--hive', hive.url, '--all-personas', '--poll-seconds', '1', '--content-chars', '100'],
@@ -441,7 +441,7 @@ describe('field reports', { concurrency: 4 }, () => {
         everyFile((at) => dir.mail(files[at] ?? '').includes(last[at]));
       let sent: number[][];
       {
-        await using cli = watch();
+        await using cli = headlessCli();
         await cli.until(
           'all armed',
           everyFile((at) => dir.events(files[at] ?? '').length === 1),
@@ -452,15 +452,15 @@ describe('field reports', { concurrency: 4 }, () => {
         await cli.stop();
       }
       const cuts = cutEach(files.map((file) => dir.at(file)));
-      await using cli = watch();
+      await using cli = headlessCli();
       const next = rounds(1).map((ids) => ids[0]);
       await cli.until('the new mail', have(next), FLUSHED_MS);
       for (const [i, file] of files.entries()) {
         const bytes = readFileSync(dir.at(file));
         const { left, isWhole } = cuts[i] as (typeof cuts)[number];
         assert.ok(bytes.subarray(0, left.length).equals(left), `${file}: what was read of it stays`);
-        const kept = sent[i]?.slice(0, isWhole ? 3 : 2) ?? [];
-        assert.deepEqual(idsIn(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), [...kept, next[i]], file);
+        const saved = sent[i]?.slice(0, isWhole ? 3 : 2) ?? [];
+        assert.deepEqual(idsIn(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), [...saved, next[i]], file);
       }
     });
   });
@@ -502,9 +502,9 @@ describe('field reports', { concurrency: 4 }, () => {
     test('S13: a hive at localhost is reached on 127.0.0.1 alone and on ::1 alone, and our page by each of its names', async () => {
       await upAll(tray, 2);
       const ids = [four.deliver('ada'), six.deliver('bo')];
-      const told = (): unknown[] => [...home.mail('ada').filter((id) => id === ids[0]), ...home.mail('six-bo')];
-      await until('the mail of both', () => told().length === 2); // ada has mail of the next test too
-      assert.deepEqual(told(), ids);
+      const delivered = (): unknown[] => [...home.mail('ada').filter((id) => id === ids[0]), ...home.mail('six-bo')];
+      await until('the mail of both', () => delivered().length === 2); // ada has mail of the next test too
+      assert.deepEqual(delivered(), ids);
       const printed = /is running: (\S+)/.exec(tray.log.join('\n'))?.[1] ?? '';
       for (const url of [
         printed,
@@ -593,9 +593,9 @@ describe('field reports', { concurrency: 4 }, () => {
     hive.fail({ is: 'status', status: 500 });
     await cli.says(/500/);
     await tray.persona(name, ({ state }) => state === 'DOWN');
-    const { stderr: said } = await home.run(['poll', name]);
+    const { stderr: output } = await home.run(['poll', name]);
     const file = readFileSync(home.at('events', `events.${stem}.ndjson`), 'utf8');
-    for (const text of [cli.stderr, cli.lines.join('\n'), tray.cli.stderr, file, said])
+    for (const text of [cli.stderr, cli.lines.join('\n'), tray.cli.stderr, file, output])
       assert.doesNotMatch(text, ACTED_ON);
     assert.doesNotMatch(cli.stderr, /^hivebar watch: all is well/m);
     assert.ok(cli.events.every(({ persona }) => persona === name));

@@ -33,8 +33,9 @@ for (const backfill of [false, true]) {
     await using tray = await home.start(['--no-tray', '--no-notifications']);
     await tray.persona(CODEX, ({ unread }) => unread === 2);
     await until('it is watched', hasBegun(home, CODEX));
-    const told = (): readonly string[] => kinds(home, CODEX).filter((kind) => !/^(armed|baseline_skipped)$/.test(kind));
-    if (!backfill) assert.deepEqual(told(), []);
-    else await until('mail, handoffs and assignments', () => /new.*handoff.*assigned/.test(told().join()));
+    const delivered = (): readonly string[] =>
+      kinds(home, CODEX).filter((kind) => !/^(armed|baseline_skipped)$/.test(kind));
+    if (!backfill) assert.deepEqual(delivered(), []);
+    else await until('mail, handoffs and assignments', () => /new.*handoff.*assigned/.test(delivered().join()));
   });
 }

@@ -88,7 +88,7 @@ describe('an agent that follows is killed again and again', () => {
       killCommand(noted);
       await cli.ended();
     }
-    assert.doesNotMatch(keptOf(home, 'exec'), /new:1/);
+    assert.doesNotMatch(parseSaved(home, 'exec'), /new:1/);
     writeFileSync(`${noted}.go`, '');
     await using cli = follow(home, ['--harness', 'exec', '--', '/bin/sh', '-c', script, noted]);
     await cli.until('both', () => linesIn(noted).length === 3);
@@ -135,7 +135,7 @@ test('F4 a burst for the Monitor of Claude Code: every mail is seen, and one tha
     assert.ok(cli.lines.join('\n').length < 2900);
     check(cli);
     assert.equal(cli.lines.at(-1), `${16 - seen.length} more: hivebar inbox read ada`);
-    await until('the place is kept', () => keptOf(home, 'claude').includes(`new:${seen.length}"`));
+    await until('the place is kept', () => parseSaved(home, 'claude').includes(`new:${seen.length}"`));
     cli.kill('SIGKILL');
     await cli.ended();
   }
@@ -170,7 +170,7 @@ describe('what wakes', () => {
     assert.deepEqual([all.code, idsOf(all.out)], [0, ['ada:new:1', 'ada:alert:1', 'ada:comet:1', 'ada:new:3']]);
     const only = await once(home, '--as', 'mail-only', '--no-diagnostics');
     assert.deepEqual(idsOf(only.out), ['ada:new:1', 'ada:new:3']);
-    assert.match(keptOf(home, 'claude'), /heartbeat:2/); // the position is behind what wakes nobody too
+    assert.match(parseSaved(home, 'claude'), /heartbeat:2/); // the position is behind what wakes nobody too
   });
 
   test('what others wrote is one line between quotes, whatever is in it', async () => {
@@ -203,9 +203,9 @@ describe('one batch, then the end', () => {
   test('it waits for the first that wakes, and codex ends by itself', async () => {
     using home = homeWith(1);
     await using cli = follow(home, ['--harness', 'codex', '--json', '--from', 'now']);
-    await until('its place is kept', () => keptOf(home, 'codex').includes('ada:new:1'));
+    await until('its place is kept', () => parseSaved(home, 'codex').includes('ada:new:1'));
     put(home, event({ event: 'heartbeat', event_id: 'ada:heartbeat:1', wake_class: 'liveness' }));
-    await until('it has passed that', () => keptOf(home, 'codex').includes('heartbeat:1'));
+    await until('it has passed that', () => parseSaved(home, 'codex').includes('heartbeat:1'));
     put(home, mail(2));
     assert.deepEqual(await cli.ended(), { code: 0, signal: null });
     assert.deepEqual(idsOf(cli.lines), ['ada:new:2']);
@@ -301,16 +301,16 @@ describe('commands', () => {
     const tokens = { KIJITOMON_TOKEN: 'secret', HIVEBAR_TOKEN: 'secret', KIJITO_API_TOKEN: 'secret' };
     await using cli = follow(home, ['--harness', 'exec', '--', '/bin/sh', '-c', script, home.at('noted')], tokens);
     await cli.until('it ran', () => existsSync(home.at('noted')));
-    const said = readFileSync(home.at('noted'), 'utf8');
-    assert.doesNotMatch(said, /secret/);
+    const output = readFileSync(home.at('noted'), 'utf8');
+    assert.doesNotMatch(output, /secret/);
     for (const words of [
       /^KIJITOMON_CONTENT=\$\(touch pwned\) `id`$/m,
       /^HIVEBAR_CONSUMER=exec$/m,
       /^HIVEBAR_WAKE_CLASS=mail$/m,
     ])
-      assert.match(said, words);
-    assert.match(said, /^HIVEBAR_TEXT=\[hivebar ada\] new mail 1 /m);
-    assert.match(said, /^stdin \{.*"event_id":"ada:new:1"/m);
+      assert.match(output, words);
+    assert.match(output, /^HIVEBAR_TEXT=\[hivebar ada\] new mail 1 /m);
+    assert.match(output, /^stdin \{.*"event_id":"ada:new:1"/m);
   });
 
   test('trap 8: NUL and lone surrogates wedge nothing, in whatever key they are', async () => {
@@ -344,7 +344,7 @@ describe('commands', () => {
     const script = 'cat >"$0.$(ls "$0".* 2>/dev/null | wc -l)"; test -e "$0.1"';
     const turn = home.at('turn');
     await using cli = follow(home, ['--harness', 'codex', '--limit', '2', '--', '/bin/sh', '-c', script, turn]);
-    await cli.until('three turns', () => existsSync(`${turn}.2`) && keptOf(home, 'codex').includes('ada:new:3'));
+    await cli.until('three turns', () => existsSync(`${turn}.2`) && parseSaved(home, 'codex').includes('ada:new:3'));
     const [failed, second, third] = [0, 1, 2].map((n) => readFileSync(`${turn}.${n}`, 'utf8'));
     assert.match(failed ?? '', /^Events of the inbox of ada.*\n.*\n.*\n\n.*\(ada:new:1\)\n.*\(ada:new:2\)\n$/);
     assert.match(second ?? '', /\(ada:new:1\)\n.*\(ada:new:2\)\n$/);
@@ -364,13 +364,13 @@ describe('a named pipe', () => {
     // Each takes one line and leaves; one that finds the end at once comes again.
     for (let tries = 0; got.length < 3 && tries < 50; tries += 1) got.push(...(await readOne(pipe)));
     assert.deepEqual(got.map(idInText), mailIds(1, 3));
-    await until('its position', () => keptOf(home, 'fifo').includes('ada:new:3'));
+    await until('its position', () => parseSaved(home, 'fifo').includes('ada:new:3'));
     await cli.stop();
     await using next = follow(home, ['--harness', 'fifo', '--fifo', pipe]);
     const rest: string[] = [];
     for (let tries = 0; rest.length < 1 && tries < 50; tries += 1) rest.push(...(await readOne(pipe)));
     assert.deepEqual(rest.map(idInText), ['ada:new:4']);
-    await until('its position', () => keptOf(home, 'fifo').includes('ada:new:4'));
+    await until('its position', () => parseSaved(home, 'fifo').includes('ada:new:4'));
     await next.stop();
   });
 
@@ -381,7 +381,7 @@ describe('a named pipe', () => {
     await cli.says(/when somebody reads it/);
     await sh(`exec 3<'${pipe}'; sleep 1`);
     await sleep(300); // it has had the time to take that for a receipt
-    assert.equal(keptOf(home, 'fifo'), '');
+    assert.equal(parseSaved(home, 'fifo'), '');
     const got: string[] = [];
     for (let tries = 0; got.length < 1 && tries < 50; tries += 1) got.push(...(await readOne(pipe)));
     assert.deepEqual(got.map(idInText), ['ada:new:1']);
@@ -485,7 +485,7 @@ function put(home: TrayHome, ...lines: readonly string[]): void {
   appendFileSync(eventsOf(home), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
 }
 
-const keptOf = (home: TrayHome, consumer: string): string => {
+const parseSaved = (home: TrayHome, consumer: string): string => {
   const path = home.at('follow', 'ada', `${consumer}.json`);
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 };

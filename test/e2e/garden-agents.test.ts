@@ -135,11 +135,13 @@ describe('a marker', () => {
     using store = garden('store');
     const run = gardenCli(store);
     const before = store.tree();
-    const said = EXPECTED_V3.pid1Marker.error.replace(/^Error: /, '').replace(/ Quiescing .*$/, '');
+    const message = EXPECTED_V3.pid1Marker.error.replace(/^Error: /, '').replace(/ Quiescing .*$/, '');
     for (const kind of ['receiver', 'sender']) {
       for (const pid of [1, 0, -5]) {
         const { code, err } = await run(['marker', 'write', kind, '--id', idOf('cc-read'), `--pid=${pid}`]);
-        const expected = said.replace('receiver marker', `${kind} marker`).replace('owner pid 1:', `owner pid ${pid}:`);
+        const expected = message
+          .replace('receiver marker', `${kind} marker`)
+          .replace('owner pid 1:', `owner pid ${pid}:`);
         assert.deepEqual([code, complaintsIn(err)], [1, [expected]]);
       }
       const gone = await run(['marker', 'write', kind, '--id', idOf('cc-read'), '--pid', '4194305']);

@@ -36,8 +36,8 @@ describe('the doctor', () => {
       ],
     );
     for (const label of ['state-badjson', 'state-drift', 'state-stray']) {
-      const said = store.said(EXPECTED.citizens[label]?.receipt.error);
-      assert.equal(messageOf(defects, `meta-mailbox/${idOf(label)}/state.json`), said);
+      const preview = store.toPlainMessage(EXPECTED.citizens[label]?.receipt.error);
+      assert.equal(messageOf(defects, `meta-mailbox/${idOf(label)}/state.json`), preview);
     }
     assert.match(messageOf(defects, 'meta-receivers/20260614T100305-1158c5.json') ?? '', /process 1, which owns no/);
     assert.deepEqual(

@@ -126,7 +126,7 @@ describe('one citizen', () => {
       ['', empty],
     ] as const) {
       const { code, out, err } = await run(['record', 'scan', '--session', session]);
-      assert.deepEqual([code, out, err], [1, '', `hivebar garden: ${store.said(expected.error)}\n`]);
+      assert.deepEqual([code, out, err], [1, '', `hivebar garden: ${store.toPlainMessage(expected.error)}\n`]);
     }
   });
 
@@ -145,8 +145,8 @@ describe('one citizen', () => {
     } as const;
     for (const what of Object.keys(asked) as (keyof typeof asked)[]) {
       const { code, out, err } = await run(['record', 'get', '--id', asked[what]]);
-      const said = store.said(EXPECTED.readByGardenId[what].error);
-      assert.deepEqual([code, out, err], [1, '', `hivebar garden: ${said}\n`], what);
+      const preview = store.toPlainMessage(EXPECTED.readByGardenId[what].error);
+      assert.deepEqual([code, out, err], [1, '', `hivebar garden: ${preview}\n`], what);
     }
   });
 
@@ -156,7 +156,7 @@ describe('one citizen', () => {
     for (const [label, { gardenId, receipt }] of Object.entries(EXPECTED.citizens)) {
       const { code, err, json } = await run(['receipt', 'show', '--id', gardenId, '--json']);
       if (receipt.error !== undefined) {
-        assert.deepEqual([code, err], [1, `hivebar garden: ${store.said(receipt.error)}\n`]);
+        assert.deepEqual([code, err], [1, `hivebar garden: ${store.toPlainMessage(receipt.error)}\n`]);
         continue;
       }
       const record = JSON.parse(readFileSync(join(store.places.sessions, `${gardenId}.meta.json`), 'utf8')) as {

@@ -83,8 +83,8 @@ describe('the box of another', () => {
     await refused([], { HIVEBAR_PERSONA: `garden-${other}` }, new RegExp(`you are ${other}`));
     await refused(['--as', other], { HIVEBAR_PERSONA: `garden-${id}` }, new RegExp(`you are ${other}`));
     assert.deepEqual(store.tree(), before);
-    const said = await run(['mail', 'read', '--id', id, '--not-mine', '--json']);
-    assert.deepEqual([said.code, said.json<Drained>().messages.length], [0, 3]);
+    const output = await run(['mail', 'read', '--id', id, '--not-mine', '--json']);
+    assert.deepEqual([output.code, output.json<Drained>().messages.length], [0, 3]);
   });
 
   test('is one’s own with --as, and by the marker of a process above', async () => {
@@ -145,7 +145,7 @@ describe('garden check 5: mail send', () => {
     for (const more of [[], ['--queue'], ['--force', '--json']]) {
       const { code, out, err } = await gardenCli(store)(['mail', 'send', '--id', ORPHAN, ...more, 'for nobody']);
       assert.deepEqual([code, out], [1, '']);
-      assert.deepEqual(complaintsIn(err), [store.said(EXPECTED.enqueueErrors.orphan.error)]);
+      assert.deepEqual(complaintsIn(err), [store.toPlainMessage(EXPECTED.enqueueErrors.orphan.error)]);
     }
     assert.deepEqual(store.tree(), before);
   });
@@ -156,7 +156,7 @@ describe('garden check 5: mail send', () => {
     for (const words of [[], ['']]) {
       const { code, err } = await gardenCli(store)(['mail', 'send', '--id', idOf('cc-enqueued'), '--queue', ...words]);
       assert.equal(code, 1);
-      assert.deepEqual(complaintsIn(err), [store.said(EXPECTED.enqueueErrors.emptyBody.error)]);
+      assert.deepEqual(complaintsIn(err), [store.toPlainMessage(EXPECTED.enqueueErrors.emptyBody.error)]);
     }
     assert.deepEqual(store.tree(), before);
   });

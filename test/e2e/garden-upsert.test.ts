@@ -14,11 +14,11 @@ type Input = Readonly<Record<string, unknown>>;
 
 /** A flag for what is set, `--no-` for what is null, nothing for what is not said. */
 function flagsOf({ backend, nativeSessionId, cwd, model, transcriptPath, parentGardenId, isEntwurf }: Input): string[] {
-  const kept = (name: string, value: unknown): string[] =>
+  const saved = (name: string, value: unknown): string[] =>
     value === undefined ? [] : value === null ? [`--no-${name}`] : [`--${name}`, String(value)];
   return [
     ...['--backend', String(backend), '--session', String(nativeSessionId), '--cwd', String(cwd)],
-    ...[...kept('model', model), ...kept('transcript', transcriptPath), ...kept('parent', parentGardenId)],
+    ...[...saved('model', model), ...saved('transcript', transcriptPath), ...saved('parent', parentGardenId)],
     ...(isEntwurf === undefined ? [] : [isEntwurf === true ? '--entwurf' : '--no-entwurf']),
   ];
 }
@@ -123,7 +123,7 @@ describe('garden check 7: record upsert', () => {
     ] as const;
     for (const [backend, session, expected] of cases) {
       const { code, out, err } = await run(['record', 'upsert', '--backend', backend, '--session', session]);
-      assert.deepEqual([code, out, complaintsIn(err)], [1, '', [store.said(expected.error)]]);
+      assert.deepEqual([code, out, complaintsIn(err)], [1, '', [store.toPlainMessage(expected.error)]]);
     }
     const parent = ['--backend', 'pi', '--session', 'x', '--parent', '../../etc/passwd'];
     const traversal = await run(['record', 'upsert', ...parent]);
@@ -222,8 +222,8 @@ test('a new garden id is one that nobody has, and makes nothing', async () => {
   mkdirSync(store.places.sessions);
   const env = { NODE_OPTIONS: `--import=${FIXED}`, FIXED_NOW: '2026-06-14T01:00:37Z', FIXED_HEX: '0a0b0c', TZ: 'UTC' };
   writeFileSync(join(store.places.sessions, '20260614T010037-0a0b0c.meta.json'), '');
-  const taken = await gardenCli(store)(['id', 'new', '--json'], { env });
-  assert.deepEqual([taken.code, taken.out], [1, '']);
+  const accepted = await gardenCli(store)(['id', 'new', '--json'], { env });
+  assert.deepEqual([accepted.code, accepted.out], [1, '']);
   const free = await gardenCli(store)(['id', 'new', '--json'], { env: { ...env, TZ: 'Asia/Seoul' } });
   assert.deepEqual([free.code, free.json()], [0, { gardenId: '20260614T100037-0a0b0c' }]);
 });

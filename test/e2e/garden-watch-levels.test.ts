@@ -6,11 +6,11 @@ import { enqueue, upsert } from '../../core/sources/garden/index.ts';
 import { toStem } from '../../core/state/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { EXPECTED, fillLiveMarkers, garden, handAt, idOf } from '../kit/garden-store.ts';
-import { gardenHome, personaOf, sleeper, toldOf } from '../kit/garden-watch.ts';
 import { WITHOUT_ROOT } from '../kit/permissions.ts';
 import { needs } from '../kit/require.ts';
 import { standIn, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
+import { gardenHome, listDelivered, personaOf, sleeper } from '../kit/watch-garden.ts';
 
 const LEFT_OUT = ['20260614T120007-00d0b1', '20260614T120008-00d0b2'];
 /** `pollSeconds` is 1 at least. */
@@ -76,8 +76,8 @@ test('A10 what waited before the first start is counted and not told; what comes
   await until('the baseline', () => kinds().includes('armed'));
   assert.deepEqual(kinds(), ['baseline_skipped', 'armed']);
   const { stem } = enqueue(handAt({ now: '2026-06-15T00:00:00.000Z' }), store.places, mixed, 'hello\n');
-  await until('it', () => toldOf(home, mixed).length > 0);
-  assert.deepEqual(toldOf(home, mixed), [`new 4 ${stem}`]);
+  await until('it', () => listDelivered(home, mixed).length > 0);
+  assert.deepEqual(listDelivered(home, mixed), [`new 4 ${stem}`]);
   const after = await tray.persona(personaOf(mixed), ({ unread }) => unread === 4);
   assert.equal(after.lastMailAt, '2026-06-15T00:00:00.000000+00:00');
 });
@@ -89,9 +89,9 @@ test('A10 with garden.backfill what waited before the first start is told once, 
   const mixed = idOf('cc-mixed');
   const files = EXPECTED.citizens['cc-mixed']?.mailboxFiles ?? [];
   const stems = files.flatMap((file) => /^(.*)\.msg(\.delivered)?(\.read)?$/.exec(file)?.[1] ?? []);
-  await until('four messages', () => toldOf(home, mixed).length >= 4);
+  await until('four messages', () => listDelivered(home, mixed).length >= 4);
   assert.deepEqual(
-    toldOf(home, mixed),
+    listDelivered(home, mixed),
     stems.map((stem, i) => `new ${i + 1} ${stem}`),
   );
   const { lastMailAt } = await tray.persona(personaOf(mixed), ({ unread }) => unread === 3);
@@ -156,7 +156,7 @@ test('a garden that appears is watched from then on, under the variables of eith
   const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 1);
   await until(
     'its first message, which came while it was watched for',
-    () => toldOf(home, record.gardenId).length === 1,
+    () => listDelivered(home, record.gardenId).length === 1,
   );
   assert.deepEqual([shown.label, shown.source, shown.agent], ['codex · river', 'garden', 'unknown']);
 });
@@ -178,8 +178,8 @@ test('beside a Kijito persona: tray, page and JSON have both, and each has its o
   const citizen = await tray.persona(personaOf(idOf('cc-mixed')), ({ unread }) => unread === 3);
   const ada = await tray.persona('ada', ({ state }) => state === 'UP');
   assert.notEqual(citizen.eventsFile, ada.eventsFile);
-  const said = await home.run(['status', '--json']);
-  const ids = (JSON.parse(said.stdout) as { personas: { id: string }[] }).personas.map(({ id }) => id);
+  const output = await home.run(['status', '--json']);
+  const ids = (JSON.parse(output.stdout) as { personas: { id: string }[] }).personas.map(({ id }) => id);
   assert.ok(ids.includes('ada') && ids.includes(citizen.id));
   const table = (await home.run(['status'])).stdout;
   assert.match(table, /claude-code · /);
@@ -212,7 +212,7 @@ test('Open session takes the native session up again in its folder, in a termina
   await using tray = await home.start([], { ...claude.env, ...terminal.env, TERMINAL: 'xterm' });
   await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 0);
   await tray.post('/api/v1/actions/open', { persona: personaOf(record.gardenId) });
-  await until('the terminal', () => terminal.said.length >= 4);
-  const [dash, program, ...args] = terminal.said;
+  await until('the terminal', () => terminal.calls.length >= 4);
+  const [dash, program, ...args] = terminal.calls;
   assert.deepEqual([dash, program?.endsWith('/claude'), args], ['-e', true, ['--resume', '7f3c $(id)']]);
 });

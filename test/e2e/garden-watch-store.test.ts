@@ -8,11 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { drain, enqueue, upsert } from '../../core/sources/garden/index.ts';
 import { doorbell, type Garden, garden, handAt, idOf } from '../kit/garden-store.ts';
-import { gardenHome, mailOf, personaOf, toldOf } from '../kit/garden-watch.ts';
+import { readLines } from '../kit/read-lines.ts';
 import { needs } from '../kit/require.ts';
 import { CHANGES, OPENS_TO_WRITE } from '../kit/strace.ts';
-import { toldLines } from '../kit/told-lines.ts';
 import { until } from '../kit/until.ts';
+import { gardenHome, listDelivered, mailOf, personaOf } from '../kit/watch-garden.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('../kit/garden-writer.ts'));
 const FAST = { pollSeconds: 1 };
@@ -23,7 +23,7 @@ type Did = readonly [what: 'sent' | 'rang' | 'read', gardenId: string, stem: str
 
 /** Another program at work, to its end. */
 const write = (store: Garden, how: readonly number[], citizens: readonly string[]): Promise<readonly Did[]> =>
-  toldLines<Did>([WRITER, store.store, ...how.map(String), ...citizens]);
+  readLines<Did>([WRITER, store.store, ...how.map(String), ...citizens]);
 
 const count = (did: readonly Did[], what: Did[0]): number => did.filter(([one]) => one === what).length;
 
@@ -57,9 +57,9 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
   const did = await write(store, [60, 50, 20, 10], citizens);
   assert.deepEqual([count(did, 'sent'), count(did, 'rang')], [50, 20]);
   const stems = (what: Did[0]) => did.flatMap(([one, gardenId, stem]) => (one === what ? [`${gardenId} ${stem}`] : []));
-  const told = (event: string): readonly string[] =>
+  const deliveredMail = (event: string): readonly string[] =>
     citizens.flatMap((id) => mailOf(home, id).flatMap((one) => (one.event === event ? [`${id} ${one.stem}`] : [])));
-  await until('every message', () => told('new').length >= 50);
+  await until('every message', () => deliveredMail('new').length >= 50);
   const after = store.tree();
   await tray.until(
     'three more polls',
@@ -87,7 +87,7 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
     (store.box(id) ?? []).filter((name) => name.includes('.msg')).map((name) => `${id} ${name}`),
   );
   assert.deepEqual(boxes.sort(), [...state].map(([key, end]) => `${key}${end}`).sort());
-  assert.deepEqual([...told('new')].sort(), [...stems('sent')].sort());
+  assert.deepEqual([...deliveredMail('new')].sort(), [...stems('sent')].sort());
 
   const calls = readFileSync(log, 'utf8')
     .split('\n')
@@ -105,14 +105,14 @@ test('garden check 8: a fresh cut takes the personas away, with one gone for eac
   await using tray = await home.start();
   await tray.until('all citizens', ({ personas, totals }) => personas.length === 18 && totals.unread === 7);
   const mixed = idOf('cc-mixed');
-  await until('its mail', () => toldOf(home, mixed).length === 4);
+  await until('its mail', () => listDelivered(home, mixed).length === 4);
   const { sessions } = store.places;
   renameSync(sessions, `${sessions}.archive-x`);
   mkdirSync(sessions);
   await tray.until('nobody', ({ personas }) => personas.length === 0);
-  const wasNew = toldOf(home, mixed).slice(0, 4);
+  const wasNew = listDelivered(home, mixed).slice(0, 4);
   assert.deepEqual(
-    toldOf(home, mixed).slice(4),
+    listDelivered(home, mixed).slice(4),
     wasNew.map((line) => line.replace('new', 'gone')),
   );
   const { record } = upsert(handAt(), store.places, {
@@ -123,15 +123,15 @@ test('garden check 8: a fresh cut takes the personas away, with one gone for eac
   const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 0, 2000);
   assert.equal(shown.label, 'claude-code · river');
   enqueue(handAt(), store.places, record.gardenId, 'hello\n');
-  await until('its first message', () => toldOf(home, record.gardenId).length === 1);
+  await until('its first message', () => listDelivered(home, record.gardenId).length === 1);
 
   // Put back, they are citizens again; what waits for them was told, and keeps its ids.
   rmSync(sessions, { recursive: true });
   renameSync(`${sessions}.archive-x`, sessions);
   await tray.until('all citizens', ({ personas, totals }) => personas.length === 18 && totals.unread === 7);
   enqueue(handAt(), store.places, mixed, 'later\n');
-  await until('what came since', () => toldOf(home, mixed).length === 9);
-  assert.match(toldOf(home, mixed).at(-1) ?? '', /^new 5 /);
+  await until('what came since', () => listDelivered(home, mixed).length === 9);
+  assert.match(listDelivered(home, mixed).at(-1) ?? '', /^new 5 /);
   const ids = mailOf(home, mixed).map(({ event_id: id }) => id);
   assert.equal(new Set(ids).size, ids.length);
 });
@@ -144,10 +144,10 @@ test('A9 given boxes that are moved away and back, and a record that is replaced
     await using tray = await home.start();
     await tray.until('all citizens', ({ personas }) => personas.length === 18);
     for (const id of [sent, sent, other]) enqueue(handAt(), store.places, id, 'hello\n');
-    await until('its mail', () => toldOf(home, sent).length === 2 && toldOf(home, other).length === 1);
+    await until('its mail', () => listDelivered(home, sent).length === 2 && listDelivered(home, other).length === 1);
     const { mailbox, sessions } = store.places;
     renameSync(mailbox, `${mailbox}.away`);
-    await until('gone', () => toldOf(home, sent).length === 4);
+    await until('gone', () => listDelivered(home, sent).length === 4);
     renameSync(`${mailbox}.away`, mailbox);
     await tray.persona(personaOf(sent), ({ unread }) => unread === 2);
     // As a copying program does it that deletes what it replaces.
@@ -163,7 +163,7 @@ test('A9 given boxes that are moved away and back, and a record that is replaced
   await using tray = await home.start();
   await tray.persona(personaOf(sent), ({ unread }) => unread === 2);
   enqueue(handAt(), store.places, sent, 'later\n');
-  await until('what came since', () => toldOf(home, sent).at(-1)?.startsWith('new') === true);
+  await until('what came since', () => listDelivered(home, sent).at(-1)?.startsWith('new') === true);
   const kinds = mailOf(home, sent).map(({ event, id, wake_class: wakes }) => `${event} ${id} ${wakes}`);
   const gone = ['gone 1 liveness', 'gone 2 liveness'];
   const inOrder = [...kinds.slice(0, 2), ...kinds.slice(2, 4).sort(), ...kinds.slice(4, 6).sort(), ...kinds.slice(6)];
@@ -181,7 +181,7 @@ test('both directories renamed away and made anew, and a parent too: watched all
     const { record } = upsert(handAt(), store.places, { backend: 'claude-code', nativeSessionId: `n${n}`, cwd: '/w' });
     enqueue(handAt(), store.places, record.gardenId, 'hello\n');
     await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 1, 15_000);
-    await until('its message', () => toldOf(home, record.gardenId).length === 1);
+    await until('its message', () => listDelivered(home, record.gardenId).length === 1);
   }
 });
 
@@ -190,7 +190,7 @@ test('a record that breaks takes its persona away without a word; mended, the wa
   using home = gardenHome(store, { ...FAST, ...backfill(store) });
   await using tray = await home.start();
   const mixed = idOf('cc-mixed');
-  await until('its mail', () => toldOf(home, mixed).length === 4);
+  await until('its mail', () => listDelivered(home, mixed).length === 4);
   const path = join(store.places.sessions, `${mixed}.meta.json`);
   const good = readFileSync(path);
   const put = (text: string | Buffer): void => {
@@ -207,8 +207,8 @@ test('a record that breaks takes its persona away without a word; mended, the wa
   );
   put(good);
   await tray.persona(personaOf(mixed), ({ unread }) => unread === 4);
-  await until('the late one', () => toldOf(home, mixed).length === 5);
-  assert.match(toldOf(home, mixed)[4] ?? '', /^new 5 2026-06-15T/);
+  await until('the late one', () => listDelivered(home, mixed).length === 5);
+  assert.match(listDelivered(home, mixed)[4] ?? '', /^new 5 2026-06-15T/);
 });
 
 /** A directory of records in which this citizen is one. */
@@ -224,7 +224,7 @@ test('what goes while nobody watches is told once at the next start', async () =
   const delivered = idOf('cc-delivered');
   {
     await using tray = await home.start();
-    await until('its mail', () => toldOf(home, delivered).length === 1);
+    await until('its mail', () => listDelivered(home, delivered).length === 1);
     await tray.stop();
   }
   rmSync(join(store.places.sessions, `${delivered}.meta.json`));
@@ -234,7 +234,7 @@ test('what goes while nobody watches is told once at the next start', async () =
     await tray.stop();
   }
   assert.deepEqual(
-    toldOf(home, delivered).map((line) => line.split(' ')[0]),
+    listDelivered(home, delivered).map((line) => line.split(' ')[0]),
     ['new', 'gone'],
   );
 });
@@ -288,16 +288,16 @@ test('messages appear, are announced, read and removed: an event each, with its 
   const rule = '─'.repeat(40);
   const body = `[entwurf received ⟵]\n  from: bo\n  session: none\n  at: now\n  wants reply: no\n${rule}\nhello\u0000 there\n`;
   const { stem } = enqueue(handAt(), store.places, id, body);
-  await until('new', () => toldOf(home, id).length === 1);
+  await until('new', () => listDelivered(home, id).length === 1);
   doorbell(store.places, id);
-  await until('delivered', () => toldOf(home, id).length === 2);
+  await until('delivered', () => listDelivered(home, id).length === 2);
   await tray.persona(personaOf(id), ({ unread }) => unread === 1);
   await drain(handAt(), store.places, id, never);
-  await until('read', () => toldOf(home, id).length === 3);
+  await until('read', () => listDelivered(home, id).length === 3);
   rmSync(join(store.places.mailbox, id, `${stem}.msg.delivered.read`));
-  await until('gone', () => toldOf(home, id).length === 4);
+  await until('gone', () => listDelivered(home, id).length === 4);
   assert.deepEqual(
-    toldOf(home, id),
+    listDelivered(home, id),
     ['new', 'delivered', 'read', 'gone'].map((event) => `${event} 1 ${stem}`),
   );
   const [event] = mailOf(home, id);

@@ -137,8 +137,8 @@ test('a script that an earlier install wrote goes on as it did, and status says 
   const { code, stdout } = await status();
   assert.equal(code, 1);
   assert.match(stdout, /its script is old: run hivebar hook install/);
-  const said = ['--type', 'alert', '--priority', '0', 'told by the old one'];
-  const pushed = await home.run(['inbox', 'push', '--to', 'ada', ...said]);
+  const fields = ['--type', 'alert', '--priority', '0', 'told by the old one'];
+  const pushed = await home.run(['inbox', 'push', '--to', 'ada', ...fields]);
   assert.equal(pushed.code, 0, pushed.stderr);
   assert.match(hook('PostToolUse'), /additionalContext.*told by the old one/);
   await installed(home);

@@ -105,8 +105,8 @@ describe('one agent and its hooks', () => {
     using m = hookMachine();
     await holdAda(m);
     const held = /^This stop is held by Hivebar: decision: /;
-    const stop = (said: string, env: Readonly<Record<string, string>>) =>
-      m.hook('Stop', { stop_hook_active: said !== 'a', last_assistant_message: said }, { ...ADA, env });
+    const stop = (answer: string, env: Readonly<Record<string, string>>) =>
+      m.hook('Stop', { stop_hook_active: answer !== 'a', last_assistant_message: answer }, { ...ADA, env });
     assert.match(reasonOf(await stop('a', {})), held);
     assert.match(reasonOf(await stop('b', { AI_AGENT: 'claude-code_2-1-162_harness' })), held);
     assert.match(contextOf(await stop('c', { AI_AGENT: 'claude-code_2-1-332_harness' })), held);
@@ -132,8 +132,8 @@ describe('one agent and its hooks', () => {
     await m.hook('SessionStart', {}, ADA);
     await passGates(m);
     await push(m, 'urgent', '--priority', '0');
-    const stop = (active: boolean, said: string) =>
-      m.hook('Stop', { stop_hook_active: active, last_assistant_message: said }, ADA);
+    const stop = (active: boolean, answer: string) =>
+      m.hook('Stop', { stop_hook_active: active, last_assistant_message: answer }, ADA);
     assert.match(reasonOf(await stop(false, 'a')), /urgent/);
     allowed(await stop(true, 'b'));
     assert.match(reasonOf(await stop(false, 'c')), /decision: /);
@@ -142,9 +142,9 @@ describe('one agent and its hooks', () => {
   test('inbox-gates 8.9a: one that stops twice within a minute is held twice, and three times at the most', async () => {
     using m = hookMachine();
     await holdAda(m);
-    const stop = (active: boolean, said: string) =>
-      m.hook('Stop', { stop_hook_active: active, last_assistant_message: said }, ADA);
-    for (const said of ['a', 'b', 'c']) assert.match(reasonOf(await stop(said !== 'a', said)), /decision: /);
+    const stop = (active: boolean, answer: string) =>
+      m.hook('Stop', { stop_hook_active: active, last_assistant_message: answer }, ADA);
+    for (const answer of ['a', 'b', 'c']) assert.match(reasonOf(await stop(answer !== 'a', answer)), /decision: /);
     allowed(await stop(true, 'd'));
     // The next turn is held again.
     assert.match(reasonOf(await stop(false, 'e')), /decision: /);
@@ -171,9 +171,9 @@ describe('one agent and its hooks', () => {
 
   test('who asked nothing and registered nothing is never held; who asked is, until the answer', async () => {
     using m = hookMachine();
-    const stop = (active: boolean, said: string) =>
-      m.hook('Stop', { stop_hook_active: active, last_assistant_message: said }, ADA);
-    for (const said of ['a', 'b', 'c']) allowed(await stop(false, said));
+    const stop = (active: boolean, answer: string) =>
+      m.hook('Stop', { stop_hook_active: active, last_assistant_message: answer }, ADA);
+    for (const answer of ['a', 'b', 'c']) allowed(await stop(false, answer));
     const { code, stderr } = await m.hivebar([
       'decision',
       'create',
@@ -587,8 +587,8 @@ describe('Codex runs the hooks of all threads in one server', () => {
     mkdirSync(m.home.at('codex/thread-writer-locks'), { recursive: true });
     const lock = m.home.write('codex/thread-writer-locks/t2.lock', '');
     const env = { ...second.env, CODEX_THREAD_ID: 't2', CODEX_HOME: m.home.at('codex') };
-    const said = await m.hivebar(['session', 'set', 'cy'], '', { ...second, env });
-    assert.equal(said.code, 0, said.stderr);
+    const answer = await m.hivebar(['session', 'set', 'cy'], '', { ...second, env });
+    assert.equal(answer.code, 0, answer.stderr);
     const stateOfIt = async () =>
       (await sessionsOf(m)).map(({ persona, id, tmux, state }) => [persona, id, tmux, state]);
     assert.deepEqual(await stateOfIt(), [['cy', 't2', null, 'gone']]);

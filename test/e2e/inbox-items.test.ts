@@ -22,7 +22,7 @@ function fill(home: Scratch, count: number, more: Partial<NewItem> = {}): void {
   openItems({ db, clock: realClock }).push(Array.from({ length: count }, (_, n) => ({ content: `text ${n}`, ...one })));
 }
 
-function kept(home: Scratch, which: 'pending' | 'delivered'): readonly number[] {
+function saved(home: Scratch, which: 'pending' | 'delivered'): readonly number[] {
   using db = database(home);
   return openItems({ db, clock: realClock })
     .list('ada', which, 10_000)
@@ -101,7 +101,7 @@ describe('push, list and drain, by the real program', () => {
     fill(home, 21, { content: 'x'.repeat(20_000) });
     const { items, left } = JSON.parse((await drained(['ada', '--json'], from(home))).stdout);
     assert.deepEqual([items.length, items[0].content.length, left], [20, 20_000, 1]);
-    assert.deepEqual(kept(home, 'pending'), [21]);
+    assert.deepEqual(saved(home, 'pending'), [21]);
     await drained(['ada', '--json'], from(home));
     assert.equal((await drained(['ada', '--json'], from(home))).stdout, '{"items":[],"left":0}\n');
   });
@@ -128,7 +128,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     cli.leave();
     assert.deepEqual(await cli.ended(), { code: 0, signal: null });
     assert.equal(cli.stderr, 'hivebar inbox drain: nothing is marked as delivered: the reader of stdout is gone\n');
-    assert.deepEqual([kept(home, 'delivered'), kept(home, 'pending')], [[], upTo(3)]);
+    assert.deepEqual([saved(home, 'delivered'), saved(home, 'pending')], [[], upTo(3)]);
     assert.deepEqual(idsIn((await drained(['ada'], from(home))).stdout), upTo(3));
   });
 
@@ -138,7 +138,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     await using cli = startCli(['inbox', 'drain', 'ada', '--json'], { ...from(home), reads: false });
     assert.deepEqual(await cli.ended(), { code: 0, signal: null });
     assert.match(cli.stderr, /^hivebar inbox drain: nothing is marked as delivered: .* takes nothing\n$/);
-    assert.deepEqual(kept(home, 'pending'), upTo(20));
+    assert.deepEqual(saved(home, 'pending'), upTo(20));
   });
 
   test('a full disk under stdout: the same', async (t) => {
@@ -152,7 +152,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     } finally {
       closeSync(full);
     }
-    assert.deepEqual(kept(home, 'pending'), upTo(2));
+    assert.deepEqual(saved(home, 'pending'), upTo(2));
   });
 
   test('four at once share the items: each is shown once', async () => {
@@ -172,7 +172,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
       shown.toSorted((a, b) => a - b),
       upTo(100),
     );
-    assert.deepEqual(kept(home, 'delivered'), upTo(100));
+    assert.deepEqual(saved(home, 'delivered'), upTo(100));
   });
 
   test('inbox-gates 8.1: only asking for a list marks nothing as delivered', async () => {
@@ -181,7 +181,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     for (const flags of [[], ['--all'], ['--pending', '--json'], ['--delivered']])
       await runCli(['inbox', 'list', 'ada', ...flags], from(home));
     await runCli(['inbox', 'show', 'ada'], from(home));
-    assert.deepEqual([kept(home, 'delivered'), kept(home, 'pending')], [[], upTo(2)]);
+    assert.deepEqual([saved(home, 'delivered'), saved(home, 'pending')], [[], upTo(2)]);
   });
 
   test('the function for hooks does the same in the process: text, then commit or release', () => {
@@ -198,7 +198,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     const again = next();
     assert.deepEqual(idsIn(again?.text ?? ''), upTo(20));
     again?.commit();
-    assert.deepEqual(kept(home, 'delivered'), upTo(20));
+    assert.deepEqual(saved(home, 'delivered'), upTo(20));
   });
 });
 
@@ -240,7 +240,7 @@ describe('the tray process', () => {
     const before = realClock.monotonic();
     const { stdout, stderr } = await drained(['ada'], from(home));
     assert.ok(realClock.monotonic() - before < 8000, 'it waited as long as any command');
-    assert.deepEqual([idsIn(stdout), kept(home, 'delivered'), tray.asked], [[1], [1], [POKE]]);
+    assert.deepEqual([idsIn(stdout), saved(home, 'delivered'), tray.asked], [[1], [1], [POKE]]);
     assert.match(stderr, /^the running hivebar was not notified at once \(hivebar does not answer within 0\.1 s/);
   });
 });
@@ -272,7 +272,7 @@ describe('trouble', () => {
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /database is locked/);
     }
-    assert.deepEqual(kept(home, 'pending'), [1]);
+    assert.deepEqual(saved(home, 'pending'), [1]);
   });
 
   test('a drain of a persona or session that nobody knows, or of nobody, prints nothing', async () => {

@@ -67,10 +67,10 @@ describe('mail that comes while other mail is read', { concurrency: 4 }, () => {
     await cli.event('armed');
     for (let mail = 0; mail < 3; mail += 1) hive.deliver('ada');
     await cli.event('new', ({ id }) => id === 3);
-    const looks = hive.asked('inbox').length;
+    const pollCount = hive.asked('inbox').length;
     const polls = hive.asked('pending').length;
     await cli.until('it is quiet', () => hive.asked('pending').length >= polls + 2);
-    assert.equal(hive.asked('inbox').length, looks, 'and nothing is fetched while nothing changes');
+    assert.equal(hive.asked('inbox').length, pollCount, 'and nothing is fetched while nothing changes');
     const id = readAndDeliver(hive, false);
     await cli.event('new', (event) => event.id === id);
   });

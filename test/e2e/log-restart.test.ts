@@ -81,7 +81,7 @@ describe('a hive whose ids begin again', { concurrency: 4 }, () => {
     }
     await using cli = startCli([...args, '--delivery', 'at-least-once']);
     await cli.event('new', ({ id }) => id === 3);
-    const told = cli.events.map(({ event, reason }) => reason ?? event);
-    assert.deepEqual(told, ['log-restarted', 'armed', 'new', 'new', 'new']);
+    const delivered = cli.events.map(({ event, reason }) => reason ?? event);
+    assert.deepEqual(delivered, ['log-restarted', 'armed', 'new', 'new', 'new']);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { skipUnless } from '../kit/desktop/index.ts';
 import { type FakeHive, fakeHive } from '../kit/fake-hive.ts';
-import { hasPython, holdByPython, identityAt, leaveState, pictureOf } from '../kit/old-monitor.ts';
+import { describeSnapshot, hasPython, holdByPython, identityAt, leaveState } from '../kit/old-monitor.ts';
 import { startCli } from '../kit/process.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 
@@ -30,7 +30,7 @@ describe('hivebar migrate, into the tray program', () => {
     await using hive = await hiveOf(9);
     using home = trayHome(settings(hive));
     const old = leaveState(cache(home), 'ada', hive.url, 4);
-    const before = pictureOf(cache(home));
+    const before = describeSnapshot(cache(home));
     const dry = await home.run(['migrate', '--dry-run']);
     assert.equal(dry.code, 0, dry.stderr);
     assert.match(dry.stdout, /^ada: would go from no position to 4 /);
@@ -42,7 +42,7 @@ describe('hivebar migrate, into the tray program', () => {
       done.stdout,
       `ada: went from no position to 4 (${old})\nwhat agents follow from now on:\n  tail -F ${file}\n`,
     );
-    assert.equal(pictureOf(cache(home)), before);
+    assert.equal(describeSnapshot(cache(home)), before);
     await using tray = await home.start();
     await tray.until('mail 9', () => home.mail('ada').includes(9));
     assert.deepEqual(home.mail('ada'), [5, 6, 7, 8, 9]);
@@ -134,7 +134,7 @@ describe('hivebar migrate, into the tray program', () => {
     writeFileSync(join(folder, 'hive.gil.json'), '{"identity": [');
     writeFileSync(join(folder, 'hive.hal.json'), '');
     symlinkSync(join(folder, 'hive.ada.json'), join(folder, 'hive.ivy.json'));
-    const before = pictureOf(folder);
+    const before = describeSnapshot(folder);
     const { code, stdout } = await home.run(['migrate']);
     assert.equal(code, 3);
     for (const words of [
@@ -148,7 +148,7 @@ describe('hivebar migrate, into the tray program', () => {
       /hive\.ivy\.json is a symlink/,
     ])
       assert.match(stdout, words);
-    assert.equal(pictureOf(folder), before);
+    assert.equal(describeSnapshot(folder), before);
   });
 
   test('before the first start it is said how to name the hive whose personas have the bare names', async () => {
@@ -187,7 +187,7 @@ describe('hivebar migrate --headless', () => {
     await using hive = await hiveOf(6);
     using home = trayHome(null);
     leaveState(cache(home), 'ada', hive.url, 4, { state: 'DOWN', consecutive_failures: 3 });
-    const before = pictureOf(cache(home));
+    const before = describeSnapshot(cache(home));
     const flags = ['--', '--hive', hive.url, '--poll-seconds', '1'];
     const state = home.at('headless', 'hive.ada.json');
     const dry = await home.run(['migrate', '--headless', '--dry-run', ...flags]);
@@ -207,12 +207,12 @@ describe('hivebar migrate --headless', () => {
     const line = unit.split('\n').find((text) => text.startsWith('ExecStart=')) ?? '';
     const words = [...line.matchAll(/"([^"]*)"/g)].map(([, word = '']) => word).slice(2);
     await using cli = startCli(words, { env: home.env });
-    const told = (): string =>
+    const delivered = (): string =>
       existsSync(home.at('headless', 'events.ada.ndjson'))
         ? readFileSync(home.at('headless', 'events.ada.ndjson'), 'utf8')
         : '';
-    await cli.until('mail 6', () => told().includes('"ada:new:6"'));
-    const events = told()
+    await cli.until('mail 6', () => delivered().includes('"ada:new:6"'));
+    const events = delivered()
       .trim()
       .split('\n')
       .map((text) => JSON.parse(text) as { event: string; id?: number });
@@ -224,7 +224,7 @@ describe('hivebar migrate --headless', () => {
     assert.match(running.stdout, /^ada: stays at /);
     const tray = await home.run(['migrate']);
     assert.match(tray.stderr, /hive\.ada\.json\.lock is held: .*hivebar service uninstall --headless/);
-    assert.equal(pictureOf(cache(home)), before);
+    assert.equal(describeSnapshot(cache(home)), before);
   });
 
   test('E3 a position here of another inbox is an identity mismatch: it is named and left', async () => {

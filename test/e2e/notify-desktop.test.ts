@@ -173,10 +173,10 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
   });
 
   test('a banner to try it out is taken by the desktop; without one it is refused with the reason', async () => {
-    const taken = await home.run(['notify', 'test']);
-    assert.deepEqual([taken.code, taken.stderr], [0, '']);
+    const accepted = await home.run(['notify', 'test']);
+    assert.deepEqual([accepted.code, accepted.stderr], [0, '']);
     assert.match(
-      taken.stdout,
+      accepted.stdout,
       /^the desktop took the banner \(D-Bus, dunst .*\); whether it shows it is up to the desktop\n$/,
     );
     await desktop.notifications.wait(/^Hivebar test\n/);

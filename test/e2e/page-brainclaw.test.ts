@@ -141,9 +141,9 @@ test('a project is one board with the numbers of the reference: attention first 
 
   for (const [name, { pending, actionable, skipped }] of Object.entries(inbox)) {
     const agent = page.locator('.agent', { has: page.getByText(name, { exact: true }) });
-    const said = await words(agent);
-    assert.match(said, new RegExp(`${pending} unread\\s+${actionable} to act on`), name);
-    assert.equal(/(\d+) unreadable message files?/.exec(said)?.[1] ?? '0', String(skipped), name);
+    const output = await words(agent);
+    assert.match(output, new RegExp(`${pending} unread\\s+${actionable} to act on`), name);
+    assert.equal(/(\d+) unreadable message files?/.exec(output)?.[1] ?? '0', String(skipped), name);
   }
   assert.equal(await page.locator('.card').count(), 0, 'neither board nor agents are cards beside it');
   await page.locator('.agent').getByRole('link', { name: 'codex' }).click();

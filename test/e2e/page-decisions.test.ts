@@ -39,7 +39,7 @@ async function asking(): Promise<Asking> {
   rig = server;
   for (const name of ['ada', 'bo', 'cy']) {
     server.join(name);
-    server.look(name, 0);
+    server.poll(name, 0);
   }
   const tell = (): void => {
     const decisions = server.decisions.list({ persona: null, onlyOpen: true, limit: 100 }).toReversed();
@@ -83,7 +83,7 @@ async function open(
 
 const articles = (page: Page): Locator => page.locator('#decisions .decision:visible');
 const article = (page: Page, prompt: string): Locator => page.locator('.decision', { hasText: prompt });
-const said = (page: Page, prompt: string, text: string | RegExp): Promise<void> =>
+const output = (page: Page, prompt: string, text: string | RegExp): Promise<void> =>
   article(page, prompt).locator('.said', { hasText: text }).waitFor(WAIT);
 const outcome = ({ rig }: Asking, id: number): string => {
   const decision = rig.decisions.get(id);
@@ -131,11 +131,11 @@ test('by mouse: a click on an option answers once, says so, and what is over lea
     await route.continue();
   });
   await button.click();
-  await said(page, 'Which way?', /^Answered by operator: the short way$/);
+  await output(page, 'Which way?', /^Answered by operator: the short way$/);
   assert.equal(outcome(asked, id), 'resolved b');
   assert.deepEqual(asked.replies, [[id, says({ select: 'b' })]], 'two clicks are one answer');
   assert.equal(await article(page, 'Which way?').getByRole('button').count(), 0, 'and no more is asked');
-  asked.rig.look('bo', 1);
+  asked.rig.poll('bo', 1);
   await page.locator('.card[data-id="bo"] [data-slot="unread"]', { hasText: /^1$/ }).waitFor(WAIT);
   assert.equal(await page.locator('.decision .facts').isVisible(), false, 'also while the board does not know it yet');
   asked.tell();
@@ -163,18 +163,18 @@ test('by keyboard: an option by Enter, words by Control and Enter; the focus sta
   await press(page, 'Tab');
   assert.equal(await focused(), 'the short way');
   await press(page, 'Enter');
-  await said(page, 'First?', /: the short way$/);
+  await output(page, 'First?', /: the short way$/);
   assert.equal(outcome(asked, first), 'resolved b');
   assert.equal(await focused(), 'ada asks', 'not lost with the button');
   for (let i = 0; i < 3; i += 1) await press(page, 'Tab'); // its link, the next one's link, the text
   assert.equal(await page.evaluate('document.activeElement.tagName'), 'TEXTAREA');
   await press(page, 'Control+Enter');
-  await said(page, 'Second?', 'Write an answer first.');
+  await output(page, 'Second?', 'Write an answer first.');
   await page.keyboard.type('jk/ and so on');
   await press(page, 'Enter');
   await page.keyboard.type('in two lines');
   await press(page, 'Control+Enter');
-  await said(page, 'Second?', 'Answered by operator: jk/ and so on\nin two lines');
+  await output(page, 'Second?', 'Answered by operator: jk/ and so on\nin two lines');
   assert.equal(outcome(asked, second), 'resolved "jk/ and so on\\nin two lines"');
 });
 
@@ -186,7 +186,7 @@ test('text alone asks again with what was said; the last time it closes; with an
   const { page } = opened;
   await page.getByLabel('Guidance, the agent asks again').fill('a third way');
   await page.getByRole('button', { name: 'Send guidance' }).click();
-  await said(page, 'Which way?', 'operator gave guidance, and the agent asks again: a third way');
+  await output(page, 'Which way?', 'operator gave guidance, and the agent asks again: a third way');
   asked.tell();
   const again = page.locator('.decision', { hasText: 'Asked again (2 of 2) after this guidance: a third way' });
   await again.waitFor(WAIT);
@@ -199,7 +199,7 @@ test('text alone asks again with what was said; the last time it closes; with an
   const third = asked.ask({ prompt: 'Third?' });
   await article(page, 'Third?').getByRole('textbox').fill('but slowly');
   await article(page, 'Third?').getByRole('button', { name: 'the long way' }).click();
-  await said(page, 'Third?', 'Answered by operator: the long way\nComment: but slowly');
+  await output(page, 'Third?', 'Answered by operator: the long way\nComment: but slowly');
   assert.deepEqual(asked.replies.at(-1), [third, says({ select: 'a', text: 'but slowly' })]);
 });
 
@@ -215,21 +215,21 @@ test('two pages at once: who is slower is told what holds, and keeps what was wr
   await article(second.page, 'Which way?').getByRole('textbox').fill('I was just saying');
   await article(third.page, 'Which way?').getByRole('button', { name: 'the long way' }).waitFor(WAIT);
   await article(first.page, 'Which way?').getByRole('button', { name: 'the short way' }).click();
-  await said(first.page, 'Which way?', /^Answered/);
+  await output(first.page, 'Which way?', /^Answered/);
   // nothing tells the others yet: the third clicks
   await article(third.page, 'Which way?').getByRole('button', { name: 'the long way' }).click();
-  await said(third.page, 'Which way?', 'Too late. Answered by operator: the short way');
+  await output(third.page, 'Which way?', 'Too late. Answered by operator: the short way');
   assert.equal(outcome(asked, id), 'resolved b');
   asked.tell();
-  await said(second.page, 'Which way?', /^Answered by operator: the short way$/);
-  const kept = second.page.getByLabel('Not sent');
-  assert.equal(await kept.inputValue(), 'I was just saying');
-  assert.equal(await kept.isEditable(), false);
+  await output(second.page, 'Which way?', /^Answered by operator: the short way$/);
+  const saved = second.page.getByLabel('Not sent');
+  assert.equal(await saved.inputValue(), 'I was just saying');
+  assert.equal(await saved.isEditable(), false);
   await second.page.locator('#search').focus();
   await second.page.clock.fastForward(20_000);
-  asked.rig.look('bo', 1);
+  asked.rig.poll('bo', 1);
   await second.page.locator('.card[data-id="bo"] [data-slot="unread"]', { hasText: /^1$/ }).waitFor(WAIT);
-  assert.equal(await kept.isVisible(), true, 'also when what is over would leave');
+  assert.equal(await saved.isVisible(), true, 'also when what is over would leave');
   await second.page.getByRole('button', { name: 'Dismiss' }).click();
   await article(second.page, 'Which way?').waitFor({ state: 'detached', ...WAIT });
   assert.equal(await articles(second.page).count(), 1, 'the other one is untouched');
@@ -249,12 +249,12 @@ test('focus, half-written text, an open context and the element itself survive e
   const node = await mine.elementHandle();
   for (let i = 1; i <= 3; i += 1) {
     asked.ask({ prompt: `More ${i}?`, urgency: 'high' });
-    asked.rig.look('bo', i);
+    asked.rig.poll('bo', i);
     await article(page, `More ${i}?`).waitFor(WAIT);
   }
   asked.rig.decisions.cancel(1, 'ada', null);
   asked.tell();
-  await said(page, 'First?', 'Cancelled by ada.');
+  await output(page, 'First?', 'Cancelled by ada.');
   await page.keyboard.type('thought');
   assert.equal(await mine.getByRole('textbox').inputValue(), 'half a thought');
   assert.equal(await mine.locator('details').getAttribute('open'), '');
@@ -299,12 +299,12 @@ test('without the token only who asks is told; the words come when it is given, 
   await first.fill('kept');
   await page.evaluate("localStorage.setItem('hivebar-token', 'of yesterday')");
   await page.getByRole('button', { name: 'SECRET-OPTION' }).click();
-  await said(page, 'SECRET-PROMPT', 'Enter the token to answer.');
+  await output(page, 'SECRET-PROMPT', 'Enter the token to answer.');
   await given.fill(TOKEN);
   await given.press('Enter');
   assert.equal(await first.inputValue(), 'kept');
   await page.getByRole('button', { name: 'SECRET-OPTION' }).click();
-  await said(page, 'SECRET-PROMPT', 'Answered by operator: SECRET-OPTION\nComment: kept');
+  await output(page, 'SECRET-PROMPT', 'Answered by operator: SECRET-OPTION\nComment: kept');
 });
 
 test('an answer that fails says why, keeps the text and the focus, and can be given again', async (t) => {
@@ -319,15 +319,15 @@ test('an answer that fails says why, keeps the text and the focus, and can be gi
   const button = page.getByRole('button', { name: 'the long way' });
   await button.focus();
   await press(page, 'Enter');
-  await said(page, 'Which way?', 'Failed: the disk is full; make room');
+  await output(page, 'Which way?', 'Failed: the disk is full; make room');
   assert.equal(await page.evaluate('document.activeElement.innerText'), 'the long way');
   await page.unroute('**/actions/decide');
   await page.route('**/actions/decide', (route) => route.abort());
   await press(page, 'Enter');
-  await said(page, 'Which way?', /^No reply \(.+\)\. Your answer may have arrived/);
+  await output(page, 'Which way?', /^No reply \(.+\)\. Your answer may have arrived/);
   await page.unroute('**/actions/decide');
   await button.click();
-  await said(page, 'Which way?', 'the long way\nComment: with care');
+  await output(page, 'Which way?', 'the long way\nComment: with care');
   assert.equal(outcome(asked, id), 'resolved a');
 });
 
@@ -418,7 +418,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await article(page, 'Over?').getByRole('textbox').fill('unsent');
       asked.rig.decisions.respond(id, says({ select: 'a', by: 'mia' }));
       asked.tell();
-      await said(page, 'Over?', 'Answered by mia: the long way');
+      await output(page, 'Over?', 'Answered by mia: the long way');
       assert.deepEqual(await faultsOf(page), [], 'over');
     }
   });

@@ -27,8 +27,8 @@ const gate = (id: string, mode: 'strict' | 'soft', hook = 'Stop') => ({ id, hook
 test('a card tells urgent and low mail by priority and the open gates, with and without JavaScript; both go again', async (t) => {
   await using rig = await statusRig();
   for (const name of ['ada', 'bo', 'cy']) rig.join(name);
-  rig.look('ada', 6, 3);
-  rig.look('bo', 4);
+  rig.poll('ada', 6, 3);
+  rig.poll('bo', 4);
   local(rig, 'ada', [1, 2, 1, 2, 0], [gate('decision', 'strict'), gate('commit-push', 'soft')]);
   local(rig, 'bo', [0, 0, 4, 0, 0]);
   const marks = ['1 critical, 2 high', '2 low', 'Blocked at Stop by decision', 'Warned at Stop by commit-push'];
@@ -54,7 +54,7 @@ test('a card tells urgent and low mail by priority and the open gates, with and 
 test('the view of an inbox has the priorities as a table, and each open gate with its hook and mode', async (t) => {
   await using rig = await statusRig();
   rig.join('ada');
-  rig.look('ada', 1006);
+  rig.poll('ada', 1006);
   local(rig, 'ada', [1, 0, 3, 1000, 2], [gate('decision', 'strict'), gate('dirty-work', 'soft', 'PreCompact')]);
   const opened = await open(t, rig, { bypassCSP: true });
   if (opened === null) return;

@@ -182,12 +182,12 @@ describe('a persona daemon', () => {
 });
 
 describe('alerts as the page words them', () => {
-  const told = (event: Omit<Parameters<typeof describeEvent>[0], 'event_id' | 'ts'>) =>
+  const reported = (event: Omit<Parameters<typeof describeEvent>[0], 'event_id' | 'ts'>) =>
     describeEvent({ event_id: 'x', ts: '', ...event });
 
   test('only an unreachable inbox is down: no other alert reads as an outage', () => {
     const down = { shape: 'down', words: 'Down after 3 failures' };
-    assert.deepEqual(told({ event: 'alert', reason: 'unreachable', consecutive_failures: 3 }), down);
+    assert.deepEqual(reported({ event: 'alert', reason: 'unreachable', consecutive_failures: 3 }), down);
     for (const [words, event] of [
       ['3 messages could not be fetched yet; delivery waits at them', { reason: 'gap', omitted: 3 }],
       ['Some messages could not be fetched yet; delivery waits at them', { reason: 'gap', omitted: null }],
@@ -204,7 +204,7 @@ describe('alerts as the page words them', () => {
       ['Alert: made-up', { reason: 'made-up' }],
       ['Alert', {}],
     ] as const) {
-      assert.deepEqual(told({ event: 'alert', ...event }), { shape: 'plain', words });
+      assert.deepEqual(reported({ event: 'alert', ...event }), { shape: 'plain', words });
     }
   });
 
@@ -216,16 +216,16 @@ describe('alerts as the page words them', () => {
       cleared: 'Message 7 is settled',
       acked: 'Message 7 was acknowledged',
     }))
-      assert.deepEqual(told({ event, id: 7 }), { shape: 'plain', words });
-    assert.equal(told({ event: 'read' }).words, 'A message was read');
+      assert.deepEqual(reported({ event, id: 7 }), { shape: 'plain', words });
+    assert.equal(reported({ event: 'read' }).words, 'A message was read');
   });
 
   test('a position that was given up, or passed mail over, reads as that', () => {
     assert.equal(
-      told({ event: 'baseline_skipped', skipped: 2 }).words,
+      reported({ event: 'baseline_skipped', skipped: 2 }).words,
       '2 messages from before watching began were not delivered',
     );
-    assert.match(told({ event: 'state_corrupt' }).words, /^The saved position could not be read/);
+    assert.match(reported({ event: 'state_corrupt' }).words, /^The saved position could not be read/);
   });
 });
 

@@ -32,8 +32,8 @@ const ROW: SheetRow = {
 describe('what must be said beside the numbers of a board', () => {
   test('every remark is a sentence, and one that is not known is shown as it is', () => {
     const remarks = ['journal-off', 'registry-partial', 'from-checkpoint', 'incomplete', 'skipped=1', 'skipped=12'];
-    const said = formatRemarks({ ...NOTHING, remarks: [...remarks, 'new\u001bremark'] });
-    assert.deepEqual(said, [
+    const output = formatRemarks({ ...NOTHING, remarks: [...remarks, 'new\u001bremark'] });
+    assert.deepEqual(output, [
       'The journal is off, so open items are unknown.',
       'The journal does not hold all claims, assignments, runs and actions, so these counts may be too low.',
       'Older parts of the journal are missing. A checkpoint replaces them and may not hold everything.',
@@ -45,8 +45,8 @@ describe('what must be said beside the numbers of a board', () => {
   });
 
   test('what was asked of brainclaw once is named, since it does not follow', () => {
-    const said = formatRemarks({ ...NOTHING, remarks: ['journal-off'], seeded: ['plans', 'failedRuns'] });
-    assert.equal(said[1], 'From brainclaw at the start of watching, not updated since: plans, failed runs.');
+    const output = formatRemarks({ ...NOTHING, remarks: ['journal-off'], seeded: ['plans', 'failedRuns'] });
+    assert.equal(output[1], 'From brainclaw at the start of watching, not updated since: plans, failed runs.');
   });
 });
 

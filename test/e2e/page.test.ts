@@ -42,12 +42,12 @@ async function startRig(): Promise<Rig> {
     home,
     tray,
     async link(persona) {
-      const before = browsers.said.length;
+      const before = browsers.calls.length;
       await tray.post('/api/v1/actions/page', persona === undefined ? {} : { persona });
-      await tray.cli.until('the link', () => browsers.said.length > before);
-      return browsers.said.at(-1) ?? '';
+      await tray.cli.until('the link', () => browsers.calls.length > before);
+      return browsers.calls.at(-1) ?? '';
     },
-    opened: () => browsers.said,
+    opened: () => browsers.calls,
     send: async (to, content, from = 'mia') => void (await tray.post('/api/send', { to, from, content })),
     [Symbol.asyncDispose]: async () => {
       await tray[Symbol.asyncDispose]();

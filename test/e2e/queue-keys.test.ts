@@ -84,8 +84,8 @@ for (const how of ['a drain', 'the tray process'] as const) {
     const take = async (): Promise<void> => {
       if (how === 'a drain') return;
       await using _ = await home.start(['--no-tray', '--no-notifications']);
-      const isTaken = (session: string): boolean => statSync(queueOf(home, session)).size === 0;
-      await until('both queues are empty', () => isTaken('of-ada') && isTaken('of-bo'), 60_000);
+      const isAccepted = (session: string): boolean => statSync(queueOf(home, session)).size === 0;
+      await until('both queues are empty', () => isAccepted('of-ada') && isAccepted('of-bo'), 60_000);
     };
     queue(home, 'of-ada', line, line);
     queue(home, 'of-bo', line);

@@ -102,7 +102,7 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
   terminals.ask('send-keys', '-t', 'two', '-l', '--', 'please do NOT delete the');
   await terminals.shows('two', /please do NOT delete the/);
   await push('cy', 'a second mail for cy');
-  assert.deepEqual(await nudger.look('cy'), { is: 'nudged' });
+  assert.deepEqual(await nudger.check('cy'), { is: 'nudged' });
   await until('its turn', () => askedWith('a second mail for cy').length > 0, 90_000);
   assert.match(askedWith('a second mail for cy')[0]?.fresh ?? '', /hivebar: 1 item waits in your inbox/);
   assert.match(terminals.screen('two'), /› please do NOT delete the/);
@@ -115,7 +115,7 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
   await push('cy', 'a third mail for cy');
   utimesSync(home.at('run/activity/cy'), 1, 1);
   const shown = terminals.screen('two');
-  for (let n = 0; n < 5; n += 1) assert.deepEqual(await nudger.look('cy'), { is: 'not' });
+  for (let n = 0; n < 5; n += 1) assert.deepEqual(await nudger.check('cy'), { is: 'not' });
   assert.equal(terminals.screen('two'), shown);
   assert.equal(existsSync(join(home.home, 'X')), false, 'nothing was approved');
   assert.equal(pendingOf('ada'), 1);

@@ -45,7 +45,7 @@ const up = (tray: TrayProcess, source: string): Promise<StatusWire> =>
     60_000, // a hive that was never listed is asked again after up to a minute
   );
 
-async function told(home: TrayHome, hive: FakeHive, stem: string, persona = 'ada'): Promise<void> {
+async function delivered(home: TrayHome, hive: FakeHive, stem: string, persona = 'ada'): Promise<void> {
   const id = hive.deliver(persona);
   await until(`mail ${id} of ${stem}`, () => home.mail(stem).includes(id));
 }
@@ -125,9 +125,9 @@ describe('remote hives', { concurrency: 4 }, () => {
         hives.map(({ source }) => source),
         ['far', 'hosted', 'local', 'team'],
       );
-      await told(home, team, 'team-ada');
-      await told(home, hosted, 'hosted-ada');
-      await told(home, far, 'far-ada');
+      await delivered(home, team, 'team-ada');
+      await delivered(home, hosted, 'hosted-ada');
+      await delivered(home, far, 'far-ada');
       for (const source of ['team', 'hosted', 'far']) assert.deepEqual(home.mail(`${source}-ada`), [1]);
     });
 
@@ -170,11 +170,11 @@ describe('remote hives', { concurrency: 4 }, () => {
       proxy.fail({ is: 'status', status: 503 });
       far.fail({ is: 'reset' }); // no connection that stands goes on
       assert.match(await down(tray, 'far', /the proxy .* answered 503 to CONNECT far\.test:80/), /next|log/);
-      await told(home, team, 'team-ada');
+      await delivered(home, team, 'team-ada');
       proxy.fail(null);
       await far.heal();
       await up(tray, 'far');
-      await told(home, far, 'far-ada');
+      await delivered(home, far, 'far-ada');
     });
   });
 
@@ -191,13 +191,13 @@ describe('remote hives', { concurrency: 4 }, () => {
 
     names.set('hive.test', ['127.0.0.1']);
     await up(tray, 'team');
-    await told(home, hive, 'team-ada');
+    await delivered(home, hive, 'team-ada');
 
     await hive.move('127.0.0.2'); // DNS still says the old one
     await down(tray, 'team', /refused/);
     names.set('hive.test', ['127.0.0.2']);
     await up(tray, 'team');
-    await told(home, hive, 'team-ada');
+    await delivered(home, hive, 'team-ada');
 
     names.set('hive.test', ['10.255.255.1']);
     await hive.refuse();
@@ -207,7 +207,7 @@ describe('remote hives', { concurrency: 4 }, () => {
     names.set('hive.test', ['127.0.0.2']);
     await hive.heal();
     await up(tray, 'team');
-    await told(home, hive, 'team-ada');
+    await delivered(home, hive, 'team-ada');
     assert.equal(home.mail('team-ada').length, 3);
   });
 
@@ -230,11 +230,11 @@ describe('remote hives', { concurrency: 4 }, () => {
     assert.match(missing, /check that the file exists and that this user may read it/);
     assert.equal(hive.requests.length, 0, 'nobody is asked without the token');
     await up(tray, 'other');
-    await told(home, other, 'other-bo', 'bo');
+    await delivered(home, other, 'other-bo', 'bo');
 
     replace(tokenFile, 'first-secret\n');
     await up(tray, 'team');
-    await told(home, hive, 'team-ada');
+    await delivered(home, hive, 'team-ada');
 
     hive.setToken('second-secret');
     const refused = await down(tray, 'team', /401 \(unauthorized\) to the token in/);
@@ -242,7 +242,7 @@ describe('remote hives', { concurrency: 4 }, () => {
     assert.match(refused, /valid token/);
     replace(tokenFile, 'second-secret\n');
     await up(tray, 'team');
-    await told(home, hive, 'team-ada');
+    await delivered(home, hive, 'team-ada');
 
     hive.fail({ is: 'status', status: 403 });
     await down(tray, 'team', /403 \(forbidden\) to the token in/);
@@ -252,7 +252,7 @@ describe('remote hives', { concurrency: 4 }, () => {
     hive.setToken('third-secret');
     replace(tokenFile, 'third-secret');
     await up(tray, 'team');
-    await told(home, hive, 'team-ada');
+    await delivered(home, hive, 'team-ada');
     assert.deepEqual(
       [...new Set(hive.requests.map(({ headers }) => headers.authorization))],
       ['Bearer first-secret', 'Bearer second-secret', 'Bearer third-secret'],
@@ -320,7 +320,7 @@ describe('remote hives', { concurrency: 4 }, () => {
         bad.fail(fault);
         const id = bad.deliver('ada');
         const began = performance.now();
-        await told(home, good, 'good-ada');
+        await delivered(home, good, 'good-ada');
         assert.ok(performance.now() - began < 4000, 'a tick, and no time limit of the other');
         try {
           await down(tray, 'bad', reason);
@@ -366,12 +366,12 @@ describe('remote hives', { concurrency: 4 }, () => {
     await until('it is told', () => home.mail('team-ada').length === 1);
     const from = hive.requests.length;
     const began = performance.now();
-    for (let n = 0; n < 4; n += 1) await told(home, hive, 'team-ada');
+    for (let n = 0; n < 4; n += 1) await delivered(home, hive, 'team-ada');
     const seconds = (performance.now() - began) / 1000;
     const holds = hive.requests.slice(from).filter(({ url }) => url.includes('cursor='));
     assert.ok(holds.length <= 2 + seconds, `${holds.length} holds in ${seconds} s`);
     await hive.heal();
-    await told(home, hive, 'team-ada');
+    await delivered(home, hive, 'team-ada');
   });
 
   test('trap 68: with no reader nothing stalls and nothing becomes a plain file: who follows later gets each message once, in order', async () => {
@@ -414,14 +414,14 @@ describe('remote hives', { concurrency: 4 }, () => {
   test('D12: the token in the environment of the tray process reaches its hive, and no program it opens', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: ['ada'], token: 'secret' });
-    const said = files.at('env');
-    const argv = ['/bin/sh', '-c', `env >'${said}.part'; mv '${said}.part' '${said}'`];
+    const output = files.at('env');
+    const argv = ['/bin/sh', '-c', `env >'${output}.part'; mv '${output}.part' '${output}'`];
     using home = trayHome({ ...FAST, primary: { is: 'kijito', base: hive.url }, opener: { is: 'command', argv } });
     await using tray = await home.start(NO_SURFACES, { KIJITOMON_TOKEN: 'secret', STAYS: 'yes' });
     await tray.persona('ada', ({ state }) => state === 'UP');
     await tray.post('/api/v1/actions/open', { persona: 'ada' });
-    await until('the command ran', () => existsSync(said));
-    const env = readFileSync(said, 'utf8');
+    await until('the command ran', () => existsSync(output));
+    const env = readFileSync(output, 'utf8');
     assert.match(env, /^STAYS=yes$/m);
     assert.match(env, /^HIVEBAR_PERSONA=ada$/m);
     assert.doesNotMatch(env, /secret|KIJITOMON_TOKEN/);

@@ -95,9 +95,9 @@ describe('in a folder that was removed', () => {
     assert.equal(sent.code, 0, sent.stderr);
     const prompt = JSON.stringify({ session_id: 's1', hook_event_name: 'UserPromptSubmit', prompt: 'go' });
     const args = (event: string): string[] => ['hook', '--harness', 'claude', '--event', event];
-    const told = await runInRemovedFolder(home, args('UserPromptSubmit'), { entry: 'hook', stdin: prompt, env });
-    assert.equal(told.code, 0);
-    assert.match(told.stdout, /please look/, told.stderr);
+    const reported = await runInRemovedFolder(home, args('UserPromptSubmit'), { entry: 'hook', stdin: prompt, env });
+    assert.equal(reported.code, 0);
+    assert.match(reported.stdout, /please look/, reported.stderr);
     await runInRemovedFolder(home, ['decision', 'create', '--as', 'ada', '--option', 'yes=Yes', 'Merge it?']);
     const held = await runInRemovedFolder(home, args('Stop'), { entry: 'hook', stdin: stopOf(null), env });
     assert.match(held.stdout, /"decision":\s*"block"/, held.stderr);

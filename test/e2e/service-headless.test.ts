@@ -120,11 +120,11 @@ describe('hivebar service --headless', () => {
     const unit = join(home.home, UNIT);
     const right = readFileSync(unit, 'utf8');
     writeFileSync(unit, right.replace(process.execPath, '/gone/bin/node'));
-    for (const look of [
+    for (const probe of [
       ['service', 'status', '--headless'],
       ['service', 'status'],
     ]) {
-      const { code, stdout } = await home.run(look, { env });
+      const { code, stdout } = await home.run(probe, { env });
       assert.equal(code, 1, stdout);
       assert.match(stdout, /kijito-inbox-monitor\.service is there, which starts \/gone\/bin\/node/);
     }
@@ -192,7 +192,7 @@ describe('the unit under a supervisor', () => {
       const flags = ['--hive', hive.url, '--poll-seconds', '1', '--delivery', delivery];
       const { stdout: unit } = await home.run(['service', 'print', '--headless', '--', ...flags]);
       await using supervisor = supervise(unit, home.env);
-      const told = (persona: string): readonly number[] =>
+      const delivered = (persona: string): readonly number[] =>
         linesOf(home.at('headless'), `events.${persona}.ndjson`)
           .map((line) => JSON.parse(line) as { event: string; id: number })
           .flatMap(({ event, id }) => (event === 'new' ? [id] : []));
@@ -209,14 +209,14 @@ describe('the unit under a supervisor', () => {
         for (const name of ['ada', 'bo'] as const) for (let n = 0; n < 3; n += 1) sent[name].push(hive.deliver(name));
         // Killed with the first line of a batch on the disk, or with mail that nobody has looked at, in turns.
         const last = sent.ada.at(-3) ?? 0;
-        if (kill % 2 === 1) await until(`mail ${last} is told`, () => told('ada').includes(last));
+        if (kill % 2 === 1) await until(`mail ${last} is told`, () => delivered('ada').includes(last));
         supervisor.kill();
         await until(`start ${kill + 1}`, () => supervisor.starts === kill + 1);
-        if (kill % 2 === 0) await until('it is up', () => told('ada').includes(last), 30_000);
+        if (kill % 2 === 0) await until('it is up', () => delivered('ada').includes(last), 30_000);
       }
       for (const name of ['ada', 'bo'] as const) {
-        await until(`all mail of ${name}`, () => sent[name].every((id) => told(name).includes(id)), 60_000);
-        const ids = told(name);
+        await until(`all mail of ${name}`, () => sent[name].every((id) => delivered(name).includes(id)), 60_000);
+        const ids = delivered(name);
         assert.deepEqual([...new Set(ids)], sent[name]);
         assert.ok(ids.length - sent[name].length <= kills, `${ids.length - sent[name].length} repeats`);
       }

@@ -127,7 +127,7 @@ describe('sleep and outages', { concurrency: true }, () => {
       await hive.refuse();
       await tray.persona('ada', (p) => p.state === 'DOWN', 20_000);
       await stream.until(/"down":1/, AT_ONCE_MS);
-      assert.equal(await pageLook(tray.url), 'down');
+      assert.equal(await readPageShape(tray.url), 'down');
       stream.forget();
       await hive.heal();
       await until('the first good poll', () => hive.asked('inbox').length > 1, 1000 + AT_ONCE_MS);
@@ -135,29 +135,29 @@ describe('sleep and outages', { concurrency: true }, () => {
       await stream.until(/"down":0/, AT_ONCE_MS);
       const { totals, causes } = await tray.status();
       assert.deepEqual([totals.down, totals.unread, causes], [0, 0, []]);
-      assert.equal(await pageLook(tray.url), 'up');
+      assert.equal(await readPageShape(tray.url), 'up');
       assert.deepEqual(edges(home, 'ada'), ['alert', 'recovered']);
     });
   });
 });
 
 /** How the page looks, without a script. */
-const pageLook = async (url: string): Promise<string | undefined> =>
+const readPageShape = async (url: string): Promise<string | undefined> =>
   /<html [^>]*data-look="(\w+)"/.exec(await (await fetch(`${url}/`)).text())?.[1];
 
 /** What a stream says, as it says it. */
 async function follow(url: string) {
   const stop = new AbortController();
   const answer = await fetch(url, { signal: stop.signal });
-  let said = '';
+  let output = '';
   const reading = (async () => {
     const decoder = new TextDecoder();
-    for await (const chunk of answer.body ?? []) said += decoder.decode(chunk, { stream: true });
+    for await (const chunk of answer.body ?? []) output += decoder.decode(chunk, { stream: true });
   })().catch(() => {}); // ended by us
   return {
-    until: (words: RegExp, ms: number) => until(`${words} on the stream`, () => words.test(said), ms),
+    until: (words: RegExp, ms: number) => until(`${words} on the stream`, () => words.test(output), ms),
     forget: () => {
-      said = '';
+      output = '';
     },
     async [Symbol.asyncDispose]() {
       stop.abort();

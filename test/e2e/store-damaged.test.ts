@@ -50,10 +50,10 @@ describe('a damaged store', { concurrency: 2 }, () => {
       await using tray = await home.start();
       await tray.post('/api/send', { to: 'ada', from: 'bo', content: 'fresh' });
       const status = await tray.until('told', () => home.mail('ada').length === 31);
-      const told = home.events('ada').flatMap(({ event, content }) => (event === 'new' ? [String(content)] : []));
-      assert.deepEqual(told, [...texts('old', 20), ...texts('later', 10), 'fresh']);
+      const delivered = home.events('ada').flatMap(({ event, content }) => (event === 'new' ? [String(content)] : []));
+      assert.deepEqual(delivered, [...texts('old', 20), ...texts('later', 10), 'fresh']);
       const { stdout } = await home.run(['inbox', 'list', 'ada', '--json', '--limit', '100']);
-      for (const text of told) assert.ok(stdout.includes(`"${text}"`), `${text} is in the inbox`);
+      for (const text of delivered) assert.ok(stdout.includes(`"${text}"`), `${text} is in the inbox`);
       const [cause] = status.causes;
       assert.equal(cause?.key, 'store');
       assert.match(String(cause?.message), /hivebar\.sqlite/);
@@ -72,8 +72,8 @@ describe('a damaged store', { concurrency: 2 }, () => {
     for (const { code, stderr } of await Promise.all(sends)) assert.equal(code, 0, stderr);
     await using tray = await home.start();
     await tray.until('told', () => home.mail('ada').length === 34);
-    const told = home.events('ada').flatMap(({ event, content }) => (event === 'new' ? [String(content)] : []));
-    assert.deepEqual(told.slice(30).sort(), texts('closed', 4));
+    const delivered = home.events('ada').flatMap(({ event, content }) => (event === 'new' ? [String(content)] : []));
+    assert.deepEqual(delivered.slice(30).sort(), texts('closed', 4));
     assert.equal(tray.log.filter((line) => line.includes('store went back')).length, 1);
   });
 

@@ -13,7 +13,7 @@ async function send(tray: TrayProcess, to: string, texts: readonly string[]): Pr
 const texts = (word: string, n: number): string[] => Array.from({ length: n }, (_, i) => `${word} ${i}`);
 
 /** Contents of the mail in an event file, which must name no two messages by one id. */
-function told(home: TrayHome, persona: string): string[] {
+function delivered(home: TrayHome, persona: string): string[] {
   const mail = home.events(persona).filter(({ event }) => event === 'new');
   const ids = new Set(mail.map(({ event_id: id }) => id));
   assert.equal(ids.size, mail.length, 'no event_id names two messages');
@@ -88,7 +88,7 @@ describe('the store went back', { concurrency: 2 }, () => {
     await using tray = await home.start();
     await send(tray, 'ada', texts('fresh', 5));
     await tray.until('told', hasAll(home, 35));
-    assert.deepEqual(told(home, 'ada'), [...texts('old', 20), ...texts('later', 10), ...texts('fresh', 5)]);
+    assert.deepEqual(delivered(home, 'ada'), [...texts('old', 20), ...texts('later', 10), ...texts('fresh', 5)]);
     assert.deepEqual(home.mail('ada').slice(30), [31, 32, 33, 34, 35]);
     const gaps = home.events('ada').filter(({ event }) => event === 'gap');
     assert.deepEqual(
@@ -111,7 +111,7 @@ describe('the store went back', { concurrency: 2 }, () => {
     for (const text of texts('closed', 3)) await home.run(['send', '--to', 'ada', '--from', 'bo', text]);
     await using tray = await home.start();
     await tray.until('told', hasAll(home, 33));
-    assert.deepEqual(told(home, 'ada').slice(30), texts('closed', 3));
+    assert.deepEqual(delivered(home, 'ada').slice(30), texts('closed', 3));
     assert.deepEqual(await followed(home), ['gap', ...texts('closed', 3)]);
   });
 
@@ -120,7 +120,7 @@ describe('the store went back', { concurrency: 2 }, () => {
     await using tray = await home.start();
     await send(tray, 'ada', texts('fresh', 5));
     await tray.until('told', hasAll(home, 35));
-    assert.deepEqual(told(home, 'ada').slice(30), texts('fresh', 5));
+    assert.deepEqual(delivered(home, 'ada').slice(30), texts('fresh', 5));
     assert.deepEqual(
       (await followed(home)).filter((what) => what !== 'gap'),
       texts('fresh', 5),
@@ -141,7 +141,7 @@ describe('the store went back', { concurrency: 2 }, () => {
     await using tray = await home.start();
     await send(tray, 'ada', texts('fresh', 5));
     await tray.until('told', hasAll(home, 35));
-    assert.deepEqual(told(home, 'ada'), [...texts('old', 20), ...texts('later', 10), ...texts('fresh', 5)]);
+    assert.deepEqual(delivered(home, 'ada'), [...texts('old', 20), ...texts('later', 10), ...texts('fresh', 5)]);
     const { stdout } = await home.run(['inbox', 'list', 'ada', '--json']);
     for (const text of texts('later', 10)) assert.ok(stdout.includes(text), `${text} is in the inbox`);
     assert.deepEqual(

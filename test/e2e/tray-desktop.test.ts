@@ -76,10 +76,10 @@ test('S9: a panel that comes later gets the icon; one that comes back gets it ag
   await using tray = await home.start([], { DBUS_SESSION_BUS_ADDRESS: desktop.env.DBUS_SESSION_BUS_ADDRESS ?? '' });
   await tray.post('/api/send', { to: 'ada', from: 'me', content: 'hi' });
   await tray.persona('ada', ({ unread }) => unread === 1);
-  const said = (): string[] => tray.log.filter((line) => line.startsWith('tray:'));
-  await tray.cli.until('the word that there is no tray', () => said().length > 0);
+  const calls = (): string[] => tray.log.filter((line) => line.startsWith('tray:'));
+  await tray.cli.until('the word that there is no tray', () => calls().length > 0);
   await sleep(1000);
-  assert.equal(said().length, 1, said().join('\n'));
+  assert.equal(calls().length, 1, calls().join('\n'));
   for (let starts = 0; starts < 2; starts += 1) {
     await desktop.panel.start();
     await desktop.tray.of(tray.pid).waitLabel(/^ada - 1 unread$/);

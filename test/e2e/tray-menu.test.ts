@@ -57,7 +57,7 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
       process,
       tray: desktop.tray.of(process.pid),
       get opened() {
-        return browsers.said;
+        return browsers.calls;
       },
       send: async (to, from, content) => void (await process.post('/api/send', { to, from, content })),
       keep: async (to, from, content) => {
@@ -264,9 +264,9 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
     await rig.send('eve', 'bo', 'first');
     await rig.tray.waitLabel(/^eve - 1 unread$/);
     const { service } = await rig.tray.item();
-    let told = 0;
+    let reported = 0;
     using _ = desktop.bus.signals({ sender: service, iface: 'com.canonical.dbusmenu' }, () => {
-      told += 1;
+      reported += 1;
     });
     const began = performance.now();
     for (let sent = 0; sent < 1000; sent += 20) {
@@ -275,11 +275,11 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
     await rig.tray.waitLabel(/^eve - 1001 unread$/);
     const seconds = (performance.now() - began) / 1000;
     // Properties and layout are two signals of one drawing.
-    assert.ok(told >= 1 && told <= 2 * (2 * seconds + 2), `${told} signals in ${seconds} s`);
+    assert.ok(reported >= 1 && reported <= 2 * (2 * seconds + 2), `${reported} signals in ${seconds} s`);
     await sleep(700);
-    const quiet = told;
+    const quiet = reported;
     await sleep(1500);
-    assert.equal(told, quiet, 'nothing is drawn when nothing changes');
+    assert.equal(reported, quiet, 'nothing is drawn when nothing changes');
   });
 });
 

@@ -11,7 +11,7 @@ import { standIn, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-
 const ICONS = join(import.meta.dirname, '../../assets/icons');
 const icons = openIcons(ICONS);
 
-interface Driver {
+interface TrayKind {
   readonly args: readonly string[];
   readonly missing: () => string | null;
   /** What opens a persona: its row, or an entry behind it. */
@@ -20,7 +20,7 @@ interface Driver {
   readonly pauses: (on: boolean) => string;
 }
 
-const DRIVERS: Readonly<Record<string, Driver>> = {
+const TRAYS: Readonly<Record<string, TrayKind>> = {
   'by default': {
     args: [],
     missing: desktopMissing,
@@ -59,15 +59,15 @@ async function twoPersonas(home: TrayHome): Promise<void> {
   }
 }
 
-async function started(t: TestContext, driver: Driver) {
-  if (needs(t, driver.missing())) return null;
+async function started(t: TestContext, kind: TrayKind) {
+  if (needs(t, kind.missing())) return null;
   const stack = new AsyncDisposableStack();
   const desktop = stack.use(await startDesktop());
   const home = stack.use(trayHome());
   const browsers = standIn(home, 'xdg-open', desktop.env.PATH);
   await twoPersonas(home);
   const start = async (): Promise<TrayProcess> =>
-    stack.use(await home.start(driver.args, { ...desktop.env, ...browsers.env, ...home.env, ...session(desktop) }));
+    stack.use(await home.start(kind.args, { ...desktop.env, ...browsers.env, ...home.env, ...session(desktop) }));
   return { stack, desktop, home, opened: browsers, start };
 }
 
@@ -77,10 +77,10 @@ function session({ env }: Desktop): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, env[name] ?? '']));
 }
 
-for (const [name, driver] of Object.entries(DRIVERS)) {
+for (const [name, kind] of Object.entries(TRAYS)) {
   describe(`${name}, under a real panel and a real notification daemon`, { concurrency: true }, () => {
     test('one send raises badge, menu row, notification, JSON, page and event file to one number; reading brings all to 0', async (t) => {
-      const rig = await started(t, driver);
+      const rig = await started(t, kind);
       if (rig === null) return;
       await using _ = rig.stack;
       const { desktop, home } = rig;
@@ -131,15 +131,15 @@ for (const [name, driver] of Object.entries(DRIVERS)) {
     });
 
     test('clicks: the notification opens its persona, the menu opens the page, polls, pauses and quits', async (t) => {
-      const rig = await started(t, driver);
+      const rig = await started(t, kind);
       if (rig === null) return;
       await using _ = rig.stack;
       const { desktop, home, opened } = rig;
       let tray = await rig.start();
       const opens = (url: string): Promise<true> =>
         poll(
-          () => `${url}, only ${opened.said.join(' ')}`,
-          () => opened.said.some((said) => said.replace(/once=[\w-]+&?/, '') === url) || null,
+          () => `${url}, only ${opened.calls.join(' ')}`,
+          () => opened.calls.some((address) => address.replace(/once=[\w-]+&?/, '') === url) || null,
         );
       await tray.until('two personas', ({ totals }) => totals.up === 2);
       await home.run(['send', '--to', 'ada', '--from', 'bo', 'please review']);
@@ -148,16 +148,16 @@ for (const [name, driver] of Object.entries(DRIVERS)) {
 
       await desktop.tray.click('Open status page');
       await opens(`${tray.url}/#`);
-      await desktop.tray.click(driver.opens('bo - no unread'));
+      await desktop.tray.click(kind.opens('bo - no unread'));
       await opens(`${tray.url}/#persona=bo`);
 
       const { asOf } = await tray.persona('bo');
       await desktop.tray.click('Poll now');
       await tray.persona('bo', (bo) => bo.asOf !== asOf);
 
-      await desktop.tray.click(driver.pauses(true));
+      await desktop.tray.click(kind.pauses(true));
       await waitIcon(desktop, 'paused', '1');
-      await desktop.tray.waitLabel(labelOf(driver.pauses(false)));
+      await desktop.tray.waitLabel(labelOf(kind.pauses(false)));
       await home.run(['send', '--to', 'bo', '--from', 'ada', 'while paused']);
       await waitIcon(desktop, 'paused', '2');
       const { code } = await tray.stop();
@@ -165,11 +165,11 @@ for (const [name, driver] of Object.entries(DRIVERS)) {
 
       tray = await rig.start();
       await waitIcon(desktop, 'paused', '2');
-      await desktop.tray.waitLabel(labelOf(driver.pauses(false)));
+      await desktop.tray.waitLabel(labelOf(kind.pauses(false)));
       assert.equal((await tray.status()).notifications.pausedUntil, 'forever', 'a pause outlives the process');
-      await desktop.tray.click(driver.pauses(false));
+      await desktop.tray.click(kind.pauses(false));
       await waitIcon(desktop, 'up', '2');
-      await desktop.tray.waitLabel(labelOf(driver.pauses(true)));
+      await desktop.tray.waitLabel(labelOf(kind.pauses(true)));
       await home.run(['send', '--to', 'bo', '--from', 'ada', 'after the pause']);
       await desktop.notifications.wait(/^bo: 1 new\nada: after the pause$/);
       const shown = (await desktop.notifications.list()).map(({ summary, body }) => `${summary}|${body}`);

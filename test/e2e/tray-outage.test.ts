@@ -41,7 +41,7 @@ describe('outages', { concurrency: true }, () => {
     const start = (home: TrayHome): Promise<TrayProcess> =>
       home.start(['--no-tray'], { DBUS_SESSION_BUS_ADDRESS: desktop.env.DBUS_SESSION_BUS_ADDRESS ?? '' });
     /** Long enough for a banner that shall not come. */
-    const settle = (): Promise<void> => sleep(2500);
+    const waitUntilQuiet = (): Promise<void> => sleep(2500);
 
     test('S4: 60 personas, it dies: one banner with the number, each DOWN with its reason, one alert line each; it comes back: UP at once everywhere, one banner, one recovered line each', async () => {
       await using hive = await fakeHive({ personas: NAMES });
@@ -71,7 +71,7 @@ describe('outages', { concurrency: true }, () => {
       assert.deepEqual([up.totals.down, up.causes, up.hives.map(({ state }) => state)], [0, [], ['UP', 'UP']]);
       const back = await desktop.notifications.wait(/^kijito is back: 60 personas\n/);
       assert.match(back.body, /^Down for \d+ s\.$/);
-      await settle();
+      await waitUntilQuiet();
       assert.deepEqual(await banners(60), ['kijito down: 60 personas', 'kijito is back: 60 personas']);
       for (const name of NAMES) assert.deepEqual(edges(home, name), ['alert', 'recovered'], name);
       assert.equal(back.id, shown.id, 'in place of the other');
@@ -92,12 +92,12 @@ describe('outages', { concurrency: true }, () => {
       }
       await using tray = await start(home);
       await all(tray, 'DOWN', 5);
-      await settle();
+      await waitUntilQuiet();
       assert.deepEqual(await banners(5), ['kijito down: 5 personas']);
       for (const name of names) assert.deepEqual(edges(home, name), ['alert'], name);
       await hive.heal();
       await desktop.notifications.wait(/^kijito is back: 5 personas\n/);
-      await settle();
+      await waitUntilQuiet();
       assert.deepEqual(await banners(5), ['kijito down: 5 personas', 'kijito is back: 5 personas']);
       for (const name of names) assert.deepEqual(edges(home, name), ['alert', 'recovered'], name);
     });
@@ -115,7 +115,7 @@ describe('outages', { concurrency: true }, () => {
       await using tray = await start(home);
       await all(tray, 'DOWN', 4);
       await desktop.notifications.wait(/^kijito down: 4 personas\n/, 60_000);
-      await settle();
+      await waitUntilQuiet();
       assert.deepEqual(await banners(4), ['kijito down: 4 personas']);
       for (const name of names) assert.deepEqual(edges(home, name), ['alert'], name);
     });

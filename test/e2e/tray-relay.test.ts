@@ -48,8 +48,8 @@ test('what is sent on one machine is an event line on the other; the server is k
     await until('bo has all', () => b.mail('bo').length === 3);
     const texts = b.events('bo').flatMap(({ event, content }) => (event === 'new' ? [content] : []));
     assert.deepEqual(texts, ['one', 'two', 'three']);
-    assert.equal(trayA.log.filter((said) => /^NATS: .*refused/.test(said)).length, 1);
-    assert.equal(trayA.log.filter((said) => /^NATS: it works again/.test(said)).length, 1);
+    assert.equal(trayA.log.filter((output) => /^NATS: .*refused/.test(output)).length, 1);
+    assert.equal(trayA.log.filter((output) => /^NATS: it works again/.test(output)).length, 1);
     const { code, ms } = await trayB.stop();
     assert.equal(code, 0);
     assert.ok(ms < 10_000, `it took ${ms} ms to end`);

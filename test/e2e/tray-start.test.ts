@@ -106,15 +106,15 @@ describe('the tray process', { concurrency: 4 }, () => {
       using home = trayHome();
       const browser = standIn(home, 'xdg-open');
       await using tray = await home.start([...QUIET, '--open'], browser.env);
-      await until('the page', () => browser.said.length === 1);
+      await until('the page', () => browser.calls.length === 1);
       const second = await home.run(['--open']);
       assert.deepEqual(
         [second.code, second.stdout, second.stderr],
         [0, `hivebar is running already (port ${tray.port}, pid ${tray.pid}); its page is open\n`, ''],
       );
-      for (const said of browser.said) assert.match(said, /#once=[\w-]+$/);
-      assert.ok(browser.said.every((said) => said.startsWith(`${tray.url}/`)));
-      assert.notEqual(browser.said[0], browser.said[1], 'a link is good once');
+      for (const address of browser.calls) assert.match(address, /#once=[\w-]+$/);
+      assert.ok(browser.calls.every((address) => address.startsWith(`${tray.url}/`)));
+      assert.notEqual(browser.calls[0], browser.calls[1], 'a link is good once');
     });
 
     test('S10: what a dead one left behind is taken over, with a line that says why, whoever has its pid now', async () => {
@@ -320,7 +320,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       await using tray = await home.start(QUIET);
       assert.equal((await home.run(['demo'])).code, 0);
       const { personas } = await tray.until('7 mails', () =>
-        ['ada', 'bo', 'cyrus', 'dora'].every((p) => told(home, p)),
+        ['ada', 'bo', 'cyrus', 'dora'].every((p) => delivered(home, p)),
       );
       assert.deepEqual(
         personas.map(({ id, unread, state }) => [id, unread, state]),
@@ -364,20 +364,20 @@ describe('the tray process', { concurrency: 4 }, () => {
       await home.run(['send', '--to', 'ada', '--from', 'me', 'old']);
       const args = ['watch', '--hive', tray.url, '--poll-seconds', '1'];
       {
-        await using watch = startCli(args, { env: { ...home.env } });
-        await watch.says(/401.*token/);
-        assert.deepEqual(watch.mail(), []);
-        await watch.stop();
+        await using cli = startCli(args, { env: { ...home.env } });
+        await cli.says(/401.*token/);
+        assert.deepEqual(cli.mail(), []);
+        await cli.stop();
       }
-      await using watch = startCli(args, { env: { ...home.env, KIJITOMON_TOKEN: tray.token } });
-      await watch.event('armed');
+      await using cli = startCli(args, { env: { ...home.env, KIJITOMON_TOKEN: tray.token } });
+      await cli.event('armed');
       const ids = [];
       for (let i = 0; i < 5; i += 1) {
         const { result } = (await tray.post('/api/send', { to: 'ada', from: 'me', content: `${i}` })) as SendAnswer;
         ids.push(result.id);
       }
-      await watch.until('five lines', () => watch.mail('ada').length >= 5);
-      assert.deepEqual(watch.mail('ada'), ids);
+      await cli.until('five lines', () => cli.mail('ada').length >= 5);
+      assert.deepEqual(cli.mail('ada'), ids);
       assert.deepEqual(home.mail('ada').slice(1), ids);
       assert.equal((await tray.status()).totals.unread, 6, 'watching marks nothing');
     });
@@ -460,6 +460,6 @@ interface SendAnswer {
   readonly result: { readonly id: number };
 }
 
-function told(home: TrayHome, stem: string): boolean {
+function delivered(home: TrayHome, stem: string): boolean {
   return home.mail(stem).length > 0;
 }

@@ -3,10 +3,21 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Agent } from '../kit/agent.ts';
-import { type Awaited, arrived, awaits, came, moment, silent, taken, told, write, writeAll } from '../kit/awaited.ts';
+import {
+  type Awaited,
+  accepted,
+  arrived,
+  awaits,
+  came,
+  describeEvent,
+  moment,
+  silent,
+  write,
+  writeAll,
+} from '../kit/awaited.ts';
+import { frameOf, type Shown } from '../kit/hook-output.ts';
 import { NO_NATS_SERVER } from '../kit/nats-server.ts';
 import { needs } from '../kit/require.ts';
-import { frameOf, type Shown } from '../kit/said.ts';
 import { type Break, markOf, oneMachine, type Stage, twoMachines } from '../kit/two-agents.ts';
 
 const INSTALLED: Readonly<Record<Agent['harness'], readonly string[]>> = {
@@ -40,13 +51,13 @@ async function scenario(stage: Stage): Promise<void> {
   await write(stage, bo, ada, { type: 'agent', source: 'bo', priority: 2, content: 'please review <my> branch' });
   await writeAll(stage, bo, ada, { type: 'system', source: 'bo', priority: 2, content: 'maintenance in 10 minutes' });
   await arrived(ada);
-  await told(ada, 'SessionStart', { source: 'startup' });
+  await describeEvent(ada, 'SessionStart', { source: 'startup' });
   await silent(bo, 'SessionStart', { source: 'startup' }); // its own word to everyone is none to itself
 
   await write(stage, bo, ada, { type: 'event', source: 'bo', priority: 3, content: 'not for a tool' });
   await write(stage, bo, ada, { type: 'alert', source: 'bo', priority: 0, content: 'the build is red' });
   await arrived(ada);
-  await told(ada, 'PostToolUse', { tool_name: 'Bash' });
+  await describeEvent(ada, 'PostToolUse', { tool_name: 'Bash' });
   await silent(ada, 'PostToolUse', { tool_name: 'Bash' });
   await silent(ada, 'PreCompact', { trigger: 'auto' });
 
@@ -78,8 +89,8 @@ async function install(agent: Agent): Promise<void> {
 }
 
 async function announce({ persona, session, folder, hivebar }: Agent): Promise<void> {
-  const said = await hivebar(['session', 'set', persona, '--id', session, '--pid', `${process.pid}`]);
-  assert.deepEqual(said, [`${persona}: session ${session} in ${folder}`]);
+  const output = await hivebar(['session', 'set', persona, '--id', session, '--pid', `${process.pid}`]);
+  assert.deepEqual(output, [`${persona}: session ${session} in ${folder}`]);
 }
 
 /** One that asked nothing, and for which nothing waits, may stop. */
@@ -117,7 +128,7 @@ async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
   assert.equal(asked, `decision ${id} asked by ${persona}: wait with hivebar decision wait ${id}`);
 
   // Held, and the reason carries what waits.
-  const items = taken(who, 4);
+  const items = accepted(who, 4);
   assert.notEqual(items.length, 0);
   const held = await moment(who, 'Stop', { stop_hook_active: false, last_assistant_message: 'done' });
   const open = `${isRegistered ? 'ask first; ' : ''}decision ${id} ("Which way?") is not answered`;
@@ -144,13 +155,13 @@ async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
     content: 'Gate tests resolved: it was marked',
     origin: 'hivebar',
   });
-  await told(who, 'PostToolUse', { tool_name: 'Bash' });
+  await describeEvent(who, 'PostToolUse', { tool_name: 'Bash' });
 
   // It may stop, and with a gate of its own no second time.
   if (isRegistered) assert.equal(markOf(agent, 'decision'), 'decision');
   await silent(who, 'Stop', { stop_hook_active: true, last_assistant_message: 'done now' });
   assert.deepEqual([markOf(agent, 'decision'), markOf(agent, 'tests')], [null, 'cli']);
-  await told(who, 'UserPromptSubmit', { prompt: 'and now?' });
+  await describeEvent(who, 'UserPromptSubmit', { prompt: 'and now?' });
   if (!isRegistered) return;
   assert.deepEqual(await agent.hivebar(['gate', 'check', '--hook', 'Stop'], 1), [
     'block: decision: ask first (create one)',
@@ -172,14 +183,14 @@ async function broken(stage: Stage, { what, kill, restart }: Break, ada: Awaited
   // A program without Hivebar writes one line into the queue of each.
   for (const one of [ada, bo]) queue(one, { ...item, source: 'ci', content: `queued without ${what}` }, `ci:${what}`);
   for (const one of [ada, bo]) {
-    if (one.here.length > 0) await told(one, 'UserPromptSubmit', { prompt: 'are you there?' });
+    if (one.here.length > 0) await describeEvent(one, 'UserPromptSubmit', { prompt: 'are you there?' });
     await silent(one, 'Stop', { stop_hook_active: false, last_assistant_message: `without ${what}` });
   }
   await restart();
   for (const one of [ada, bo]) {
     const isMore = one.away.length > 0;
     await arrived(one);
-    if (isMore) await told(one, 'SessionStart', { source: 'resume' });
+    if (isMore) await describeEvent(one, 'SessionStart', { source: 'resume' });
     await silent(one, 'UserPromptSubmit', { prompt: 'anything else?' });
   }
 }
@@ -230,7 +241,7 @@ async function committed(who: Awaited): Promise<void> {
     content: 'Gate commit-push resolved: its check passed',
     origin: 'hivebar',
   });
-  await told(who, 'UserPromptSubmit', { prompt: 'well done' });
+  await describeEvent(who, 'UserPromptSubmit', { prompt: 'well done' });
 }
 
 /** Claude Code says when a session is over. */

@@ -36,15 +36,15 @@ describe('alarms of a hive, headless', { concurrency: true }, () => {
     await using hive = await fakeHive({ personas: ['ada', 'adda', 'all'] });
     emptyHanded(hive, 'adda', 'all');
     const exec = `test -z "$KIJITOMON_STRANDED" || echo "$KIJITOMON_PERSONA $KIJITOMON_STRANDED" >> ${files.at('log')}`;
-    await using told = watch(hive, ...ONCE_MORE, '--events-file-template', files.at('events.{persona}.ndjson'));
+    await using delivered = watch(hive, ...ONCE_MORE, '--events-file-template', files.at('events.{persona}.ndjson'));
     await using run = watch(hive, ...ONCE_MORE, '--emit', 'exec-per-event', '--exec', exec);
-    await until('both watch', () => /watching 3 of 3/.test(told.stderr) && /watching 3 of 3/.test(run.stderr));
+    await until('both watch', () => /watching 3 of 3/.test(delivered.stderr) && /watching 3 of 3/.test(run.stderr));
     hive.deliver('adda');
     hive.deliver('all');
     await until('the alarm', () => reasons(files, 'ada').includes('stranded') && files.text('log') !== '');
     assert.deepEqual([reasons(files, 'adda'), reasons(files, 'all')], [[], []]);
     assert.equal(files.text('log'), 'ada adda,all\n');
-    await told.says(/mail has no known reader: adda \(1 unread\), all \(1 unread\)/);
+    await delivered.says(/mail has no known reader: adda \(1 unread\), all \(1 unread\)/);
   });
 
   test('trap 10: a file that cannot be written leaves the alarm for later, and the log has it', async () => {

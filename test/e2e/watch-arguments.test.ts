@@ -11,7 +11,7 @@ import { until } from '../kit/until.ts';
 describe('a wrong command line ends with 2, names the value and the next step on stderr, and prints nothing', {
   concurrency: 4,
 }, () => {
-  const cases: readonly (readonly [line: string, said: RegExp])[] = [
+  const cases: readonly (readonly [line: string, message: RegExp])[] = [
     ['--poll-seconds 0', /--poll-seconds 0: must be at least 1/],
     ['--poll-seconds soon', /--poll-seconds soon: must be a number/],
     ['--alert-after 0', /--alert-after 0: must be at least 1/],
@@ -40,11 +40,11 @@ describe('a wrong command line ends with 2, names the value and the next step on
     ['ada', /too many arguments/],
     ['--token-file /nowhere/token', /token file "\/nowhere\/token" cannot be read/],
   ];
-  for (const [line, said] of cases) {
+  for (const [line, message] of cases) {
     test(line, async () => {
       const { code, stdout, stderr } = await runCli(['watch', ...line.split(' ')]);
       assert.deepEqual([code, stdout], [2, ''], stderr);
-      assert.match(stderr, said);
+      assert.match(stderr, message);
       assert.match(stderr, /^hivebar watch: .*: [^:]*(see|give|check|use|allow)/);
       assert.equal(stderr.trim().split('\n').length, 1, stderr);
     });
@@ -65,10 +65,10 @@ describe('a wrong command line ends with 2, names the value and the next step on
 });
 
 describe('what is wrong around it ends the start with 2 as well', { concurrency: 4 }, () => {
-  const refused = async (args: readonly string[], said: RegExp, env = {}): Promise<void> => {
+  const refused = async (args: readonly string[], message: RegExp, env = {}): Promise<void> => {
     const { code, stdout, stderr } = await runCli(['watch', ...args], { env });
     assert.deepEqual([code, stdout], [2, ''], stderr);
-    assert.match(stderr, said);
+    assert.match(stderr, message);
     assert.doesNotMatch(stderr, /\n\s+at /);
   };
 

@@ -377,7 +377,7 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
     await cli.event('alert');
     await hive.heal();
     await cli.event('recovered');
-    const told = hive.deliver('ada', { from: 'bo' });
+    const reported = hive.deliver('ada', { from: 'bo' });
     await cli.event('new');
     assert.deepEqual(
       cli.events.map(({ event, id }) => [event, id]),
@@ -385,7 +385,7 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
         ['armed', undefined],
         ['alert', undefined],
         ['recovered', undefined],
-        ['new', told],
+        ['new', reported],
       ],
     );
   });
@@ -396,7 +396,7 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
     for (let n = 0; n < 60; n += 1) hive.deliver('ada'); // more than --max-replay: a lost cursor would show
     const args = ['--state-file', files.at('hive.json'), '--events-file-template', files.at('events.{persona}.ndjson')];
     await using producer = supervised(() => watch(hive, ...args));
-    const told = (persona: string): readonly unknown[] => files.mail(`events.${persona}.ndjson`);
+    const reported = (persona: string): readonly unknown[] => files.mail(`events.${persona}.ndjson`);
     const armed = (persona: string): number =>
       files.events(`events.${persona}.ndjson`).filter(({ event }) => event === 'armed').length;
     await until('both are armed', () => armed('ada') === 1 && armed('bo') === 1);
@@ -404,16 +404,19 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
     for (let kill = 1; kill <= 3; kill += 1) {
       sent.ada.push(hive.deliver('ada'));
       sent.bo.push(hive.deliver('bo'));
-      await until('some are told', () => told('ada').length > kill - 1);
+      await until('some are told', () => reported('ada').length > kill - 1);
       sent.ada.push(hive.deliver('ada')); // in the arms of the kill
       const { pid } = producer.current;
       producer.current.kill('SIGKILL');
       await until('another runs', () => producer.current.pid !== pid);
       await until('it is armed', () => armed('ada') === kill + 1 && armed('bo') === kill + 1);
     }
-    await until('all are told', () => told('ada').length >= sent.ada.length && told('bo').length >= sent.bo.length);
-    assert.deepEqual(told('ada'), sent.ada);
-    assert.deepEqual(told('bo'), sent.bo);
+    await until(
+      'all are told',
+      () => reported('ada').length >= sent.ada.length && reported('bo').length >= sent.bo.length,
+    );
+    assert.deepEqual(reported('ada'), sent.ada);
+    assert.deepEqual(reported('bo'), sent.bo);
     const names = ['ada', 'bo'].flatMap((p) => files.events(`events.${p}.ndjson`).map(({ event }) => event));
     assert.deepEqual(new Set(names), new Set(['armed', 'new']));
     assert.equal(producer.starts, 4);

@@ -20,7 +20,7 @@ const row = (id: unknown): Record<string, unknown> => ({ id, from: 'x', content:
 const rows = (...ids: unknown[]): HiveFault => ({ is: 'body', body: JSON.stringify({ result: ids.map(row) }) });
 
 describe('a bad answer in the middle of a run', { concurrency: 10 }, () => {
-  const faults: readonly (readonly [name: string, fault: HiveFault | 'refused', said: RegExp])[] = [
+  const faults: readonly (readonly [name: string, fault: HiveFault | 'refused', message: RegExp])[] = [
     ['refused', 'refused', /connection refused/],
     ['hanging', { is: 'hang' }, /no whole answer within 5000 ms/],
     ['dripping', { is: 'drip' }, /no whole answer within 5000 ms/],
@@ -39,14 +39,14 @@ describe('a bad answer in the middle of a run', { concurrency: 10 }, () => {
     ['with true for an id', rows(true), /the id of row 0 is a boolean/],
     ['with an id that comes twice', rows(8, 9, 8), /the id 8 comes twice/],
   ];
-  for (const [name, fault, said] of faults) {
+  for (const [name, fault, message] of faults) {
     test(`${name}: one alert, then one recovered, the cursor stands, and no mail is lost`, async () => {
       using files = scratch();
       await using hive = await fakeHive({ personas: ['ada'] });
       hive.deliver('ada');
       await using cli = watch(hive, ['--alert-after', '2', '--no-fast-path', '--state-file', files.at('hive.json')]);
       await cli.event('armed');
-      const told = hive.deliver('ada');
+      const delivered = hive.deliver('ada');
       await cli.event('new');
       if (fault === 'refused') await hive.refuse();
       else hive.fail(fault, { endpoint: 'inbox' });
@@ -54,13 +54,13 @@ describe('a bad answer in the middle of a run', { concurrency: 10 }, () => {
       const alert = await cli.event('alert', () => true, 30_000);
       assert.deepEqual([alert.consecutive_failures, alert.seconds], [2, 2]);
       await until('the edge is saved', () => files.json('hive.ada.json')?.state === 'DOWN');
-      assert.equal(files.json('hive.ada.json')?.cursor, told);
-      assert.match(cli.stderr, said);
-      assert.equal(count(cli.stderr, said), 1, 'said once');
+      assert.equal(files.json('hive.ada.json')?.cursor, delivered);
+      assert.match(cli.stderr, message);
+      assert.equal(count(cli.stderr, message), 1, 'said once');
       await hive.heal();
       await cli.until('the mail is told', () => cli.mail().length === 3);
       assert.deepEqual(names(cli), ['armed', 'new', 'alert', 'recovered', 'new', 'new']);
-      assert.deepEqual(cli.mail(), [told, ...missed]);
+      assert.deepEqual(cli.mail(), [delivered, ...missed]);
       assert.deepEqual(await cli.stop(), { code: 0, signal: null });
     });
   }
@@ -173,7 +173,7 @@ describe('a state file', { concurrency: 8 }, () => {
     state: 'UP',
     consecutive_failures: 0,
   });
-  const unusable: readonly (readonly [name: string, text: (hive: FakeHive) => string | Buffer, said: RegExp])[] = [
+  const unusable: readonly (readonly [name: string, text: (hive: FakeHive) => string | Buffer, message: RegExp])[] = [
     ['empty', () => '', /the file is empty/],
     ['cut', (hive) => JSON.stringify(valid(hive)).slice(0, 40), /not usable/],
     ['no UTF-8', () => Buffer.from([0xff, 0xfe, 0]), /not usable/],
@@ -182,7 +182,7 @@ describe('a state file', { concurrency: 8 }, () => {
     ['with a state of its own', (hive) => JSON.stringify({ ...valid(hive), state: 'SIDEWAYS' }), /state is "SIDEWAYS"/],
     ['of another persona', (hive) => JSON.stringify({ ...valid(hive), identity: ['x'] }), /belongs to another inbox/],
   ];
-  for (const [name, text, said] of unusable) {
+  for (const [name, text, message] of unusable) {
     test(`that is ${name} is said once, starts anew, and is replaced`, async () => {
       using files = scratch();
       await using hive = await fakeHive({ personas: ['ada'] });
@@ -190,7 +190,7 @@ describe('a state file', { concurrency: 8 }, () => {
       files.write('hive.ada.json', text(hive));
       await using cli = watch(hive, ['--state-file', files.at('hive.json')]);
       assert.equal((await cli.event('armed')).cursor, 3);
-      assert.equal(count(cli.stderr, said), 1, cli.stderr);
+      assert.equal(count(cli.stderr, message), 1, cli.stderr);
       await until('it is replaced', () => count(readFileSync(files.at('hive.ada.json'), 'utf8'), /"cursor":3/) === 1);
       assert.deepEqual(names(cli), ['armed']);
     });
@@ -447,8 +447,8 @@ test('F7 a record that cannot be rendered is told with a placeholder, and no rec
   hive.fail({ is: 'body', body: `{"result":[${result.join()}]}` }, { endpoint: 'inbox' });
   await cli.event('new', ({ id }) => id === 4);
   const placeholder = '(a value that is nested too deeply to be shown)';
-  const told = cli.events.flatMap(({ event, content }) => (event === 'new' ? [content] : []));
-  assert.deepEqual(told, ['before', placeholder, placeholder, 'behind']);
+  const delivered = cli.events.flatMap(({ event, content }) => (event === 'new' ? [content] : []));
+  assert.deepEqual(delivered, ['before', placeholder, placeholder, 'behind']);
   assert.ok(!names(cli).includes('alert'));
 });
 
@@ -458,8 +458,8 @@ for (const args of [[], ['--delivery', 'at-least-once']]) {
     const deep = `{"id":1,"from":"river","created":"c","read":false,"content":${'['.repeat(5000) + ']'.repeat(5000)}}`;
     hive.fail({ is: 'body', body: `{"result":[${deep}]}` }, { endpoint: 'inbox' });
     await using cli = watch(hive, ['--persona', 'ada', '--seed-at', '0', ...args]);
-    const told = await cli.event('new');
-    assert.deepEqual([told.id, names(cli)], [1, ['armed', 'new']]);
+    const delivered = await cli.event('new');
+    assert.deepEqual([delivered.id, names(cli)], [1, ['armed', 'new']]);
   });
 }
 

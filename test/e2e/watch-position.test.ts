@@ -73,9 +73,9 @@ describe('a position that is there', { concurrency: 4 }, () => {
       files.write('hive.ada.json', text(hive));
       await using cli = watch(hive, files);
       await cli.until('all are told', () => cli.mail().length === 3);
-      const said = await cli.event('state_corrupt');
-      assert.match(String(said.reason), why);
-      assert.equal(said.armed_at, 0);
+      const output = await cli.event('state_corrupt');
+      assert.match(String(output.reason), why);
+      assert.equal(output.armed_at, 0);
       assert.deepEqual(names(cli), ['state_corrupt', 'armed', 'new', 'new', 'new']);
       await until('it is saved', () => files.json('hive.ada.json')?.cursor === 3);
       assert.deepEqual(Object.keys(files.json('hive.ada.json') ?? {}).length, 4, 'and no pin is left');
@@ -309,10 +309,10 @@ describe('a window that cannot be walked', { concurrency: 3 }, () => {
     await until('it looked again', () => hive.asked('inbox').length >= asked + 2);
     assert.deepEqual(names(second), ['armed'], 'trap 25, trap 27: nothing is told again, and no cap jumps the hole');
     await hive.heal();
-    const told = (): unknown[] => [...first.mail(), ...second.mail()];
-    await second.until('what lay in the hole is told', () => told().length === ids.length, 60_000);
+    const delivered = (): unknown[] => [...first.mail(), ...second.mail()];
+    await second.until('what lay in the hole is told', () => delivered().length === ids.length, 60_000);
     assert.deepEqual(
-      told().toSorted((a, b) => Number(a) - Number(b)),
+      delivered().toSorted((a, b) => Number(a) - Number(b)),
       ids,
     );
     await until('the pin is gone', () => files.json('hive.ada.json')?.cursor === ids.at(-1));

@@ -226,10 +226,10 @@ describe('SIGTERM ends it with 0 at once', { concurrency: 2 }, () => {
     await stopsInTime(cli);
     cli.read();
     await sleep(200);
-    const told = cli.mail();
-    assert.ok(told.length < ids.length, 'the pipe was full');
+    const delivered = cli.mail();
+    assert.ok(delivered.length < ids.length, 'the pipe was full');
     await using again = watch(hive, args);
-    await again.until('the rest is told', () => again.mail().length === ids.length - told.length);
-    assert.deepEqual([...told, ...again.mail()], ids);
+    await again.until('the rest is told', () => again.mail().length === ids.length - delivered.length);
+    assert.deepEqual([...delivered, ...again.mail()], ids);
   });
 });

@@ -21,7 +21,7 @@ async function send(tray: TrayProcess, count: number, sent: number[]): Promise<v
   }
 }
 
-async function assertTold(home: TrayHome, tray: TrayProcess, sent: readonly number[]): Promise<void> {
+async function assertDelivered(home: TrayHome, tray: TrayProcess, sent: readonly number[]): Promise<void> {
   await tray.persona('ada', ({ unread }) => unread === sent.length);
   await tray.cli.until('all events', () => home.mail('ada').length >= sent.length);
   assert.deepEqual(home.mail('ada'), sent);
@@ -34,16 +34,16 @@ for (const days of [40, -400]) {
     {
       await using tray = await home.start([], shifted(0, days));
       await send(tray, 3, sent);
-      await assertTold(home, tray, sent);
+      await assertDelivered(home, tray, sent);
       tray.cli.kill('SIGUSR2');
       await send(tray, 3, sent);
-      await assertTold(home, tray, sent);
+      await assertDelivered(home, tray, sent);
       assert.deepEqual((await tray.stop()).code, 0);
     }
     for (const shift of [days, 0]) {
       await using tray = await home.start([], shifted(shift));
       await send(tray, 3, sent);
-      await assertTold(home, tray, sent);
+      await assertDelivered(home, tray, sent);
       assert.doesNotMatch(tray.log.join('\n'), /retention deletes/);
       assert.deepEqual((await tray.stop()).code, 0);
     }

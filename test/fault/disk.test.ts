@@ -84,7 +84,7 @@ async function untilStatus(home: TrayHome, what: string, fits: (status: StatusWi
   );
 }
 
-const isTold = ({ causes }: StatusWire): boolean =>
+const isReported = ({ causes }: StatusWire): boolean =>
   causes.some(({ key, message }) => key === 'disk' && /no space left/.test(message));
 const send = (home: TrayHome, content: string): Promise<Answer> =>
   ask(home, 'POST', '/api/send', { to: 'ada', from: 'me', content });
@@ -97,7 +97,7 @@ test('A7 given a disk that fills while the program runs, it says so and recovers
   home.fill();
   const refused = await send(home, 'x'.repeat(100_000));
   assert.equal(refused.status, 507, refused.body);
-  await untilStatus(home, 'a cause', isTold);
+  await untilStatus(home, 'a cause', isReported);
   const ready = await ask(home, 'GET', '/readyz');
   assert.equal(ready.status, 503);
   assert.match(ready.body, /disk/);
@@ -126,7 +126,7 @@ for (const end of ['kill', 'stop'] as const) {
     await untilStatus(
       home,
       'a cause, and the persona',
-      (status) => isTold(status) && status.personas.some(({ id, unread }) => id === 'ada' && unread === 2),
+      (status) => isReported(status) && status.personas.some(({ id, unread }) => id === 'ada' && unread === 2),
     );
     const inbox = await ask(home, 'GET', '/api/inbox?persona=ada&mark_read=false');
     assert.match(inbox.body, /one/);

@@ -61,14 +61,14 @@ function toEvent(persona: string, id: number, content: string): Event {
 
 async function tell(all: ReturnType<typeof openAll>, persona: string, id: number, content: string): Promise<void> {
   const sink = all.outbox.sinkFor(persona, persona);
-  const kept = {
+  const saved = {
     cursor: id,
     state: 'UP',
     consecutive_failures: 0,
     identity: identityOf(persona),
   } as unknown as SavedTrayState;
-  const taken = await sink.take([toEvent(persona, id, content)], kept, going);
-  assert.equal(taken.is, 'all');
+  const ack = await sink.take([toEvent(persona, id, content)], saved, going);
+  assert.equal(ack.is, 'all');
 }
 
 /** As a kill leaves it: some in the database, some in its log only, all told; and a backup of half of it. */
@@ -186,7 +186,7 @@ const HARMS: readonly Harm[] = [
 ];
 
 /** Every `new` line of an event file, which names no two messages by one id. */
-function toldIn(folder: string, persona: string): readonly { id: number; content: string }[] {
+function readDelivered(folder: string, persona: string): readonly { id: number; content: string }[] {
   const path = join(folder, 'events', `events.${persona}.ndjson`);
   const events = readFileSync(path, 'utf8')
     .split('\n')
@@ -216,12 +216,12 @@ test(`A1 A3 A4 given damage at ${PLACES} seeded places, each message is whole, r
       const query = { persona, markRead: false, beforeId: null, limit: 1000, unreadOnly: false };
       for (const row of all.local.inbox(query).result) rows.set(row.id, { ...row, persona });
     }
-    const isTold = all.report !== null || all.lines.some((line) => /went back|damaged/.test(line));
+    const isReported = all.report !== null || all.lines.some((line) => /went back|damaged/.test(line));
     if (all.report !== null) tally.mended += 1;
     for (let id = 1; id <= MESSAGES; id += 1) {
       const row = rows.get(id);
       if (row === undefined) {
-        assert.ok(isTold, `${what}: message ${id} is missing and nobody says so`);
+        assert.ok(isReported, `${what}: message ${id} is missing and nobody says so`);
         tally.missing += 1;
       } else if (row.from === DAMAGED_FROM) tally.placeholder += 1;
       else {
@@ -246,10 +246,10 @@ test(`A1 A3 A4 given damage at ${PLACES} seeded places, each message is whole, r
     assert.ok(fresh.id > MESSAGES, `${what}: the id ${fresh.id} is given again`);
     await all.outbox.sinkFor('ada', 'ada').open();
     await tell(all, 'ada', fresh.id, `fresh ${place}`);
-    const told = toldIn(folder, 'ada');
-    assert.equal(new Set(told.map(({ id }) => id)).size, told.length, `${what}: an id was told twice`);
+    const delivered = readDelivered(folder, 'ada');
+    assert.equal(new Set(delivered.map(({ id }) => id)).size, delivered.length, `${what}: an id was told twice`);
     assert.deepEqual(
-      told.filter(({ content }) => content === `fresh ${place}`).map(({ id }) => id),
+      delivered.filter(({ content }) => content === `fresh ${place}`).map(({ id }) => id),
       [fresh.id],
       what,
     );

@@ -38,14 +38,14 @@ function textOf(value: unknown): string {
 }
 
 function compareSettings(settings: readonly (readonly [string, object])[], page: string, heading: string): void {
-  const said = tableUnder(page, heading).map(([key = '', value = '']) => [key, value]);
+  const listed = tableUnder(page, heading).map(([key = '', value = '']) => [key, value]);
   const has = settings.map(([key, schema]) => [`\`${key}\``, 'default' in schema ? textOf(schema.default) : null]);
   assert.deepEqual(
-    said.map(([key]) => key),
+    listed.map(([key]) => key),
     has.map(([key]) => key),
   );
   for (const [row, [key, value]] of has.entries()) {
-    if (value !== null) assert.equal(said[row]?.[1]?.replaceAll('`', ''), value, String(key));
+    if (value !== null) assert.equal(listed[row]?.[1]?.replaceAll('`', ''), value, String(key));
   }
 }
 
@@ -73,9 +73,9 @@ describe('docs/contract says what the code does', () => {
 
   test('every flag of the headless watch, and the defaults that are numbers', () => {
     const rows = tableUnder('headless-watch.md', '## Flags');
-    const said = rows.flatMap(([flags = '']) => codeIn(flags).map((flag) => flag.split(' ')[0] ?? ''));
+    const listed = rows.flatMap(([flags = '']) => codeIn(flags).map((flag) => flag.split(' ')[0] ?? ''));
     const has = Object.keys(WATCH_FLAGS).map((flag) => `--${flag}`);
-    assert.deepEqual([...said].sort(), [...has].sort());
+    assert.deepEqual([...listed].sort(), [...has].sort());
     const parsed = parseWatch([]);
     assert.equal(parsed.is, 'plan');
     const defaults = Object.fromEntries(rows.map(([flag = '', value = '']) => [codeIn(flag)[0]?.split(' ')[0], value]));
@@ -93,13 +93,13 @@ describe('docs/contract says what the code does', () => {
 
   test('every key of the status JSON', () => {
     const page = readFileSync(join(ROOT, 'docs/contract/status-json.md'), 'utf8');
-    const said = new Set(codeIn(page).map((code) => code.replace('[]', '')));
+    const listed = new Set(codeIn(page).map((code) => code.replace('[]', '')));
     const { totals, notifications, tray } = StatusWire.properties;
     const has = [StatusWire, PersonaWire, CauseWire, HiveWire, totals, notifications, tray].flatMap((schema) =>
       Object.keys(schema.properties),
     );
     assert.deepEqual(
-      has.filter((key) => !said.has(key)),
+      has.filter((key) => !listed.has(key)),
       [],
     );
   });
@@ -111,7 +111,7 @@ describe('docs/contract says what the code does', () => {
 
   test('every route, and none that is not there', async () => {
     await using rig = await statusRig();
-    const said = tableUnder('routes.md', '# Routes').flatMap(([route = '']) => codeIn(route));
+    const listed = tableUnder('routes.md', '# Routes').flatMap(([route = '']) => codeIn(route));
     const has = rig.server.routes
       .filter((route) => !route.startsWith('HEAD '))
       .map((route) =>
@@ -120,7 +120,7 @@ describe('docs/contract says what the code does', () => {
           .replace(':name', 'NAME')
           .replace(':id', 'ID'),
       );
-    assert.deepEqual(said.toSorted(), [...new Set(has)].sort());
+    assert.deepEqual(listed.toSorted(), [...new Set(has)].sort());
   });
 
   test('every action and every command', () => {

@@ -7,9 +7,9 @@ import { programFiles } from './source-file.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 test('G2 PATH is looked through by one function on every platform', () => {
-  const looks = programFiles()
+  const polls = programFiles()
     .map(({ path }) => path)
     .filter((path) => /^(app|core)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'))
     .filter((path) => /\benv\??\.(PATH|Path|PATHEXT)\b/.test(readFileSync(join(ROOT, path), 'utf8')));
-  assert.deepEqual(looks, []);
+  assert.deepEqual(polls, []);
 });

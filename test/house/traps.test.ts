@@ -16,7 +16,7 @@ interface List {
 }
 
 const upTo = (kind: string, n: number): readonly string[] => Array.from({ length: n }, (_, i) => `${kind}${i + 1}`);
-const parts = (number: string, letters: string): readonly string[] => [...letters].map((one) => `${number}${one}`);
+const parts = (number: string, suffixes: string): readonly string[] => [...suffixes].map((one) => `${number}${one}`);
 
 const LISTS: readonly List[] = [
   {
@@ -42,14 +42,15 @@ const LISTS: readonly List[] = [
 const NUMBER = '\\d+(?:\\.\\d+)?[a-e]?';
 const MANY = `${NUMBER}(?:(?:, | and | to )${NUMBER})*`;
 
-/** `trap 14`, `traps 28, 29, 47`, `traps 4 to 6` and `D2` in what is said of tests: names, and rows of tables of names. */
+/** `trap 14`, `traps 28, 29, 47`, `traps 4 to 6` and `D2` in what names of tests say: names, and rows of tables of names. */
 function numbersIn(text: string, { kinds, leads }: Pick<List, 'kinds' | 'leads'>): readonly string[] {
   const names = [...text.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g)].map(([words]) => words);
   const lead = new RegExp(`^['\`](?:(?:, )?(?:${kinds.join('|')})s? ${MANY})+: `);
-  const said = (leads ? names.flatMap((words) => lead.exec(words)?.[0] ?? []) : names).join('\n');
+  const allNames = (leads ? names.flatMap((words) => lead.exec(words)?.[0] ?? []) : names).join('\n');
   return kinds.flatMap((kind) => {
-    if (kind.length === 1) return [...said.matchAll(new RegExp(`\\b${kind}\\d+\\b`, 'g'))].map(([number]) => number);
-    return [...said.matchAll(new RegExp(`\\b${kind}s? (${MANY})`, 'g'))].flatMap(([, list = '']) =>
+    if (kind.length === 1)
+      return [...allNames.matchAll(new RegExp(`\\b${kind}\\d+\\b`, 'g'))].map(([number]) => number);
+    return [...allNames.matchAll(new RegExp(`\\b${kind}s? (${MANY})`, 'g'))].flatMap(([, list = '']) =>
       spelledOut(list).map((number) => `${kind} ${number}`),
     );
   });
@@ -61,12 +62,12 @@ function spelledOut(list: string): readonly string[] {
   return Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => `${Number(from) + i}`);
 }
 
-interface Row {
+interface TrapRow {
   readonly number: string;
   readonly files: readonly string[];
 }
 
-function rowsOf({ doc, kinds }: List): readonly Row[] {
+function rowsOf({ doc, kinds }: List): readonly TrapRow[] {
   const number = kinds.map((kind) => (kind.length === 1 ? `${kind}\\d+` : `${kind} ${NUMBER}`)).join('|');
   const row = new RegExp(`^\\| (${number}) \\|.*$`, 'gm');
   return [...readFileSync(join(ROOT, doc), 'utf8').matchAll(row)].map(([line, found = '']) => ({

@@ -39,7 +39,7 @@ const REPLACED: Readonly<Record<string, string>> = {
 const SHORT_TYPES: ReadonlySet<string> = new Set(['Row', 'Letter', 'Latest', 'WireRow', 'NewEvent']);
 
 /** Rooms that know checkpoints; elsewhere a mark is the record that a gate is satisfied. */
-const WITH_CHECKPOINTS = /^core\/(?:watch|sinks|sources)\//;
+const WITH_CHECKPOINTS = /^core\/(?:watch|watcher|sinks|sources)\//;
 
 interface Exception {
   readonly names: readonly string[];
@@ -54,7 +54,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     path: /^(?:app\/status\/history-routes|core\/format\/display-name|core\/inbox\/drain\/render|ui-static\/spark)\./,
     reason: 'a letter of an alphabet',
   },
-  { names: ['kept'], path: /^core\/sinks\/outbox\//, reason: 'a column of the table `watches`' },
+  { names: ['kept'], path: /^(?:core\/sinks\/outbox|test)\//, reason: 'a column of the table `watches`' },
   { names: ['standing'], path: /^app\/(?:hook|cli)\//, reason: 'a key that `hivebar hook status --json` prints' },
   { names: ['taken'], path: /^app\//, reason: 'a key of the answer of the action `notify-test`' },
   {

@@ -3,8 +3,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Output, parseHookOutput } from './hook-output.ts';
 import { type Cli, type CliOptions, runCli, startCli } from './process.ts';
-import { type Said, saidBy } from './said.ts';
 import type { TrayHome } from './tray-process.ts';
 
 export type HarnessName = 'claude' | 'codex';
@@ -32,7 +32,7 @@ export interface Agent {
   asItself(args: readonly string[]): Promise<readonly string[]>;
   start(args: readonly string[]): Cli;
   /** One moment of the session: the command in the settings, run by a shell, with the harness's JSON on stdin. */
-  at(event: string, given?: Readonly<Record<string, unknown>>): Promise<Said>;
+  at(event: string, given?: Readonly<Record<string, unknown>>): Promise<Output>;
 }
 
 export function agent(home: TrayHome, persona: string, harness: HarnessName): Agent {
@@ -58,14 +58,14 @@ export function agent(home: TrayHome, persona: string, harness: HarnessName): Ag
     async at(event, given = {}) {
       const command = commandFor(settings, event);
       const stdin = { session_id: session, hook_event_name: event, cwd: folder, ...given };
-      const said = await spoken(
+      const output = await spoken(
         command,
         JSON.stringify(stdin),
         { HOME: home.home, XDG_CACHE_HOME: home.env.XDG_CACHE_HOME, PATH: process.env.PATH },
         folder,
       );
-      shown.push(...said.ids);
-      return said;
+      shown.push(...output.ids);
+      return output;
     },
   };
 }
@@ -74,13 +74,13 @@ export function agent(home: TrayHome, persona: string, harness: HarnessName): Ag
 const PATIENCE = 5;
 const NO_TIME = /database is locked|no JSON object|nothing was marked/;
 
-async function spoken(command: string, stdin: string, env: NodeJS.ProcessEnv, cwd: string): Promise<Said> {
+async function spoken(command: string, stdin: string, env: NodeJS.ProcessEnv, cwd: string): Promise<Output> {
   for (let left = PATIENCE; ; left -= 1) {
     const { code, stdout, stderr } = await byShell(command, stdin, env, cwd);
     assert.equal(code, 0, stderr);
     if (left > 0 && NO_TIME.test(stderr)) continue;
     assert.equal(stderr, '', command);
-    return saidBy(stdout);
+    return parseHookOutput(stdout);
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Agent } from './agent.ts';
-import { contextOf, frameOf, type Said, type Shown } from './said.ts';
+import { contextOf, frameOf, type Output, type Shown } from './hook-output.ts';
 import type { Stage } from './two-agents.ts';
 import { until } from './until.ts';
 
@@ -26,23 +26,23 @@ export function came(who: Awaited, item: Shown): void {
 }
 
 export async function write(stage: Stage, from: Awaited, to: Awaited, item: Shown): Promise<void> {
-  const said = await from.agent.asItself([
+  const output = await from.agent.asItself([
     ...['inbox', 'push', '--to', to.agent.persona, '--type', item.type, '--priority', `${item.priority}`],
     item.content,
   ]);
-  assert.equal(said.length, 1);
-  assert.match(said[0] ?? '', new RegExp(`^pushed \\d+ to ${to.agent.persona}$`));
+  assert.equal(output.length, 1);
+  assert.match(output[0] ?? '', new RegExp(`^pushed \\d+ to ${to.agent.persona}$`));
   (stage.isOneStore ? to.here : to.away).push(item);
   to.all.push(item);
 }
 
 export async function writeAll(stage: Stage, from: Awaited, other: Awaited, item: Shown): Promise<void> {
-  const said = await from.agent.asItself([
+  const output = await from.agent.asItself([
     ...['inbox', 'push', '--broadcast', '--type', item.type, '--priority', `${item.priority}`],
     item.content,
   ]);
-  assert.equal(said.length, 1);
-  assert.match(said[0] ?? '', /^pushed \d+ to everyone$/);
+  assert.equal(output.length, 1);
+  assert.match(output[0] ?? '', /^pushed \d+ to everyone$/);
   const toAll = { ...item, toAll: true };
   (stage.isOneStore ? other.here : other.away).push(toAll);
   for (const one of [from, other]) one.all.push(toAll);
@@ -64,7 +64,7 @@ const byUrgency = (a: Shown, b: Shown): number => a.priority - b.priority;
 const written = (item: Shown): Shown => ({ ...item, content: item.content.replaceAll('<', '&lt;') });
 
 /** What waits for it up to this priority, in the order of a drain; from now on it waits no more. */
-export function taken(who: Awaited, upTo: number): readonly Shown[] {
+export function accepted(who: Awaited, upTo: number): readonly Shown[] {
   const items = who.here.filter(({ priority }) => priority <= upTo).toSorted(byUrgency);
   const rest = who.here.filter(({ priority }) => priority > upTo);
   who.here.splice(0, who.here.length, ...rest);
@@ -72,8 +72,12 @@ export function taken(who: Awaited, upTo: number): readonly Shown[] {
 }
 
 /** The moment shows what waits, all of it or after a tool what is urgent, and nothing else. */
-export async function told(who: Awaited, event: string, given: Readonly<Record<string, unknown>>): Promise<void> {
-  const items = taken(who, event === 'PostToolUse' ? 1 : 4);
+export async function describeEvent(
+  who: Awaited,
+  event: string,
+  given: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const items = accepted(who, event === 'PostToolUse' ? 1 : 4);
   assert.notEqual(items.length, 0);
   const left = who.here.length;
   const { answer } = await moment(who, event, given);
@@ -86,7 +90,7 @@ export async function silent(who: Awaited, event: string, given: Readonly<Record
 }
 
 /** With what only its harness says. */
-export function moment({ agent }: Awaited, event: string, given: Readonly<Record<string, unknown>>): Promise<Said> {
+export function moment({ agent }: Awaited, event: string, given: Readonly<Record<string, unknown>>): Promise<Output> {
   const more = agent.harness === 'codex' ? { turn_id: 'turn', model: 'm', permission_mode: 'default' } : {};
   return agent.at(event, { ...more, ...given });
 }

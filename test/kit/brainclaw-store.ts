@@ -121,7 +121,7 @@ export function viewed(journal: JournalReader): JournalView {
 }
 
 /** All that a reader says of a project, as plain values to compare. */
-export function told(view: JournalView): Readonly<Record<string, unknown>> {
+export function describeView(view: JournalView): Readonly<Record<string, unknown>> {
   const { replay } = view;
   const { projection } = replay;
   return {

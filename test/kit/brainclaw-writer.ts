@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * `["line", TEXT]` and `["file", NAME, TEXT]`, the last word on each file being what it holds now.
  */
 const [store = '', segment = '', name = '', first = '', count = '', pause = '', agent = ''] = process.argv.slice(2);
-const say = (...said: readonly string[]): void => console.log(JSON.stringify(said));
+const say = (...fields: readonly string[]): void => console.log(JSON.stringify(fields));
 const inbox = join(store, 'coordination', 'inbox', agent);
 
 function messageText(n: number, status: string): string {

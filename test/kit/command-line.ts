@@ -1,7 +1,7 @@
 import { COMMANDS } from '../../app/cli/commands.ts';
 import { dispatch } from '../../app/cli/dispatch.ts';
 
-export interface Said {
+export interface Output {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -12,7 +12,7 @@ export async function commandLine(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   stdin = '',
-): Promise<Said> {
+): Promise<Output> {
   let out = '';
   let err = '';
   const io = {

@@ -70,10 +70,10 @@ export function notingHandlers(over: Partial<Handlers> = {}): {
   const calls: string[] = [];
   const handlers: Handlers = {
     status: () => STATUS,
-    async notify(boundary, isRead) {
-      calls.push(`notify ${JSON.stringify(boundary)}`);
+    async notify(turnBoundary, isRead) {
+      calls.push(`notify ${JSON.stringify(turnBoundary)}`);
       void isRead.then((read) => calls.push(`read ${read}`));
-      return { emitted: boundary !== null, why: boundary === null ? 'queued' : 'rung' };
+      return { emitted: turnBoundary !== null, why: turnBoundary === null ? 'queued' : 'rung' };
     },
     async resume() {
       calls.push('resume');
@@ -128,7 +128,7 @@ export function wireTo(socket: string, how: 'reads' | 'deaf' = 'reads'): Wire {
   });
   const lines = (): string[] => text.split('\n').slice(0, -1);
   return {
-    say: (said) => void peer.write(said),
+    say: (fields) => void peer.write(fields),
     text: () => text,
     isOver: () => isOver,
     async lines(count) {

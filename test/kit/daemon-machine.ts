@@ -13,7 +13,7 @@ const T0 = Date.UTC(2026, 5, 20, 10);
 const NO_JITTER = 0.5;
 
 /** A machine of a persona daemon by itself, told one thing after the other; what it wanted is kept. */
-export class Told {
+export class DrivenDaemon {
   state: MachineState;
   effects: readonly DaemonEffect[] = [];
   mono = 0;
@@ -107,10 +107,10 @@ export class Told {
   }
 
   /** @returns how it was answered; null: not yet */
-  boundary(kind: TurnBoundaryKind, turn: string | null): RingAnswer | null {
+  turnBoundary(kind: TurnBoundaryKind, turn: string | null): RingAnswer | null {
     this.asks += 1;
-    const boundary = { kind, session: 's', turn };
-    return this.answered(this.asks, this.tell({ is: 'notify', ask: this.asks, turnBoundary: boundary }));
+    const turnBoundary = { kind, session: 's', turn };
+    return this.answered(this.asks, this.tell({ is: 'notify', ask: this.asks, turnBoundary }));
   }
 
   operator(): RingAnswer | null {

@@ -58,9 +58,9 @@ export interface DaemonProcess extends AsyncDisposable {
   /** Until it is reconciled. */
   connected(): Promise<DaemonStatus>;
   /** A boundary as the hook reports it; each call is a turn of its own unless `turn` says which. */
-  boundary(kind?: TurnBoundaryKind, turn?: string): Promise<RingAnswer>;
+  turnBoundary(kind?: TurnBoundaryKind, turn?: string): Promise<RingAnswer>;
   /** `notify_surface` as it is said; null: without a boundary. */
-  notify(boundary: TurnBoundary | null): Promise<RingAnswer>;
+  notify(turnBoundary: TurnBoundary | null): Promise<RingAnswer>;
   /** SIGTERM, and what came of it. */
   stop(): Promise<Ended & { readonly ms: number }>;
   /** SIGKILL, and gone. */
@@ -156,12 +156,12 @@ export async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonP
   }
 
   const status = async (): Promise<DaemonStatus> => {
-    const said = await ask();
-    if (said === null) throw new Error(`the daemon does not answer\n${cli.stderr}`);
-    return said;
+    const output = await ask();
+    if (output === null) throw new Error(`the daemon does not answer\n${cli.stderr}`);
+    return output;
   };
-  const notify = async (boundary: TurnBoundary | null): Promise<RingAnswer> => {
-    const asked = await asking(places, { verb: 'notify_surface', boundary });
+  const notify = async (turnBoundary: TurnBoundary | null): Promise<RingAnswer> => {
+    const asked = await asking(places, { verb: 'notify_surface', boundary: turnBoundary });
     if (asked.is !== 'answered') throw new Error(`not answered: ${JSON.stringify(asked)}\n${cli.stderr}`);
     return asked.answer;
   };
@@ -182,7 +182,7 @@ export async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonP
     status,
     until,
     connected: () => until('it is reconciled', ({ fsm, pending }) => fsm === 'CONNECTED' && pending.fresh),
-    boundary: (kind = 'Stop', turn = `turn ${++turns}`) => notify({ kind, session: 'a session', turn }),
+    turnBoundary: (kind = 'Stop', turn = `turn ${++turns}`) => notify({ kind, session: 'a session', turn }),
     notify,
     async stop() {
       const start = performance.now();

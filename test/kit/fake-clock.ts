@@ -51,12 +51,12 @@ export function fakeClock(start = 1_750_000_000_000): FakeClock {
     after: add,
     async advance(ms) {
       const until = passed + ms;
-      await settled();
+      await waitUntilQuiet();
       for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
         timers.delete(timer);
         passed = Math.max(passed, timer.due);
         timer.run();
-        await settled();
+        await waitUntilQuiet();
       }
       passed = until;
     },
@@ -73,6 +73,6 @@ export function fakeClock(start = 1_750_000_000_000): FakeClock {
 }
 
 /** Lets promises that are ready run, also those that wait for a turn of the event loop. */
-function settled(): Promise<void> {
+function waitUntilQuiet(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

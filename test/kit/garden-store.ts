@@ -107,7 +107,7 @@ export interface Garden extends Scratch {
   /** The names in a citizen's box, sorted; null when it has none. */
   box(gardenId: string): readonly string[] | null;
   /** What the reference said, with this store in the place of its own, and without the name of its error. */
-  said(text: string | undefined): string;
+  toPlainMessage(text: string | undefined): string;
   /** Every file and directory below the store with mode and bytes. */
   tree(): Readonly<Record<string, string>>;
 }
@@ -131,7 +131,7 @@ export function garden(of: 'store' | 'store-v3' | 'empty' = 'empty'): Garden {
       const directory = join(places.mailbox, gardenId);
       return existsSync(directory) ? readdirSync(directory).sort() : null;
     },
-    said: (text = '') => text.replace(/^\w*Error: /, '').replaceAll('<store>', store),
+    toPlainMessage: (text = '') => text.replace(/^\w*Error: /, '').replaceAll('<store>', store),
     tree: () =>
       Object.fromEntries(
         (readdirSync(store, { recursive: true }) as string[]).sort().map((name) => {

@@ -10,7 +10,7 @@ import { doorbell, handAt } from './garden-store.ts';
 const [store = '', pause = '', sends = '', rings = '', reads = '', ...citizens] = process.argv.slice(2);
 const places = computeGardenPlaces({ store, env: {}, home: store, cwd: store });
 const signal = new AbortController().signal;
-const say = (...said: readonly string[]): void => console.log(JSON.stringify(said));
+const say = (...fields: readonly string[]): void => console.log(JSON.stringify(fields));
 const all = Number(sends);
 
 /** Every so often one more of them, spread over all sends. */

@@ -36,7 +36,7 @@ export interface Hooked {
 export interface HookShell extends Disposable {
   readonly state: Scratch;
   readonly script: string;
-  stamp(persona: string, looked?: Partial<StampFacts>): ReturnType<typeof stampPending>;
+  stamp(persona: string, heardFacts?: Partial<StampFacts>): ReturnType<typeof stampPending>;
   run(args: readonly string[], options?: RunOptions): Hooked;
   activity(stem: string): string;
 }
@@ -68,12 +68,12 @@ export function hookShell(facts: Partial<ScriptFacts> = {}): HookShell {
   return {
     state,
     script,
-    stamp: (persona, looked = {}) =>
+    stamp: (persona, heardFacts = {}) =>
       stampPending({ run, clock: realClock, random: realRandom }, db, persona, () => ({
         quiet: ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop', 'PreCompact'],
         gates: state.at('gates', toStem(persona)),
         folders: [],
-        ...looked,
+        ...heardFacts,
       })),
     run(args, { shell = [], env = {}, input = '', cwd = state.at('cwd') } = {}) {
       const [file = script, ...rest] = [...shell, script, ...args];

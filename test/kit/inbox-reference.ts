@@ -9,7 +9,7 @@ interface Marks {
   until: number;
 }
 
-interface Row extends NewItem {
+interface ReferenceRow extends NewItem {
   readonly id: number;
   /** Null: a key of its own, which nobody else can have. */
   readonly dedupKey: string | null;
@@ -26,7 +26,7 @@ const DAY = 86_400_000;
 /** The inbox by the plainest means: a list, and loops over it. Times are given; ids of new items are, too. */
 export class InboxReference {
   readonly personas = new Map<string, { last: number }>();
-  #rows: Row[] = [];
+  #rows: ReferenceRow[] = [];
   #leases = 0;
 
   /** What a push is to answer but for the ids of new items, which `idOf` says. */
@@ -46,7 +46,7 @@ export class InboxReference {
         });
       if (known !== undefined) return { id: known.id, isNew: false };
       const id = idOf(index);
-      const row: Row = { ...item, id, marks: new Map(), isFree: false };
+      const row: ReferenceRow = { ...item, id, marks: new Map(), isFree: false };
       const { to } = item;
       if (to.is === 'persona') {
         const persona = this.#appear(to.name, now);
@@ -92,14 +92,18 @@ export class InboxReference {
     const all = this.#seenBy(persona, now)
       .filter(([row, marks]) => isPending(row, marks, now) && isFor(row.session, session))
       .sort(([a], [b]) => a.priority - b.priority || a.created - b.created || a.id - b.id);
-    const taken = all.filter(([row], at) => row.priority === 0 || (row.priority <= upTo && at < most));
+    const accepted = all.filter(([row], at) => row.priority === 0 || (row.priority <= upTo && at < most));
     this.#leases += 1;
     const name = `lease ${this.#leases}`;
-    for (const [, marks] of taken) Object.assign(marks, { lease: name, until: now + forMs });
-    return { name, items: taken.map(([row, marks]) => plain(row, marks, persona)), left: all.length - taken.length };
+    for (const [, marks] of accepted) Object.assign(marks, { lease: name, until: now + forMs });
+    return {
+      name,
+      items: accepted.map(([row, marks]) => plain(row, marks, persona)),
+      left: all.length - accepted.length,
+    };
   }
 
-  settle(persona: string, name: string, ids: readonly number[], shown: readonly number[], now: number): void {
+  acknowledge(persona: string, name: string, ids: readonly number[], shown: readonly number[], now: number): void {
     for (const row of this.#rows) {
       const marks = row.marks.get(persona);
       if (marks === undefined || !ids.includes(row.id)) continue;
@@ -153,7 +157,7 @@ export class InboxReference {
   }
 
   /** It keeps no other item with its key away: it expired, and nobody was shown it (a broadcast: it expired). */
-  #isOver(row: Row, now: number): boolean {
+  #isOver(row: ReferenceRow, now: number): boolean {
     if (!isExpired(row, now)) return false;
     const { to } = row;
     if (to.is === 'everyone') return true;
@@ -175,7 +179,7 @@ export class InboxReference {
   }
 
   /** In order of id. Who is not known yet has every broadcast that has not expired. */
-  #seenBy(persona: string, now: number): readonly (readonly [Row, Marks])[] {
+  #seenBy(persona: string, now: number): readonly (readonly [ReferenceRow, Marks])[] {
     const isKnown = this.personas.has(persona);
     return this.#rows.flatMap((row) => {
       const marks = row.marks.get(persona);
@@ -189,11 +193,11 @@ function fresh(read: number | null): Marks {
   return { read, delivered: null, lease: null, until: 0 };
 }
 
-function isExpired(row: Row, now: number): boolean {
+function isExpired(row: ReferenceRow, now: number): boolean {
   return row.expires !== null && row.expires <= now;
 }
 
-function isPending(row: Row, marks: Marks, now: number): boolean {
+function isPending(row: ReferenceRow, marks: Marks, now: number): boolean {
   return marks.read === null && marks.until <= now && !isExpired(row, now);
 }
 
@@ -201,7 +205,7 @@ function isFor(session: string | null, asking: string | null): boolean {
   return session === null || session === asking;
 }
 
-function plain(row: Row, { read, delivered }: Marks, persona: string): PlainItem {
+function plain(row: ReferenceRow, { read, delivered }: Marks, persona: string): PlainItem {
   const { id, type, source, content, priority, session, created, expires } = row;
   const isBroadcast = row.to.is === 'everyone';
   const origin = null;

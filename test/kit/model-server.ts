@@ -70,11 +70,11 @@ interface Body {
 const BY_MODEL: ReadonlySet<string | undefined> = new Set(['function_call', 'custom_tool_call', 'reasoning']);
 
 function askIn(body: Body, parts: readonly Part[]): Ask {
-  const said = parts.findLastIndex((part) => part.role === 'assistant' || BY_MODEL.has(part.type));
+  const printed = parts.findLastIndex((part) => part.role === 'assistant' || BY_MODEL.has(part.type));
   const first = parts.find((part) => part.role === 'user');
   return {
     fresh: parts
-      .slice(said + 1)
+      .slice(printed + 1)
       .map(textIn)
       .join('\n'),
     first: first === undefined ? '' : textIn(first),

@@ -8,7 +8,7 @@ import type { TrayHome } from './tray-process.ts';
 
 /** The nudger of the tray process over its real state, looked with by hand: so a test knows that it looked. */
 export interface NudgerOf extends Disposable {
-  look(persona: string): Promise<NudgeResult>;
+  check(persona: string): Promise<NudgeResult>;
   /** What the one Claude Code of this home says of itself. */
   stateOfAgent(): string;
 }
@@ -28,7 +28,7 @@ export function nudgerOf(home: TrayHome, env: Readonly<Record<string, string | u
     ways: { tmux: true, codexQueue: true },
   });
   return {
-    look: (persona) => nudger.nudgeIfDue(persona),
+    check: (persona) => nudger.nudgeIfDue(persona),
     stateOfAgent() {
       const folder = join(home.home, '.claude', 'sessions');
       const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.json'));

@@ -27,7 +27,7 @@ export function leaveState(
 }
 
 /** Names, modes, times and contents of all files of a folder: whether anything in it was touched. */
-export function pictureOf(folder: string): string {
+export function describeSnapshot(folder: string): string {
   return JSON.stringify(
     readdirSync(folder)
       .toSorted()

@@ -38,19 +38,19 @@ export interface FakeStore {
 }
 
 export function fakeStore(refuses: (item: NewItem) => boolean = () => false): FakeStore {
-  const kept = new Map<string, NewItem>();
+  const saved = new Map<string, NewItem>();
   return {
     get items() {
-      return [...kept.values()];
+      return [...saved.values()];
     },
     get contents() {
-      return [...kept.values()].map(({ content }) => content);
+      return [...saved.values()].map(({ content }) => content);
     },
     insert(items) {
       if (items.some(refuses)) throw new Fault('usage', 'refused by the store', { is: 'machine', key: 'usage' });
       for (const item of items) {
         assert.ok(item.dedupKey);
-        if (!kept.has(item.dedupKey)) kept.set(item.dedupKey, item);
+        if (!saved.has(item.dedupKey)) saved.set(item.dedupKey, item);
       }
     },
   };

@@ -34,7 +34,7 @@ export interface RelayMachine extends AsyncDisposable {
   readonly items: Items;
   readonly db: Database;
   /** What the board was told: a fault's code, or `ok`. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   readonly faults: readonly Fault[];
   /** Message ids it published, every attempt. */
   readonly sent: readonly string[];
@@ -56,7 +56,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
   const db = openDatabase(join(dir, 'hivebar.sqlite'));
   const items = openItems({ db, clock: realClock });
   const elsewhere = openRemotePersonas(db);
-  const told: string[] = [];
+  const reported: string[] = [];
   const faults: Fault[] = [];
   const sent: string[] = [];
   let attempts = 0;
@@ -72,7 +72,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
   return {
     items,
     db,
-    told,
+    reported,
     faults,
     sent,
     attempts: () => attempts,
@@ -99,7 +99,7 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
         retentionMs: 30 * 86_400_000,
         stored: () => relay?.pushed(),
         tell(fault) {
-          told.push(fault?.code ?? 'ok');
+          reported.push(fault?.code ?? 'ok');
           if (fault !== null) faults.push(toFault(fault, RELAY));
         },
       });
@@ -113,14 +113,14 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
     texts: (persona) => all(persona).map(({ content }) => content),
     has: (persona, count, withinMs = 60_000) =>
       until(
-        () => `${count} items of ${persona}, not ${all(persona).length}; told: ${told}; ${warnings.join('\n')}`,
+        () => `${count} items of ${persona}, not ${all(persona).length}; told: ${reported}; ${warnings.join('\n')}`,
         () => all(persona).length >= count,
         withinMs,
       ),
     says: (word, times = 1) =>
       until(
-        () => `${word} was told ${times} times: ${told}; ${warnings.join('\n')}`,
-        () => told.filter((each) => each === word).length >= times,
+        () => `${word} was told ${times} times: ${reported}; ${warnings.join('\n')}`,
+        () => reported.filter((each) => each === word).length >= times,
         60_000,
       ),
     async [Symbol.asyncDispose]() {

@@ -79,7 +79,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     news: () => {},
     take: (_: string, __: readonly string[]): Ack | Promise<Ack> => ({ is: 'all' }),
     open: (address: string): Promise<Watcher | null> => Promise.resolve(watcherOf(address, { is: 'born' })),
-    looked: () => {},
+    polled: () => {},
     settling: () => false,
     /** Called while a request is under way. */
     during: (_: string) => {},
@@ -168,9 +168,9 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
       open: async () => EMPTY_TAIL,
       async take(events) {
         const names = events.map((event) => (event.event === 'new' ? `new ${event.id}` : event.event));
-        const taken = await world.take(address, names);
-        for (const name of names) log.push(`${address} ${taken.is === 'all' ? '' : '!'}${name}`);
-        return taken;
+        const ack = await world.take(address, names);
+        for (const name of names) log.push(`${address} ${ack.is === 'all' ? '' : '!'}${name}`);
+        return ack;
       },
       [Symbol.asyncDispose]: async () => void log.push(`close ${address}`),
     };
@@ -200,7 +200,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
           onRescanFailed: (why) => void world.rescanFailures.push(why),
         }
       : null,
-    onPolled: () => world.looked(),
+    onPolled: () => world.polled(),
     ...setting.options,
   });
   const stop = new AbortController();
@@ -220,5 +220,5 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
   return { clock, world, rounds, stop, since, ended, start, facts, watcherOf };
 }
 
-export const looks = (seen: readonly string[]) => seen.filter((words) => words.startsWith('look'));
+export const filterPolls = (seen: readonly string[]) => seen.filter((words) => words.startsWith('look'));
 export const counted = (seen: readonly string[], words: string) => seen.filter((each) => each.startsWith(words)).length;

@@ -51,14 +51,14 @@ if (role === 'push') {
   const dirs = { state, run, config: join(state, 'config') };
   const needs = { db, dirs, disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
   const stamp = createPendingStamper({ ...needs, isElsewhere: createElsewhereCheck(needs.disk, dirs.state) });
-  const said: Record<string, number> = {};
+  const output: Record<string, number> = {};
   const personas = persona.split(',');
   writeFileSync(join(state, `ready-${process.pid}`), '');
   while (!existsSync(over)) {
     for (const one of personas) {
       const became = stamp(one);
-      said[became] = (said[became] ?? 0) + 1;
+      output[became] = (output[became] ?? 0) + 1;
     }
   }
-  process.stdout.write(JSON.stringify(said));
+  process.stdout.write(JSON.stringify(output));
 }

@@ -16,7 +16,7 @@ const RULE = '─'.repeat(columns);
 let state = { n: 0, view: 'composer', text: '', at: 0, status: 'idle' };
 
 const control = connect(socketPath);
-const tell = (said) => control.write(`${JSON.stringify(said)}\n`);
+const tell = (fields) => control.write(`${JSON.stringify(fields)}\n`);
 let rest = '';
 control.setEncoding('utf8').on('data', (chunk) => {
   const lines = (rest + chunk).split('\n');
@@ -30,11 +30,11 @@ control.setEncoding('utf8').on('data', (chunk) => {
 control.on('close', () => process.exit(0));
 
 function saySession() {
-  const said = { pid: process.pid, sessionId: session, kind: 'interactive', status: state.status };
-  if (state.status === 'waiting') said.waitingFor = 'permission prompt';
+  const fields = { pid: process.pid, sessionId: session, kind: 'interactive', status: state.status };
+  if (state.status === 'waiting') fields.waitingFor = 'permission prompt';
   mkdirSync(join(home, 'sessions'), { recursive: true });
   const path = join(home, 'sessions', `${process.pid}.json`);
-  writeFileSync(`${path}.tmp`, JSON.stringify(said));
+  writeFileSync(`${path}.tmp`, JSON.stringify(fields));
   renameSync(`${path}.tmp`, path);
 }
 

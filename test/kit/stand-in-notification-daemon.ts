@@ -47,11 +47,11 @@ export async function startStandInDaemon(
       properties: {},
     },
   ]);
-  const busDriver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
+  const busPeer = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
   const name = ['org.freedesktop.Notifications', QUEUE];
   // The previous owner may not have left yet: the bus sees the end of a connection a moment later.
   for (let isOurs = false; !isOurs; ) {
-    const [answer] = await bus.call({ ...busDriver, member: 'RequestName', signature: 'su', body: name });
+    const [answer] = await bus.call({ ...busPeer, member: 'RequestName', signature: 'su', body: name });
     isOurs = answer === PRIMARY_OWNER || answer === ALREADY_OWNER;
   }
   return {

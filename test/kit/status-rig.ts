@@ -41,7 +41,7 @@ export interface StatusRig extends AsyncDisposable {
   /** The same with `count` messages of about 4 KB in one commit. */
   bulk(persona: string, first: number, count: number): Promise<void>;
   join(persona: string, label?: string, source?: string): void;
-  look(persona: string, unread: number, urgent?: number): void;
+  poll(persona: string, unread: number, urgent?: number): void;
   down(persona: string, key?: string): void;
 }
 
@@ -170,7 +170,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
         lastEventId: null,
         staleAfterMs: 90_000,
       }),
-    look: (persona, unread, urgent = 0) => {
+    poll: (persona, unread, urgent = 0) => {
       const at = Date.now();
       const counts = { unread: exactly(unread), urgent: exactly(urgent) };
       put({

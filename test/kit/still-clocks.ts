@@ -11,6 +11,6 @@ const READING: ClockReading = {
 export const stillClocks: Clocks = { read: () => READING };
 
 /** The line, with its newline, that a sink with `stillClocks` writes for this event. */
-export function takenLine(event: Event): string {
+export function formatTakeLine(event: Event): string {
   return `${createStamper(READING)(event)}\n`;
 }

@@ -22,13 +22,13 @@ export function straced(log: string, argv: readonly string[]): TracedProgram {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const gone = once(child, 'exit');
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   const end = async (): Promise<void> => {
     child.stdin.end();
     await gone;
   };
-  return { end, stdout: () => said, [Symbol.asyncDispose]: end };
+  return { end, stdout: () => output, [Symbol.asyncDispose]: end };
 }

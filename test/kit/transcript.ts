@@ -71,28 +71,29 @@ function play(script: string, setting: Setting): void {
     rules,
   );
   const saved = (): string => {
-    const { cursor, state: told, consecutive_failures, known } = toSavedState(state);
-    return `${known === undefined ? cursor : knownWords(known)} ${told} ${consecutive_failures}`;
+    const { cursor, state: reported, consecutive_failures, known } = toSavedState(state);
+    return `${known === undefined ? cursor : knownWords(known)} ${reported} ${consecutive_failures}`;
   };
   const act = (input: Input, takes: number): string => {
     const out = step(state, input, rules);
     const count = Math.min(takes, out.batch.length);
     state = out.batch.length === 0 ? out.state : answer(out, count, at, rules).state;
-    const told = out.batch.slice(0, count);
-    for (const event of told) if (event.event === 'new') sinkHolds.add(event.event_id);
-    return [...told.map(worded), ...out.batch.slice(count).map((event) => `!${worded(event)}`)].join(' ');
+    const reported = out.batch.slice(0, count);
+    for (const event of reported) if (event.event === 'new') sinkHolds.add(event.event_id);
+    return [...reported.map(worded), ...out.batch.slice(count).map((event) => `!${worded(event)}`)].join(' ');
   };
   const run = (command: string): string => {
     const [verb = '', ...words] = command.replace(/ takes \d+$/, '').split(' ');
     const takes = Number(/ takes (\d+)$/.exec(command)?.[1] ?? Number.POSITIVE_INFINITY);
-    if (verb === 'poll') return act({ at, is: 'polled', pollResult: lookOf(words, at) }, takes);
-    if (verb === 'set') return act({ at, is: 'polled', pollResult: setLookOf(words, at) }, takes);
+    if (verb === 'poll') return act({ at, is: 'polled', pollResult: toPollResult(words, at) }, takes);
+    if (verb === 'set') return act({ at, is: 'polled', pollResult: toSetPollResult(words, at) }, takes);
     if (verb === 'fail') return act({ at, is: 'failed', fault: REFUSED, settling: false }, takes);
     if (verb === 'beat') return act({ at, is: 'beat' }, takes);
     if (verb === 'restart') {
       const seed = words[0] === 'seed' ? ({ is: 'seed', id: Number(words[1]) } as const) : null;
-      const kept = words[0] === 'unsaved' ? null : (JSON.parse(JSON.stringify(toSavedState(state))) as SavedState);
-      state = createInitialState(at, seed ?? { is: 'resume' }, kept, { eventIds: sinkHolds }, rules);
+      const storedState =
+        words[0] === 'unsaved' ? null : (JSON.parse(JSON.stringify(toSavedState(state))) as SavedState);
+      state = createInitialState(at, seed ?? { is: 'resume' }, storedState, { eventIds: sinkHolds }, rules);
       return '';
     }
     assert.match(verb, /^[+-]\d+s$/);
@@ -103,17 +104,16 @@ function play(script: string, setting: Setting): void {
   const expected = lines.filter((line) => line !== '' && !line.startsWith('#'));
   const actual = expected.map((line) => {
     const command = line.split(/ ?(?:->|\|)/)[0] ?? '';
-    const told = run(command);
-    return [command, ...(told === '' ? [] : ['->', told]), '|', saved()].join(' ');
+    const reported = run(command);
+    return [command, ...(reported === '' ? [] : ['->', reported]), '|', saved()].join(' ');
   });
   assert.equal(actual.join('\n'), expected.join('\n'));
 }
 
 /** The sink took the first `count` of what was offered. */
 export function answer(out: Output, count: number, at: number, rules: WatcherRules): Output {
-  const taken =
-    count === out.batch.length ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FULL } as const);
-  return step(out.state, { at, is: 'taken', ack: taken }, rules);
+  const ack = count === out.batch.length ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FULL } as const);
+  return step(out.state, { at, is: 'taken', ack }, rules);
 }
 
 export const REFUSED = new Fault('refused', 'refused', { is: 'source', key: 'kijito' });
@@ -123,7 +123,7 @@ const FULL = new Fault('no-space', 'full', { is: 'machine', key: 'disk' });
  * `1 2/bo 4-6` as rows; `hole` when rows below them, and between them where ids are missing, could not be had;
  * `hidden=3` when the hive says that so many unread ones are not shown; `read` when all of them are read.
  */
-export function lookOf(words: readonly string[], at: number): PollResult & { readonly evidence: LogEvidence } {
+export function toPollResult(words: readonly string[], at: number): PollResult & { readonly evidence: LogEvidence } {
   const rows = words
     .filter((word) => /^\d/.test(word))
     .flatMap((word): Message[] => {
@@ -141,13 +141,13 @@ export function lookOf(words: readonly string[], at: number): PollResult & { rea
   const unread = exactly(words.includes('read') ? 0 : rows.length);
   const floor = rows[0]?.id ?? null;
   const spans = mergeSpans(rows.map(({ id }) => ({ from: id, to: id })));
-  const hole = { why: 'a page failed', spans, omitted: null, floor, walked: 0 };
+  const gap = { why: 'a page failed', spans, omitted: null, floor, walked: 0 };
   const hidden = words.find((word) => word.startsWith('hidden='))?.slice('hidden='.length);
   const evidence: LogEvidence = {
     is: 'log',
     messages: rows,
     max,
-    ...(words.includes('hole') ? { gap: hole } : {}),
+    ...(words.includes('hole') ? { gap } : {}),
     ...(hidden === undefined ? {} : { hidden: { unread: Number(hidden), floor } }),
   };
   return { at, unread, urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, evidence };
@@ -159,7 +159,7 @@ const WORK = ['handoff', 'assigned', 'action'] as const;
  * `a b/bo c.read d.delivered` as things of a garden box, with the mark `fresh` where none is named; what is first seen `read` is
  * quiet, and what is called after an event of work appears with it. `epoch=2`: another set. `none-unread`: nothing counts as unread.
  */
-export function setLookOf(words: readonly string[], at: number): PollResult & { readonly evidence: SetEvidence } {
+export function toSetPollResult(words: readonly string[], at: number): PollResult & { readonly evidence: SetEvidence } {
   const items = words
     .filter((word) => !/=|^none-unread$/.test(word))
     .map((word): SetItem => {

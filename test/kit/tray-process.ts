@@ -209,7 +209,7 @@ export const REDIRECTED = `case "$1" in file://*) set -- "$(sed -n 's/.*content=
 /** A program that writes its arguments down, one a line, and ends well; `PATH` finds it first. */
 export interface StandIn {
   readonly env: Readonly<Record<string, string>>;
-  readonly said: readonly string[];
+  readonly calls: readonly string[];
 }
 
 export function standIn(home: TrayHome, name: string, path: string = process.env.PATH ?? ''): StandIn {
@@ -220,7 +220,7 @@ export function standIn(home: TrayHome, name: string, path: string = process.env
   writeFileSync(join(folder, name), `#!/bin/sh\n${REDIRECTED}printf '%s\\n' "$@" >>'${record}'\n`, { mode: 0o700 });
   return {
     env: { PATH: `${folder}${delimiter}${path}` },
-    get said() {
+    get calls() {
       return readFileSync(record, 'utf8').split('\n').slice(0, -1);
     },
   };

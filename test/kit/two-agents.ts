@@ -48,7 +48,7 @@ export async function oneMachine(): Promise<Stage> {
     bo: agent(home, 'bo', 'codex'),
     isOneStore: true,
     breaks: [{ what: 'the tray process', kill: tray.kill, restart: tray.restart }],
-    ...kept(made),
+    ...openStored(made),
   };
 }
 
@@ -84,12 +84,12 @@ export async function twoMachines(): Promise<Stage> {
       { what: 'nats-server', kill: () => rig.server.kill(), restart: andUp(() => rig.restart()) },
       { what: 'the tray process of bo', kill: second.kill, restart: andUp(second.restart) },
     ],
-    ...kept(made),
+    ...openStored(made),
   };
 }
 
 /** What was made lives on, until the stage is left. */
-function kept(made: AsyncDisposableStack): AsyncDisposable {
+function openStored(made: AsyncDisposableStack): AsyncDisposable {
   const held = made.move();
   return { [Symbol.asyncDispose]: () => held.disposeAsync() };
 }

@@ -130,9 +130,9 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
       using bo = await daemon(up.bo);
       const before = await peek(up.ada);
       await up.arrive(up.ada, 1);
-      const told = await ada.next('pending_changed');
-      assert.deepEqual(Object.keys(told).toSorted(), ['rev', 'type']);
-      assert.ok(Number(told.rev) > before.rev);
+      const reported = await ada.next('pending_changed');
+      assert.deepEqual(Object.keys(reported).toSorted(), ['rev', 'type']);
+      assert.ok(Number(reported.rev) > before.rev);
       assert.equal((await peek(up.ada)).rev, ada.of('pending_changed').at(-1)?.rev);
       assert.deepEqual([bo.of('pending_changed'), bo.of('drained')], [[], []]);
       await gone(ada);
@@ -153,10 +153,10 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
       await until('all three', () => ada.of('pending_changed').length > 0);
       const first = await drain(up.ada.act, 2);
       assert.deepEqual([idsIn(first).length, first.body.remaining], [2, 1]);
-      const told = await ada.next('drained');
-      assert.deepEqual(Object.keys(told).toSorted(), ['remaining', 'rev', 'type']);
-      assert.equal(told.remaining, 1);
-      assert.ok(Number(told.rev) >= Number(first.body.rev));
+      const reported = await ada.next('drained');
+      assert.deepEqual(Object.keys(reported).toSorted(), ['remaining', 'rev', 'type']);
+      assert.equal(reported.remaining, 1);
+      assert.ok(Number(reported.rev) >= Number(first.body.rev));
       const rest = await drain(up.ada.act, 20);
       assert.deepEqual([idsIn(rest).length, rest.body.remaining], [1, 0]);
       assert.equal((await ada.next('drained')).remaining, 0);
@@ -231,9 +231,9 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
         row = (body.registrations as Readonly<Record<string, unknown>>[])[0];
         heard = row?.heartbeat as null;
       }
-      const { at, ...said } = (row?.heartbeat ?? {}) as Readonly<Record<string, unknown>>;
+      const { at, ...fields } = (row?.heartbeat ?? {}) as Readonly<Record<string, unknown>>;
       assert.ok(Number.isFinite(Date.parse(String(at))));
-      assert.deepEqual(said, { seq: 3, fsm: 'CONNECTED', taxonomy: 'sleeping', pending_depth: 2, drain_age_s: 5 });
+      assert.deepEqual(fields, { seq: 3, fsm: 'CONNECTED', taxonomy: 'sleeping', pending_depth: 2, drain_age_s: 5 });
       assert.equal(ada.socket.readyState, ada.socket.OPEN);
       await gone(ada);
     });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export interface UserSystemd {
   readonly env: Readonly<Record<string, string>>;
   /** Every call so far, `PROGRAM ARGUMENTS`. */
-  readonly said: readonly string[];
+  readonly requests: readonly string[];
   /** The text of a unit of the user. Null: it is not there. */
   unit(name: string): string | null;
   unitPath(name: string): string;
@@ -33,7 +33,7 @@ export function userSystemd(home: string, fails: string = 'never', journal: stri
   const unitPath = (name: string): string => join(home, '.config/systemd/user', `${name}.service`);
   return {
     env: { PATH: `${bin}:/bin:/usr/bin` },
-    get said() {
+    get requests() {
       return readFileSync(calls, 'utf8').split('\n').slice(0, -1);
     },
     unit: (name) => (existsSync(unitPath(name)) ? readFileSync(unitPath(name), 'utf8') : null),

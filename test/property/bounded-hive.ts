@@ -38,7 +38,7 @@ export const TROUBLES: readonly Trouble[] = [
   'shuffled',
 ];
 
-interface Row {
+interface BoundedRow {
   readonly id: number;
   readonly from: string;
   readonly content: string;
@@ -84,7 +84,13 @@ export class BoundedHive {
     const shown = all.slice(-this.window);
     const withheld = all.length - shown.length;
     const oldest = shown[0] ?? null;
-    const rows: Row[] = shown.map((id) => ({ id, from: 'river', content: `mail ${id}`, created: 'c', read: false }));
+    const rows: BoundedRow[] = shown.map((id) => ({
+      id,
+      from: 'river',
+      content: `mail ${id}`,
+      created: 'c',
+      read: false,
+    }));
     const honest = {
       result: rows,
       truncated: withheld > 0 && !this.bySize,

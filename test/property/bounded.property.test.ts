@@ -49,7 +49,7 @@ class World {
   readonly hive = new BoundedHive();
   readonly clock = fakeClock();
   /** Every event the sink took, over all processes. */
-  readonly told: Event[] = [];
+  readonly deliveredEvents: Event[] = [];
   disk: SavedState | null = null;
   /** Messages that need not be told: there before the first look, or counted as skipped. */
   readonly excused = new Set<number>();
@@ -96,7 +96,7 @@ class World {
       take: async (events): Promise<Ack> => {
         if (this.dead) return { is: 'stopped', count: 0, fault: FULL };
         const count = Math.min(this.takes, events.length);
-        this.told.push(...events.slice(0, count));
+        this.deliveredEvents.push(...events.slice(0, count));
         for (const event of events.slice(0, count)) this.hear(event);
         if (this.dies === 'after take') this.dead = true;
         return count === events.length ? { is: 'all' } : { is: 'stopped', count, fault: FULL };
@@ -108,9 +108,9 @@ class World {
       source: this.connect(),
       sink,
       saver: {
-        save: (kept) => {
+        save: (storedState) => {
           if (this.dies === 'before save') this.dead = true;
-          if (!this.dead) this.disk = kept;
+          if (!this.dead) this.disk = storedState;
         },
       },
       rules: RULES,
@@ -131,10 +131,10 @@ class World {
   }
 
   get delivered(): readonly number[] {
-    return this.told.flatMap((event) => (event.event === 'new' ? [event.id] : []));
+    return this.deliveredEvents.flatMap((event) => (event.event === 'new' ? [event.id] : []));
   }
 
-  async look(takes: number, dies: World['dies']): Promise<void> {
+  async poll(takes: number, dies: World['dies']): Promise<void> {
     this.takes = takes;
     this.dies = dies;
     const before = this.disk;
@@ -157,17 +157,21 @@ class World {
   /** The cursor that is saved stands below everything that was not told. */
   check(): void {
     const cursor = this.disk?.cursor ?? 0;
-    const told = new Set(this.delivered);
+    const deliveredEvents = new Set(this.delivered);
     for (const id of this.hive.ids) {
       if (id > cursor) break;
-      assert.ok(told.has(id) || this.excused.has(id), `the cursor ${cursor} stands above ${id}, which was never told`);
+      assert.ok(
+        deliveredEvents.has(id) || this.excused.has(id),
+        `the cursor ${cursor} stands above ${id}, which was never told`,
+      );
     }
     const above = this.disk?.delivered_above ?? [];
     for (const id of this.hive.ids) {
       if (!above.some(([from, to]) => from <= id && id <= to)) continue;
-      assert.ok(told.has(id) || this.excused.has(id), `${id} is said to be delivered, and was never told`);
+      assert.ok(deliveredEvents.has(id) || this.excused.has(id), `${id} is said to be delivered, and was never told`);
     }
-    if (!this.mayRepeat) assert.equal(told.size, this.delivered.length, `twice: ${this.delivered.join(' ')}`);
+    if (!this.mayRepeat)
+      assert.equal(deliveredEvents.size, this.delivered.length, `twice: ${this.delivered.join(' ')}`);
   }
 
   async run(op: Op): Promise<void> {
@@ -176,7 +180,7 @@ class World {
         for (const gap of op.gaps) this.hive.deliver(gap);
         return;
       case 'look':
-        await this.look(op.takes, op.dies);
+        await this.poll(op.takes, op.dies);
         return;
       case 'trouble':
         this.hive.trouble = op.is;
@@ -241,9 +245,9 @@ test('whatever windows, omissions, contradictions, failures, restarts and kills 
       for (const each of ops) await world.run(each);
       // At the end everybody is well, and everything that was delivered has been told.
       world.hive.trouble = 'none';
-      for (let n = 0; n < 4; n += 1) await world.look(Number.POSITIVE_INFINITY, 'no');
-      const told = new Set(world.delivered);
-      const missing = world.hive.ids.filter((id) => !told.has(id) && !world.excused.has(id));
+      for (let n = 0; n < 4; n += 1) await world.poll(Number.POSITIVE_INFINITY, 'no');
+      const deliveredEvents = new Set(world.delivered);
+      const missing = world.hive.ids.filter((id) => !deliveredEvents.has(id) && !world.excused.has(id));
       assert.deepEqual(missing, []);
       assert.equal(world.disk?.cursor, world.hive.ids.at(-1) ?? 0);
       assert.equal(world.disk?.gap_alerted, undefined);

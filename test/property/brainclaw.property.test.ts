@@ -10,7 +10,7 @@ import {
   type JournalReader,
   type JournalView,
 } from '../../core/sources/brainclaw/read/index.ts';
-import { DATA, stepAt, stepBytes, told, viewed } from '../kit/brainclaw-store.ts';
+import { DATA, describeView, stepAt, stepBytes, viewed } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';
 
 /** What a writer appends, in order. */
@@ -87,7 +87,7 @@ function cutAnew(writes: readonly Write[], cuts: readonly number[]): readonly Wr
 function holds(writes: readonly Write[], cuts: readonly number[], restarts: readonly boolean[]): void {
   using place = scratch();
   const open = (saved: Cursor | null = null): JournalReader => createJournalReader(realFiles, place.dir, { saved });
-  const kept = open();
+  const storedState = open();
   let other = open();
   const last = (journal: JournalReader): JournalView | null => {
     journal.refresh();
@@ -95,16 +95,16 @@ function holds(writes: readonly Write[], cuts: readonly number[], restarts: read
   };
   for (const [index, { segment, bytes }] of cutAnew(writes, cuts).entries()) {
     appendFileSync(place.at(segment), bytes);
-    last(kept);
+    last(storedState);
     if (restarts[index % restarts.length]) {
       const saved = last(other)?.replay.cursor ?? null;
       other = open(saved);
       assert.equal(last(other)?.continuity, saved === null ? 'none' : 'same');
     }
   }
-  const cold = told(viewed(open()));
-  assert.deepEqual(told(viewed(kept)), cold);
-  assert.deepEqual(told(viewed(other)), cold);
+  const cold = describeView(viewed(open()));
+  assert.deepEqual(describeView(viewed(storedState)), cold);
+  assert.deepEqual(describeView(viewed(other)), cold);
 }
 
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 30 });

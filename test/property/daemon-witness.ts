@@ -25,7 +25,7 @@ export interface Pending {
 
 interface Rest {
   readonly at: number;
-  readonly boundary: string;
+  readonly turnBoundary: string;
 }
 
 /** Who sees what a daemon is told, and knows in words of its own what may be seen of it then. */
@@ -62,21 +62,27 @@ export class Witness {
   }
 
   /** Something of this connection, or of none, before the machine says what it makes of it. */
-  hears(told: Happening, now: Moment): void {
-    if (told.is === 'heard' || told.is === 'welcome' || told.is === 'pending_changed' || told.is === 'drained') {
+  hears(happening: Happening, now: Moment): void {
+    if (
+      happening.is === 'heard' ||
+      happening.is === 'welcome' ||
+      happening.is === 'pending_changed' ||
+      happening.is === 'drained'
+    ) {
       // What comes after the silence was over is no sign of life.
-      if (now.mono - this.heardMono < LIMITS.silenceMs || told.is === 'welcome') this.heardMono = now.mono;
+      if (now.mono - this.heardMono < LIMITS.silenceMs || happening.is === 'welcome') this.heardMono = now.mono;
     }
-    if (told.is === 'pending_changed') this.mayPend = true;
-    if (told.is === 'drained') {
-      this.mayPend = told.remaining > 0;
+    if (happening.is === 'pending_changed') this.mayPend = true;
+    if (happening.is === 'drained') {
+      this.mayPend = happening.remaining > 0;
       this.rung = null;
       this.oldest = null;
       this.drained = now;
     }
-    const isOperator = told.is === 'notify' && told.turnBoundary === null;
-    const isKnown = told.is === 'pending_changed' && this.answeredRev !== null && told.rev <= this.answeredRev;
-    const isNews = (told.is === 'pending_changed' && !isKnown) || told.is === 'drained';
+    const isOperator = happening.is === 'notify' && happening.turnBoundary === null;
+    const isKnown =
+      happening.is === 'pending_changed' && this.answeredRev !== null && happening.rev <= this.answeredRev;
+    const isNews = (happening.is === 'pending_changed' && !isKnown) || happening.is === 'drained';
     if (isNews) this.answeredRev = null;
     if (isNews || isOperator) this.isOvertaken = true;
   }
@@ -113,16 +119,16 @@ export class Witness {
   }
 
   /** A boundary is reported while `report` runs. */
-  atBoundary(boundary: TurnBoundary, now: Moment, report: () => void): void {
-    const id = formatTurnBoundaryId(boundary);
+  atTurnBoundary(turnBoundary: TurnBoundary, now: Moment, report: () => void): void {
+    const id = formatTurnBoundaryId(turnBoundary);
     const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
     const isTwin = now.mono - rungMono < PACE.turnBoundaryMs && rungMono >= this.drained.mono;
-    const isEnd = boundary.kind === 'Stop' || boundary.kind === 'agent-turn-complete';
+    const isEnd = turnBoundary.kind === 'Stop' || turnBoundary.kind === 'agent-turn-complete';
     if (!isEnd || !isTwin) {
       this.turnAt = now.at;
-      this.goesOn(isEnd ? { at: now.at, boundary: id } : null);
+      this.goesOn(isEnd ? { at: now.at, turnBoundary: id } : null);
     }
-    this.asking = boundary;
+    this.asking = turnBoundary;
     report();
     this.asking = null;
   }
@@ -132,7 +138,7 @@ export class Witness {
     if (touched <= this.turnAt || (moment === 'Stop' && isTwin)) return;
     this.turnAt = touched;
     if (moment === 'Continued' && this.isSentOn) return;
-    this.goesOn(moment === 'Stop' ? { at: touched, boundary: `noted ${touched}` } : null);
+    this.goesOn(moment === 'Stop' ? { at: touched, turnBoundary: `noted ${touched}` } : null);
   }
 
   /** The surface did not take the doorbell: nothing rang, so that an agent that stopped did stop. */
@@ -143,7 +149,7 @@ export class Witness {
   }
 
   /** Nobody knows whether it rang, so it does not bring the agent back to rest. */
-  notTaken(): void {
+  refuse(): void {
     this.rung = null;
   }
 
@@ -178,16 +184,16 @@ export class Witness {
     this.rungOldest = this.oldest;
   }
 
-  private rangAt(boundary: TurnBoundary | null, now: Moment): void {
-    assert.ok(boundary !== null, 'rung without a boundary');
-    assert.notEqual(boundary.kind, 'agent-turn-complete');
+  private rangAt(turnBoundary: TurnBoundary | null, now: Moment): void {
+    assert.ok(turnBoundary !== null, 'rung without a boundary');
+    assert.notEqual(turnBoundary.kind, 'agent-turn-complete');
     assert.ok(this.rung === null || now.mono - this.rung >= PACE.againMs, 'rung while one is outstanding');
-    const id = formatTurnBoundaryId(boundary);
+    const id = formatTurnBoundaryId(turnBoundary);
     const rungMono = this.rungAt.get(id) ?? Number.NEGATIVE_INFINITY;
     assert.ok(now.mono - rungMono >= PACE.turnBoundaryMs, 'twice for one boundary');
     this.rungAt.set(id, now.mono);
-    this.restIfNot = boundary.kind === 'Stop' ? this.rest : null;
-    this.isSentOn = boundary.kind === 'Stop';
+    this.restIfNot = turnBoundary.kind === 'Stop' ? this.rest : null;
+    this.isSentOn = turnBoundary.kind === 'Stop';
   }
 
   private woke(now: Moment): void {
@@ -195,7 +201,7 @@ export class Witness {
     assert.ok(this.rest !== null, 'woken in the middle of a turn, or twice at one rest');
     assert.equal(this.rung, null, 'woken while one is outstanding');
     assert.ok(now.mono - this.reconciledMono >= PACE.wakeAfterMs, 'woken right after a reconnect');
-    this.rungAt.set(this.rest.boundary, now.mono);
+    this.rungAt.set(this.rest.turnBoundary, now.mono);
     this.restIfNot = null;
     this.isWoken = true;
   }

@@ -12,7 +12,7 @@ import {
   step,
 } from '../../core/daemon/index.ts';
 import type { TurnBoundary } from '../../core/link/index.ts';
-import type { Deed } from './daemon-deed.ts';
+import type { DaemonStep } from './daemon-step.ts';
 import { type Pending, Witness } from './daemon-witness.ts';
 import { freeze } from './pure-step.ts';
 
@@ -66,34 +66,34 @@ export class World {
     return { at: this.at, mono: this.mono };
   }
 
-  do(deed: Deed): void {
-    switch (deed.is) {
+  do(daemonStep: DaemonStep): void {
+    switch (daemonStep.is) {
       case 'pass':
-        this.pass(deed.ms);
+        this.pass(daemonStep.ms);
         break;
       case 'sleep':
-        this.at += deed.ms;
-        if (deed.isFrozen) this.mono += Math.max(0, deed.ms);
+        this.at += daemonStep.ms;
+        if (daemonStep.isFrozen) this.mono += Math.max(0, daemonStep.ms);
         this.tell({ is: 'tick' });
-        if (deed.ms > LIMITS.tickMs + LIMITS.lateMs)
+        if (daemonStep.ms > LIMITS.tickMs + LIMITS.lateMs)
           assert.equal(this.state.fsm, 'DISCONNECTED', 'what it knew it slept over');
         break;
       case 'signals':
-        this.signals(deed.count);
+        this.signals(daemonStep.count);
         break;
       case 'drain':
         this.hasBell = false;
-        this.drain(deed.max, deed.isTold);
+        this.drain(daemonStep.max, daemonStep.isNotified);
         break;
       case 'frames':
-        for (let n = 0; n < deed.count; n += 1) this.deliver();
+        for (let n = 0; n < daemonStep.count; n += 1) this.deliver();
         break;
       case 'welcome':
-        this.welcome(deed.restarts);
+        this.welcome(daemonStep.restarts);
         break;
       case 'close':
         if (this.conn !== null) {
-          const { code, retryAfterMs } = deed;
+          const { code, retryAfterMs } = daemonStep;
           this.gone();
           this.tell({ is: 'closed', conn: this.connBefore, code, retryAfterMs });
         }
@@ -105,23 +105,23 @@ export class World {
         if (this.conn !== null) this.tell({ is: 'garbled', conn: this.conn });
         break;
       case 'peek':
-        this.answerPeek(deed.how);
+        this.answerPeek(daemonStep.how);
         break;
       case 'surface':
-        this.answerRing(deed.takes);
+        this.answerRing(daemonStep.takes);
         break;
       case 'boundary':
-        this.boundary({ kind: deed.kind, session: 's', turn: String(deed.turn) });
+        this.turnBoundary({ kind: daemonStep.kind, session: 's', turn: String(daemonStep.turn) });
         break;
       case 'operator':
         this.notify(null);
         break;
       case 'activity':
-        this.witness.noted(this.at - deed.agoMs, deed.moment);
-        this.tell({ is: 'activity', touched: this.at - deed.agoMs, moment: deed.moment });
+        this.witness.noted(this.at - daemonStep.agoMs, daemonStep.moment);
+        this.tell({ is: 'activity', touched: this.at - daemonStep.agoMs, moment: daemonStep.moment });
         break;
       case 'heartbeat':
-        this.answerHeartbeat(deed.fails);
+        this.answerHeartbeat(daemonStep.fails);
         break;
       case 'index_lost':
         this.state = dropIndex(this.state);
@@ -137,12 +137,12 @@ export class World {
         this.tell({ is: 'shutdown', reason: 'asked', deadlineMs: 60_000 });
         break;
       case 'ghost':
-        if (this.past.length > 0) this.ghost(this.past[deed.of % this.past.length]);
+        if (this.past.length > 0) this.ghost(this.past[daemonStep.of % this.past.length]);
     }
   }
 
   /** From now on everything is well: the daemon gets an hour of it, with a boundary every two minutes. */
-  settle(): void {
+  waitUntilQuiet(): void {
     const perfect = (): void => {
       this.isSilent = false;
       for (let n = 0; n < 6; n += 1) {
@@ -170,7 +170,7 @@ export class World {
       const rung = rings.length;
       const mustRing = this.queue.length > 0 && this.ring === null && this.witness.mustRing(this.now);
       // The same name comes again after six minutes, when it names another boundary.
-      this.boundary({ kind: 'UserPromptSubmit', session: 'settled', turn: String(round % 3) });
+      this.turnBoundary({ kind: 'UserPromptSubmit', session: 'settled', turn: String(round % 3) });
       if (mustRing) assert.equal(rings.length, rung + 1, 'it waits, nothing is outstanding, and nothing rings');
       agent();
       perfect();
@@ -211,11 +211,11 @@ export class World {
     }
   }
 
-  private drain(max: number, isTold: boolean): void {
-    const taken = this.queue.splice(0, max);
-    this.drained.push(...taken);
-    if (taken.length > 0) this.rev += 1;
-    if (this.isWelcome && isTold) this.frames.push({ is: 'drained', rev: this.rev, remaining: this.queue.length });
+  private drain(max: number, isNotified: boolean): void {
+    const accepted = this.queue.splice(0, max);
+    this.drained.push(...accepted);
+    if (accepted.length > 0) this.rev += 1;
+    if (this.isWelcome && isNotified) this.frames.push({ is: 'drained', rev: this.rev, remaining: this.queue.length });
   }
 
   private deliver(): void {
@@ -283,14 +283,14 @@ export class World {
     this.tell(fails ? { is: 'heartbeat_failed', conn: heartbeat.conn } : { is: 'heartbeat_sent', ...heartbeat });
   }
 
-  private boundary(boundary: TurnBoundary): void {
-    this.witness.atBoundary(boundary, this.now, () => this.notify(boundary));
+  private turnBoundary(turnBoundary: TurnBoundary): void {
+    this.witness.atTurnBoundary(turnBoundary, this.now, () => this.notify(turnBoundary));
   }
 
-  private notify(boundary: TurnBoundary | null): void {
+  private notify(turnBoundary: TurnBoundary | null): void {
     this.asks += 1;
     this.open.add(this.asks);
-    this.tell({ is: 'notify', ask: this.asks, turnBoundary: boundary });
+    this.tell({ is: 'notify', ask: this.asks, turnBoundary });
   }
 
   /** Only what is over: the live ones have their own deeds. */
@@ -375,7 +375,7 @@ export class World {
         if (effect.error === 'surface_inject_failed' && cause.is !== 'rejected') {
           if (this.ring !== null) this.past.push({ is: 'accepted', ring: this.ring.id });
           this.ring = null;
-          this.witness.notTaken();
+          this.witness.refuse();
         }
         break;
       case 'moved':

@@ -87,7 +87,7 @@ class World {
   }
 
   /** Nobody else is there any more, and who was writing has ended. */
-  settle(): void {
+  waitUntilQuiet(): void {
     this.#due.length = 0;
     while (this.#slow !== null) this.#writeOn();
   }
@@ -182,7 +182,7 @@ test('whoever rings, sends, writes slowly or reads between any two calls of a dr
         if (step === 'send') world.send();
         else await world.drain();
       }
-      world.settle();
+      world.waitUntilQuiet();
       await world.drain();
       const stems = world.read.map(({ stem }) => stem);
       assert.equal(new Set(stems).size, stems.length, 'read twice');

@@ -11,7 +11,7 @@ const ROUNDS = '40';
 
 interface Worker extends Disposable {
   readonly pid: number;
-  readonly said: Promise<Record<string, number>>;
+  readonly output: Promise<Record<string, number>>;
 }
 
 function worker(...args: readonly string[]): Worker {
@@ -20,15 +20,15 @@ function worker(...args: readonly string[]): Worker {
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });
-  const said = new Promise<Record<string, number>>((resolve, reject) => {
+  const output = new Promise<Record<string, number>>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => {
       if (code === 0) resolve(JSON.parse(out) as Record<string, number>);
       else reject(new Error(`${args[0]} ended with ${code}`));
     });
   });
-  said.catch(() => {}); // whoever waits for it is told
-  return { pid: child.pid ?? -1, said, [Symbol.dispose]: () => void child.kill('SIGKILL') };
+  output.catch(() => {}); // whoever waits for it is told
+  return { pid: child.pid ?? -1, output, [Symbol.dispose]: () => void child.kill('SIGKILL') };
 }
 
 test('no hook misses what was pushed before it began, whoever stamps, drains and pushes meanwhile', async () => {
@@ -37,19 +37,19 @@ test('no hook misses what was pushed before it began, whoever stamps, drains and
   const stamps = () => workers.use(worker('stamp', h.state.dir, PERSONAS.join()));
   const stampers = [stamps(), stamps()];
   const areReady = (): boolean => stampers.every(({ pid }) => h.state.list().includes(`ready-${pid}`));
-  await Promise.race([until('stampers', areReady, 60_000), ...stampers.map(({ said }) => said)]);
+  await Promise.race([until('stampers', areReady, 60_000), ...stampers.map(({ output }) => output)]);
   const pushers = PERSONAS.map((persona) => workers.use(worker('push', h.state.dir, persona, ROUNDS)));
   try {
-    const seen = await Promise.all(pushers.map(({ said }) => said));
+    const seen = await Promise.all(pushers.map(({ output }) => output));
     for (const { missed } of seen) assert.equal(missed, 0);
     // Else nothing was tried: a hook that always asks misses nothing.
     assert.ok(seen.reduce((sum, { quiet = 0 }) => sum + quiet, 0) > 10, JSON.stringify(seen));
   } finally {
     h.state.write('over', '');
   }
-  const said = await Promise.all(stampers.map((one) => one.said));
+  const output = await Promise.all(stampers.map((one) => one.output));
   assert.ok(
-    said.every(({ written = 0 }) => written > 0),
-    JSON.stringify(said),
+    output.every(({ written = 0 }) => written > 0),
+    JSON.stringify(output),
   );
 });

@@ -19,7 +19,7 @@ export interface ReferenceRules {
   readonly delivery: 'at-most-once' | 'at-least-once';
 }
 
-export interface Kept {
+export interface Saved {
   readonly cursor: number | null;
   readonly state: 'UP' | 'DOWN';
   readonly consecutive_failures: number;
@@ -40,17 +40,17 @@ interface Skipped {
 interface Notice {
   readonly words: (cursor: number) => string;
   readonly from: number | null;
-  readonly settled: () => void;
+  readonly onEnd: () => void;
   /** What of it is on the disk until it is said. */
-  readonly kept: Partial<Kept>;
+  readonly saved: Partial<Saved>;
 }
 
 export type Begin = { readonly is: 'resume' | 'born' } | { readonly is: 'seed'; readonly id: number };
 
-interface Said {
+interface Output {
   readonly words: string;
   /** What becomes true once the event is settled: taken, or at most once also refused. */
-  readonly settled: () => void;
+  readonly onEnd: () => void;
 }
 
 /** How the sink answers: it takes so many events, and the process may be killed before it hears of it. */
@@ -64,9 +64,9 @@ export class Reference {
   /** The server's. */
   readonly rows: Mail[] = [];
   /** The sink's: every id of mail it was ever given, as often as it was given. */
-  readonly told: number[] = [];
+  readonly delivered: number[] = [];
   /** The disk's. */
-  disk: Kept | null = null;
+  disk: Saved | null = null;
   /** Mail that nobody has to be told of: there at a baseline, announced as capped, below a seed, refused at most once. */
   readonly excused = new Set<number>();
   /** Mail that may be told twice: the operator asked for it with a seed. */
@@ -104,18 +104,18 @@ export class Reference {
     this.failures = this.disk?.consecutive_failures ?? 0;
     this.beatAt = this.now;
     this.floor = begin.is === 'seed' ? begin.id : begin.is === 'born' ? 0 : (this.disk?.cursor ?? null);
-    this.done = new Set(begin.is === 'seed' ? [] : this.told.map((key) => this.idOf(key)).filter((id) => id > 0));
+    this.done = new Set(begin.is === 'seed' ? [] : this.delivered.map((key) => this.idOf(key)).filter((id) => id > 0));
     const { delivery } = this.rules;
     this.ahead = delivery === 'at-least-once' && (begin.is === 'seed' || this.disk?.seeded_ahead === true);
     this.readTo = begin.is === 'seed' ? 0 : (this.disk?.log?.read_to ?? 0);
     this.unsaid = [];
-    const kept = begin.is === 'resume' ? this.disk : null;
-    if (begin.is === 'born' || kept?.persona_added === true)
-      this.say(() => 'persona_added', { kept: { persona_added: true } });
-    if (kept?.baseline_skipped !== undefined) this.saySkipped(kept.baseline_skipped);
-    if (kept?.log?.untold !== undefined) this.sayRestarted(...kept.log.untold);
+    const saved = begin.is === 'resume' ? this.disk : null;
+    if (begin.is === 'born' || saved?.persona_added === true)
+      this.say(() => 'persona_added', { saved: { persona_added: true } });
+    if (saved?.baseline_skipped !== undefined) this.saySkipped(saved.baseline_skipped);
+    if (saved?.log?.untold !== undefined) this.sayRestarted(...saved.log.untold);
     if (begin.is === 'seed') {
-      for (const key of this.told) if (this.idOf(key) > begin.id) this.repeatable.add(key);
+      for (const key of this.delivered) if (this.idOf(key) > begin.id) this.repeatable.add(key);
       for (let id = 1; id <= begin.id; id++) this.excused.add(this.keyOf(id));
     }
   }
@@ -151,7 +151,7 @@ export class Reference {
     return open[0] === undefined ? Math.max(floor, ...this.seen.map(({ id }) => id)) : open[0].id - 1;
   }
 
-  kept(): Kept {
+  toSaved(): Saved {
     const capped = this.unsaid.find(({ from }) => from !== null);
     return {
       cursor: capped?.from ?? this.cursor(),
@@ -159,22 +159,22 @@ export class Reference {
       consecutive_failures: this.failures,
       ...(this.ahead ? { seeded_ahead: true } : {}),
       ...(this.log > 0 ? { log: { read_to: this.readTo } } : {}),
-      ...Object.assign({}, ...this.unsaid.map(({ kept }) => kept)),
+      ...Object.assign({}, ...this.unsaid.map(({ saved }) => saved)),
     };
   }
 
   private say(words: Notice['words'], more: Partial<Notice> = {}): void {
-    this.unsaid.push({ words, from: null, settled: () => {}, kept: {}, ...more });
+    this.unsaid.push({ words, from: null, onEnd: () => {}, saved: {}, ...more });
   }
 
   private saySkipped(skipped: Skipped): void {
     const { id_range: range, unread_held: unread } = skipped;
-    this.say(() => `baseline_skipped ${range[0]}-${range[1]} ${unread}`, { kept: { baseline_skipped: skipped } });
+    this.say(() => `baseline_skipped ${range[0]}-${range[1]} ${unread}`, { saved: { baseline_skipped: skipped } });
   }
 
   private sayRestarted(cursor: number, max: number): void {
     this.say(() => `log-restarted ${cursor} ${max}`, {
-      kept: { log: { read_to: this.readTo, untold: [cursor, max] } },
+      saved: { log: { read_to: this.readTo, untold: [cursor, max] } },
     });
   }
 
@@ -197,13 +197,13 @@ export class Reference {
       this.readTo = Math.max(...this.rows.map(({ id }) => id));
       // A position of the log before means nothing in this one.
       this.unsaid = this.unsaid
-        .filter(({ kept }) => kept.log === undefined)
+        .filter(({ saved }) => saved.log === undefined)
         .map((notice) => (notice.from === null ? notice : { ...notice, from: 0 }));
       this.sayRestarted(cursor, this.readTo);
       if (first) this.say((at) => `armed ${at}`);
       this.decided = true;
       this.failures = 0;
-      this.disk = this.kept();
+      this.disk = this.toSaved();
     } else if (first) this.decide();
     if (this.ahead && Math.max(0, ...this.rows.map(({ id }) => id)) >= (this.floor ?? 0)) this.ahead = false;
     this.failures = 0;
@@ -214,16 +214,16 @@ export class Reference {
       this.begin.is !== 'seed' &&
       (this.begin.is === 'born' || (this.disk?.cursor ?? null) === null)
     ) {
-      this.disk = this.kept();
+      this.disk = this.toSaved();
     }
     const { floor } = this;
     if (floor === null) throw new Error('decided without a floor');
     const cursor = this.cursor() ?? 0;
-    const says: Said[] = [];
+    const says: Output[] = [];
     if (this.agentThinks === 'DOWN') {
       says.push({
         words: `recovered ${cursor}`,
-        settled: () => {
+        onEnd: () => {
           this.agentThinks = 'UP';
         },
       });
@@ -231,9 +231,9 @@ export class Reference {
     for (const notice of this.unsaid) {
       says.push({
         words: notice.words(cursor),
-        settled: () => {
+        onEnd: () => {
           this.unsaid = this.unsaid.filter((other) => other !== notice);
-          notice.settled();
+          notice.onEnd();
         },
       });
     }
@@ -245,13 +245,13 @@ export class Reference {
       else
         says.push({
           words: `new ${id}${from === this.rules.me ? ' self' : ''}`,
-          settled: () => void this.done.add(id),
+          onEnd: () => void this.done.add(id),
         });
     }
     const end = Math.max(cursor, ...rows.map(({ id }) => id));
     return this.sink([...says, ...this.heartbeat(end)], sinking, () => {
       this.seen = [...rows];
-      this.disk = this.kept();
+      this.disk = this.toSaved();
     });
   }
 
@@ -260,18 +260,18 @@ export class Reference {
     const { failures } = this;
     const crossed = this.agentThinks === 'UP' && failures >= this.rules.alertAfter;
     const words = `alert ${failures} ${failures * this.rules.pollSeconds}`;
-    const alert: Said[] = crossed
+    const alert: Output[] = crossed
       ? [
           {
             words,
-            settled: () => {
+            onEnd: () => {
               this.agentThinks = 'DOWN';
             },
           },
         ]
       : [];
     return this.sink([...alert, ...this.heartbeat(this.cursor())], sinking, () => {
-      this.disk = this.kept();
+      this.disk = this.toSaved();
     });
   }
 
@@ -284,7 +284,7 @@ export class Reference {
     const should = this.rows.filter(
       ({ id, from }) => from.toLowerCase() !== this.rules.suppressed && !this.excused.has(this.keyOf(id)),
     );
-    return should.map(({ id }) => id).filter((id) => !this.told.includes(this.keyOf(id)));
+    return should.map(({ id }) => id).filter((id) => !this.delivered.includes(this.keyOf(id)));
   }
 
   private decide(): void {
@@ -314,42 +314,43 @@ export class Reference {
         for (let id = max + 1; id <= floor; id++) this.excused.add(this.keyOf(id));
       } else if (waiting.length > this.rules.maxReplay) {
         const keys = waiting.map(({ id }) => this.keyOf(id)); // of this log, whatever log it is when it is said
-        const settled = (): void => {
+        const onEnd = (): void => {
           for (const key of keys) this.excused.add(key);
         };
-        this.say(() => `replay_capped ${max} ${waiting.length}`, { from: floor, settled });
+        this.say(() => `replay_capped ${max} ${waiting.length}`, { from: floor, onEnd });
         this.floor = max;
       }
     }
     this.say((cursor) => `armed ${cursor}`);
   }
 
-  private heartbeat(cursor: number | null): Said[] {
+  private heartbeat(cursor: number | null): Output[] {
     const { heartbeatMs } = this.rules;
     if (heartbeatMs === null || this.now - this.beatAt < heartbeatMs) return [];
     return [
       {
         words: `heartbeat ${cursor}`,
-        settled: () => {
+        onEnd: () => {
           this.beatAt = this.now;
         },
       },
     ];
   }
 
-  private sink(says: readonly Said[], { takes, dies }: Sinking, heard: () => void): string[] {
+  private sink(says: readonly Output[], { takes, dies }: Sinking, heard: () => void): string[] {
     const took = says.slice(0, takes);
     for (const { words } of took) {
       const id = /^new (\d+)/.exec(words)?.[1];
-      if (id !== undefined) this.told.push(this.keyOf(Number(id)));
-      if (words.startsWith('replay_capped')) this.unsaid.find(({ from }) => from !== null)?.settled();
+      if (id !== undefined) this.delivered.push(this.keyOf(Number(id)));
+      if (words.startsWith('replay_capped')) this.unsaid.find(({ from }) => from !== null)?.onEnd();
     }
     if (dies && says.length > 0) return says.map(({ words }) => words);
     const atMostOnce = this.rules.delivery === 'at-most-once';
-    for (const { words, settled } of atMostOnce ? says : took) {
-      settled();
+    for (const { words, onEnd } of atMostOnce ? says : took) {
+      onEnd();
       const id = /^new (\d+)/.exec(words)?.[1];
-      if (id !== undefined && !this.told.includes(this.keyOf(Number(id)))) this.excused.add(this.keyOf(Number(id)));
+      if (id !== undefined && !this.delivered.includes(this.keyOf(Number(id))))
+        this.excused.add(this.keyOf(Number(id)));
     }
     heard();
     return says.map(({ words }) => words);

@@ -33,10 +33,10 @@ interface Remembered {
   changes: number;
   vanished: string | null;
   /** The mark at which its further keys were taken down. */
-  toldAs: string;
+  deliveredAs: string;
 }
 
-export interface SetKept {
+export interface SavedSet {
   readonly state: 'UP' | 'DOWN';
   readonly failures: number;
   readonly known: {
@@ -57,7 +57,7 @@ interface Say {
   readonly words: string;
   /** It counts to what one offer carries. */
   readonly isMail: boolean;
-  readonly taken: () => void;
+  readonly onAck: () => void;
 }
 
 export class SetReference {
@@ -65,7 +65,7 @@ export class SetReference {
   /** What the inbox holds, in the order of a look. */
   things: Thing[] = [];
   epoch = '1';
-  disk: SetKept | null = null;
+  disk: SavedSet | null = null;
   /** The highest id of an event that the sink ever took. */
   highest = 0;
 
@@ -80,7 +80,7 @@ export class SetReference {
   private free = 1;
   private promised: { key: string; id: number; as: string }[] = [];
   private unsaid: { words: (cursor: number) => string; is: 'born' | 'skipped' | 'capped' | 'armed' }[] = [];
-  private beforeCap: SetKept['known'] = null;
+  private beforeCap: SavedSet['known'] = null;
   private thinks: 'UP' | 'DOWN' = 'UP';
   private failures = 0;
 
@@ -109,7 +109,7 @@ export class SetReference {
     if (skipped !== null) this.unsaid.push({ is: 'skipped', words: () => skipped });
   }
 
-  kept(): SetKept {
+  toSaved(): SavedSet {
     const things = this.memory?.map((one) => ({ ...one })) ?? null;
     const is = (what: string): string | null => this.unsaid.find((one) => one.is === what)?.words(0) ?? null;
     return {
@@ -131,12 +131,12 @@ export class SetReference {
   }
 
   /** Before the first look only what the disk said is known. */
-  private undecided(): SetKept['known'] {
+  private undecided(): SavedSet['known'] {
     return this.begin === 'resume' ? (this.disk?.known ?? null) : null;
   }
 
   /** What would be offered now. `more`: not all of it fits into one offer. */
-  look(): { readonly says: readonly Say[]; readonly more: boolean } {
+  poll(): { readonly says: readonly Say[]; readonly more: boolean } {
     this.failures = 0;
     if (!this.decided) this.decide();
     else if (this.ofEpoch !== this.epoch) this.adopt(this.memory ?? []);
@@ -144,21 +144,21 @@ export class SetReference {
     this.quietly(memory);
     const says: Say[] = [];
     const cursor = this.next - 1;
-    if (this.thinks === 'DOWN') says.push({ words: `recovered ${cursor}`, isMail: false, taken: () => this.up() });
+    if (this.thinks === 'DOWN') says.push({ words: `recovered ${cursor}`, isMail: false, onAck: () => this.up() });
     for (const notice of this.unsaid)
-      says.push({ words: notice.words(cursor), isMail: false, taken: () => this.saidNotice(notice) });
+      says.push({ words: notice.words(cursor), isMail: false, onAck: () => this.dropNotice(notice) });
     const mail = [...this.appearances(memory), ...this.changes(memory), ...this.losses(memory)];
     const fits = mail.slice(0, this.rules.atOnce);
-    const offered = fits.flatMap((one) => one.promise ?? []);
-    this.promised = offered;
-    this.free = Math.max(this.free, this.next, ...offered.map(({ id }) => id + 1));
+    const batch = fits.flatMap((one) => one.promise ?? []);
+    this.promised = batch;
+    this.free = Math.max(this.free, this.next, ...batch.map(({ id }) => id + 1));
     return { says: [...says, ...fits], more: mail.length > fits.length };
   }
 
   fail(): readonly Say[] {
     this.failures += 1;
     if (this.thinks === 'DOWN' || this.failures < this.rules.alertAfter) return [];
-    return [{ words: `alert ${this.failures}`, isMail: false, taken: () => this.down() }];
+    return [{ words: `alert ${this.failures}`, isMail: false, onAck: () => this.down() }];
   }
 
   private up(): void {
@@ -169,7 +169,7 @@ export class SetReference {
     this.thinks = 'DOWN';
   }
 
-  private saidNotice(notice: unknown): void {
+  private dropNotice(notice: unknown): void {
     this.unsaid = this.unsaid.filter((one) => one !== notice);
   }
 
@@ -219,7 +219,7 @@ export class SetReference {
   }
 
   private remember({ key, mark, vanished }: Thing, id: number | null): Remembered {
-    return { key, id, mark, changes: 0, vanished: id === null ? null : vanished, toldAs: id === null ? '' : mark };
+    return { key, id, mark, changes: 0, vanished: id === null ? null : vanished, deliveredAs: id === null ? '' : mark };
   }
 
   private isSilent({ key, quiet, from }: Thing): boolean {
@@ -252,7 +252,7 @@ export class SetReference {
   }
 
   private goes(one: Remembered): void {
-    if (one.id !== null) this.gone.push({ ...one, vanished: null, toldAs: '' });
+    if (one.id !== null) this.gone.push({ ...one, vanished: null, deliveredAs: '' });
   }
 
   /** What is done without an event. */
@@ -285,7 +285,7 @@ export class SetReference {
         words: `${as} ${id} ${thing.key} ${thing.mark}${self}`,
         isMail: true,
         promise: { key: thing.key, id, as },
-        taken: () => {
+        onAck: () => {
           this.comes(this.remember(thing, id), memory);
           this.next = Math.max(this.next, id + 1);
           this.highest = Math.max(this.highest, id);
@@ -302,7 +302,7 @@ export class SetReference {
       return {
         words: `${thing.changed} ${old.id}-${old.changes + 1} ${thing.key} ${thing.mark}`,
         isMail: true,
-        taken: () => {
+        onAck: () => {
           this.highest = Math.max(this.highest, old.id ?? 0);
           Object.assign(old, this.remember(thing, old.id), { changes: old.changes + 1 });
         },
@@ -313,9 +313,9 @@ export class SetReference {
   private losses(memory: Remembered[]): (Say & { promise?: never })[] {
     const lost = memory.filter(({ key }) => !this.things.some((thing) => thing.key === key));
     return lost.map((old) => ({
-      words: `${old.vanished} ${old.id}-${old.changes + 1} ${old.key} ${old.toldAs}`,
+      words: `${old.vanished} ${old.id}-${old.changes + 1} ${old.key} ${old.deliveredAs}`,
       isMail: true,
-      taken: () => {
+      onAck: () => {
         this.highest = Math.max(this.highest, old.id ?? 0);
         memory.splice(memory.indexOf(old), 1);
         this.goes({ ...old, changes: old.changes + 1 });

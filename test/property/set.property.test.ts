@@ -15,7 +15,7 @@ import {
   type WatcherState,
 } from '../../core/watcher/index.ts';
 import { freeze, type Input, pureStep } from './pure-step.ts';
-import { type Begin, type SetKept, SetReference, type SetRules, type Thing } from './set-reference.ts';
+import { type Begin, type SavedSet, SetReference, type SetRules, type Thing } from './set-reference.ts';
 
 /**
  * A set that anything happens to, a sink that refuses at any event, kills and restarts: what a watch tells and remembers is what
@@ -37,12 +37,12 @@ type Disk = 'one' | 'two';
 
 class Real {
   readonly rules: WatcherRules;
-  readonly told: Event[] = [];
+  readonly delivered: Event[] = [];
   state: WatcherState;
   disk: SavedState | null = null;
   more = false;
   private readonly kind: Disk;
-  private lastKept: SavedState | null = null;
+  private lastSaved: SavedState | null = null;
 
   constructor({ me, suppressed, alertAfter, maxReplay }: SetRules, kind: Disk, begin: Begin) {
     this.kind = kind;
@@ -64,10 +64,10 @@ class Real {
 
   open(begin: Begin): WatcherState {
     const start: WatcherStart = begin === 'all new' ? { is: 'seed', id: 0 } : { is: begin };
-    const newest = Math.max(0, ...this.told.flatMap((event) => ('id' in event ? [event.id] : [])));
+    const newest = Math.max(0, ...this.delivered.flatMap((event) => ('id' in event ? [event.id] : [])));
     const saved = this.disk === null ? null : (JSON.parse(JSON.stringify(this.disk)) as SavedState);
     this.state = createInitialState(T0, start, saved, { eventIds: new Set(), newest }, this.rules);
-    this.lastKept = toSavedState(this.state);
+    this.lastSaved = toSavedState(this.state);
     return this.state;
   }
 
@@ -75,8 +75,8 @@ class Real {
     const unread = exactly(things.filter(({ mark }) => mark !== 'read').length);
     const items = things.map(itemOf);
     const evidence = { is: 'set' as const, epoch, items };
-    const look: PollResult = { at: T0, unread, urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, evidence };
-    return this.hear({ at: T0, is: 'polled', pollResult: look }, sinking);
+    const poll: PollResult = { at: T0, unread, urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, evidence };
+    return this.hear({ at: T0, is: 'polled', pollResult: poll }, sinking);
   }
 
   fail(sinking: Sinking): string[] {
@@ -85,30 +85,31 @@ class Real {
 
   /** As a watcher does it. */
   private hear(input: Input, { takes, dies }: Sinking): string[] {
-    const { batch: offer, save, saved: kept, more } = this.transition(input);
+    const { batch, save, saved: storedState, more } = this.transition(input);
     this.more = more;
     if (save && this.kind === 'two') this.disk = toSavedState(this.state);
-    if (offer.length === 0) {
-      if (save && this.kind === 'one' && !isDeepStrictEqual(kept, this.lastKept)) {
-        this.disk = kept;
-        this.lastKept = kept;
+    if (batch.length === 0) {
+      if (save && this.kind === 'one' && !isDeepStrictEqual(storedState, this.lastSaved)) {
+        this.disk = storedState;
+        this.lastSaved = storedState;
       }
       return [];
     }
-    const count = this.kind === 'one' && takes < offer.length ? 0 : Math.min(takes, offer.length);
-    this.told.push(...offer.slice(0, count));
-    if (this.kind === 'one' && count === offer.length) {
-      this.disk = kept;
-      this.lastKept = kept;
+    const count = this.kind === 'one' && takes < batch.length ? 0 : Math.min(takes, batch.length);
+    this.delivered.push(...batch.slice(0, count));
+    if (this.kind === 'one' && count === batch.length) {
+      this.disk = storedState;
+      this.lastSaved = storedState;
     }
-    if (dies) return offer.map(worded);
-    const isAll = count === offer.length;
-    const taken = isAll ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FAULT } as const);
-    const answer = this.transition({ at: T0, is: 'taken', ack: taken });
+    if (dies) return batch.map(worded);
+    const isAll = count === batch.length;
+    const ack = isAll ? ({ is: 'all' } as const) : ({ is: 'stopped', count, fault: FAULT } as const);
+    const answer = this.transition({ at: T0, is: 'taken', ack });
     assert.deepEqual(answer.batch, []);
-    if (isAll) assert.deepEqual(toSavedState(this.state), JSON.parse(JSON.stringify(kept)), 'what was to be kept');
+    if (isAll)
+      assert.deepEqual(toSavedState(this.state), JSON.parse(JSON.stringify(storedState)), 'what was to be kept');
     if (answer.save && this.kind === 'two') this.disk = toSavedState(this.state);
-    return offer.map(worded);
+    return batch.map(worded);
   }
 
   private transition(input: Input): ReturnType<typeof step> {
@@ -168,7 +169,7 @@ function worded(event: Event): string {
 }
 
 /** What is on the disk, in the words of the reference. */
-function keptOf(saved: SavedState | null): SetKept | null {
+function parseSaved(saved: SavedState | null): SavedSet | null {
   if (saved === null) return null;
   const { known, state, consecutive_failures: failures, persona_added: born, baseline_skipped: skipped } = saved;
   const things = known?.keys.map((one) => {
@@ -190,7 +191,7 @@ function keptOf(saved: SavedState | null): SetKept | null {
 }
 
 function rememberedOf({ key, seq, fingerprint: mark, changes, vanished, extra }: KnownItem) {
-  return { key, id: seq, mark, changes, vanished, toldAs: String(extra.mark ?? '') };
+  return { key, id: seq, mark, changes, vanished, deliveredAs: String(extra.mark ?? '') };
 }
 
 const MARKS = {
@@ -220,14 +221,14 @@ class World {
   readonly model: SetReference;
   readonly real: Real;
   readonly kind: Disk;
-  private lastKept: SetKept | null = null;
+  private lastSaved: SavedSet | null = null;
 
   constructor(rules: SetRules, kind: Disk, begin: Begin) {
     this.kind = kind;
     this.model = new SetReference(rules);
     this.model.start(begin);
     this.real = new Real(rules, kind, begin);
-    this.lastKept = this.model.kept();
+    this.lastSaved = this.model.toSaved();
   }
 
   run(op: Op): void {
@@ -273,14 +274,14 @@ class World {
   private restart(begin: Begin): void {
     this.model.start(begin);
     this.real.open(begin);
-    this.lastKept = this.model.kept();
+    this.lastSaved = this.model.toSaved();
   }
 
   /** All parts of a look, for as long as the sink takes them. */
   hear(what: 'poll' | 'fail', how: Sinking): void {
     for (let goesOn = true; goesOn; ) {
       const { model, real } = this;
-      const { says, more } = what === 'poll' ? model.look() : { says: model.fail(), more: false };
+      const { says, more } = what === 'poll' ? model.poll() : { says: model.fail(), more: false };
       const words = what === 'poll' ? real.poll(model.things, model.epoch, how) : real.fail(how);
       assert.deepEqual(
         words,
@@ -288,15 +289,15 @@ class World {
       );
       const count = this.kind === 'one' && how.takes < says.length ? 0 : Math.min(how.takes, says.length);
       const dies = how.dies && says.length > 0;
-      for (const say of says.slice(0, count)) say.taken();
+      for (const say of says.slice(0, count)) say.onAck();
       const isAll = count === says.length;
-      const now = model.kept();
+      const now = model.toSaved();
       if (this.kind === 'two') model.disk = now;
-      else if (says.length > 0 ? isAll : !isDeepStrictEqual(now, this.lastKept)) {
+      else if (says.length > 0 ? isAll : !isDeepStrictEqual(now, this.lastSaved)) {
         model.disk = now;
-        this.lastKept = now;
+        this.lastSaved = now;
       }
-      assert.deepEqual(keptOf(real.disk), model.disk, 'what is on the disk');
+      assert.deepEqual(parseSaved(real.disk), model.disk, 'what is on the disk');
       assert.equal(real.more, more);
       if (dies) this.restart(model.disk === null ? 'baseline' : 'resume');
       goesOn = more && isAll && !dies;
@@ -305,19 +306,19 @@ class World {
 }
 
 /** By itself, whatever the reference says: one appearance is one event, ids rise, and changes are of what appeared. */
-function assertSound(told: readonly Event[]): void {
-  const ids = told
+function assertSound(delivered: readonly Event[]): void {
+  const ids = delivered
     .map((event) => event.event_id)
     .filter((id) => /:(new|handoff|assigned|action|delivered|read|gone|cleared|acked):/.test(id));
   assert.equal(new Set(ids).size, ids.length, `twice: ${ids.join(' ')}`);
-  const mail = told.flatMap((event) => (isMail(event) ? [event.id] : []));
+  const mail = delivered.flatMap((event) => (isMail(event) ? [event.id] : []));
   assert.deepEqual(
     mail,
     mail.toSorted((a, b) => a - b),
     'ids rise',
   );
   const last = new Map<number, { n: number; stem: unknown }>();
-  for (const event of told) {
+  for (const event of delivered) {
     const n = Number(/-(\d+)$/.exec(event.event_id)?.[1]);
     const { stem } = event as unknown as Record<string, unknown>;
     if (isMail(event)) {
@@ -397,8 +398,8 @@ for (const kind of ['one', 'two'] as const) {
         for (const op of ops) world.run(op);
         // At rest: a willing sink, and nothing is left to say.
         world.hear('poll', { takes: ALL, dies: false });
-        const { told, state } = world.real;
-        assertSound(told);
+        const { delivered, state } = world.real;
+        assertSound(delivered);
         const { checkpoint: mark } = state;
         assert.ok(mark.is === 'known');
         assert.deepEqual(
@@ -406,9 +407,9 @@ for (const kind of ['one', 'two'] as const) {
           new Map(world.model.things.map((thing) => [thing.key, thing.mark])),
           'what is there is what is known',
         );
-        const before = told.length;
+        const before = delivered.length;
         world.hear('poll', { takes: ALL, dies: false });
-        assert.equal(told.length, before, 'looking again says nothing');
+        assert.equal(delivered.length, before, 'looking again says nothing');
       }),
       { numRuns: Math.ceil(RUNS / 2) },
     );

@@ -26,9 +26,9 @@ class Real {
   private runs = 0;
   state: WatcherState;
   disk: SavedState | null = null;
-  readonly told: Event[] = [];
+  readonly delivered: Event[] = [];
   /** What this process told, or at most once offered: what its agent may believe. */
-  private said: Event[] = [];
+  private accepted: Event[] = [];
   private at = T0;
 
   constructor(rules: ReferenceRules, begin: Begin) {
@@ -49,10 +49,10 @@ class Real {
   }
 
   open(begin: Begin): WatcherState {
-    this.said = [];
+    this.accepted = [];
     this.runs += 1;
     this.rules = freeze({ ...this.rules, run: String(this.runs).padStart(16, '0') });
-    const eventIds = new Set(this.told.filter((event) => event.event === 'new').map((event) => event.event_id));
+    const eventIds = new Set(this.delivered.filter((event) => event.event === 'new').map((event) => event.event_id));
     this.state = createInitialState(this.at, begin, this.disk, { eventIds }, this.rules);
     return this.state;
   }
@@ -65,14 +65,14 @@ class Real {
     const unread = exactly(rows.length);
     const full = rows.map((row) => ({ ...row, created: '2026-06-20T00:00:00', content: 'x', read: false }));
     const evidence = { is: 'log' as const, messages: full, max: rows.at(-1)?.id ?? 0 };
-    const look: PollResult = {
+    const poll: PollResult = {
       at: this.at,
       unread,
       urgent: exactly(0),
       agentState: AGENT_STATE_NOT_REPORTED,
       evidence,
     };
-    return this.hear({ at: this.at, is: 'polled', pollResult: look }, sinking);
+    return this.hear({ at: this.at, is: 'polled', pollResult: poll }, sinking);
   }
 
   fail(sinking: Sinking): string[] {
@@ -84,22 +84,22 @@ class Real {
   }
 
   private hear(input: Input, { takes, dies }: Sinking): string[] {
-    const { batch: offer, save, facts } = this.transition(input);
-    assertOrdered(offer);
+    const { batch, save, facts } = this.transition(input);
+    assertOrdered(batch);
     assert.ok(!facts.some((fact) => fact.is === 'delivered'), 'told before the sink answered');
     if (save) this.disk = toSavedState(this.state);
-    if (offer.length === 0) return [];
-    const count = Math.min(takes, offer.length);
-    this.told.push(...offer.slice(0, count));
-    this.said.push(...offer.slice(0, this.rules.delivery === 'at-most-once' ? offer.length : count));
-    this.assertSaid();
+    if (batch.length === 0) return [];
+    const count = Math.min(takes, batch.length);
+    this.delivered.push(...batch.slice(0, count));
+    this.accepted.push(...batch.slice(0, this.rules.delivery === 'at-most-once' ? batch.length : count));
+    this.assertOutput();
     if (!dies) {
-      const taken = count === offer.length ? { is: 'all' as const } : { is: 'stopped' as const, count, fault: FAULT };
-      const answer = this.transition({ at: this.at, is: 'taken', ack: taken });
+      const ack = count === batch.length ? { is: 'all' as const } : { is: 'stopped' as const, count, fault: FAULT };
+      const answer = this.transition({ at: this.at, is: 'taken', ack });
       assert.deepEqual(answer.batch, []);
       if (answer.save) this.disk = toSavedState(this.state);
     }
-    return offer.map(worded);
+    return batch.map(worded);
   }
 
   private transition(input: Input): ReturnType<typeof step> {
@@ -116,15 +116,15 @@ class Real {
   }
 
   /** Within one process: at most one armed, and edges that alternate. */
-  private assertSaid(): void {
-    assert.ok(this.said.filter((event) => event.event === 'armed').length <= 1, 'armed twice');
-    const outages = this.said.filter((event) => event.event !== 'alert' || event.reason === 'unreachable');
+  private assertOutput(): void {
+    assert.ok(this.accepted.filter((event) => event.event === 'armed').length <= 1, 'armed twice');
+    const outages = this.accepted.filter((event) => event.event !== 'alert' || event.reason === 'unreachable');
     const edges = outages.map((event) => event.event).filter((name) => name === 'alert' || name === 'recovered');
     for (const [i, edge] of edges.entries()) assert.notEqual(edge, edges[i + 1], `${edge} twice`);
   }
 
   get armed(): number {
-    return this.said.filter((event) => event.event === 'armed').length;
+    return this.accepted.filter((event) => event.event === 'armed').length;
   }
 }
 
@@ -205,7 +205,7 @@ function command(name: string, run: (model: Reference, real: Real) => void): Com
     run: (model, real) => {
       run(model, real);
       assert.deepEqual(unnamed(real.disk), model.disk, 'what is on the disk');
-      assert.deepEqual(unnamed(toSavedState(real.state)), model.kept(), 'what would be saved');
+      assert.deepEqual(unnamed(toSavedState(real.state)), model.toSaved(), 'what would be saved');
     },
     toString: () => name,
   };
@@ -234,9 +234,9 @@ function sunk(
     command(
       `${name}${how.dies ? ', killed after' : ''}${how.takes < 9 ? ` taking ${how.takes}` : ''}`,
       (model, real) => {
-        const said = act(real, model.rows, how);
-        same(said, act(model, model.rows, how));
-        if (how.dies && said.length > 0) {
+        const accepted = act(real, model.rows, how);
+        same(accepted, act(model, model.rows, how));
+        if (how.dies && accepted.length > 0) {
           model.start({ is: 'resume' });
           real.open({ is: 'resume' });
         }
@@ -312,13 +312,13 @@ test('whatever happens, a watch says what the reference says: never a skip, neve
       // At rest: one healthy poll with a willing sink.
       const all = { takes: Number.POSITIVE_INFINITY, dies: false };
       same(real.poll(model.rows, all), model.poll(all));
-      const named = new Set(real.told.filter(isMail).map(({ event_id, from, id }) => `${event_id} ${from} ${id}`));
-      const ids = new Set(real.told.filter(isMail).map(({ event_id }) => event_id));
+      const named = new Set(real.delivered.filter(isMail).map(({ event_id, from, id }) => `${event_id} ${from} ${id}`));
+      const ids = new Set(real.delivered.filter(isMail).map(({ event_id }) => event_id));
       assert.equal(named.size, ids.size, 'one event_id for two messages');
-      const mail = real.told
+      const mail = real.delivered
         .filter(isMail)
         .map(({ id, event_id }) => model.keyIn(real.logs.indexOf(event_id.split('@')[1] ?? ''), id));
-      assert.deepEqual(mail, model.told);
+      assert.deepEqual(mail, model.delivered);
       assert.deepEqual(model.missing(), [], 'a skip');
       const repeated = mail.filter((id, i) => mail.indexOf(id) !== i && !model.repeatable.has(id));
       assert.deepEqual(repeated, [], 'a duplicate');

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/ports/index.ts';
 import type { HiveClient, Message, UnreadCounts } from '../../core/sources/index.ts';
 
 /** Rows an inbox keeps: it must not grow with the time that is simulated. */
-const KEPT_ROWS = 20;
+const STORED_MESSAGES = 20;
 /** As the HTTP client has it. */
 const DEADLINE_MS = 5000;
 
@@ -46,24 +46,24 @@ export function hiveInMemory(names: readonly string[], clock: Clock): HiveInMemo
   function wait(ms: number, signal: AbortSignal, wakes: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
-      const settle = (how: () => void) => (): void => {
+      const end = (how: () => void) => (): void => {
         timer[Symbol.dispose]();
         questions.delete(question);
         signal.removeEventListener('abort', stop);
         how();
       };
-      const stop = settle(() => reject(signal.reason));
+      const stop = end(() => reject(signal.reason));
       const question: Question = {
-        drop: settle(() => reject(fault('broken'))),
-        wake: wakes ? settle(resolve) : () => {},
+        drop: end(() => reject(fault('broken'))),
+        wake: wakes ? end(resolve) : () => {},
       };
-      const timer = clock.after(ms, settle(resolve));
+      const timer = clock.after(ms, end(resolve));
       questions.add(question);
       signal.addEventListener('abort', stop, { once: true });
     });
   }
 
-  async function reach(signal: AbortSignal): Promise<void> {
+  async function connect(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (weather.is === 'refuses') throw fault(weather.code);
     if (weather.is === 'well') return;
@@ -79,19 +79,19 @@ export function hiveInMemory(names: readonly string[], clock: Clock): HiveInMemo
 
   const client: HiveClient = {
     async personas(signal) {
-      await reach(signal);
+      await connect(signal);
       return names;
     },
     async window(address, after, signal) {
-      await reach(signal);
+      await connect(signal);
       const all = inboxes.get(address) ?? [];
       const rows = after === null ? [] : all.filter(({ id }) => id > after).map((row) => ({ ...row }));
       return { messages: rows, max: all.at(-1)?.id ?? 0, unread: exactly(unreadIn(all)), urgent: exactly(0) };
     },
     async pending(hold, signal) {
-      await reach(signal);
+      await connect(signal);
       if (hold !== null && hold.cursor === String(version)) await wait(hold.ms, signal, true);
-      await reach(signal);
+      await connect(signal);
       const of = new Map<string, UnreadCounts>();
       for (const [name, rows] of inboxes) {
         const unread = unreadIn(rows);
@@ -119,7 +119,7 @@ export function hiveInMemory(names: readonly string[], clock: Clock): HiveInMemo
       const created = new Date(clock.now()).toISOString();
       const rows = inboxes.get(persona);
       rows?.push({ id: lastId, from: 'river', created, content: `mail ${lastId}: ${'text '.repeat(20)}`, read: false });
-      if (rows !== undefined && rows.length > KEPT_ROWS) rows.shift();
+      if (rows !== undefined && rows.length > STORED_MESSAGES) rows.shift();
       delivered.set(persona, (delivered.get(persona) ?? 0) + 1);
       moved();
     },

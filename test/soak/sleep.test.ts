@@ -8,7 +8,7 @@ const PERSONAS = ['ada', 'bo', 'cy'];
 /** One interval, the time a request is given, and a moment for the tray to be drawn. */
 const SOON = 60 * SECOND + 5 * SECOND + SECOND;
 
-const states = (tray: TrayOnAFakeClock) => [...new Set(tray.snapshot().personas.map(({ health: reach }) => reach.is))];
+const states = (tray: TrayOnAFakeClock) => [...new Set(tray.snapshot().personas.map(({ health }) => health.is))];
 const edges = (tray: TrayOnAFakeClock, persona: string) =>
   tray.events(persona).filter((event) => event === 'alert' || event === 'recovered');
 const banners = (tray: TrayOnAFakeClock) => tray.banners().map((banner) => banner.is);
@@ -19,7 +19,7 @@ async function passes(tray: TrayOnAFakeClock, ms: number, isSo: () => boolean): 
     if (isSo()) return passed;
     await tray.clock.advance(100);
   }
-  assert.fail(`not within ${ms} ms: ${JSON.stringify(tray.snapshot().personas.map(({ health: reach }) => reach))}`);
+  assert.fail(`not within ${ms} ms: ${JSON.stringify(tray.snapshot().personas.map(({ health }) => health))}`);
 }
 
 // S5

@@ -25,5 +25,5 @@ test('three bad hours: every mail told once, every outage told once and over, an
       persona,
     );
   }
-  assert.ok(tray.snapshot().personas.every(({ health: reach }) => reach.is === 'up'));
+  assert.ok(tray.snapshot().personas.every(({ health }) => health.is === 'up'));
 });

@@ -142,13 +142,13 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   const announcements = openAnnouncementStore(db);
   started.use(startNotify({ board, delivered: [], channels: [desktop], announcements, act: () => {}, clock, log }));
   let drawn: TrayModel | null = null;
-  const driver = {
+  const icon = {
     show: (model: TrayModel) => {
       drawn = model;
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  started.use(renderTray(board, driver, clock));
+  started.use(renderTray(board, icon, clock));
 
   const running = watches.run(stop.signal);
   started.defer(async () => {
@@ -165,9 +165,9 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
       return drawn;
     },
     banners() {
-      const taken = banners;
+      const accepted = banners;
       banners = [];
-      return taken;
+      return accepted;
     },
     events: (persona) =>
       linesOf(directory, `events.${persona}.ndjson`).map((line) =>

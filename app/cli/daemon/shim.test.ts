@@ -50,16 +50,16 @@ describe('the shim for agents that a command wakes', () => {
   test('each line of the daemon has its answer; what is none has none', () => {
     let rung = 0;
     const rings = { ring: () => void rung++, state: 'busy' as const };
-    const said = (line: string): string | null => answerTo(line, rings);
-    assert.equal(said('{"id":7,"call":"notify_surface","payload":{}}'), '{"id":7,"ok":true}');
-    assert.equal(said('{"id":8,"call":"resume_surface"}'), '{"id":8,"ok":true}');
+    const output = (line: string): string | null => answerTo(line, rings);
+    assert.equal(output('{"id":7,"call":"notify_surface","payload":{}}'), '{"id":7,"ok":true}');
+    assert.equal(output('{"id":8,"call":"resume_surface"}'), '{"id":8,"ok":true}');
     assert.equal(
-      said('{"id":9,"call":"status"}'),
+      output('{"id":9,"call":"status"}'),
       '{"id":9,"ok":true,"alive":true,"accepting":true,"detail_class":"busy"}',
     );
-    assert.equal(said('{"id":10,"call":"shutdown"}'), '{"id":10,"ok":false}');
+    assert.equal(output('{"id":10,"call":"shutdown"}'), '{"id":10,"ok":false}');
     for (const line of ['', 'x', 'null', '[]', '{"call":"notify_surface"}', '{"id":"1","call":"notify_surface"}'])
-      assert.equal(said(line), null);
+      assert.equal(output(line), null);
     assert.equal(rung, 1);
   });
 });

@@ -30,7 +30,7 @@ import { judgePort, type PortProbe } from './mail-judges.ts';
 import { judgeProducers, judgeSharedFiles, type ProducersProbe, type SharedFilesProbe } from './producers.ts';
 import { formatReport, formatReportJson, toExitCode } from './report.ts';
 
-const said = (finding: Finding): string =>
+const output = (finding: Finding): string =>
   `${finding.is} ${finding.seen}${'next' in finding ? ` -> ${finding.next}` : ''}`;
 
 /** One sight after the other, and what has to be said of it. */
@@ -43,7 +43,7 @@ function judged<Seen extends object>(
   describe(name, () => {
     for (const [different, words] of rows) {
       test(`${JSON.stringify(different)}: ${words.source}`, () =>
-        assert.match(said(judge({ ...usual, ...different })), words));
+        assert.match(output(judge({ ...usual, ...different })), words));
     }
   });
 }
@@ -59,24 +59,24 @@ const FILE: FileProbe = { path: '/a', is: 'file', mode: 0o600, uid: 5, me: 5 };
 describe('private files', () => {
   test('G7 on Windows, where files have access lists and no mode, they are not called private but not checked', () => {
     const files = [FILE, { ...FILE, path: '/b' }].map((file) => ({ ...file, mode: null, uid: null, me: null }));
-    assert.match(said(judgeFiles(files)), /^skipped \/a, \/b: not checked; .*icacls/);
-    assert.match(said(judgeFiles([{ ...FILE, is: 'symlink', mode: null, uid: null, me: null }])), /^fail .*symlink/);
-    assert.match(said(judgeFiles([FILE])), /^ok \/a: for their owner alone$/);
+    assert.match(output(judgeFiles(files)), /^skipped \/a, \/b: not checked; .*icacls/);
+    assert.match(output(judgeFiles([{ ...FILE, is: 'symlink', mode: null, uid: null, me: null }])), /^fail .*symlink/);
+    assert.match(output(judgeFiles([FILE])), /^ok \/a: for their owner alone$/);
   });
 });
 
 test('G7 a task that was deleted in the Task Scheduler is no start at login', () => {
-  const look = {
+  const status = {
     is: 'off',
     path: 'C:\\logon-task.xml',
     why: 'the task X is not in the Task Scheduler any more',
   } as const;
   assert.match(
-    said(judgeLogin({ status: look, missing: null })),
+    output(judgeLogin({ status, missing: null })),
     /^warn off: .*but the task X is not .* -> .*service install/,
   );
   assert.match(
-    formatLoginState(look),
+    formatLoginState(status),
     /^does not start at login: .*, but the task X is not in the Task Scheduler any more$/,
   );
 });
@@ -175,8 +175,8 @@ test('a path that no socket can have is a failure before anybody listens', () =>
     most: 107,
     answer: { is: 'not-running' },
   } as const;
-  assert.match(said(judgeSocket(seen)), /^fail .*108 bytes.*shorter HIVEBAR_HOME/);
-  assert.match(said(judgeSocket({ ...seen, path: seen.path.slice(1) })), /^skipped/);
+  assert.match(output(judgeSocket(seen)), /^fail .*108 bytes.*shorter HIVEBAR_HOME/);
+  assert.match(output(judgeSocket({ ...seen, path: seen.path.slice(1) })), /^skipped/);
 });
 
 judged('the clock', judgeClock, { now: 1_800_000_000_000, wallMs: 100, monotonicMs: 100 }, [
@@ -264,7 +264,7 @@ describe('the examination', () => {
     const all = examine([hangs, throws, fine], sceneWith(clock));
     await clock.advance(3000);
     assert.deepEqual(
-      (await all).map(({ finding }) => said(finding).split(' ->')[0]),
+      (await all).map(({ finding }) => output(finding).split(' ->')[0]),
       ['warn no answer within 3 s', 'fail the check itself failed: odd', 'ok fine'],
     );
     assert.equal(aborted, true);

@@ -79,9 +79,9 @@ test('settings that are wrong are an error that names file, line, column and fau
         assert.ok(error instanceof Fault, text);
         assert.equal(error.code, 'settings');
         assert.ok(error.message.startsWith(`${path}:`), error.message);
-        const said = error.message.slice(path.length + 1);
-        if (typeof words === 'string') assert.equal(said, words);
-        else assert.match(said, words);
+        const message = error.message.slice(path.length + 1);
+        if (typeof words === 'string') assert.equal(message, words);
+        else assert.match(message, words);
         return true;
       },
     );

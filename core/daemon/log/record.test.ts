@@ -23,7 +23,7 @@ const OWNER: LogOwner = {
   pid: 77,
   version: '0.1.0',
 };
-const said = (more: Partial<LogRecord> = {}): LogRecord => ({
+const fields = (more: Partial<LogRecord> = {}): LogRecord => ({
   ...createRecord(OWNER, fakeClock(0), 'CONNECTED', { level: 'info', event: 'note', msg: 'well' }),
   ...more,
 });
@@ -31,8 +31,8 @@ const said = (more: Partial<LogRecord> = {}): LogRecord => ({
 describe('persona daemon check 15: one record shape', () => {
   test('persona daemon check 15: a record has these keys in this order, and a class where it is of a failure', () => {
     const keys = ['ts', 'level', 'event', 'msg', 'tenant_id', 'agent_identity', 'agent_surface', 'machine_id', 'fsm'];
-    assert.deepEqual(Object.keys(JSON.parse(formatRecordLine(said())) as object), [...keys, 'pid', 'version']);
-    const failure = said({ error_class: 'unclassified' });
+    assert.deepEqual(Object.keys(JSON.parse(formatRecordLine(fields())) as object), [...keys, 'pid', 'version']);
+    const failure = fields({ error_class: 'unclassified' });
     assert.deepEqual(Object.keys(JSON.parse(formatRecordLine(failure)) as object), [
       ...keys,
       'error_class',
@@ -44,7 +44,7 @@ describe('persona daemon check 15: one record shape', () => {
 
   test('persona daemon check 15: the journal and logger find the priority in front of a line', () => {
     const prefixes = (['error', 'warn', 'info', 'debug'] as const).map((level) =>
-      formatPrefixedLine(said({ level })).slice(0, 4),
+      formatPrefixedLine(fields({ level })).slice(0, 4),
     );
     assert.deepEqual(prefixes, ['<3>{', '<4>{', '<6>{', '<7>{']);
   });
@@ -112,7 +112,7 @@ describe('persona daemon check 9: no content, token or sender in a log', () => {
   });
 
   test('persona daemon check 9: no token, whichever way it is said', () => {
-    const told = [
+    const reported = [
       `Bearer ${TOKEN}`,
       `Authorization: Basic abc`,
       `token=abc`,
@@ -122,7 +122,7 @@ describe('persona daemon check 9: no content, token or sender in a log', () => {
       `api-key: abc`,
       `eyJhbGciOiJIUzI1NiJ9eyJhbGciOiJIUzI1NiJ9abcdefghij`,
     ];
-    for (const text of told) assert.doesNotMatch(scrubText(text), /abc|5e0c/, text);
+    for (const text of reported) assert.doesNotMatch(scrubText(text), /abc|5e0c/, text);
     assert.equal(scrubText('a b c', ['b']), 'a [...] c');
     assert.equal(
       scrubText('wss://host.example/v1/session/stream: closed'),
@@ -185,20 +185,20 @@ describe('persona daemon check 15: which sink of the system', () => {
   });
 
   test('persona daemon check 15: Windows (not run there): the arguments of ReportEventW and of eventcreate', () => {
-    const line = formatRecordLine(said()).trimEnd();
-    assert.deepEqual(toReportedEvent(said()), [4, 0, 1, null, 1, 0, [line], null]);
+    const line = formatRecordLine(fields()).trimEnd();
+    assert.deepEqual(toReportedEvent(fields()), [4, 0, 1, null, 1, 0, [line], null]);
     assert.deepEqual(
-      (['error', 'warn', 'info', 'debug'] as const).map((level) => toReportedEvent(said({ level }))[0]),
+      (['error', 'warn', 'info', 'debug'] as const).map((level) => toReportedEvent(fields({ level }))[0]),
       [1, 2, 4, 4],
     );
     // BOOL ReportEventW(HANDLE, WORD, WORD, DWORD, PSID, WORD, DWORD, LPCWSTR *, LPVOID)
     const types = 'void *|uint16|uint16|uint32|void *|uint16|uint32|str16 *|void *';
     assert.deepEqual(EVENT_LOG_CALLS.report, ['ReportEventW', 'int', types.split('|')]);
-    assert.equal(EVENT_LOG_CALLS.report[2].length, 1 + toReportedEvent(said()).length);
-    const args = toEventCreateArguments('prism-daemon-acme-ada', [said(), said({ level: 'warn' })]);
+    assert.equal(EVENT_LOG_CALLS.report[2].length, 1 + toReportedEvent(fields()).length);
+    const args = toEventCreateArguments('prism-daemon-acme-ada', [fields(), fields({ level: 'warn' })]);
     const start = ['/L', 'APPLICATION', '/SO', 'prism-daemon-acme-ada', '/T', 'WARNING', '/ID', '1', '/D'];
     assert.deepEqual(args.slice(0, -1), start);
-    const crowd = Array.from({ length: 100 }, () => said());
+    const crowd = Array.from({ length: 100 }, () => fields());
     assert.ok(toEventCreateArguments('a', crowd).join(' ').length * 2 < 8191);
   });
 });

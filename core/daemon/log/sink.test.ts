@@ -11,8 +11,8 @@ const record = (msg: string): LogRecord =>
 type Way = 'well' | 'fails' | 'hangs';
 
 /** An outlet that keeps what it took. */
-function kept(name: string, way: { is: Way }) {
-  const told: string[] = [];
+function openStored(name: string, way: { is: Way }) {
+  const reported: string[] = [];
   const writes: number[] = [];
   const pending: (() => void)[] = [];
   let closed = 0;
@@ -22,7 +22,7 @@ function kept(name: string, way: { is: Way }) {
     write(records, done) {
       writes.push(records.length);
       const take = (): void => {
-        if (way.is === 'well') told.push(...records.map(({ msg }) => msg));
+        if (way.is === 'well') reported.push(...records.map(({ msg }) => msg));
         done(way.is === 'fails' ? new Error('no space') : null);
       };
       if (way.is === 'hangs') pending.push(take);
@@ -32,7 +32,7 @@ function kept(name: string, way: { is: Way }) {
       closed += 1;
     },
   };
-  return { outlet, told, writes, pending, closed: () => closed };
+  return { outlet, reported, writes, pending, closed: () => closed };
 }
 
 function sinkOf(first: () => LogOutlet, fallback: () => LogOutlet, clock: FakeClock = fakeClock()) {
@@ -41,28 +41,28 @@ function sinkOf(first: () => LogOutlet, fallback: () => LogOutlet, clock: FakeCl
 
 describe('persona daemon check 15: a log that cannot fail', () => {
   test('records keep their order, and go together while a write is on its way', async () => {
-    const file = kept('file', { is: 'well' });
+    const file = openStored('file', { is: 'well' });
     const sink = sinkOf(() => file.outlet, assert.fail);
     for (const msg of ['a', 'b', 'c', 'd', 'e']) sink.put(record(msg));
     await sink[Symbol.asyncDispose]();
-    assert.deepEqual([file.told, file.writes, file.closed()], [['a', 'b', 'c', 'd', 'e'], [1, 3, 1], 1]);
+    assert.deepEqual([file.reported, file.writes, file.closed()], [['a', 'b', 'c', 'd', 'e'], [1, 3, 1], 1]);
   });
 
   test('persona daemon check 15: what the system did not take is in the file, behind the reason, and nothing is lost', async () => {
-    const system = kept('journal', { is: 'fails' });
-    const file = kept('file', { is: 'well' });
+    const system = openStored('journal', { is: 'fails' });
+    const file = openStored('file', { is: 'well' });
     const sink = sinkOf(
       () => system.outlet,
       () => file.outlet,
     );
     for (const msg of ['a', 'b', 'c', 'd', 'e']) sink.put(record(msg));
     await sink[Symbol.asyncDispose]();
-    assert.deepEqual(file.told, ['journal failed: no space', 'a', 'b', 'c', 'd', 'e']);
+    assert.deepEqual(file.reported, ['journal failed: no space', 'a', 'b', 'c', 'd', 'e']);
     assert.equal(system.closed(), 1);
   });
 
   test('a system log that cannot be opened is one that failed', async () => {
-    const file = kept('file', { is: 'well' });
+    const file = openStored('file', { is: 'well' });
     const sink = sinkOf(
       () => {
         throw new Error('no such function');
@@ -71,14 +71,14 @@ describe('persona daemon check 15: a log that cannot fail', () => {
     );
     sink.put(record('a'));
     await sink[Symbol.asyncDispose]();
-    assert.deepEqual(file.told, ['log failed: no such function', 'a']);
+    assert.deepEqual(file.reported, ['log failed: no such function', 'a']);
   });
 
   test('the log of the system is tried again after a while', async () => {
     const clock = fakeClock();
     const way: { is: Way } = { is: 'fails' };
-    const system = kept('journal', way);
-    const file = kept('file', { is: 'well' });
+    const system = openStored('journal', way);
+    const file = openStored('file', { is: 'well' });
     const sink = sinkOf(
       () => system.outlet,
       () => file.outlet,
@@ -91,15 +91,15 @@ describe('persona daemon check 15: a log that cannot fail', () => {
     await clock.advance(5 * 60_000);
     sink.put(record('c'));
     await sink[Symbol.asyncDispose]();
-    assert.deepEqual([file.told.slice(1), system.told], [['a', 'b'], ['c']]);
+    assert.deepEqual([file.reported.slice(1), system.reported], [['a', 'b'], ['c']]);
     assert.equal(clock.waiting, 0);
   });
 
   test('when nothing takes records they are lost, and nobody is told by a throw', async () => {
     const clock = fakeClock();
     const sink = sinkOf(
-      () => kept('journal', { is: 'fails' }).outlet,
-      () => kept('file', { is: 'fails' }).outlet,
+      () => openStored('journal', { is: 'fails' }).outlet,
+      () => openStored('file', { is: 'fails' }).outlet,
       clock,
     );
     for (let n = 0; n < 10; n += 1) {
@@ -113,7 +113,7 @@ describe('persona daemon check 15: a log that cannot fail', () => {
   test('a sink that hangs holds up neither the daemon nor its end, and keeps no more than so many records', async () => {
     const clock = fakeClock();
     const way: { is: Way } = { is: 'hangs' };
-    const system = kept('journal', way);
+    const system = openStored('journal', way);
     const sink = sinkOf(() => system.outlet, assert.fail, clock);
     for (let n = 0; n < 10_000; n += 1) sink.put(record(`${n}`));
     const over = sink[Symbol.asyncDispose]();
@@ -123,7 +123,7 @@ describe('persona daemon check 15: a log that cannot fail', () => {
     way.is = 'well';
     for (let next = system.pending.shift(); next !== undefined; next = system.pending.shift()) next();
     await clock.advance(0);
-    assert.ok(system.told.length <= 501, `${system.told.length}`);
+    assert.ok(system.reported.length <= 501, `${system.reported.length}`);
     assert.equal(system.closed(), 1);
   });
 });

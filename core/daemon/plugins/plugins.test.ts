@@ -19,7 +19,7 @@ const METHODS = ['notifySurface', 'resumeSurface', 'status'];
 
 /** A shim that is no process: `said` answers each line, or nothing does. */
 function shimThat(
-  said: ((asked: { id: number; call: string; payload?: unknown }) => object | null) | null,
+  respond: ((asked: { id: number; call: string; payload?: unknown }) => object | null) | null,
   clock: FakeClock,
 ) {
   const asked: { id: number; call: string; payload?: unknown }[] = [];
@@ -35,7 +35,7 @@ function shimThat(
         write(line) {
           const ask = JSON.parse(line) as { id: number; call: string };
           asked.push(ask);
-          const answer = said?.(ask) ?? null;
+          const answer = respond?.(ask) ?? null;
           if (answer !== null) one.line(JSON.stringify({ id: ask.id, ...answer }));
         },
         end: async () => one.ended(),

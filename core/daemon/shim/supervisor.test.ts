@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type ShimListener, type ShimView, type StartShim, startShim } from './supervisor.ts';
 
-interface Said {
+interface Output {
   readonly id: number;
   readonly call: string;
 }
@@ -11,19 +11,22 @@ interface Said {
 /** Shims that are no processes: a test answers for them, or not. */
 function rig({ startable = true } = {}) {
   const clock = fakeClock();
-  const shims: { readonly listener: ShimListener; readonly asked: Said[]; readonly answer: (more?: object) => void }[] =
-    [];
+  const shims: {
+    readonly listener: ShimListener;
+    readonly asked: Output[];
+    readonly answer: (more?: object) => void;
+  }[] = [];
   const views: ShimView[] = [];
   let ends = 0;
   const start: StartShim = (listener) => {
-    const asked: Said[] = [];
+    const asked: Output[] = [];
     const answer = (more: object = { ok: true }): void =>
       listener.line(JSON.stringify({ id: asked.at(-1)?.id, ...more }));
     shims.push({ listener, asked, answer });
     if (!startable) clock.after(0, () => listener.ended());
     return {
       pid: startable ? 1000 + shims.length : null,
-      write: (line) => void asked.push(JSON.parse(line) as Said),
+      write: (line) => void asked.push(JSON.parse(line) as Output),
       async end() {
         ends += 1;
         listener.ended();

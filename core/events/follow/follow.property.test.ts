@@ -29,7 +29,7 @@ class World {
   archives: ModelFile[] = []; // newest first
   /** Open in the follower, whatever becomes of their names. */
   held: readonly ModelFile[] = [];
-  readonly told: number[] = [];
+  readonly delivered: number[] = [];
   written = 0;
   lostToRotation = false;
   hasRead = false;
@@ -142,7 +142,7 @@ class World {
     const gone = this.archives[this.keep - 1];
     if (gone !== undefined) {
       fs.unlinkSync(`${this.path}.${this.keep}`);
-      if (!this.held.includes(gone) && gone.numbers.some((number) => !this.told.includes(number)))
+      if (!this.held.includes(gone) && gone.numbers.some((number) => !this.delivered.includes(number)))
         this.lostToRotation = true;
     }
     for (let n = Math.min(this.archives.length, this.keep - 1); n >= 1; n -= 1)
@@ -158,7 +158,7 @@ class World {
     for (const file of this.files) {
       if (file !== this.live && !this.held.includes(file) && !this.archives.includes(file)) continue;
       for (const number of file.numbers)
-        if (!this.told.includes(number) && !expected.includes(number)) expected.push(number);
+        if (!this.delivered.includes(number) && !expected.includes(number)) expected.push(number);
     }
     const got: number[] = [];
     let gap = false;
@@ -175,7 +175,7 @@ class World {
       }
     }
     assert.deepEqual(got, expected);
-    this.told.push(...got);
+    this.delivered.push(...got);
     if (this.hasRead && this.lostToRotation) assert.ok(gap, 'what was rotated away unread must be told');
     const isListed = this.held.some((file) => file === this.live || this.archives.includes(file));
     if (isListed) assert.ok(!gap, 'nothing can be missing behind a file that is still there');
@@ -191,17 +191,18 @@ class World {
     const place = knowsPlace ? this.last.place : null;
     const again = openFollower(realFiles, this.path, { is: 'after', eventId: this.last.id, place });
     const number = Number(this.last.id.slice('ada:new:'.length));
-    const isKept = [this.live, ...this.archives].some((file) => file?.numbers.includes(number));
-    assert.equal(again.is, isKept ? 'open' : 'unknown');
+    const isStored = [this.live, ...this.archives].some((file) => file?.numbers.includes(number));
+    assert.equal(again.is, isStored ? 'open' : 'unknown');
     if (again.is === 'open') {
       this.follower = again.follower;
       // It begins behind the event: what stands before it there is behind it too, also when it was written a second time.
-      const kept = [...this.archives.toReversed(), this.live].flatMap((file) => file?.numbers ?? []);
-      for (const before of kept.slice(0, kept.indexOf(number))) if (!this.told.includes(before)) this.told.push(before);
+      const saved = [...this.archives.toReversed(), this.live].flatMap((file) => file?.numbers ?? []);
+      for (const before of saved.slice(0, saved.indexOf(number)))
+        if (!this.delivered.includes(before)) this.delivered.push(before);
     } else {
       // A person begins anew, behind what there is.
       this.follower = opened(this.path, 0);
-      this.told.push(...this.files.flatMap((file) => file.numbers));
+      this.delivered.push(...this.files.flatMap((file) => file.numbers));
       this.last = null;
     }
     this.oldestKnown = Math.min(

@@ -57,12 +57,12 @@ function transcriptOf(harness: Harness): string {
     const stdin = stdinAt(harness.name, event);
     const turn = harness.readTurn(stdin, event);
     assert.ok(!(turn instanceof Fault));
-    const said = ANSWERS.map(([what, answer]) => {
+    const output = ANSWERS.map(([what, answer]) => {
       const { stdout, stderr, exit } = harness.formatReply(turn, answer);
       assert.equal(stderr, '');
       return `${what} -> exit ${exit}\n${stdout}`;
     });
-    return [`== ${event}\n${stdin}\n`, ...said];
+    return [`== ${event}\n${stdin}\n`, ...output];
   }).join('');
 }
 

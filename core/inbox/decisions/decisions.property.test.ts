@@ -16,7 +16,7 @@ interface Known {
   readonly spanMs: number | null;
   expires: number | null;
   state: string;
-  toBeTold: boolean;
+  isDue: boolean;
 }
 
 type Move =
@@ -43,14 +43,14 @@ class Model {
 
   add(persona: string, iteration: number, fallback: string | null, spanMs: number | null, now: number): void {
     const expires = spanMs === null ? null : now + spanMs;
-    this.all.set(this.all.size + 1, { persona, iteration, fallback, spanMs, expires, state: 'open', toBeTold: false });
+    this.all.set(this.all.size + 1, { persona, iteration, fallback, spanMs, expires, state: 'open', isDue: false });
   }
 
   pass(now: number): void {
     for (const known of this.all.values()) {
       if (known.state !== 'open' || known.expires === null || known.expires > now) continue;
       known.state = known.fallback === null ? 'timed-out' : 'resolved a by nobody';
-      known.toBeTold = true;
+      known.isDue = true;
     }
   }
 
@@ -58,7 +58,7 @@ class Model {
   answer(known: Known, is: string, now: number): boolean {
     if (is === 'text' && known.iteration === MOST) return false;
     known.state = is === 'select' ? 'resolved b' : is === 'own-cancel' || is === 'cancel' ? 'cancelled' : 'resolved t';
-    known.toBeTold = is !== 'own-cancel';
+    known.isDue = is !== 'own-cancel';
     if (is === 'text') this.add(known.persona, known.iteration + 1, known.fallback, known.spanMs, now);
     return true;
   }
@@ -112,7 +112,7 @@ test('the life of decisions is that of the model, whatever crashes: one answer e
       for (const [id, known] of model.all) {
         assert.equal(stateOf(decisions, id), known.state, `decision ${id}`);
         assert.equal(decisions.get(id)?.expires, known.expires, `decision ${id}`);
-        assert.equal(rig.inbox.has(`decision:${id}`), known.toBeTold, `decision ${id} is told once it is closed`);
+        assert.equal(rig.inbox.has(`decision:${id}`), known.isDue, `decision ${id} is told once it is closed`);
       }
       assert.equal(decisions.get(model.all.size + 1), null);
       for (const persona of PERSONAS) {

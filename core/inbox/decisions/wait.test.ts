@@ -96,10 +96,10 @@ test('a wait whose database fails takes its mark away and says so', async () => 
   using rig = decisionRig();
   const decisions = rig.start();
   decisions.create(asks());
-  let looks = 0;
+  let polls = 0;
   const { marks, done } = waiting(rig, null, (id) => {
-    looks += 1;
-    if (looks > 2) throw new Error('the disk is gone');
+    polls += 1;
+    if (polls > 2) throw new Error('the disk is gone');
     return decisions.get(id);
   });
   const failed = assert.rejects(done, /the disk is gone/);

@@ -87,22 +87,22 @@ describe('drains of the store', () => {
         using at = rig();
         const waiting = new Map<number, Priority>();
         /** What a drain took and has not said anything of: nobody else is shown it for so long. */
-        let open: { taken: readonly number[]; shown: readonly number[]; until: number; commit: () => void }[] = [];
-        const isTaken = (id: number): boolean =>
-          open.some(({ taken, until }) => until > at.clock.monotonic() && taken.includes(id));
+        let open: { ack: readonly number[]; shown: readonly number[]; until: number; commit: () => void }[] = [];
+        const isAccepted = (id: number): boolean =>
+          open.some(({ ack, until }) => until > at.clock.monotonic() && ack.includes(id));
 
         function drained() {
-          const free = [...waiting].filter(([id]) => !isTaken(id)).sort(([a, p], [b, q]) => p - q || a - b);
+          const free = [...waiting].filter(([id]) => !isAccepted(id)).sort(([a, p], [b, q]) => p - q || a - b);
           const found = at.next();
           const shown = idsOf(found);
           const critical = free.filter(([, urgency]) => urgency === 0).length;
-          const taken = free.slice(0, Math.max(critical, MOST_ITEMS)).map(([id]) => id);
-          assert.deepEqual(shown, taken.slice(0, shown.length), 'the first ones that nobody else has, in order');
+          const ack = free.slice(0, Math.max(critical, MOST_ITEMS)).map(([id]) => id);
+          assert.deepEqual(shown, ack.slice(0, shown.length), 'the first ones that nobody else has, in order');
           assert.ok(shown.length > 0 || free.length === 0);
           assert.ok(shown.length >= critical);
           assert.equal(found?.left ?? 0, free.length - shown.length);
           for (const id of shown) assert.match(found?.text ?? '', new RegExp(`<item id="${id}" `));
-          return { taken, shown, commit: () => found?.commit(), release: () => found?.release() };
+          return { ack, shown, commit: () => found?.commit(), release: () => found?.release() };
         }
         const commit = ({ shown, commit: say }: { readonly shown: readonly number[]; commit(): void }): void => {
           say();

@@ -15,7 +15,7 @@ function item(id: number, content: string, priority: Priority = 2): Item {
 }
 
 /** The rules of `Items` that a drain leans on, in memory; the store itself has its own tests. */
-function itemsOf(...kept: readonly Item[]) {
+function itemsOf(...saved: readonly Item[]) {
   const delivered: number[] = [];
   const asked: LeaseRequest[] = [];
   const leases = new Map<string, readonly Item[]>();
@@ -34,7 +34,7 @@ function itemsOf(...kept: readonly Item[]) {
     lease(request) {
       asked.push(request);
       calls.push('lease');
-      const free = kept
+      const free = saved
         .filter((one) => !delivered.includes(one.id) && !isLeased(one) && one.priority <= request.upTo)
         .toSorted((a, b) => a.priority - b.priority);
       const given = free.filter(({ priority }, n) => priority === 0 || n < request.most);
@@ -112,8 +112,8 @@ describe('a drain', () => {
   });
 
   test('inbox-gates 8.7: the cap of 20 defers nothing of priority 0', () => {
-    const kept = Array.from({ length: 60 }, (_, n) => item(n + 1, 'text', n % 2 === 0 ? 0 : 2));
-    const { items } = itemsOf(...kept);
+    const saved = Array.from({ length: 60 }, (_, n) => item(n + 1, 'text', n % 2 === 0 ? 0 : 2));
+    const { items } = itemsOf(...saved);
     const drained = drain(needsOf(items).needs, all);
     assert.equal(drained?.items.filter(({ priority }) => priority === 0).length, 30);
     assert.equal(drained?.left, 30);

@@ -17,7 +17,7 @@ function mark(given: Partial<GateMark> = {}): GateMark {
   return { by: 'operator', at: NOW, session: 's1', terminal: null, ...given };
 }
 
-function standing(one: Gate, its: GateMark | null = null): GateState {
+function toGateState(one: Gate, its: GateMark | null = null): GateState {
   return { gate: one, mark: its, isBuiltIn: false };
 }
 
@@ -40,12 +40,12 @@ function ask(standings: readonly GateState[], given: Partial<GateQuestion> = {})
 }
 
 const isOpen = (one: Gate, its: GateMark | null, given: Partial<GateQuestion> = {}): boolean =>
-  ask([standing(one, its)], given).results[0]?.satisfied === false;
+  ask([toGateState(one, its)], given).results[0]?.satisfied === false;
 
 describe('a verdict', () => {
   test('blocks for strict gates, joined by "; ", and warns of soft ones with their hints', () => {
     const gates = [gate('b', { hint: 'do b' }), gate('a'), gate('c', { mode: 'soft', hint: 'do c' })];
-    const { decision, reason, warnings, results } = ask(gates.map((one) => standing(one)));
+    const { decision, reason, warnings, results } = ask(gates.map((one) => toGateState(one)));
     assert.equal(decision, 'block');
     assert.equal(reason, 'b: b is open (do b); a: a is open');
     assert.deepEqual(warnings, ['c: c is open (do c)']);
@@ -60,15 +60,15 @@ describe('a verdict', () => {
   });
 
   test('allows without a reason when only soft gates are open, or with `soft` any', () => {
-    const soft = ask([standing(gate('a', { mode: 'soft' })), standing(gate('b'), mark())]);
+    const soft = ask([toGateState(gate('a', { mode: 'soft' })), toGateState(gate('b'), mark())]);
     assert.deepEqual([soft.decision, soft.reason, soft.letGo], ['allow', '', null]);
-    const all = ask([standing(gate('a'))], { soft: true });
+    const all = ask([toGateState(gate('a'))], { soft: true });
     assert.deepEqual([all.decision, all.results[0]?.mode, all.warnings], ['allow', 'soft', ['a: a is open']]);
   });
 
   test('C5 has a bound at the hooks where a block makes the harness go on by itself, and at no other', () => {
     const turn = { blocks: Array.from({ length: MOST_BLOCKS }, (_, i) => `print ${i}`), open: [] };
-    const at = (hook: (typeof HOOKS)[number]) => ask([standing(gate('a', { hook }))], { hook, turn }).decision;
+    const at = (hook: (typeof HOOKS)[number]) => ask([toGateState(gate('a', { hook }))], { hook, turn }).decision;
     assert.deepEqual(
       HOOKS.map((hook) => [hook, at(hook)]),
       [
@@ -81,7 +81,7 @@ describe('a verdict', () => {
   });
 
   test('is of the gates of its hook alone', () => {
-    const gates = [standing(gate('tool', { hook: 'PreToolUse' })), standing(gate('mark', { hook: null }))];
+    const gates = [toGateState(gate('tool', { hook: 'PreToolUse' })), toGateState(gate('mark', { hook: null }))];
     assert.deepEqual(ask(gates).results, []);
     assert.equal(ask(gates, { hook: 'PreToolUse' }).reason, 'tool: tool is open');
   });
@@ -117,8 +117,8 @@ describe('a mark holds', () => {
     const holds = (by: MarkProvenance): boolean => !isOpen(decision, mark({ by }));
     assert.deepEqual([holds('decision'), holds('operator'), holds('cli')], [true, true, false]);
     assert.equal(isOpen(gate('decision', { mode: 'soft' }), mark({ by: 'cli' })), false);
-    const waiting = (by: MarkProvenance) => standing(gate('decision-waiting', { hook: null }), mark({ by }));
-    const asked = standing(gate('decision', { check: 'decision-waiting' }));
+    const waiting = (by: MarkProvenance) => toGateState(gate('decision-waiting', { hook: null }), mark({ by }));
+    const asked = toGateState(gate('decision', { check: 'decision-waiting' }));
     assert.equal(ask([asked, waiting('decision')]).decision, 'allow');
     assert.equal(ask([asked, waiting('cli')]).decision, 'block');
     assert.equal(ask([asked]).decision, 'block');
@@ -131,29 +131,29 @@ describe('a check', () => {
   const open = (detail = 'x') => new Map([['commit-push', { is: 'open', detail }]] as const);
 
   test('closes its gate and wants a mark for it once', () => {
-    assert.deepEqual(ask([standing(clean)], { checks: clear }).passed, ['commit-push']);
-    assert.deepEqual(ask([standing(clean, mark({ by: 'auto' }))], { checks: clear }).passed, []);
+    assert.deepEqual(ask([toGateState(clean)], { checks: clear }).passed, ['commit-push']);
+    assert.deepEqual(ask([toGateState(clean, mark({ by: 'auto' }))], { checks: clear }).passed, []);
     const other = mark({ by: 'auto', session: 's2' });
-    assert.deepEqual(ask([standing(clean, other)], { checks: clear }).passed, [], 'noted by another session');
-    const told = { checks: clear, turn: { blocks: [], open: ['commit-push'] } };
-    assert.deepEqual(ask([standing(clean, mark({ by: 'auto' }))], told).passed, ['commit-push']);
+    assert.deepEqual(ask([toGateState(clean, other)], { checks: clear }).passed, [], 'noted by another session');
+    const evidence = { checks: clear, turn: { blocks: [], open: ['commit-push'] } };
+    assert.deepEqual(ask([toGateState(clean, mark({ by: 'auto' }))], evidence).passed, ['commit-push']);
   });
 
   test('is asked again over the mark it left, so that work since does not pass under it; a word stands', () => {
-    assert.equal(ask([standing(clean, mark({ by: 'auto' }))], { checks: open() }).decision, 'block');
-    assert.equal(ask([standing(clean, mark({ by: 'cli' }))], { checks: open() }).decision, 'allow');
+    assert.equal(ask([toGateState(clean, mark({ by: 'auto' }))], { checks: open() }).decision, 'block');
+    assert.equal(ask([toGateState(clean, mark({ by: 'cli' }))], { checks: open() }).decision, 'allow');
   });
 
   test('that failed or was not asked counts as passed, is said, and leaves no mark', () => {
-    const failed = ask([standing(clean)], { checks: new Map([['commit-push', { is: 'failed', why: 'gone' }]]) });
+    const failed = ask([toGateState(clean)], { checks: new Map([['commit-push', { is: 'failed', why: 'gone' }]]) });
     assert.deepEqual([failed.decision, failed.passed], ['allow', []]);
     assert.deepEqual(failed.warnings, ['commit-push: not checked, taken as satisfied: gone']);
-    assert.match(ask([standing(clean)]).warnings.join(), /was not looked at/);
+    assert.match(ask([toGateState(clean)]).warnings.join(), /was not looked at/);
   });
 });
 
 describe('the bounds of blocking', () => {
-  const strict = [standing(gate('a'))];
+  const strict = [toGateState(gate('a'))];
   const print = ask(strict).print;
 
   test('no fourth block in a turn', () => {
@@ -175,9 +175,9 @@ describe('the bounds of blocking', () => {
     const turn = { blocks: [print], open: ['a'] };
     assert.equal(ask(strict, { turn, now: NOW + 1000 }).decision, 'block');
     assert.equal(ask(strict, { turn, now: NOW + 1000, stopHookActive: true }).letGo, 'nothing-changed');
-    const more = [...strict, standing(gate('b'))];
+    const more = [...strict, toGateState(gate('b'))];
     assert.equal(ask(more, { turn, stopHookActive: true }).reason, 'a: a is open; b: b is open');
-    const expired = [standing(gate('a', { ttlSeconds: 60 }), mark({ at: NOW - 60_000 }))];
+    const expired = [toGateState(gate('a', { ttlSeconds: 60 }), mark({ at: NOW - 60_000 }))];
     assert.equal(ask(expired, { turn, stopHookActive: true }).decision, 'block');
     assert.equal(ask(strict, { turn, stopHookActive: true, also: '1 open decision' }).decision, 'block');
   });
@@ -185,20 +185,20 @@ describe('the bounds of blocking', () => {
   test('what a check saw is a change, the mark of a check is none', () => {
     const clean = gate('commit-push', { check: 'commit-push' });
     const seeing = (detail: string) => ({ checks: new Map([['commit-push', { is: 'open', detail }]] as const) });
-    const first = ask([standing(clean)], seeing('one')).print;
-    assert.notEqual(ask([standing(clean)], seeing('two')).print, first);
-    assert.equal(ask([standing(clean, mark({ by: 'auto' }))], seeing('one')).print, first);
+    const first = ask([toGateState(clean)], seeing('one')).print;
+    assert.notEqual(ask([toGateState(clean)], seeing('two')).print, first);
+    assert.equal(ask([toGateState(clean, mark({ by: 'auto' }))], seeing('one')).print, first);
   });
 });
 
 describe('a mark of the strict decision gate', () => {
   test('is used up by an allow, and by nothing else', () => {
-    const decided = standing(gate('decision'), mark({ by: 'decision' }));
+    const decided = toGateState(gate('decision'), mark({ by: 'decision' }));
     assert.deepEqual(ask([decided]).consumed, ['decision']);
     assert.deepEqual(ask([decided], { apiError: true }).consumed, []);
     assert.deepEqual(ask([decided], { hook: 'PreToolUse' }).consumed, []);
-    assert.deepEqual(ask([standing(gate('decision', { mode: 'soft' }), mark())]).consumed, []);
-    assert.deepEqual(ask([standing(gate('other'), mark())]).consumed, []);
+    assert.deepEqual(ask([toGateState(gate('decision', { mode: 'soft' }), mark())]).consumed, []);
+    assert.deepEqual(ask([toGateState(gate('other'), mark())]).consumed, []);
   });
 });
 
@@ -256,7 +256,7 @@ test('whatever the gates and the turn, a block is strict, open, and within the b
   const flags = fc.record({ stopHookActive: fc.boolean(), apiError: fc.boolean(), soft: fc.boolean() });
   fc.assert(
     fc.property(standings, turns, flags, (pairs, { n, isSame }, given) => {
-      const all = pairs.map(([one, its]) => standing(one, its));
+      const all = pairs.map(([one, its]) => toGateState(one, its));
       const last = isSame ? ask(all, given).print : 'other';
       const turn = { blocks: new Array<string>(n).fill(last), open: [] };
       const verdict = ask(all, { ...given, turn });

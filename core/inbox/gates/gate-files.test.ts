@@ -130,13 +130,13 @@ describe('files', () => {
     mkdirSync(all.file('directory'));
     const { reason, warnings } = await check(all);
     assert.equal(reason, 'good: good is open');
-    const said = [...Object.keys(odd), 'link', 'directory'];
-    for (const id of said)
+    const output = [...Object.keys(odd), 'link', 'directory'];
+    for (const id of output)
       assert.ok(
         warnings.some((line) => line.startsWith(`${all.file(id)} is not a gate`)),
         id,
       );
-    assert.equal(warnings.length, said.length + 1); // and the soft decision
+    assert.equal(warnings.length, output.length + 1); // and the soft decision
     assert.equal(all.gates.find('ada', 'torn'), null);
   });
 

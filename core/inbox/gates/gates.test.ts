@@ -162,8 +162,8 @@ describe('an item in the inbox', () => {
   test('that cannot be pushed leaves the gate satisfied', async () => {
     using space = scratch();
     const { clock } = rig(space);
-    const said: string[] = [];
-    const disk = createRealDisk({ ...silentLog, warn: (line) => said.push(line) });
+    const output: string[] = [];
+    const disk = createRealDisk({ ...silentLog, warn: (line) => output.push(line) });
     const git: GitCheck = async () => ({ is: 'clear' });
     const items = () => assert.fail('locked');
     const gates = openGates({
@@ -176,7 +176,7 @@ describe('an item in the inbox', () => {
       findOpenDecisions: NO_OPEN_DECISIONS,
     });
     gates.mark('ada', 'decision', { by: 'operator', session: null, terminal: null, tells: true });
-    assert.match(said.join(), /ada was not told that it resolved: locked/);
+    assert.match(output.join(), /ada was not told that it resolved: locked/);
     assert.equal((await check({ gates, space })).decision, 'allow');
   });
 });

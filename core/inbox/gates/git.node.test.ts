@@ -23,7 +23,7 @@ function repository(space: Scratch): string {
   return dir;
 }
 
-const look = (cwd: string, env: NodeJS.ProcessEnv = process.env, withinMs = LONG_MS): Promise<CheckAnswer> =>
+const probe = (cwd: string, env: NodeJS.ProcessEnv = process.env, withinMs = LONG_MS): Promise<CheckAnswer> =>
   createGitCheck(withinMs)({ cwd, env });
 
 /** A program of that name that does this, first on PATH. */
@@ -38,21 +38,21 @@ describe('git in a folder', () => {
   test('is clear when all is committed, open for a change or a new file, and tells one change from the next', async () => {
     using space = scratch();
     const dir = repository(space);
-    assert.deepEqual(await look(dir), { is: 'clear' });
+    assert.deepEqual(await probe(dir), { is: 'clear' });
     writeFileSync(`${dir}/b.txt`, 'new');
-    const one = await look(dir);
+    const one = await probe(dir);
     writeFileSync(`${dir}/a.txt`, 'two');
-    const two = await look(dir);
+    const two = await probe(dir);
     assert.deepEqual([one.is, two.is], ['open', 'open']);
     assert.notDeepEqual(one, two);
-    assert.deepEqual(await look(dir), two);
+    assert.deepEqual(await probe(dir), two);
   });
 
   test('is clear where there is no repository, no folder and no git', async () => {
     using space = scratch();
-    assert.deepEqual(await look(space.dir), { is: 'clear' });
-    assert.deepEqual(await look(space.at('gone')), { is: 'clear' });
-    assert.deepEqual(await look(repository(space), { PATH: space.dir }), { is: 'clear' });
+    assert.deepEqual(await probe(space.dir), { is: 'clear' });
+    assert.deepEqual(await probe(space.at('gone')), { is: 'clear' });
+    assert.deepEqual(await probe(repository(space), { PATH: space.dir }), { is: 'clear' });
   });
 
   test('is that of the folder, whatever the environment says of another', async () => {
@@ -62,16 +62,16 @@ describe('git in a folder', () => {
     mkdirSync(space.at('other'));
     git(space.at('other'), 'init', '-q');
     const env = { ...process.env, GIT_DIR: space.at('other', '.git'), GIT_WORK_TREE: space.at('other') };
-    assert.equal((await look(dir, env)).is, 'open');
+    assert.equal((await probe(dir, env)).is, 'open');
   });
 
   test('that hangs, fails or floods is not waited for', async () => {
     using hanging = scratch();
-    assert.match(JSON.stringify(await look('/', fakeGit(hanging, 'exec sleep 600'), 300)), /failed.*took over 300 ms/);
+    assert.match(JSON.stringify(await probe('/', fakeGit(hanging, 'exec sleep 600'), 300)), /failed.*took over 300 ms/);
     using failing = scratch();
-    assert.deepEqual(await look('/', fakeGit(failing, 'exit 3')), { is: 'failed', why: 'git ended with 3' });
+    assert.deepEqual(await probe('/', fakeGit(failing, 'exit 3')), { is: 'failed', why: 'git ended with 3' });
     using flooding = scratch();
-    assert.equal((await look('/', fakeGit(flooding, 'exec yes "?? file"'))).is, 'open');
+    assert.equal((await probe('/', fakeGit(flooding, 'exec yes "?? file"'))).is, 'open');
   });
 
   test('is never one that lies in the folder, or in a relative entry of PATH', async () => {
@@ -82,7 +82,7 @@ describe('git in a folder', () => {
     chmodSync(`${dir}/git`, 0o755);
     // The last is relative to where git is started.
     for (const entry of ['.', '', dir.slice(1)])
-      await look(dir, { ...process.env, PATH: `${entry}:${process.env.PATH}` });
+      await probe(dir, { ...process.env, PATH: `${entry}:${process.env.PATH}` });
     assert.ok(!space.list().includes('ran'));
   });
 });

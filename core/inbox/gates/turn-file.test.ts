@@ -152,10 +152,10 @@ describe('a turn', () => {
     using space = scratch();
     const disk = createRealDisk(silentLog);
     const others = createTurnFile(disk, space.at('gates', 'ada'), 's1', fakeClock());
-    let taken = 0;
+    let accepted = 0;
     const open: typeof disk.files.open = (path, flags, mode) => {
       if (path.endsWith('s1.jsonl') && (flags & O.APPEND) !== 0)
-        for (; taken < 3; taken += 1) others.claim('theirs', `${taken}`);
+        for (; accepted < 3; accepted += 1) others.claim('theirs', `${accepted}`);
       return disk.files.open(path, flags, mode);
     };
     const late = { ...disk, files: { ...disk.files, open } };
@@ -164,7 +164,7 @@ describe('a turn', () => {
       gates: openGates({ ...needs, disk: late, state: space.dir, findOpenDecisions: () => ONE_QUESTION }),
       space,
     });
-    assert.deepEqual([taken, decision, reason, letGo], [3, 'allow', '', 'blocked-enough']);
+    assert.deepEqual([accepted, decision, reason, letGo], [3, 'allow', '', 'blocked-enough']);
   });
 
   test('whatever happens in it has no more than three blocks', async () => {
@@ -227,9 +227,9 @@ test('whatever call of the disk fails, a check answers, and what it cannot count
 test('turns of sessions that nobody ended go after a week, once there are many', async () => {
   using space = scratch();
   const all = rig(space);
-  const kept = (): number => readdirSync(space.at('gates', 'ada', 'turns')).length;
+  const saved = (): number => readdirSync(space.at('gates', 'ada', 'turns')).length;
   for (let n = 0; n < 110; n += 1) await check(all, { session: `old-${n}` });
-  assert.equal(kept(), 110);
+  assert.equal(saved(), 110);
   all.clock.stopFor(6 * 86_400_000);
   await check(all, { session: 'old-0' });
   all.clock.stopFor(2 * 86_400_000);

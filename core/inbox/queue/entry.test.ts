@@ -159,12 +159,12 @@ describe('an entry and its line', () => {
     const names = ['id', 'type', 'source', 'content', 'priority', 'timestamp', 'dedup_key', 'ttl_seconds'];
     const odd = fc.dictionary(fc.constantFrom(...names), field, { maxKeys: 3 });
     const record = fc.tuple(fc.string(), odd).map(([content, fields]) => ({ content, ...fields }));
-    let taken = 0;
+    let accepted = 0;
     fc.assert(
       fc.property(fc.oneof(record, fc.jsonValue()), (value) => {
         const found = parseEntry(JSON.stringify(value) ?? '', NOW);
         if (found.is === 'bad') return assert.notEqual(found.why, '');
-        taken += 1;
+        accepted += 1;
         const { type, source, priority, created, expires, dedupKey } = found.entry;
         assert.ok(ITEM_TYPES.includes(type) && [0, 1, 2, 3, 4].includes(priority));
         assert.ok(source.trim() !== '' && source.length <= 200);
@@ -173,6 +173,6 @@ describe('an entry and its line', () => {
       }),
       { numRuns: 3000 },
     );
-    assert.ok(taken > 50, `only ${taken} were entries`);
+    assert.ok(accepted > 50, `only ${accepted} were entries`);
   });
 });

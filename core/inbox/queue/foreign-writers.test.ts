@@ -72,9 +72,9 @@ describe('writers in Python and C against a draining reader', () => {
     let takeOvers = 0;
     let bad = 0;
     while (running > 0) {
-      const taken = takeOver(machine, queue, store.insert, 250);
-      if (taken.items > 0) takeOvers += 1;
-      bad += taken.bad;
+      const accepted = takeOver(machine, queue, store.insert, 250);
+      if (accepted.items > 0) takeOvers += 1;
+      bad += accepted.bad;
       await turn();
     }
     await Promise.all(ends);
@@ -91,8 +91,8 @@ describe('writers in Python and C against a draining reader', () => {
     const path = dir.at('s1.jsonl');
     await done(startWriter(null, { path, name: 'p', count: 2 }));
     const { ino } = fs.statSync(path);
-    const taken = takeOver(machine, { path, persona: 'ada' }, () => {}, 250);
-    assert.deepEqual(taken, { items: 2, bad: 0, isHeld: false });
+    const accepted = takeOver(machine, { path, persona: 'ada' }, () => {}, 250);
+    assert.deepEqual(accepted, { items: 2, bad: 0, isHeld: false });
     const { ino: after, size, mode } = fs.statSync(path);
     assert.deepEqual([after, size, mode & 0o777], [ino, 0, 0o600]);
     assert.equal(fs.statSync(`${path}.draining`).mode & 0o777, 0o600);
@@ -258,8 +258,8 @@ describe('lines that are long, torn or bad', () => {
       '{"content":"he',
       'for readers that cannot find a line inside a line',
     );
-    const taken = takeOver(machine, { path, persona: 'ada' }, store.insert, 250);
-    assert.deepEqual(taken, { items: 2, bad: 1, isHeld: false });
+    const accepted = takeOver(machine, { path, persona: 'ada' }, store.insert, 250);
+    assert.deepEqual(accepted, { items: 2, bad: 1, isHeld: false });
     assert.deepEqual(store.contents(), ['ours', 'ours']);
     assert.equal(dir.text('s1.jsonl.bad'), '{"content":"he\n');
   });
@@ -280,8 +280,8 @@ describe('lines that are long, torn or bad', () => {
     using store = storeIn(dir.dir);
     const path = dir.write('s1.jsonl', 'bad\n{"content":"a"}\n');
     fs.mkdirSync(`${path}.bad`);
-    const taken = takeOver(machine, { path, persona: 'ada' }, store.insert, 250);
-    assert.deepEqual([taken.items, taken.bad, store.contents()], [1, 1, ['a']]);
+    const accepted = takeOver(machine, { path, persona: 'ada' }, store.insert, 250);
+    assert.deepEqual([accepted.items, accepted.bad, store.contents()], [1, 1, ['a']]);
     assert.equal(fs.statSync(`${path}.draining`).size, 0);
   });
 

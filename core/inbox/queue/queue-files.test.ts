@@ -39,7 +39,7 @@ function rig() {
     takeAll: (sessions: readonly QueueSession[], persona: string | null = null): TakeOverAllResult =>
       takeOverAll({ machine, state: dir.at('state'), sessions, persona, insert: store.insert, waitMs: 250 }),
     /** `PERSONA: CONTENT` of what was taken. */
-    taken: () =>
+    accepted: () =>
       store.items.map(({ to, content }) => `${to.is === 'persona' ? to.name : 'everyone'}: ${content}`).sort(),
     [Symbol.dispose]: dir[Symbol.dispose],
   };
@@ -91,7 +91,7 @@ describe('all queues', () => {
     r.put('state/inject-queue/old.jsonl', lines('own'));
     r.put('w/.runtime/inject-queue/b.jsonl', lines('for bo'));
     assert.deepEqual(r.takeAll(sessions, 'ada'), { items: 3, bad: 0, held: [], faults: [] });
-    assert.deepEqual(r.taken(), ['ada: late', 'ada: now', 'ada: own']);
+    assert.deepEqual(r.accepted(), ['ada: late', 'ada: now', 'ada: own']);
     assert.ok(r.store.items.every((item) => item.session === null));
     assert.equal(r.takeAll(sessions).items, 1);
     assert.deepEqual(r.takeAll(sessions), { items: 0, bad: 0, held: [], faults: [] });
@@ -113,7 +113,7 @@ describe('all queues', () => {
     r.put('w/.runtime/inject-queue/s.jsonl', `${line}\n`);
     r.put('state/inject-queue/s.jsonl', `${line}\n`);
     r.takeAll([session('ada', 's', r.at('w'))]);
-    assert.deepEqual(r.taken(), ['ada: x']);
+    assert.deepEqual(r.accepted(), ['ada: x']);
   });
 
   test('a broadcast that lies in the queue of each persona under one key is one broadcast, for all', () => {
@@ -122,7 +122,7 @@ describe('all queues', () => {
     r.put('a/.runtime/inject-queue/s1.jsonl', line);
     r.put('b/.runtime/inject-queue/s2.jsonl', line);
     r.takeAll([session('ada', 's1', r.at('a')), session('bo', 's2', r.at('b'))]);
-    assert.deepEqual(r.taken(), ['everyone: all']);
+    assert.deepEqual(r.accepted(), ['everyone: all']);
   });
 
   test("a file of no known session is nobody's: in a folder it is not looked at, in our own directory it is told", () => {
@@ -137,7 +137,7 @@ describe('all queues', () => {
     const strays = ['gone.jsonl', 'half.jsonl.draining'].map((name) => r.at('state/inject-queue', name));
     assert.deepEqual(findStrayQueues(disk, r.state, sessions), strays);
     r.takeAll(sessions);
-    assert.deepEqual(r.taken(), ['ada: mine']);
+    assert.deepEqual(r.accepted(), ['ada: mine']);
     assert.equal(fs.readFileSync(other, 'utf8'), lines('came with a download'));
     assert.deepEqual(findStrayQueues(disk, r.at('nowhere'), sessions), []);
   });
@@ -158,7 +158,7 @@ describe('all queues', () => {
       assert.match(all.faults[0]?.message ?? '', /is no directory but a symlink/);
       assert.equal(fs.readFileSync(transcript, 'utf8'), '{"role":"user"}\n');
       assert.equal(fs.readFileSync(r.at('home/inject-queue/s.jsonl'), 'utf8'), '{"role":"user"}\n');
-      assert.deepEqual(r.taken(), ['ada: good'], 'the other folder is looked at all the same');
+      assert.deepEqual(r.accepted(), ['ada: good'], 'the other folder is looked at all the same');
     });
   }
 
@@ -174,7 +174,7 @@ describe('all queues', () => {
       all.faults.map(({ code }) => code),
       ['unwritable', 'unwritable'],
     );
-    assert.deepEqual([r.taken(), all.items], [['ada: good'], 1]);
+    assert.deepEqual([r.accepted(), all.items], [['ada: good'], 1]);
     assert.equal(r.text('elsewhere'), lines('not a queue'));
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_NATS_SERVER } from '../../../test/kit/nats-server.ts';
-import { withClient } from '../../../test/kit/relay-look.ts';
+import { withClient } from '../../../test/kit/relay-queries.ts';
 import { relayRig } from '../../../test/kit/relay-rig.ts';
 import { needs } from '../../../test/kit/require.ts';
 

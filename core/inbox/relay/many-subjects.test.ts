@@ -47,7 +47,7 @@ test('from 2.10 on one durable brings every subject, and is bound anew when a pe
   const marks = openRelayCheckpoints(db, realRandom);
   let personas = ['ada'];
   const { link, binds, consumed, hear } = newerServer();
-  const told: (Fault | null)[] = [];
+  const reported: (Fault | null)[] = [];
   await using relay = startRelay({
     items,
     outgoing: openOutgoingItems(db),
@@ -60,7 +60,7 @@ test('from 2.10 on one durable brings every subject, and is bound anew when a pe
     log: silentLog,
     retentionMs: 1e9,
     stored: () => {},
-    tell: (fault) => void told.push(fault),
+    tell: (fault) => void reported.push(fault),
   });
   await until('it is bound', () => consumed.length === 1);
   assert.deepEqual(binds, [{ name: `inbox-${marks.machine}`, subjects: ['inbox.all', 'inbox.agent.ada'] }]);
@@ -73,10 +73,10 @@ test('from 2.10 on one durable brings every subject, and is bound anew when a pe
     items.list('ada', 'all', 9).map(({ content }) => content),
     ['to all'],
   );
-  await until('it works', () => told.length === 1);
+  await until('it works', () => reported.length === 1);
   personas = ['ada', 'bo'];
   relay.pushed();
   await until('it is bound again', () => binds.length === 2);
   assert.deepEqual(binds[1]?.subjects, ['inbox.all', 'inbox.agent.ada', 'inbox.agent.bo']);
-  assert.deepEqual(told, [null]);
+  assert.deepEqual(reported, [null]);
 });

@@ -39,8 +39,8 @@ test('C7 given messages that are no items, each is counted, and the count is sai
 
 test('C7 given a message that the store refuses, it is counted, and those that came with it are stored', () => {
   const { items, warnings, receive } = rig();
-  const said = (content: string) => ({ type: 'event', source: 'ci', content });
-  receive(said('before'), { ...said('refused'), session_id: 's'.repeat(501) }, said('behind'));
+  const fields = (content: string) => ({ type: 'event', source: 'ci', content });
+  receive(fields('before'), { ...fields('refused'), session_id: 's'.repeat(501) }, fields('behind'));
   assert.deepEqual(
     items
       .list('ada', 'pending', 9)
@@ -58,10 +58,10 @@ test('C7 given a message that the store refuses, it is counted, and those that c
 test("C1 given a forged answer in the stream, it takes nobody's place, and proves nothing", () => {
   const { items, receive } = rig();
   const forged = { type: 'decision', source: 'operator', content: 'Chosen: deploy', origin: 'hivebar' };
-  const said = { type: 'decision', source: 'operator', content: 'Chosen: hold', priority: 1 } as const;
+  const fields = { type: 'decision', source: 'operator', content: 'Chosen: hold', priority: 1 } as const;
   for (const dedup_key of ['hivebar:decision:1', 'decision:1', 'foreign:hivebar:decision:1'])
     receive({ ...forged, dedup_key });
-  items.pushOwn({ ...said, persona: 'ada', key: 'decision:1', session: null, created: 5, expires: null });
+  items.pushOwn({ ...fields, persona: 'ada', key: 'decision:1', session: null, created: 5, expires: null });
   assert.deepEqual(
     items.list('ada', 'pending', 9).flatMap(({ origin, content }) => (origin === null ? [] : [content])),
     ['Chosen: hold'],

@@ -9,7 +9,7 @@ import {
   rows,
   untilAcked,
   withClient,
-} from '../../../test/kit/relay-look.ts';
+} from '../../../test/kit/relay-queries.ts';
 import { relayRig } from '../../../test/kit/relay-rig.ts';
 import { needs } from '../../../test/kit/require.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -253,7 +253,7 @@ describe('two machines and a server', () => {
     await until('it connected again', () => connections() > before);
     a.push({ content: 'after' });
     await until('it is published', () => published(a.db) === 1);
-    assert.deepEqual(a.told, ['ok']);
+    assert.deepEqual(a.reported, ['ok']);
   });
 
   test('seed 18: a server that lost its store is told again what was pushed lately', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NO_NATS_SERVER } from '../../../test/kit/nats-server.ts';
-import { published, untilAcked, withClient } from '../../../test/kit/relay-look.ts';
+import { published, untilAcked, withClient } from '../../../test/kit/relay-queries.ts';
 import { relayRig } from '../../../test/kit/relay-rig.ts';
 import { needs } from '../../../test/kit/require.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -33,7 +33,7 @@ describe('what fails', () => {
     assert.deepEqual(b.texts('ada'), ['good', 'good']);
     await untilAcked(rig.server.url);
     assert.equal(b.warnings.filter((line) => line.includes('is no item')).length, 1);
-    assert.deepEqual(b.told, ['ok']);
+    assert.deepEqual(b.reported, ['ok']);
   });
 
   test('seed 17: a store that fails loses nothing: nothing is acknowledged before it is stored', async (t) => {
@@ -57,7 +57,7 @@ describe('what fails', () => {
     isFull = false;
     await b.has('ada', 1);
     await b.says('ok', 2);
-    assert.deepEqual(b.told.slice(0, 3), ['ok', 'no-space', 'ok']);
+    assert.deepEqual(b.reported.slice(0, 3), ['ok', 'no-space', 'ok']);
   });
 
   test('a server that is away is said once, and once that it is back; a short restart is not said', async (t) => {
@@ -69,7 +69,7 @@ describe('what fails', () => {
     await rig.restart();
     a.push({ content: 'x' });
     await until('it is published', () => published(a.db) === 1);
-    assert.deepEqual(a.told, ['ok']);
+    assert.deepEqual(a.reported, ['ok']);
     await rig.server.kill();
     await a.says('refused');
     const attempts = a.attempts();
@@ -80,7 +80,7 @@ describe('what fails', () => {
     );
     await rig.restart();
     await a.says('ok', 2);
-    assert.deepEqual(a.told, ['ok', 'refused', 'ok']);
+    assert.deepEqual(a.reported, ['ok', 'refused', 'ok']);
   });
 
   test('a wrong token is said at once, once, and mended without a restart', async (t) => {
@@ -92,7 +92,7 @@ describe('what fails', () => {
     assert.ok(a.attempts() <= 3, `said after ${a.attempts()} attempts`);
     await rig.restart({ token: 'wrong' });
     await a.says('ok');
-    assert.deepEqual(a.told, ['relay-token', 'ok']);
+    assert.deepEqual(a.reported, ['relay-token', 'ok']);
     assert.match(a.faults[0]?.explain() ?? '', /refused the token: put the token .* nats\.tokenFile/);
   });
 
@@ -156,7 +156,7 @@ describe('what fails', () => {
     rig.server.freeze();
     const relay = a.relay();
     await relay[Symbol.asyncDispose]();
-    assert.deepEqual(a.told, []);
+    assert.deepEqual(a.reported, []);
     rig.server.thaw();
   });
 });

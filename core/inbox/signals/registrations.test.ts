@@ -38,7 +38,7 @@ function rig(expected: RegistrationsOptions['expected'] = []) {
     expected,
     sessions: (address) => world.sessions.filter((one) => address === null || one.address === address),
   });
-  const told = new Map<string, string[]>();
+  const reported = new Map<string, string[]>();
   const join = (joiner: Joiner): string | null => {
     const heard: string[] = [];
     const id = registrations.join(joiner, {
@@ -48,7 +48,7 @@ function rig(expected: RegistrationsOptions['expected'] = []) {
         ),
       preempted: () => heard.push('preempted'),
     });
-    if (id !== null) told.set(id, heard);
+    if (id !== null) reported.set(id, heard);
     return id;
   };
   return {
@@ -57,7 +57,7 @@ function rig(expected: RegistrationsOptions['expected'] = []) {
     registrations,
     join,
     joined: (joiner: Joiner): string => join(joiner) ?? assert.fail('it was sent away'),
-    heardBy: (id: string) => told.get(id)?.splice(0),
+    heardBy: (id: string) => reported.get(id)?.splice(0),
   };
 }
 

@@ -14,13 +14,13 @@ import { findChange } from './rows.ts';
 const going = new AbortController().signal;
 const JOURNAL = '/d/outbox.journal';
 
-interface Kept {
+interface Saved {
   readonly state: string;
   readonly known?: KnownSet;
 }
 
-function life(db: Database, files: FakeFiles): Outbox<Kept> {
-  return openOutbox<Kept>({
+function life(db: Database, files: FakeFiles): Outbox<Saved> {
+  return openOutbox<Saved>({
     db,
     disk: { files, log: silentLog, uid: UID },
     clock: fakeClock(),
@@ -32,14 +32,14 @@ function life(db: Database, files: FakeFiles): Outbox<Kept> {
 }
 
 const thing = (key: string, seq: number | null, fingerprint = 'fresh'): KnownItem => {
-  const isTold = seq !== null;
+  const isReported = seq !== null;
   return {
     key,
     seq,
     fingerprint,
     changes: 0,
-    vanished: isTold ? 'gone' : null,
-    extra: isTold ? { stem: key, n: null } : {},
+    vanished: isReported ? 'gone' : null,
+    extra: isReported ? { stem: key, n: null } : {},
   };
 };
 const setOf = (...keys: readonly KnownItem[]): KnownSet => ({ epoch: '1', next: keys.length + 1, keys });
@@ -194,16 +194,16 @@ describe('what a watch remembers of a set', () => {
           keys = turned ? [...added, ...stays] : [...stays, ...added];
           const known = { epoch: '1', next, keys };
           if (ends === 'refuse') files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'EIO' } : null));
-          const taken = await outbox.sinkFor('ada', 'ada').take([], { state: 'UP', known }, going);
+          const ack = await outbox.sinkFor('ada', 'ada').take([], { state: 'UP', known }, going);
           files.mishaps(null);
-          if (taken.is === 'all') acknowledged = known;
-          assert.equal(taken.is, ends === 'refuse' ? 'stopped' : 'all');
+          if (ack.is === 'all') acknowledged = known;
+          assert.equal(ack.is, ends === 'refuse' ? 'stopped' : 'all');
           if (ends === 'fill') outbox.readSaved('ada');
           if (!ends.startsWith('restart')) continue;
           outbox = life(db, files);
-          const kept = outbox.readSaved('ada')?.known;
-          assert.deepEqual(byKey(kept), byKey(acknowledged));
-          keys = kept?.keys ?? [];
+          const saved = outbox.readSaved('ada')?.known;
+          assert.deepEqual(byKey(saved), byKey(acknowledged));
+          keys = saved?.keys ?? [];
           if (ends === 'restart from JSON') keys = JSON.parse(JSON.stringify(keys)) as readonly KnownItem[];
         }
         const last = life(db, files).readSaved('ada')?.known;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
-import { stillClocks, takenLine } from '../../../test/kit/still-clocks.ts';
+import { formatTakeLine, stillClocks } from '../../../test/kit/still-clocks.ts';
 import { computeNonce, type Event, parseEventLine, toMailEventId, toOtherEventId } from '../../events/index.ts';
 import { Fault, type PersonaId } from '../../model/index.ts';
 import { type Clocks, silentLog } from '../../ports/index.ts';
@@ -13,7 +13,7 @@ import { OUTBOX_SCHEMA } from './rows.ts';
 const going = new AbortController().signal;
 const JOURNAL = '/d/outbox.journal';
 
-interface Kept {
+interface Saved {
   readonly cursor: number;
 }
 
@@ -21,7 +21,7 @@ interface Rig {
   readonly db: Database & { broken: boolean };
   readonly files: FakeFiles;
   readonly clock: FakeClock;
-  readonly outbox: Outbox<Kept>;
+  readonly outbox: Outbox<Saved>;
   readonly behind: [PersonaId, string | null][];
   readonly logged: string[];
 }
@@ -50,7 +50,7 @@ function rig(more: Partial<OutboxOptions> & { files?: FakeFiles; onDb?: Rig['db'
   const behind: Rig['behind'] = [];
   const logged: string[] = [];
   const log = { ...silentLog, warn: (line: string) => logged.push(line), error: (line: string) => logged.push(line) };
-  const outbox = openOutbox<Kept>({
+  const outbox = openOutbox<Saved>({
     db,
     disk: { files, log, uid: UID },
     clock,
@@ -83,7 +83,7 @@ function armed(persona: PersonaId, n: number): Event {
   return { event: 'armed', source: 'kijito-inbox', ts: `T${n}`, persona, cursor: n, event_id, wake_class: 'liveness' };
 }
 
-const linesOf = (...events: Event[]): string => events.map(takenLine).join('');
+const linesOf = (...events: Event[]): string => events.map(formatTakeLine).join('');
 const ids = (rows: readonly OutboxRow[]): string[] => rows.map((row) => row.eventId);
 
 describe('taking', () => {
@@ -105,11 +105,11 @@ describe('taking', () => {
     const { outbox, files } = rig();
     files.mishaps(null);
     const names = Array.from({ length: 1000 }, (_, i) => `p${i}`);
-    const taken = await Promise.all(
+    const ack = await Promise.all(
       names.map((p, i) => outbox.sinkFor(p, p).take([mail(p, i + 1)], { cursor: i + 1 }, going)),
     );
     assert.equal(files.calls.filter((call) => /^f(data)?sync$/.test(call.name)).length, 2);
-    assert.ok(taken.every((answer) => answer.is === 'all'));
+    assert.ok(ack.every((answer) => answer.is === 'all'));
     assert.ok(names.every((p, i) => files.text(`/d/state/events.${p}.ndjson`) === linesOf(mail(p, i + 1))));
     assert.deepEqual(outbox.readAllSaved().get('p999'), { cursor: 1000 });
     assert.equal(outbox.readAllSaved().size, 1000);
@@ -127,13 +127,13 @@ describe('taking', () => {
 
   test('mail that is in the outbox already is taken, and neither stored nor written nor told again', async () => {
     const { outbox, files } = rig();
-    const told: string[] = [];
-    using _ = outbox.onDelivered((rows) => told.push(...ids(rows)));
+    const reported: string[] = [];
+    using _ = outbox.onDelivered((rows) => reported.push(...ids(rows)));
     const sink = outbox.sinkFor('ada', 'ada');
     await sink.take([mail('ada', 1)], { cursor: 1 }, going);
     assert.deepEqual(await sink.take([mail('ada', 1), mail('ada', 2)], { cursor: 2 }, going), { is: 'all' });
     assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1), mail('ada', 2)));
-    assert.deepEqual(told, ['ada:new:1', 'ada:new:2']);
+    assert.deepEqual(reported, ['ada:new:1', 'ada:new:2']);
     assert.deepEqual(outbox.readSaved('ada'), { cursor: 2 });
     outbox[Symbol.dispose]();
   });
@@ -149,21 +149,21 @@ describe('taking', () => {
 
   test('a failing journal takes nothing: no line, no memory, no follower; the same events are taken later', async () => {
     const { outbox, files } = rig();
-    const told: string[] = [];
-    using _ = outbox.onDelivered((rows) => told.push(...ids(rows)));
+    const reported: string[] = [];
+    using _ = outbox.onDelivered((rows) => reported.push(...ids(rows)));
     const sinks = ['ada', 'bo'].map((p) => outbox.sinkFor(p, p));
-    const offer = () =>
+    const batch = () =>
       Promise.all(sinks.map((sink, i) => sink.take([mail(['ada', 'bo'][i] ?? '', 1)], { cursor: 1 }, going)));
     for (const call of ['write', 'fdatasync']) {
       files.mishaps(({ name }) => (name === call ? { is: 'fails', code: 'ENOSPC' } : null), JOURNAL);
-      for (const answer of await offer()) {
+      for (const answer of await batch()) {
         assert.ok(answer.is === 'stopped' && answer.count === 0 && answer.fault.code === 'no-space');
       }
-      assert.deepEqual([files.text('/d/state/events.ada.ndjson'), outbox.readSaved('ada'), told], [null, null, []]);
+      assert.deepEqual([files.text('/d/state/events.ada.ndjson'), outbox.readSaved('ada'), reported], [null, null, []]);
       assert.equal(files.text(JOURNAL), '');
     }
     files.mishaps(null);
-    assert.deepEqual(await offer(), [{ is: 'all' }, { is: 'all' }]);
+    assert.deepEqual(await batch(), [{ is: 'all' }, { is: 'all' }]);
     assert.equal(files.text('/d/state/events.bo.ndjson'), linesOf(mail('bo', 1)));
     outbox[Symbol.dispose]();
   });
@@ -205,22 +205,22 @@ describe('taking', () => {
       read: () => ({ wall: ++reads, monotonic: { seconds: reads, src: 'CLOCK_MONOTONIC' }, boottime: null }),
     };
     const { outbox, files, clock } = rig({ clocks });
-    const told: string[] = [];
-    using _ = outbox.onDelivered((rows) => told.push(...rows.map(({ line }) => line)));
+    const reported: string[] = [];
+    using _ = outbox.onDelivered((rows) => reported.push(...rows.map(({ line }) => line)));
     const sink = outbox.sinkFor('ada', 'ada');
-    const offered = [armed('ada', 1), mail('ada', 1)];
+    const batch = [armed('ada', 1), mail('ada', 1)];
     files.mishaps(({ name }) => (name === 'fdatasync' ? { is: 'fails', code: 'ENOSPC' } : null), JOURNAL);
-    assert.equal((await sink.take(offered, { cursor: 1 }, going)).is, 'stopped');
+    assert.equal((await sink.take(batch, { cursor: 1 }, going)).is, 'stopped');
     files.mishaps(null);
-    assert.deepEqual(await sink.take(offered, { cursor: 1 }, going), { is: 'all' });
+    assert.deepEqual(await sink.take(batch, { cursor: 1 }, going), { is: 'all' });
     await clock.advance(60_000);
     const lines = outbox.after('ada', 0, 10).map(({ line }) => line);
-    assert.deepEqual(lines, told);
+    assert.deepEqual(lines, reported);
     assert.equal(files.text('/d/state/events.ada.ndjson'), lines.map((line) => `${line}\n`).join(''));
     const events = lines.map((line) => parseEventLine(line));
     assert.deepEqual(
       events.map((event) => [event?.event_id, event?.nonce, event?.emitted?.monotonic]),
-      offered.map(({ event_id }) => [event_id, computeNonce(event_id), 2]),
+      batch.map(({ event_id }) => [event_id, computeNonce(event_id), 2]),
       'the second reading, one for both',
     );
     assert.equal(reads, 2);
@@ -240,20 +240,20 @@ describe('taking', () => {
     for (const id of [5, 12, 9]) insert.run(toMailEventId('a:b', id));
     onDb.exec(`INSERT INTO watches VALUES ('a:b', '{"cursor":4}', 3), ('bo', '{"cursor":0}', 0)`);
     const { outbox } = rig({ onDb });
-    const told: string[] = [];
-    using _ = outbox.onDelivered((rows) => told.push(...ids(rows)));
+    const reported: string[] = [];
+    using _ = outbox.onDelivered((rows) => reported.push(...ids(rows)));
     assert.deepEqual(outbox.readSaved('a:b'), { cursor: 4 });
-    const offer = [5, 9, 12, 13].map((id) => mail('a:b', id));
-    assert.deepEqual(await outbox.sinkFor('a:b', 'ab').take(offer, { cursor: 13 }, going), { is: 'all' });
-    assert.deepEqual(told, ['a:b:new:13']);
+    const batch = [5, 9, 12, 13].map((id) => mail('a:b', id));
+    assert.deepEqual(await outbox.sinkFor('a:b', 'ab').take(batch, { cursor: 13 }, going), { is: 'all' });
+    assert.deepEqual(reported, ['a:b:new:13']);
     assert.equal(outbox.newest()?.seq, 4);
     outbox[Symbol.dispose]();
   });
 
   test('mail out of order is told once, whether it is in the tables, in the journal or in the same take', async () => {
     const { outbox, files } = rig();
-    const told: string[] = [];
-    using _ = outbox.onDelivered((rows) => told.push(...ids(rows)));
+    const reported: string[] = [];
+    using _ = outbox.onDelivered((rows) => reported.push(...ids(rows)));
     const sink = outbox.sinkFor('ada', 'ada');
     const take = (...mails: number[]) =>
       sink.take(
@@ -267,7 +267,7 @@ describe('taking', () => {
     await Promise.all([take(2, 4), take(2, 6, 1)]);
     const order = [5, 3, 4, 2, 6, 1];
     assert.deepEqual(
-      told,
+      reported,
       order.map((id) => `ada:new:${id}`),
     );
     assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(...order.map((id) => mail('ada', id))));
@@ -305,13 +305,13 @@ describe('followers', () => {
 
   test('one that throws harms neither the take nor the others', async () => {
     const { outbox, logged } = rig();
-    const told: string[] = [];
+    const reported: string[] = [];
     using _bad = outbox.onDelivered(() => {
       throw new Error('mistake');
     });
-    using _good = outbox.onDelivered((rows) => told.push(...ids(rows)));
+    using _good = outbox.onDelivered((rows) => reported.push(...ids(rows)));
     assert.deepEqual(await outbox.sinkFor('ada', 'ada').take([mail('ada', 1)], { cursor: 1 }, going), { is: 'all' });
-    assert.deepEqual([told, logged], [['ada:new:1'], ['a follower of the outbox failed']]);
+    assert.deepEqual([reported, logged], [['ada:new:1'], ['a follower of the outbox failed']]);
     outbox[Symbol.dispose]();
   });
 
@@ -339,7 +339,7 @@ describe('followers', () => {
       seq: 1,
       persona: 'ada',
       eventId: 'ada:new:1',
-      line: takenLine(mail('ada', 1)).trimEnd(),
+      line: formatTakeLine(mail('ada', 1)).trimEnd(),
     });
     assert.deepEqual(ids(elsewhere.after('bo', 4, 9)), ['bo:new:3']);
     outbox[Symbol.dispose]();
@@ -378,9 +378,9 @@ describe('keeping', () => {
     await sink.take([mail('ada', 301)], { cursor: 301 }, going);
     for (let id = 302; id <= 600; id += 1) await sink.take([mail('ada', id)], { cursor: id }, going);
     await clock.advance(45_000);
-    const kept = outbox.after('ada', 0, 1000);
-    assert.equal(kept[0]?.eventId, 'ada:new:301'); // older than a minute is gone
-    assert.equal(kept.length, 300);
+    const saved = outbox.after('ada', 0, 1000);
+    assert.equal(saved[0]?.eventId, 'ada:new:301'); // older than a minute is gone
+    assert.equal(saved.length, 300);
     outbox[Symbol.dispose]();
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { type FakeFiles, fakeFiles, UID } from '../../../test/kit/fake-files.ts';
-import { stillClocks, takenLine } from '../../../test/kit/still-clocks.ts';
+import { formatTakeLine, stillClocks } from '../../../test/kit/still-clocks.ts';
 import { type Event, toMailEventId } from '../../events/index.ts';
 import { Fault } from '../../model/index.ts';
 import { O, silentLog } from '../../ports/index.ts';
@@ -19,7 +19,7 @@ function mail(id: number, content = `mail ${id} 😀é`, persona = 'ada'): Event
   return { ...common, content, event_id: toMailEventId(persona, id), wake_class: 'mail' };
 }
 
-const line = (id: number): string => takenLine(mail(id));
+const line = (id: number): string => formatTakeLine(mail(id));
 const linesTo = (last: number, from = 1): string =>
   Array.from({ length: Math.max(0, last - from + 1) }, (_, i) => line(from + i)).join('');
 
@@ -54,8 +54,8 @@ async function life(db: Database, files: FakeFiles, rotation = ROOMY): Promise<L
   await sink.open();
   const mails = async (from: number, to: number): Promise<void> => {
     for (let id = from; id <= to; id += 1) {
-      const taken = await sink.take([mail(id)], { cursor: id }, going);
-      if (taken.is === 'stopped') throw taken.fault;
+      const ack = await sink.take([mail(id)], { cursor: id }, going);
+      if (ack.is === 'stopped') throw ack.fault;
     }
   };
   return { outbox, clock, behind, logged, mails };
@@ -235,7 +235,7 @@ describe('a file that refuses', () => {
     assert.deepEqual([behind.length, logged.length], [3, 1]);
     files.mishaps(null);
     await clock.advance(31_000);
-    for (const p of names) assert.equal(files.text(`/d/state/events.${p}.ndjson`), takenLine(mail(1, 'x', p)));
+    for (const p of names) assert.equal(files.text(`/d/state/events.${p}.ndjson`), formatTakeLine(mail(1, 'x', p)));
     outbox[Symbol.dispose]();
   });
 
@@ -355,9 +355,9 @@ describe('repair at the start', () => {
     });
     const again = await life(db, files);
     await again.outbox.sinkFor('ada', 'ada').take([armed('T1'), armed('T2')], { cursor: 3 }, going);
-    files.put(FILE, takenLine(armed('T1')));
+    files.put(FILE, formatTakeLine(armed('T1')));
     const last = await life(db, files);
-    assert.equal(files.text(FILE), takenLine(armed('T1')) + takenLine(armed('T2')));
+    assert.equal(files.text(FILE), formatTakeLine(armed('T1')) + formatTakeLine(armed('T2')));
     again.outbox[Symbol.dispose]();
     last.outbox[Symbol.dispose]();
   });
@@ -444,8 +444,8 @@ describe('nothing lost, nothing twice, wherever it stops', () => {
         let refused = 0;
         const mails = async (from: number, to: number): Promise<void> => {
           for (let id = from; id <= to; id += 1) {
-            const taken = await sink.take([mail(id)], { cursor: id }, going);
-            if (taken.is === 'all') continue;
+            const ack = await sink.take([mail(id)], { cursor: id }, going);
+            if (ack.is === 'all') continue;
             refused += 1;
             id -= 1; // offered again, as a watcher does
           }

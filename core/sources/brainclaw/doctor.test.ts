@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BrainclawProbe, judgeBrainclaw } from './doctor.ts';
 
-const said = (seen: BrainclawProbe): string => {
+const output = (seen: BrainclawProbe): string => {
   const { is, seen: text } = judgeBrainclaw(seen);
   return `${is}: ${text}`;
 };
@@ -13,15 +13,15 @@ test('doctor says of the projects of brainclaw what asks for a person, and first
     ...{ is: 'projects', projects: [sound], missing: [], troubles: [] },
     ...more,
   });
-  assert.match(said({ is: 'off' }), /switched off/);
-  assert.equal(said(of({ projects: [] })), 'ok: 0 projects');
-  assert.equal(said(of({})), 'ok: 1 project; asking for a person: web 3');
+  assert.match(output({ is: 'off' }), /switched off/);
+  assert.equal(output(of({ projects: [] })), 'ok: 0 projects');
+  assert.equal(output(of({})), 'ok: 1 project; asking for a person: web 3');
   assert.equal(
-    said(of({ projects: [sound, { ...sound, id: 'lab', remarks: ['journal-off'], flaws: ['x: is bad'] }] })),
+    output(of({ projects: [sound, { ...sound, id: 'lab', remarks: ['journal-off'], flaws: ['x: is bad'] }] })),
     'warn: 2 projects; lab: journal-off, x: is bad',
   );
   assert.equal(
-    said(of({ missing: ['/w/none'], troubles: ['/w/shut: is shut'] })),
+    output(of({ missing: ['/w/none'], troubles: ['/w/shut: is shut'] })),
     'warn: 1 project; /w/none holds no project (and 1 more)',
   );
 });

@@ -90,10 +90,10 @@ describe('acting on the projects that are watched', () => {
   test('where brainclaw is not installed the exact call is told, by tool and by command', async () => {
     await using on = rig(true, false);
     const call = 'bclaw_transition \\{"entity":"candidate","id":"cnd_1","to":"accepted"\\}';
-    const told = new RegExp(
+    const reported = new RegExp(
       `no brainclaw on PATH .*; the call is ${call}, or cd .* && brainclaw accept cnd_1 --by ada$`,
     );
-    await assert.rejects(on.acts.act('bc-lab', ACCEPT, never), isFault('brainclaw-missing', told));
+    await assert.rejects(on.acts.act('bc-lab', ACCEPT, never), isFault('brainclaw-missing', reported));
   });
 });
 

@@ -19,22 +19,22 @@ interface Rig extends Disposable {
 
 function rig({ root }: Store, { mail = true, statOnly = false } = {}): Rig {
   const clock = fakeClock();
-  let said: string[] = [];
+  let output: string[] = [];
   const heard = {
-    journal: () => void said.push('journal'),
-    inbox: (agent: string | null) => void said.push(agent ?? 'any'),
+    journal: () => void output.push('journal'),
+    inbox: (agent: string | null) => void output.push(agent ?? 'any'),
   };
   const changes = watchStore({ store: root, mail, clock, listener: heard, statOnly });
   return {
     ...{ clock, follow: changes.follow },
     heard() {
-      const before = [...new Set(said)];
-      said = [];
+      const before = [...new Set(output)];
+      output = [];
       return before;
     },
     async hears(what) {
-      await until(what, () => said.includes(what));
-      said = [];
+      await until(what, () => output.includes(what));
+      output = [];
     },
     [Symbol.dispose]: () => changes[Symbol.dispose](),
   };
@@ -93,15 +93,15 @@ describe('what changes in a store is told at once', () => {
     writeFileSync(join(store.root, '..', 'a file of the project'), 'x');
     writeFileSync(store.event('x.lock'), 'x');
     writeFileSync(inboxOf(store, 'codex', 'm.json'), 'x');
-    const said = new Set<string>();
+    const output = new Set<string>();
     const hear = (): boolean => {
-      for (const one of changes.heard()) said.add(one);
-      return said.has('codex');
+      for (const one of changes.heard()) output.add(one);
+      return output.has('codex');
     };
     await until('the news behind it', hear);
     await sleep(50);
     hear();
-    assert.deepEqual([...said], ['codex']);
+    assert.deepEqual([...output], ['codex']);
   });
 
   test('of directories that are renamed away and made again, and of what is in the new ones', async () => {

@@ -22,7 +22,7 @@ interface Rig {
   readonly saves: readonly Cursor[];
   /** System calls of the disk since it was asked last. */
   calls(): number;
-  look(address?: string, from?: Checkpoint): Promise<PollResult>;
+  poll(address?: string, from?: Checkpoint): Promise<PollResult>;
   keys(address?: string, from?: Checkpoint): Promise<readonly string[]>;
 }
 
@@ -56,17 +56,17 @@ function rig(store: Store, more: Partial<BrainclawOptions> = {}): Rig {
     cursor: { load: () => null, save: (cursor) => void saves.push(cursor) },
     ...more,
   });
-  const look: Rig['look'] = async (address = BOARD, from = UNSET) =>
+  const poll: Rig['poll'] = async (address = BOARD, from = UNSET) =>
     await source.poll(source.named(address), from, never);
   return {
-    ...{ source, clock, saves, look },
+    ...{ source, clock, saves, poll },
     calls() {
       const before = calls;
       calls = 0;
       return before;
     },
     keys: async (address, from) => {
-      const { evidence } = await look(address, from);
+      const { evidence } = await poll(address, from);
       return evidence.is === 'set'
         ? evidence.items.map(({ key, fingerprint, appeared }) => `${key} ${fingerprint} ${appeared}`)
         : [];
@@ -75,7 +75,7 @@ function rig(store: Store, more: Partial<BrainclawOptions> = {}): Rig {
 }
 
 /** What a watch remembers once it has told all of a look. */
-function toldOf({ evidence }: PollResult): Checkpoint {
+function listDelivered({ evidence }: PollResult): Checkpoint {
   assert.ok(evidence.is === 'set');
   const keys = evidence.items.map(({ key, fingerprint, vanished, extra, appeared }, i) => {
     return { key, fingerprint, seq: appeared === 'quiet' ? null : i + 1, changes: 0, vanished, extra };
@@ -144,20 +144,20 @@ describe('the personas of a project', () => {
 describe('a look', () => {
   test('at the board is all that asks for a person', async () => {
     using store = brainclaw();
-    const { look, keys } = rig(store);
-    const { unread, urgent, agentState: vital } = await look();
+    const { poll, keys } = rig(store);
+    const { unread, urgent, agentState } = await poll();
     assert.deepEqual(unread, { is: 'exact', n: EXPECTED.observer.attention_required.total });
     assert.deepEqual(urgent, { is: 'exact', n: 0 });
-    assert.deepEqual(vital, { is: 'unknown', why: 'skipped=5' });
+    assert.deepEqual(agentState, { is: 'unknown', why: 'skipped=5' });
     assert.equal((await keys()).length, 20);
   });
 
   test('at an agent is its messages, those that ask for nothing any more in silence, and its work', async () => {
     using store = brainclaw();
-    const { look, keys } = rig(store);
-    const { unread, agentState: vital } = await look('codex');
+    const { poll, keys } = rig(store);
+    const { unread, agentState } = await poll('codex');
     assert.deepEqual(
-      [unread, vital],
+      [unread, agentState],
       [
         { is: 'exact', n: 2 },
         { is: 'unknown', why: 'skipped=2' },
@@ -184,7 +184,7 @@ describe('a look', () => {
     store.step(1);
     store.step(2);
     const contentOf = async (contentChars: number | null) => {
-      const { evidence } = await rig(store, { contentChars }).look();
+      const { evidence } = await rig(store, { contentChars }).poll();
       return evidence.is === 'set' && evidence.items.find(({ key }) => key === 'state:act_c0')?.content;
     };
     assert.equal(await contentOf(null), null);
@@ -194,29 +194,29 @@ describe('a look', () => {
 
   test('what cannot be read is an outage of the project, and no empty set', async () => {
     using store = brainclaw();
-    const { source, look } = rig(store);
+    const { source, poll } = rig(store);
     await source.personas(never);
     rmSync(store.root, { recursive: true });
-    for (const run of [() => look(), () => look('codex'), () => source.personas(never)]) {
+    for (const run of [() => poll(), () => poll('codex'), () => source.personas(never)]) {
       const fault = await fails(run);
       assert.deepEqual([fault.code, fault.scope], ['unreadable', { is: 'source', key: 'bc-lab' }]);
       assert.match(fault.message, /has neither a journal nor an inbox$/);
     }
     mkdirSync(store.root);
     writeFileSync(join(store.root, 'events'), 'no directory');
-    assert.equal((await fails(() => look())).code, 'unreadable');
+    assert.equal((await fails(() => poll())).code, 'unreadable');
   });
 
   test('a message whose file is there is not gone, unlisted or unreadable as it may be', async () => {
     using store = brainclaw();
-    const { look, keys } = rig(store);
-    const told = toldOf(await look('codex'));
-    const before = await keys('codex', told);
+    const { poll, keys } = rig(store);
+    const reported = listDelivered(await poll('codex'));
+    const before = await keys('codex', reported);
     const path = join(store.root, 'coordination', 'inbox', 'codex', 'msg_0000000000000001.json');
     writeFileSync(path, '{"id": "msg_00');
-    assert.deepEqual([...(await keys('codex', told))].sort(), [...before].sort());
+    assert.deepEqual([...(await keys('codex', reported))].sort(), [...before].sort());
     rmSync(path);
-    assert.equal((await keys('codex', told)).length, before.length - 1);
+    assert.equal((await keys('codex', reported)).length, before.length - 1);
   });
 });
 
@@ -229,43 +229,43 @@ describe('another journal', () => {
 
   test('is another set; mail of the same moment waits for the next look, told mail stays what it was', async () => {
     using store = brainclaw();
-    const { look, keys } = rig(store);
-    const told = toldOf(await look('codex'));
+    const { poll, keys } = rig(store);
+    const reported = listDelivered(await poll('codex'));
     other(store);
     const inbox = join(store.root, 'coordination', 'inbox', 'codex');
     const text = { id: 'msg_new', from: 'a', to: 'b', type: 'info', text: 'x', created_at: 'c' };
     writeFileSync(join(inbox, 'msg_new.json'), JSON.stringify(text));
-    const adopting = await look('codex', told);
-    assert.ok(told.is === 'known' && adopting.evidence.is === 'set');
-    assert.notEqual(adopting.evidence.epoch, told.epoch);
+    const adopting = await poll('codex', reported);
+    assert.ok(reported.is === 'known' && adopting.evidence.is === 'set');
+    assert.notEqual(adopting.evidence.epoch, reported.epoch);
     const shown = adopting.evidence.items.map(({ key }) => key);
     assert.ok(!shown.includes('message:msg_new'));
-    assert.equal(shown.length, told.keys.filter(({ key }) => key.startsWith('message:')).length);
-    assert.ok((await keys('codex', toldOf(adopting))).includes('message:msg_new pending new'));
+    assert.equal(shown.length, reported.keys.filter(({ key }) => key.startsWith('message:')).length);
+    assert.ok((await keys('codex', listDelivered(adopting))).includes('message:msg_new pending new'));
   });
 
   test('the same one, read from its start again, is the same set; so it is by its cursor where its first segments are gone', async () => {
     using store = brainclaw();
     const first = rig(store);
-    const told = toldOf(await first.look());
-    assert.ok(told.is === 'known');
+    const reported = listDelivered(await first.poll());
+    assert.ok(reported.is === 'known');
     const now = first.source.sheet?.seq;
     assert.equal(now, 359);
-    const { epoch } = told;
-    const again = await rig(store).look(BOARD, told);
+    const { epoch } = reported;
+    const again = await rig(store).poll(BOARD, reported);
     assert.ok(again.evidence.is === 'set');
     assert.equal(again.evidence.epoch, epoch);
     await first.source[Symbol.asyncDispose]();
     assert.equal(first.saves.length, 0, 'not while a watch is not known to know it');
     for (const { address } of await first.source.personas(never)) {
-      await first.look(address, toldOf(await first.look(address)));
+      await first.poll(address, listDelivered(await first.poll(address)));
     }
     await first.source[Symbol.asyncDispose]();
     const [saved] = first.saves;
     assert.equal(saved?.seq, 359);
     rmSync(store.event('seg-00000001.jsonl'));
     rmSync(store.event('seg-00000122.jsonl'));
-    const archived = await rig(store, { cursor: { load: () => saved ?? null, save: () => {} } }).look(BOARD, told);
+    const archived = await rig(store, { cursor: { load: () => saved ?? null, save: () => {} } }).poll(BOARD, reported);
     assert.ok(archived.evidence.is === 'set');
     assert.equal(archived.evidence.epoch, `${epoch}:partial`, 'the same, of which not all is known');
     assert.deepEqual(archived.unread, { is: 'atLeast', n: 19 });
@@ -276,19 +276,19 @@ describe('another journal', () => {
 describe('levels and looks cost little', () => {
   test('who is as at the look before has its counts; of anybody else nothing is said', async () => {
     using store = brainclaw();
-    const { source, look } = rig(store);
+    const { source, poll } = rig(store);
     const unknown = async () => {
       const { byAddress: of } = (await source.pending?.once(never)) ?? {};
       return [...(of ?? [])].flatMap(([address, { unread }]) => (unread.is === 'unknown' ? [address] : []));
     };
     const all = (await source.personas(never)).map(({ address }) => address);
     assert.deepEqual(await unknown(), all);
-    for (const address of all) await look(address, toldOf(await look(address)));
+    for (const address of all) await poll(address, listDelivered(await poll(address)));
     assert.deepEqual(await unknown(), []);
     store.step(1);
     store.step(2);
     assert.deepEqual(await unknown(), [BOARD, 'hermes']);
-    for (const address of [BOARD, 'hermes']) await look(address, toldOf(await look(address)));
+    for (const address of [BOARD, 'hermes']) await poll(address, listDelivered(await poll(address)));
     assert.deepEqual(await unknown(), []);
     rmSync(join(store.root, 'coordination', 'inbox', 'claude-code', 'msg_0000000000000007.json'));
     assert.deepEqual(await unknown(), ['claude-code']);
@@ -296,13 +296,13 @@ describe('levels and looks cost little', () => {
 
   test('while nothing is told of, one reading serves every look; a notice has it read again, that inbox alone', async () => {
     using store = brainclaw();
-    const { source, look, calls, clock } = rig(store);
+    const { source, poll, calls, clock } = rig(store);
     const all = (await source.personas(never)).map(({ address }) => address);
     const woken: string[] = [];
     using _ = source.hints?.((address) => void woken.push(address)) ?? { [Symbol.dispose]: () => {} };
     await clock.advance(2);
     calls();
-    for (const address of all) await look(address);
+    for (const address of all) await poll(address);
     assert.equal(calls(), 0);
     const inbox = join(store.root, 'coordination', 'inbox', 'codex');
     const text = { id: 'msg_new', from: 'a', to: 'b', type: 'info', text: 'x', created_at: 'c' };
@@ -313,29 +313,29 @@ describe('levels and looks cost little', () => {
     await clock.advance(2);
     await until('the wake', () => woken.includes('codex'));
     assert.deepEqual([...new Set(woken)], ['codex']);
-    await look('codex');
+    await poll('codex');
     const zoe = join(inbox, '..', 'zoe');
     const before = clock.waiting;
     mkdirSync(zoe);
     await until('the notice', () => clock.waiting > before);
     await clock.advance(2);
     calls();
-    await look('zoe');
+    await poll('zoe');
     assert.ok(calls() > 0, 'what came before it was followed was not heard');
     await clock.advance(1100);
     calls();
-    await look();
+    await poll();
     assert.ok(calls() > 0, 'what is old is read again');
   });
 
   test('while it cannot be read a notice has it read again, and all are woken once it can', async () => {
     using store = brainclaw();
-    const { source, look, clock } = rig(store);
+    const { source, poll, clock } = rig(store);
     const all = (await source.personas(never)).map(({ address }) => address);
     const woken: string[] = [];
     using _ = source.hints?.((address) => void woken.push(address)) ?? { [Symbol.dispose]: () => {} };
     await clock.advance(2);
-    for (const address of all) await look(address);
+    for (const address of all) await poll(address);
     woken.length = 0;
     renameSync(join(store.root, 'coordination'), join(store.root, 'away'));
     renameSync(store.journal, `${store.journal}.parked`);
@@ -343,7 +343,7 @@ describe('levels and looks cost little', () => {
       void clock.advance(2);
       return woken.includes(BOARD);
     });
-    await fails(() => look());
+    await fails(() => poll());
     woken.length = 0;
     renameSync(`${store.journal}.parked`, store.journal);
     await until('all', () => {
@@ -355,12 +355,12 @@ describe('levels and looks cost little', () => {
 
   test('where nothing is watched, it is looked at every 10 s, and who has something new is woken', async () => {
     using store = brainclaw();
-    const { source, look, clock } = rig(store, { statOnly: true });
+    const { source, poll, clock } = rig(store, { statOnly: true });
     const all = (await source.personas(never)).map(({ address }) => address);
     const woken: string[] = [];
     const hints = source.hints?.((address) => void woken.push(address));
     await clock.advance(10);
-    for (const address of all) await look(address);
+    for (const address of all) await poll(address);
     woken.length = 0;
     store.step(1);
     store.step(2);
@@ -402,9 +402,9 @@ describe('what is asked of brainclaw', () => {
     const partial = rig(store, { seed });
     for (let i = 0; i < 3; i += 1) await partial.source.personas(never);
     assert.equal(asked, 1);
-    assert.deepEqual((await partial.look()).unread, { is: 'atLeast', n: 30 });
+    assert.deepEqual((await partial.poll()).unread, { is: 'atLeast', n: 30 });
     const failing = rig(store, { seed: () => Promise.reject(new Error('no server')) });
     await failing.source.personas(never);
-    assert.deepEqual((await failing.look()).unread, { is: 'atLeast', n: 19 });
+    assert.deepEqual((await failing.poll()).unread, { is: 'atLeast', n: 19 });
   });
 });

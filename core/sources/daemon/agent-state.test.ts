@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const pending = (count: number, fresh = true): DaemonStatus['pending'] => ({ count, rev: 1, fresh });
 
 /** In words, of a daemon that is connected and beats, but for `over`. */
-function told(over: Partial<DaemonStatus>, waits: Waits = { is: 'never' }): string {
+function reported(over: Partial<DaemonStatus>, waits: Waits = { is: 'never' }): string {
   const status = { ...STATUS, pending: pending(0), ...over };
   const { is, why } = toAgentState(status, updateWaits(waits, status, NOW), NOW);
   return why === undefined ? is : `${is} ${why}`;
@@ -18,25 +18,25 @@ function told(over: Partial<DaemonStatus>, waits: Waits = { is: 'never' }): stri
 
 describe('what a daemon says of itself', () => {
   test('it lives as long as it is connected, beats, and nothing waits too long', () => {
-    assert.equal(told({}), 'live');
-    assert.equal(told({ drain_age_s: 86_400 }), 'live', 'nothing waits');
-    assert.equal(told({ pending: pending(3), drain_age_s: 599 }), 'live');
+    assert.equal(reported({}), 'live');
+    assert.equal(reported({ drain_age_s: 86_400 }), 'live', 'nothing waits');
+    assert.equal(reported({ pending: pending(3), drain_age_s: 599 }), 'live');
   });
 
   test('it is stalled when something waits, and for ten minutes nothing was fetched', () => {
     const over = { pending: pending(3), drain_age_s: 600 };
-    assert.equal(told(over), 'stalled drain-stalled');
-    assert.equal(told({ ...over, degraded: 'surface_unavailable' }), 'stalled drain-stalled');
-    assert.equal(told({ ...over, fsm: 'EMITTING' }), 'stalled drain-stalled');
+    assert.equal(reported(over), 'stalled drain-stalled');
+    assert.equal(reported({ ...over, degraded: 'surface_unavailable' }), 'stalled drain-stalled');
+    assert.equal(reported({ ...over, fsm: 'EMITTING' }), 'stalled drain-stalled');
   });
 
   test('what came just now is not stalled, however long ago the last was fetched', () => {
     const over = { pending: pending(1), drain_age_s: 86_400 };
-    assert.equal(told(over, { is: 'empty' }), 'live');
-    assert.equal(told(over, { is: 'since', at: NOW - 9 * MINUTE }), 'live');
-    assert.equal(told(over, { is: 'since', at: NOW - 10 * MINUTE }), 'stalled drain-stalled');
+    assert.equal(reported(over, { is: 'empty' }), 'live');
+    assert.equal(reported(over, { is: 'since', at: NOW - 9 * MINUTE }), 'live');
+    assert.equal(reported(over, { is: 'since', at: NOW - 10 * MINUTE }), 'stalled drain-stalled');
     assert.equal(
-      told({ ...over, drain_age_s: 1 }, { is: 'since', at: NOW - 10 * MINUTE }),
+      reported({ ...over, drain_age_s: 1 }, { is: 'since', at: NOW - 10 * MINUTE }),
       'live',
       'some were fetched',
     );
@@ -44,16 +44,16 @@ describe('what a daemon says of itself', () => {
 
   test('a heart that does not beat is no stalled drain', () => {
     const over = { pending: pending(3), drain_age_s: 6000 };
-    assert.equal(told({ ...over, heartbeat_age_s: 121 }), 'unknown heartbeat-late');
-    assert.equal(told({ ...over, fsm: 'DISCONNECTED' }), 'unknown upstream-unreachable');
-    assert.equal(told({ ...over, fsm: 'RECONCILING' }), 'unknown reconciling');
-    assert.equal(told({ ...over, pending: pending(3, false) }), 'live', 'how many wait is not known');
+    assert.equal(reported({ ...over, heartbeat_age_s: 121 }), 'unknown heartbeat-late');
+    assert.equal(reported({ ...over, fsm: 'DISCONNECTED' }), 'unknown upstream-unreachable');
+    assert.equal(reported({ ...over, fsm: 'RECONCILING' }), 'unknown reconciling');
+    assert.equal(reported({ ...over, pending: pending(3, false) }), 'live', 'how many wait is not known');
   });
 
   test('what it is short of has its reason', () => {
-    assert.equal(told({ degraded: 'surface_unavailable' }), 'unknown surface-unavailable');
-    assert.equal(told({ taxonomy: 'failed' }), 'unknown daemon-failed');
-    assert.equal(told({ taxonomy: 'failed', fsm: 'DISCONNECTED' }), 'unknown daemon-failed');
+    assert.equal(reported({ degraded: 'surface_unavailable' }), 'unknown surface-unavailable');
+    assert.equal(reported({ taxonomy: 'failed' }), 'unknown daemon-failed');
+    assert.equal(reported({ taxonomy: 'failed', fsm: 'DISCONNECTED' }), 'unknown daemon-failed');
   });
 });
 

@@ -9,15 +9,15 @@ const WHOLE = exportOf('acme', 'ada');
 
 const read = (text: string) => parseExport(text, OF);
 const why = (text: string): string => {
-  const said = read(text);
-  return said.is === 'bad' ? said.why : 'good';
+  const output = read(text);
+  return output.is === 'bad' ? output.why : 'good';
 };
 
 describe('what a daemon exports', () => {
   test('is 24 series of six names', () => {
-    const said = read(WHOLE);
-    assert.equal(said.is, 'good');
-    const all = mergeExports([said.exported]);
+    const output = read(WHOLE);
+    assert.equal(output.is, 'good');
+    const all = mergeExports([output.exported]);
     assert.deepEqual(
       all.map(({ name, type, samples }) => [name, type, samples.length]),
       [
@@ -59,9 +59,9 @@ describe('what a daemon exports', () => {
   });
 
   test('of one that is gone, only that it is not up, under the labels it had', () => {
-    const said = read(WHOLE);
-    assert.equal(said.is, 'good');
-    const labels = findLabels(said.exported);
+    const output = read(WHOLE);
+    assert.equal(output.is, 'good');
+    const labels = findLabels(output.exported);
     assert.ok(labels !== null);
     assert.deepEqual(mergeExports([createGoneExport(labels)]), [
       {
@@ -75,8 +75,8 @@ describe('what a daemon exports', () => {
 
   test('is news when another number waits or an error came, and not when it is only older', () => {
     const news = (text: string): string => {
-      const said = read(text);
-      return said.is === 'good' ? toChangeKey(said.exported) : '';
+      const output = read(text);
+      return output.is === 'good' ? toChangeKey(output.exported) : '';
     };
     assert.equal(news(exportOf('acme', 'ada', { drainAge: 99, heartbeatAge: 9 })), news(WHOLE));
     assert.notEqual(news(exportOf('acme', 'ada', { depth: 3 })), news(WHOLE));

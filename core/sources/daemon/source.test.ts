@@ -33,7 +33,7 @@ const OVER: Disposable = { [Symbol.dispose]: () => {} };
 /** The source over a home of its own, and all that it says and wakes. */
 function rig(laterMs = 0) {
   const home = scratch();
-  const said: (string | null)[] = [];
+  const output: (string | null)[] = [];
   const warned: string[] = [];
   const local = new Set<(address: string) => void>();
   const source = createDaemonSource({
@@ -45,7 +45,7 @@ function rig(laterMs = 0) {
       if (asked.is === 'answered') return asked.answer;
       throw new Fault('daemon-gone', asked.is, { is: 'persona', key: places.name });
     },
-    onStatus: ({ id }, status) => void said.push(status === null ? null : `${id} ${status.fsm}`),
+    onStatus: ({ id }, status) => void output.push(status === null ? null : `${id} ${status.fsm}`),
     local(changed) {
       local.add(changed);
       return { [Symbol.dispose]: () => void local.delete(changed) };
@@ -59,10 +59,10 @@ function rig(laterMs = 0) {
     },
     log: { ...silentLog, warn: (line) => void warned.push(line) },
   });
-  const look = async (name: string): Promise<PollResult> =>
+  const poll = async (name: string): Promise<PollResult> =>
     await source.poll(source.named(name), { is: 'unset' }, never);
   const deliver = (address: string): void => local.forEach((changed) => void changed(address));
-  return { home, source, said, warned, look, local, deliver, [Symbol.dispose]: () => home[Symbol.dispose]() };
+  return { home, source, output, warned, poll, local, deliver, [Symbol.dispose]: () => home[Symbol.dispose]() };
 }
 
 const daemon = (home: Scratch, status: Partial<DaemonStatus> = {}, identity = 'ada') =>
@@ -87,28 +87,28 @@ describe('persona daemons as a source', () => {
     using of = rig();
     install(of.home);
     await using _ = await daemon(of.home);
-    const { unread, urgent, agentState: vital, evidence } = await of.look('acme-ada');
-    assert.deepEqual([unread, urgent, vital, evidence], [exactly(2), UNKNOWN, { is: 'live' }, { is: 'level' }]);
-    assert.deepEqual(of.said, ['daemon-acme-ada CONNECTED']);
+    const { unread, urgent, agentState, evidence } = await of.poll('acme-ada');
+    assert.deepEqual([unread, urgent, agentState, evidence], [exactly(2), UNKNOWN, { is: 'live' }, { is: 'level' }]);
+    assert.deepEqual(of.output, ['daemon-acme-ada CONNECTED']);
   });
 
   test('a number that is not of now is none', async () => {
     using of = rig();
     install(of.home);
     await using _ = await daemon(of.home, { fsm: 'RECONCILING', pending: { count: 2, rev: 7, fresh: false } });
-    const { unread, agentState: vital } = await of.look('acme-ada');
-    assert.deepEqual([unread, vital], [UNKNOWN, { is: 'unknown', why: 'reconciling' }]);
+    const { unread, agentState } = await of.poll('acme-ada');
+    assert.deepEqual([unread, agentState], [UNKNOWN, { is: 'unknown', why: 'reconciling' }]);
   });
 
   test('one that does not run cannot be read; one that is paused and does not run is gone, and no outage', async () => {
     using of = rig();
     install(of.home);
-    await assert.rejects(of.look('acme-ada'), { code: 'daemon-gone' });
-    assert.deepEqual(of.said, [null]);
+    await assert.rejects(of.poll('acme-ada'), { code: 'daemon-gone' });
+    assert.deepEqual(of.output, [null]);
     install(of.home, { paused: true });
-    assert.deepEqual((await of.look('acme-ada')).agentState, { is: 'gone', why: 'paused' });
+    assert.deepEqual((await of.poll('acme-ada')).agentState, { is: 'gone', why: 'paused' });
     await using _ = await daemon(of.home);
-    assert.deepEqual((await of.look('acme-ada')).agentState, { is: 'live' }, 'it runs all the same');
+    assert.deepEqual((await of.poll('acme-ada')).agentState, { is: 'live' }, 'it runs all the same');
   });
 
   test('a configuration that is none is the trouble of its persona', async () => {
@@ -117,12 +117,12 @@ describe('persona daemons as a source', () => {
     writeFileSync(of.home.at('daemons', 'acme-ada', 'daemon.json'), '{"tenant":"acme"}', { mode: 0o600 });
     const [persona] = await of.source.personas(never);
     assert.equal(persona?.id, 'daemon-acme-ada');
-    await assert.rejects(of.look('acme-ada'), { code: 'daemon-config' });
+    await assert.rejects(of.poll('acme-ada'), { code: 'daemon-config' });
     install(of.home);
     const moved = of.home.at('daemons', 'acme-cy');
     mkdirSync(moved, { mode: 0o700 });
     writeFileSync(join(moved, 'daemon.json'), of.home.text('daemons/acme-ada/daemon.json'), { mode: 0o600 });
-    await assert.rejects(of.look('acme-cy'), /acme-cy.daemon\.json is of the daemon acme-ada/);
+    await assert.rejects(of.poll('acme-cy'), /acme-cy.daemon\.json is of the daemon acme-ada/);
   });
 });
 
@@ -131,7 +131,7 @@ describe('what wakes', () => {
     const woken: string[] = [];
     const hints = of.source.hints?.((name) => {
       woken.push(name);
-      of.look(name).catch(() => {}); // which is the board's to show
+      of.poll(name).catch(() => {}); // which is the board's to show
     });
     return { woken, [Symbol.dispose]: () => hints?.[Symbol.dispose]() };
   };
@@ -164,7 +164,7 @@ describe('what wakes', () => {
     await using _ = await daemon(of.home, status);
     await of.source.personas(never);
     using heard = hearing(of);
-    await of.look('acme-ada');
+    await of.poll('acme-ada');
     heard.woken.length = 0;
     await until('it is asked again', () => heard.woken.length >= 1);
   });

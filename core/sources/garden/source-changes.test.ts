@@ -20,23 +20,23 @@ interface Rig extends Disposable {
 
 function rig(store: Garden, statOnly = false): Rig {
   const clock = fakeClock();
-  let said: string[] = [];
+  let output: string[] = [];
   const heard = {
-    records: (inPlace: boolean) => void said.push(inPlace ? 'records in place' : 'records'),
-    box: (gardenId: string) => void said.push(gardenId),
+    records: (inPlace: boolean) => void output.push(inPlace ? 'records in place' : 'records'),
+    box: (gardenId: string) => void output.push(gardenId),
   };
   const changes = watchStore({ places: store.places, clock, listener: heard, statOnly });
   return {
     clock,
     follow: changes.follow,
     heard() {
-      const before = [...new Set(said)];
-      said = [];
+      const before = [...new Set(output)];
+      output = [];
       return before;
     },
     async hears(what) {
-      await until(what, () => said.includes(what));
-      said = [];
+      await until(what, () => output.includes(what));
+      output = [];
     },
     [Symbol.dispose]: () => changes[Symbol.dispose](),
   };
@@ -68,15 +68,15 @@ describe('what changes in a store is told at once', () => {
     writeFileSync(join(store.store, 'meta-bridge-hook.log'), 'x');
     doorbell(store.places, EMPTY);
     enqueue(handAt(), store.places, EMPTY, 'x');
-    const said = new Set<string>();
+    const output = new Set<string>();
     const hear = (): boolean => {
-      for (const one of changes.heard()) said.add(one);
-      return said.has(EMPTY);
+      for (const one of changes.heard()) output.add(one);
+      return output.has(EMPTY);
     };
     await until('the news behind it', hear);
     await sleep(50);
     hear();
-    assert.deepEqual([...said], [EMPTY]);
+    assert.deepEqual([...output], [EMPTY]);
   });
 
   test('of a box that is made', async () => {

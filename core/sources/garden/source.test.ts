@@ -29,7 +29,7 @@ interface Rig {
   readonly clock: FakeClock;
   /** Calls of the disk since it was asked last. */
   calls(): number;
-  readonly said: readonly string[];
+  readonly output: readonly string[];
   items(gardenId: string, from?: Checkpoint): Promise<readonly SetItem[]>;
   stems(gardenId: string, from?: Checkpoint): Promise<readonly string[]>;
 }
@@ -46,11 +46,11 @@ function rig(store: Garden, more: Partial<GardenOptions> & { readonly files?: Pa
   };
   const real = { ...realFiles, ...more.files };
   const files = { ...real, open: counted(real.open), readdir: counted(real.readdir), lstat: counted(real.lstat) };
-  const said: string[] = [];
+  const output: string[] = [];
   const log: Log = {
     ...silentLog,
-    warn: (line: string) => void said.push(line),
-    info: (line: string) => void said.push(line),
+    warn: (line: string) => void output.push(line),
+    info: (line: string) => void output.push(line),
   };
   const source = createGardenSource({
     ...{ places: store.places, disk: { ...createRealDisk(silentLog), files }, clock, log, probes: NOBODY },
@@ -62,7 +62,7 @@ function rig(store: Garden, more: Partial<GardenOptions> & { readonly files?: Pa
     return evidence.is === 'set' ? evidence.items : [];
   };
   return {
-    ...{ source, clock, said, items },
+    ...{ source, clock, output, items },
     calls() {
       const before = count;
       count = 0;
@@ -74,7 +74,7 @@ function rig(store: Garden, more: Partial<GardenOptions> & { readonly files?: Pa
 }
 
 /** What is remembered once all of these were told. */
-function told(items: readonly SetItem[]): Checkpoint {
+function reported(items: readonly SetItem[]): Checkpoint {
   const keys = items.map(
     ({ key, fingerprint, vanished, extra }, i): KnownItem => ({
       key,
@@ -139,18 +139,18 @@ describe('who is there', () => {
 
   test('each thing that is wrong is said once, and that it is mended', async () => {
     using store = garden('store');
-    const { source, said } = rig(store);
+    const { source, output } = rig(store);
     await source.personas(never);
     for (const { filename } of EXPECTED.listAllMetaIdentities.errors) {
-      assert.equal(said.filter((line) => line.startsWith(`garden: ${filename}: `)).length, 1);
+      assert.equal(output.filter((line) => line.startsWith(`garden: ${filename}: `)).length, 1);
     }
-    const before = said.length;
+    const before = output.length;
     await source.personas(never);
-    assert.equal(said.length, before);
+    assert.equal(output.length, before);
     rmSync(join(store.places.sessions, '20260614T120001-00bad1.meta.json'));
     await source.personas(never);
-    assert.equal(said.length, before + 1);
-    assert.match(said.at(-1) ?? '', /1 of the records that were wrong is mended/);
+    assert.equal(output.length, before + 1);
+    assert.match(output.at(-1) ?? '', /1 of the records that were wrong is mended/);
     assert.ok(source.defects.some((line) => line.startsWith('20260101T000000-0a0b0c: is the box of no citizen')));
   });
 });
@@ -159,8 +159,8 @@ describe('a look', () => {
   test('counts what waits, and has each message with its stage; what is read is remembered and not told', async () => {
     using store = garden('store');
     const { source, items } = rig(store);
-    const look = await source.poll(source.named(idOf('cc-mixed')), UNSET, never);
-    assert.deepEqual([look.unread, look.urgent], [exactly(3), exactly(0)]);
+    const poll = await source.poll(source.named(idOf('cc-mixed')), UNSET, never);
+    assert.deepEqual([poll.unread, poll.urgent], [exactly(3), exactly(0)]);
     const mixed = await items(idOf('cc-mixed'));
     assert.deepEqual(
       mixed.map(({ fingerprint, appeared, changed, vanished }) => [fingerprint, appeared, changed, vanished]).sort(),
@@ -202,7 +202,7 @@ describe('a look', () => {
     const first = await items(id);
     await items(id);
     assert.equal(bodies, 2);
-    const known = await items(id, told(first));
+    const known = await items(id, reported(first));
     assert.deepEqual([bodies, known.map(({ content }) => content)], [2, [null, null]]);
   });
 
@@ -275,11 +275,11 @@ describe('a look', () => {
     const before = await rig(store).stems(id);
     symlinkSync('/etc/passwd', boxOf(store, id, '2026-06-14T01-10-00-000Z-aaaaaa.msg'));
     execFileSync('mkfifo', [boxOf(store, id, '2026-06-14T01-10-00-000Z-bbbbbb.msg.delivered')]);
-    const { source, stems, said } = rig(store);
+    const { source, stems, output } = rig(store);
     assert.deepEqual(await stems(id), before);
     assert.deepEqual((await source.poll(source.named(id), UNSET, never)).unread, exactly(2));
-    assert.equal(said.filter((line) => line.includes('aaaaaa.msg: is a symlink')).length, 1);
-    assert.equal(said.filter((line) => line.includes('bbbbbb.msg.delivered: is a pipe')).length, 1);
+    assert.equal(output.filter((line) => line.includes('aaaaaa.msg: is a symlink')).length, 1);
+    assert.equal(output.filter((line) => line.includes('bbbbbb.msg.delivered: is a pipe')).length, 1);
   });
 
   test('what a listing misses while it is renamed is not gone; what is not there is', async () => {
@@ -291,23 +291,23 @@ describe('a look', () => {
       realFiles.readdir(path).filter((name) => !misses || !name.includes('.msg'));
     const { source, stems } = rig(store, { files: { readdir } });
     assert.deepEqual(
-      await stems(id, told(all)),
+      await stems(id, reported(all)),
       all.map(({ key }) => `${key} fresh`),
     );
-    assert.deepEqual((await source.poll(source.named(id), told(all), never)).unread, exactly(2));
+    assert.deepEqual((await source.poll(source.named(id), reported(all), never)).unread, exactly(2));
     doorbell(store.places, id);
     assert.deepEqual(
-      await stems(id, told(all)),
+      await stems(id, reported(all)),
       all.map(({ key }) => `${key} delivered`),
     );
     misses = false;
     await drain(handAt(), store.places, id, never);
     assert.deepEqual(
-      await stems(id, told(all)),
+      await stems(id, reported(all)),
       all.map(({ key }) => `${key} read`),
     );
     rmSync(boxOf(store, id), { recursive: true });
-    assert.deepEqual(await stems(id, told(all)), []);
+    assert.deepEqual(await stems(id, reported(all)), []);
   });
 
   test('one that is no citizen any more has an empty set, and is gone; one whose record broke is a fault', async () => {
@@ -318,8 +318,8 @@ describe('a look', () => {
     assert.equal(source.isGone?.(source.named(one)), false);
     rmSync(join(store.places.sessions, `${one}.meta.json`));
     writeFileSync(join(store.places.sessions, `${two}.meta.json`), '{');
-    const look = await source.poll(source.named(one), UNSET, never);
-    assert.deepEqual([look.unread, await items(one)], [exactly(0), []]);
+    const poll = await source.poll(source.named(one), UNSET, never);
+    assert.deepEqual([poll.unread, await items(one)], [exactly(0), []]);
     await assert.rejects(async () => await source.poll(source.named(two), UNSET, never), { code: 'garden' });
     assert.deepEqual(
       [one, two].map((id) => source.isGone?.(source.named(id))),
@@ -343,7 +343,7 @@ describe('what did not change is not read again', () => {
     using store = garden('store');
     const id = idOf('cc-mixed');
     const { stems, calls, items } = rig(store);
-    const all = told(await items(id));
+    const all = reported(await items(id));
     await items(id, all);
     calls();
     const before = await stems(id, all);
@@ -383,20 +383,20 @@ describe('what did not change is not read again', () => {
       [...((await source.pending?.once(never))?.byAddress ?? [])].flatMap(([id, { unread }]) =>
         unread.is === 'exact' ? [] : [id],
       );
-    const lookAt = async (id: string) => await source.poll(source.named(id), UNSET, never);
+    const pollId = async (id: string) => await source.poll(source.named(id), UNSET, never);
     const all = (await source.personas(never)).map(({ address }) => address);
     assert.deepEqual(await unknown(), all, 'nobody was looked at');
-    for (const id of all) await lookAt(id);
+    for (const id of all) await pollId(id);
     assert.deepEqual(await unknown(), []);
     const levels = await source.pending?.once(never);
     assert.deepEqual(levels?.byAddress.get(idOf('cc-mixed')), { unread: exactly(3), urgent: exactly(0) });
     doorbell(store.places, idOf('cc-mixed'));
     assert.deepEqual(await unknown(), [idOf('cc-mixed')]);
-    await lookAt(idOf('cc-mixed'));
+    await pollId(idOf('cc-mixed'));
     isRunning = true;
     assert.deepEqual(await unknown(), [idOf('cc-enqueued'), idOf('agy-direct')]);
-    assert.equal((await lookAt(idOf('cc-enqueued'))).agentState.is, 'live');
-    assert.equal((await lookAt(idOf('agy-direct'))).agentState.is, 'live');
+    assert.equal((await pollId(idOf('cc-enqueued'))).agentState.is, 'live');
+    assert.equal((await pollId(idOf('agy-direct'))).agentState.is, 'live');
     assert.deepEqual(await unknown(), []);
     rmSync(join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`));
     assert.deepEqual(await unknown(), [idOf('cc-mixed')], 'it goes with a look');

@@ -178,13 +178,13 @@ test('S6: a page of the walk that fails leaves a hole and what was had, and the 
         return asked === 2 ? { result: 'nonsense' } : answer;
       },
     });
-    const { messages: rows, gap: hole } = await client.window('ada', 0, never);
+    const { messages: rows, gap } = await client.window('ada', 0, never);
     assert.deepEqual(
       rows.map(({ id }) => id),
       [5, 6],
     );
-    assert.match(hole?.why ?? '', /"result" is a string/);
-    const { why: _, ...rest } = hole ?? { why: '' };
+    assert.match(gap?.why ?? '', /"result" is a string/);
+    const { why: _, ...rest } = gap ?? { why: '' };
     assert.deepEqual(rest, { spans: [{ from: 5, to: 6 }], omitted: null, floor: 5, walked: 0 });
     assert.deepEqual(await idsAfter(client, 0), [1, 2, 3, 4, 5, 6]);
   });
@@ -206,10 +206,10 @@ for (const [name, change] of [
     await withHive({ window: 2 }, async (hive, client) => {
       deliver(hive, 8);
       hive.fail({ is: 'edit', edit: onWalkPages(change) });
-      const { gap: hole, messages: rows } = await client.window('ada', 0, never);
-      assert.ok(hole !== undefined);
+      const { gap, messages: rows } = await client.window('ada', 0, never);
+      assert.ok(gap !== undefined);
       assert.equal(hive.requests.length, 2, 'it is found on the page itself, not by walking on');
-      const isIn = (id: number): boolean => hole.spans.some(({ from, to }) => from <= id && id <= to);
+      const isIn = (id: number): boolean => gap.spans.some(({ from, to }) => from <= id && id <= to);
       assert.ok(rows.length >= 2 && rows.every(({ id }) => isIn(id)) && !isIn(1));
       assert.equal((await client.window('ada', 6, never)).gap, undefined);
     });
@@ -221,9 +221,9 @@ test('trap 16: fifty pages are walked; what lies behind them is a hole that name
     deliver(hive, 50);
     assert.equal((await idsAfter(client, 0)).length, 50);
     deliver(hive, 1);
-    const { gap: hole, messages: rows } = await client.window('ada', 0, never);
-    assert.match(hole?.why ?? '', /the cursor 0 is not reached within 50 pages/);
-    assert.deepEqual([rows[0]?.id, rows.length, hole?.spans, hole?.walked], [2, 50, [{ from: 2, to: 51 }], 49]);
+    const { gap, messages: rows } = await client.window('ada', 0, never);
+    assert.match(gap?.why ?? '', /the cursor 0 is not reached within 50 pages/);
+    assert.deepEqual([rows[0]?.id, rows.length, gap?.spans, gap?.walked], [2, 50, [{ from: 2, to: 51 }], 49]);
     hive.requests.length = 0;
     const rest = await client.window('ada', 0, never, [{ from: 2, to: 51 }]);
     assert.deepEqual(
@@ -271,10 +271,10 @@ test('trap 19: an empty page that continues is a hole each time it comes, in the
     scope: SCOPE,
     log: silentLog,
   });
-  for (let look = 1; look <= 3; look += 1) {
-    const { messages: rows, gap: hole } = await client.window('ada', 0, never, [{ from: 2, to: 2 }]);
-    assert.deepEqual([rows, hole?.spans], [[], []], `look ${look}`);
-    assert.match(hole?.why ?? '', /it is empty, and continues before 2/);
+  for (let poll = 1; poll <= 3; poll += 1) {
+    const { messages: rows, gap } = await client.window('ada', 0, never, [{ from: 2, to: 2 }]);
+    assert.deepEqual([rows, gap?.spans], [[], []], `look ${poll}`);
+    assert.match(gap?.why ?? '', /it is empty, and continues before 2/);
   }
 });
 
@@ -408,13 +408,13 @@ test('the page after an older one is asked for while that is not read yet, and w
     before === null ? page([8, 9], 8) : before === '8' ? page([6, 7], 6, ',{') : page([], null),
   );
   await using _ = client;
-  const { messages: rows, gap: hole } = await client.window('ada', 1, never);
+  const { messages: rows, gap } = await client.window('ada', 1, never);
   assert.deepEqual(asked, [null, '8', '6'], 'the broken page ends with a hint of where it goes on');
   assert.deepEqual(
     rows.map(({ id }) => id),
     [8, 9],
   );
-  assert.match(hole?.why ?? '', /before_id=8.* is not JSON/);
+  assert.match(gap?.why ?? '', /before_id=8.* is not JSON/);
 });
 
 test('others have turns while an answer of thousands of rows is parsed, checked and trimmed', async () => {

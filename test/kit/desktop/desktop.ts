@@ -87,15 +87,15 @@ export async function startDesktop(options: DesktopOptions = {}): Promise<Deskto
     () => bus.state.is === 'connected' || null,
   );
 
-  const driver = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
+  const busPeer = { dest: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', iface: 'org.freedesktop.DBus' };
   const owned = async (name: string): Promise<true | null> =>
-    (await bus.call({ ...driver, member: 'NameHasOwner', signature: 's', body: [name] }))[0] === true || null;
+    (await bus.call({ ...busPeer, member: 'NameHasOwner', signature: 's', body: [name] }))[0] === true || null;
   const gone = async (name: string): Promise<true | null> => ((await owned(name)) ? null : true);
   /** What the bus and the panel started in their turn. */
   const adoptAll = async (): Promise<void> => {
-    const [names] = await bus.call({ ...driver, member: 'ListNames' });
+    const [names] = await bus.call({ ...busPeer, member: 'ListNames' });
     for (const name of (names as string[]).filter((n) => n.startsWith(':'))) {
-      const ask = { ...driver, member: 'GetConnectionUnixProcessID', signature: 's', body: [name] };
+      const ask = { ...busPeer, member: 'GetConnectionUnixProcessID', signature: 's', body: [name] };
       const [pid] = await bus.call(ask).catch(() => [null]); // left meanwhile
       if (typeof pid === 'number') processes.adopt(`${name} on the bus`, pid);
     }

@@ -59,10 +59,10 @@ export function signalQueue(): SignalQueue {
     },
     pending: () => ({ rev, count: items.length, oldest_at: items[0]?.created ?? null }),
     drain(max) {
-      const taken = items.splice(0, max);
-      if (taken.length > 0) rev += 1;
-      drainedIds.push(...taken.map(({ id }) => id));
-      return { rev, items: taken, remaining: items.length };
+      const accepted = items.splice(0, max);
+      if (accepted.length > 0) rev += 1;
+      drainedIds.push(...accepted.map(({ id }) => id));
+      return { rev, items: accepted, remaining: items.length };
     },
     setRev: (to) => {
       rev = to;

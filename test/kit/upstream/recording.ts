@@ -66,7 +66,7 @@ export function recording(): Recording & { put(entry: Entry): void } {
     put(entry) {
       const one = { at: performance.now(), ...entry } as Recorded;
       all.push(one);
-      for (const told of listeners) told(one);
+      for (const reported of listeners) reported(one);
     },
   };
 }

@@ -106,8 +106,8 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
     put({ is: 'received', frame, connection, caller, identity: persona.identity });
     if (frame.type === 'hello') hello(stream, frame);
     if (frame.type === 'heartbeat' && stream.registration !== null) {
-      const { type: _, ...said } = frame;
-      stream.registration = { ...stream.registration, heartbeat: { at: timeOfDay(), ...said } };
+      const { type: _, ...fields } = frame;
+      stream.registration = { ...stream.registration, heartbeat: { at: timeOfDay(), ...fields } };
     }
   };
 
@@ -134,7 +134,7 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_FRAME_BYTES,
-    handleProtocols: (offered) => (offered.has('signals.v1') ? 'signals.v1' : false),
+    handleProtocols: (protocols) => (protocols.has('signals.v1') ? 'signals.v1' : false),
   });
 
   return {

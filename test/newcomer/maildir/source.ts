@@ -156,7 +156,7 @@ export function createMaildirSource({ folder, disk, clock, contentChars }: Maild
           const members = new Set(listMembers());
           for (const [address, watches] of followed) {
             if (members.has(address)) continue;
-            for (const watch of watches) watch[Symbol.dispose]();
+            for (const observer of watches) observer[Symbol.dispose]();
             followed.delete(address);
             wakeSoon(address);
           }

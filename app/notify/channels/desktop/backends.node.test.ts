@@ -55,20 +55,20 @@ function banner(part: Partial<Notification> = {}): Notification {
 }
 
 class Heard implements ChannelListener {
-  readonly said: string[] = [];
+  readonly callLines: string[] = [];
   clicked(key: NotificationKey, part: NotificationPart): void {
-    this.said.push(`clicked ${key}${part === 'banner' ? '' : ` ${part}`}`);
+    this.callLines.push(`clicked ${key}${part === 'banner' ? '' : ` ${part}`}`);
   }
   closed(key: NotificationKey, by: 'person' | 'channel'): void {
-    this.said.push(`closed ${key} by ${by}`);
+    this.callLines.push(`closed ${key} by ${by}`);
   }
   state(state: ChannelState): void {
-    this.said.push(state.is === 'ready' ? `ready: ${state.by}` : `${state.is}: ${state.why}`);
+    this.callLines.push(state.is === 'ready' ? `ready: ${state.by}` : `${state.is}: ${state.why}`);
   }
   until(line: string): Promise<true> {
     return poll(
-      () => `"${line}", only: ${JSON.stringify(this.said)}`,
-      () => this.said.includes(line) || null,
+      () => `"${line}", only: ${JSON.stringify(this.callLines)}`,
+      () => this.callLines.includes(line) || null,
     );
   }
 }
@@ -220,7 +220,7 @@ describe('macOS, node-notifier', () => {
     await heard.until('closed mail:two by person');
     stand.release('one');
     await heard.until('closed mail:one by channel');
-    assert.ok(!heard.said.some((line) => line.startsWith('clicked')), 'the helper has opened the page already');
+    assert.ok(!heard.callLines.some((line) => line.startsWith('clicked')), 'the helper has opened the page already');
   });
 
   test('sound is on or off', async (t) => {
@@ -418,7 +418,7 @@ describe('Windows, node-notifier', () => {
       () => !fs.readdirSync(stand.folder).some((name) => name.includes('hivebar-toast-')) || null,
     );
     assert.deepEqual(
-      heard.said.filter((line) => line.includes('mail:5')),
+      heard.callLines.filter((line) => line.includes('mail:5')),
       [],
       'what was withdrawn has no more to say',
     );
@@ -447,7 +447,7 @@ describe('notify-send', () => {
 
   test('a click comes back, and a new banner takes the place of the old', async (t) => {
     if (needs(t, missing)) return;
-    assert.deepEqual(heard.said, ['ready: notify-send']);
+    assert.deepEqual(heard.callLines, ['ready: notify-send']);
     await backend.show(banner());
     await backend.show(banner({ title: 'ada: 2 new' }));
     const shown = await desktop.notifications.wait(/^ada: 2 new\nbob: hi$/);
@@ -525,7 +525,7 @@ describe('notify-send', () => {
     const old = new Heard();
     const without = opened(t, await createNotifySendBackend(file, IDENTITY, false, stand.env, realClock), old);
     await without.show(banner());
-    assert.deepEqual(old.said, ['ready: notify-send, without clicks']);
+    assert.deepEqual(old.callLines, ['ready: notify-send, without clicks']);
     const [, args] = stand.calls('notify-send');
     assert.ok(!args?.some((arg) => arg.startsWith('--action')));
     assert.deepEqual(args?.slice(-3), ['--', 'ada: 1 new', 'bob: hi']);
@@ -536,7 +536,7 @@ test('without a session bus: off, with the reason', async (t) => {
   const stand = standIns(t);
   const { backend, lines, heard } = await chosen(t, stand, { platform: 'linux', arch: 'x64' });
   assert.deepEqual(lines, []);
-  assert.deepEqual(heard.said, ['off: no session bus']);
+  assert.deepEqual(heard.callLines, ['off: no session bus']);
   await assert.rejects(backend.show(banner()), /no session bus/);
 });
 

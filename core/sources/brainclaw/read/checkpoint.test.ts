@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { brainclaw, EXPECTED, type Store, seqOf, told, viewed } from '../../../../test/kit/brainclaw-store.ts';
+import { brainclaw, describeView, EXPECTED, type Store, seqOf, viewed } from '../../../../test/kit/brainclaw-store.ts';
 import { realFiles } from '../../../ports/index.ts';
 import { readBases } from './checkpoint.ts';
 import type { JournalReader, JournalView } from './journal.ts';
@@ -76,7 +76,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     for (const number of [1, 2, 3, 4]) {
       store.step(number);
       const view = viewed(journal);
-      assert.deepEqual(told(view), told(viewed(open(store))));
+      assert.deepEqual(describeView(view), describeView(viewed(open(store))));
     }
     assert.equal(seqOf(viewed(journal)), 362);
     assert.equal(toBoardSummary(viewed(journal).replay.projection).attention_required.total, 19);

@@ -15,6 +15,7 @@ import {
   brainclaw,
   coldOf,
   cursorOf,
+  describeView,
   ended,
   LAST,
   line,
@@ -22,7 +23,6 @@ import {
   readOnlyFiles,
   type Store,
   seqOf,
-  told,
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
 import { parseCursor } from './checkpoint.ts';
@@ -42,7 +42,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
     const saved = journal.view?.replay.cursor ?? null;
     const seen = journal.refresh();
     const cold = coldOf(store, saved);
-    assert.deepEqual(told(journal.view as JournalView), told(cold));
+    assert.deepEqual(describeView(journal.view as JournalView), describeView(cold));
     assert.equal(journal.view?.continuity, cold.continuity);
     return { seen, journal, cold };
   };
@@ -109,7 +109,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
     const journal = createJournalReader(racing, store.journal);
     assert.equal(seqOf(viewed(journal)), 363);
     assert.deepEqual(journal.refresh(), { is: 'grown', records: 0, sections: new Set() });
-    assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
+    assert.deepEqual(describeView(viewed(journal)), describeView(coldOf(store)));
   });
 
   test('a segment before those that are known', () => {
@@ -134,13 +134,13 @@ describe('brainclaw 2: a journal that is not what it was', () => {
   test('off, on and off again', () => {
     using store = brainclaw();
     const journal = store.open();
-    const before = told(viewed(journal));
+    const before = describeView(viewed(journal));
     renameSync(store.journal, `${store.journal}.away`);
     assert.deepEqual([journal.refresh(), journal.view], [{ is: 'off' }, null]);
     assert.deepEqual(findRemarks(journal.view), ['journal-off']);
     renameSync(`${store.journal}.away`, store.journal);
     const view = viewed(journal);
-    assert.deepEqual([told(view), view.continuity], [before, 'same']);
+    assert.deepEqual([describeView(view), view.continuity], [before, 'same']);
   });
 
   test('a cursor is of this journal or it is none', () => {
@@ -206,7 +206,7 @@ describe('brainclaw 9: the store', () => {
         assert.equal((error as { code?: string }).code, 'unreadable');
       }
       assert.equal(open, 0);
-      assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
+      assert.deepEqual(describeView(viewed(journal)), describeView(coldOf(store)));
     }
   });
 
@@ -233,7 +233,7 @@ describe('brainclaw 9: the store', () => {
       left = number;
       assert.throws(() => journal.refresh(), { code: 'unreadable', message: /input\/output/ });
       left = 1e6;
-      assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
+      assert.deepEqual(describeView(viewed(journal)), describeView(coldOf(store)));
     }
   });
 });

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import {
   brainclaw,
   coldOf,
+  describeView,
   EXPECTED,
   ended,
   LAST,
@@ -13,7 +14,6 @@ import {
   seqOf,
   stepAt,
   stepBytes,
-  told,
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
 import { createJournalReader, type JournalView, type RefreshResult } from './journal.ts';
@@ -47,7 +47,7 @@ describe('brainclaw check 3 and 4: what is appended', () => {
         after,
       );
       const cold = coldOf(store, saved);
-      assert.deepEqual(told(cold), told(view));
+      assert.deepEqual(describeView(cold), describeView(view));
       assert.equal(cold.continuity, 'same');
       assert.deepEqual(journal.refresh(), { is: 'same' });
     }
@@ -88,12 +88,12 @@ describe('brainclaw check 3 and 4: what is appended', () => {
   test('a record that parses is not there without its newline', () => {
     using store = ended(brainclaw());
     const journal = store.open();
-    const before = told(viewed(journal));
+    const before = describeView(viewed(journal));
     const record = line(361).slice(0, -1);
     appendFileSync(store.event(LAST), record);
     const view = viewed(journal);
     assert.equal(view.segments.at(-1)?.unfinished, record.length - 1);
-    assert.deepEqual({ ...told(view), segments: 0 }, { ...before, segments: 0 });
+    assert.deepEqual({ ...describeView(view), segments: 0 }, { ...before, segments: 0 });
     appendFileSync(store.event(LAST), '\n');
     assert.equal(seqOf(viewed(journal)), 361);
   });
@@ -103,7 +103,7 @@ describe('brainclaw check 3 and 4: what is appended', () => {
     const view = viewed(store.open());
     assert.deepEqual([view.segments.at(-1)?.name, seqOf(view)], [EXPECTED.tornTail.segment, 359]);
     truncateSync(store.event(LAST), view.segments.at(-1)?.offset);
-    assert.deepEqual({ ...told(viewed(store.open())), segments: 0 }, { ...told(view), segments: 0 });
+    assert.deepEqual({ ...describeView(viewed(store.open())), segments: 0 }, { ...describeView(view), segments: 0 });
   });
 });
 
@@ -156,7 +156,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     const view = viewed(journal);
     assert.equal(seqOf(view), 361);
     assert.deepEqual(view.replay.diagnosis.skippedBy['too-long'], 1);
-    assert.deepEqual(told(coldOf(store)), told(view));
+    assert.deepEqual(describeView(coldOf(store)), describeView(view));
   });
 
   test('a seq that is far ahead does not move the cursor', () => {
@@ -168,7 +168,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     assert.equal(seqOf(view), 361);
     assert.equal(view.replay.projection.getByType('plan').has('pln_4000000'), false);
     assert.equal(view.replay.diagnosis.skippedBy['seq-too-far'], 1);
-    assert.deepEqual(told(coldOf(store)), told(view));
+    assert.deepEqual(describeView(coldOf(store)), describeView(view));
   });
 
   test('a seq that the name of its segment says is not far ahead', () => {
@@ -192,7 +192,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     assert.equal(view.replay.projection.getByType('plan').has('pln_4000000'), true);
     assert.deepEqual(view.replay.diagnosis.gaps, [{ from: 361, to: 3_999_999 }]);
     assert.equal(view.replay.diagnosis.skippedBy['seq-too-far'], undefined);
-    assert.deepEqual(told(coldOf(store)), told(view));
+    assert.deepEqual(describeView(coldOf(store)), describeView(view));
   });
 
   test('records that come late are no duplicates, and those without are', () => {
@@ -205,11 +205,11 @@ describe('brainclaw 2: what is wrong in a journal', () => {
 
   test('brainclaw check 6: meta.json says nothing', () => {
     using store = brainclaw();
-    const all = told(viewed(store.open()));
+    const all = describeView(viewed(store.open()));
     for (const meta of ['{"next_seq":12,"active_segment":"seg-00000001.jsonl","entity_revs":{}}', 'not json', null]) {
       if (meta === null) rmSync(store.event('meta.json'));
       else writeFileSync(store.event('meta.json'), meta);
-      assert.deepEqual(told(viewed(store.open())), all);
+      assert.deepEqual(describeView(viewed(store.open())), all);
     }
   });
 
@@ -236,7 +236,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
       const journal = createJournalReader(vanishing, store.journal);
       const view = viewed(journal);
       assert.equal(view.isComplete, name === LAST);
-      assert.deepEqual(told(view), told(coldOf(store)));
+      assert.deepEqual(describeView(view), describeView(coldOf(store)));
     }
   });
 
@@ -259,7 +259,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     assert.deepEqual([view.isComplete, view.segments[1]?.unreadable], [false, 'permission denied']);
     isClosed = false;
     chmodSync(store.event('seg-00000122.jsonl'), 0o640);
-    assert.deepEqual(told(viewed(journal)), told(coldOf(store)));
+    assert.deepEqual(describeView(viewed(journal)), describeView(coldOf(store)));
   });
 
   test('a segment in the middle that is gone is missed', () => {

@@ -167,7 +167,7 @@ describe('brainclaw 4: the projection', () => {
   });
 
   test('trims what it keeps', () => {
-    const kept = trimPayload({
+    const saved = trimPayload({
       long: 'é'.repeat(5000),
       halved: `${'x'.repeat(4095)}🌱`,
       list: Array.from({ length: 500 }, (_, index) => index),
@@ -176,7 +176,7 @@ describe('brainclaw 4: the projection', () => {
       nothing: null,
       flag: true,
     });
-    const { long, halved, list, steps, ...rest } = kept as Record<string, string | unknown[]>;
+    const { long, halved, list, steps, ...rest } = saved as Record<string, string | unknown[]>;
     assert.deepEqual([long?.length, halved, list?.length], [4096, 'x'.repeat(4095), 100]);
     assert.deepEqual(steps, [{ text: 'y'.repeat(512), done: false }, null, 'w'.repeat(512)]);
     assert.deepEqual(rest, { nothing: null, flag: true });
@@ -189,7 +189,7 @@ describe('brainclaw 4: the projection', () => {
       list: Array.from({ length: 100 }, () => 'y'.repeat(512)),
     };
     assert.equal(trimPayload(small), small);
-    for (const [payload, kept] of [
+    for (const [payload, saved] of [
       [{ text: 'x'.repeat(4097) }, { text: 'x'.repeat(4096) }],
       [{ list: Array.from({ length: 101 }, () => 1) }, { list: Array.from({ length: 100 }, () => 1) }],
       [{ list: ['y'.repeat(513)] }, { list: ['y'.repeat(512)] }],
@@ -197,7 +197,7 @@ describe('brainclaw 4: the projection', () => {
       [{ list: [[1]] }, { list: [] }],
       [{ snapshot: {} }, {}],
     ])
-      assert.deepEqual(trimPayload(payload as JsonFields), kept);
+      assert.deepEqual(trimPayload(payload as JsonFields), saved);
   });
 
   test('counts what asks for a person as the reference does', () => {

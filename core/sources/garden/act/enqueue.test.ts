@@ -27,7 +27,7 @@ describe('garden check 5: sending', () => {
     test(`${what}: says what the reference says, and changes nothing`, () => {
       using store = garden('store');
       const before = store.tree();
-      const message = store.said(EXPECTED.enqueueErrors[what].error);
+      const message = store.toPlainMessage(EXPECTED.enqueueErrors[what].error);
       assert.throws(() => enqueue(handAt(), store.places, id, body), { code: 'garden', message });
       assert.deepEqual(store.tree(), before);
     });

@@ -25,19 +25,19 @@ describe('an upsert', () => {
     const session = { ...sessionOf(store, 'cc-mixed'), cwd: '/elsewhere' };
     const put = (more: Partial<UpsertInput>): unknown =>
       upsert(handAt({ now: '2027-01-01T00:00:00.000Z' }), store.places, { ...session, ...more }).record;
-    const kept = { ...before, cwd: '/elsewhere', recordUpdatedAt: '2027-01-01T00:00:00.000Z' };
-    assert.deepEqual(put({}), kept);
-    assert.deepEqual(put({ model: undefined, isEntwurf: undefined }), kept);
-    assert.deepEqual(put({ model: null }), { ...kept, model: null });
+    const saved = { ...before, cwd: '/elsewhere', recordUpdatedAt: '2027-01-01T00:00:00.000Z' };
+    assert.deepEqual(put({}), saved);
+    assert.deepEqual(put({ model: undefined, isEntwurf: undefined }), saved);
+    assert.deepEqual(put({ model: null }), { ...saved, model: null });
     const set = { model: 'm', transcriptPath: '/t', parentGardenId: idOf('pi-parent'), isEntwurf: true };
-    assert.deepEqual(put(set), { ...kept, ...set });
-    assert.deepEqual(put({}), { ...kept, ...set });
+    assert.deepEqual(put(set), { ...saved, ...set });
+    assert.deepEqual(put({}), { ...saved, ...set });
     assert.deepEqual(put({ parentGardenId: null, transcriptPath: null, isEntwurf: false }), {
-      ...kept,
+      ...saved,
       model: 'm',
       transcriptPath: null,
     });
-    assert.deepEqual(record(store, id), { ...kept, model: 'm', transcriptPath: null });
+    assert.deepEqual(record(store, id), { ...saved, model: 'm', transcriptPath: null });
   });
 
   test('twice of a new session makes one citizen', () => {
@@ -51,11 +51,11 @@ describe('an upsert', () => {
 
   test('never takes the place of a citizen who drew the same id', () => {
     using store = garden('store');
-    const taken = idOf('cc-never-armed');
-    const before = readFileSync(join(store.places.sessions, `${taken}.meta.json`), 'utf8');
+    const accepted = idOf('cc-never-armed');
+    const before = readFileSync(join(store.places.sessions, `${accepted}.meta.json`), 'utf8');
     const hand = handAt({ now: '2026-06-14T01:00:37.000Z', hex: ['626df8', '626df8', 'abcdef'] });
     assert.equal(upsert(hand, store.places, NEW).record.gardenId, '20260614T100037-abcdef');
-    assert.equal(readFileSync(join(store.places.sessions, `${taken}.meta.json`), 'utf8'), before);
+    assert.equal(readFileSync(join(store.places.sessions, `${accepted}.meta.json`), 'utf8'), before);
     const unlucky = handAt({ now: '2026-06-14T01:00:37.000Z', hex: Array(9).fill('626df8') });
     const other = { ...NEW, nativeSessionId: 'another' };
     assert.throws(() => upsert(unlucky, store.places, other), {
@@ -80,7 +80,7 @@ describe('an upsert', () => {
     test(`${what}: what the reference throws, and nothing is changed`, () => {
       using store = garden('store');
       const before = store.tree();
-      const message = store.said(EXPECTED.upsertErrors[what].error);
+      const message = store.toPlainMessage(EXPECTED.upsertErrors[what].error);
       assert.throws(() => upsert(handAt(), store.places, input), { code: 'garden', message });
       assert.deepEqual(store.tree(), before);
     });

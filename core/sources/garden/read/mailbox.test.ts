@@ -21,7 +21,7 @@ import { listRecords, readRecord } from './store.ts';
 
 const { disk } = handAt();
 const ALPHA = ['', 'home', 'user', 'repos', 'alpha'].join('/'); // a folder of the data
-const look = (store: Garden, id: string): Box | null => {
+const poll = (store: Garden, id: string): Box | null => {
   const box = readBox(disk, store.places.mailbox, id);
   assert.notEqual(box.is, 'refused');
   return box.is === 'box' ? box : null;
@@ -33,7 +33,7 @@ describe('garden check 2: every citizen has what the reference says', () => {
   for (const [label, citizen] of Object.entries(EXPECTED.citizens)) {
     test(label, () => {
       using store = garden('store');
-      const box = look(store, citizen.gardenId);
+      const box = poll(store, citizen.gardenId);
       assert.equal(box === null, citizen.mailboxFiles === null);
       const count = (stage: string): number => box?.messages.filter((one) => one.stage === stage).length ?? 0;
       const { fresh, delivered, read, unread, signal } = citizen;
@@ -43,27 +43,27 @@ describe('garden check 2: every citizen has what the reference says', () => {
       assert.deepEqual(box?.errors ?? [], []);
       const receipt = (): unknown => readReceipt(disk, store.places.mailbox, citizen.gardenId);
       if (citizen.receipt.error === undefined) assert.deepEqual(receipt(), citizen.receipt.ok);
-      else assert.throws(receipt, { code: 'garden', message: store.said(citizen.receipt.error) });
+      else assert.throws(receipt, { code: 'garden', message: store.toPlainMessage(citizen.receipt.error) });
     });
   }
 
   test('seven messages wait in all, and one in the box of nobody', () => {
     using store = garden('store');
     const { records } = listRecords(disk, store.places.sessions);
-    const waiting = records.map(({ gardenId }) => look(store, gardenId)?.unread.length ?? 0);
+    const waiting = records.map(({ gardenId }) => poll(store, gardenId)?.unread.length ?? 0);
     assert.equal(
       waiting.reduce((sum, n) => sum + n, 0),
       7,
     );
     const strays = findStrays(disk, store.places.mailbox, new Set(records.map(({ gardenId }) => gardenId)));
     assert.deepEqual(strays, { boxes: ['20260101T000000-0a0b0c'], others: ['lost+found'] });
-    assert.equal(look(store, '20260101T000000-0a0b0c')?.unread.length, 1);
+    assert.equal(poll(store, '20260101T000000-0a0b0c')?.unread.length, 1);
   });
 
   test('also in the newer generation', () => {
     using store = garden('store-v3');
     for (const { gardenId, unread, receipt } of Object.values(EXPECTED_V3.citizens)) {
-      assert.equal(look(store, gardenId)?.unread.length ?? 0, unread);
+      assert.equal(poll(store, gardenId)?.unread.length ?? 0, unread);
       assert.deepEqual(readReceipt(disk, store.places.mailbox, gardenId), receipt);
     }
   });
@@ -72,7 +72,7 @@ describe('garden check 2: every citizen has what the reference says', () => {
     using store = garden('store');
     const before = store.tree();
     for (const id of Object.values(EXPECTED.labels)) {
-      for (const { file } of look(store, id)?.messages ?? []) bodyOf(store, id, file);
+      for (const { file } of poll(store, id)?.messages ?? []) bodyOf(store, id, file);
     }
     assert.deepEqual(store.tree(), before);
   });
@@ -137,7 +137,7 @@ describe('what has the name of a message and is none is named, and the others wa
       const id = idOf('cc-enqueued');
       const file = '2026-06-14T01-07-30-000Z-000000.msg';
       make(join(store.places.mailbox, id, file));
-      const box = look(store, id);
+      const box = poll(store, id);
       assert.equal(box?.unread.length, 2);
       assert.deepEqual(
         box?.errors.map(({ filename }) => filename),
@@ -153,8 +153,8 @@ describe('what has the name of a message and is none is named, and the others wa
     using store = garden('store');
     const id = idOf('cc-enqueued');
     chownSync(join(store.places.mailbox, id, '2026-06-14T01-07-24-000Z-53c70b.msg'), 4242, 4242);
-    assert.match(look(store, id)?.errors[0]?.message ?? '', /^belongs to user 4242/);
-    assert.equal(look(store, id)?.unread.length, 1);
+    assert.match(poll(store, id)?.errors[0]?.message ?? '', /^belongs to user 4242/);
+    assert.equal(poll(store, id)?.unread.length, 1);
   });
 
   test('a box that is a symlink, or a file, or cannot be entered: nothing is said of its mail', () => {
@@ -189,13 +189,13 @@ describe('what has the name of a message and is none is named, and the others wa
     const why = 'belongs to user 4242, whose files are not believed';
     assert.deepEqual(readBox(disk, store.places.mailbox, id), { is: 'refused', why });
     chownSync(store.places.mailbox, 4242, 4242);
-    assert.equal(look(store, id)?.unread.length, 2);
+    assert.equal(poll(store, id)?.unread.length, 2);
   });
 
   test('an id that leads out of the store', () => {
     using store = garden('store');
     for (const id of ['..', '../meta-sessions', '/etc', `${idOf('cc-read')}/..`]) {
-      assert.throws(() => look(store, id), { code: 'garden', message: /must match/ });
+      assert.throws(() => poll(store, id), { code: 'garden', message: /must match/ });
     }
     assert.equal(peek(disk, store.places.mailbox, idOf('cc-read'), '../x.msg', 1), null);
     assert.equal(peek(disk, store.places.mailbox, idOf('cc-read'), 'state.json', 1), null);

@@ -39,7 +39,7 @@ describe('a record, against the reference', () => {
     test(`${name}: ${answer.error ?? 'is one'}`, () => {
       const parse = (): unknown => parseRecord(texts.get(name) ?? '', [1, 2]);
       if (answer.error === undefined) parse();
-      else assert.throws(parse, { name: 'Fault', code: 'garden', message: store.said(answer.error) });
+      else assert.throws(parse, { name: 'Fault', code: 'garden', message: store.toPlainMessage(answer.error) });
     });
   }
 });

@@ -49,7 +49,7 @@ describe('garden check 1: the listing', () => {
     using store = garden('store');
     assert.throws(() => listStrictly(disk, store.places.sessions, SEED_COMPAT), {
       code: 'garden',
-      message: store.said(EXPECTED.listStrict.error),
+      message: store.toPlainMessage(EXPECTED.listStrict.error),
     });
     assert.throws(() => listStrictly(disk, store.places.sessions), /: 8 unreadable meta-record/);
   });
@@ -139,7 +139,8 @@ describe('the record of a native session', () => {
       using store = garden('store');
       const answer: Answer<unknown> = EXPECTED.scan[what];
       const ask = (): unknown => run(store.places.sessions);
-      if (answer.error !== undefined) assert.throws(ask, { code: 'garden', message: store.said(answer.error) });
+      if (answer.error !== undefined)
+        assert.throws(ask, { code: 'garden', message: store.toPlainMessage(answer.error) });
       else assert.deepEqual(ask(), answer.ok);
     });
   const known = String(EXPECTED.scan.known.ok?.nativeSessionId);
@@ -189,7 +190,10 @@ describe('the record of a garden id', () => {
     test(`${what}: what the reference throws`, () => {
       using store = garden('store');
       const { error } = EXPECTED.readByGardenId[what as keyof typeof asked];
-      assert.throws(() => readRecord(disk, store.places.sessions, id), { code: 'garden', message: store.said(error) });
+      assert.throws(() => readRecord(disk, store.places.sessions, id), {
+        code: 'garden',
+        message: store.toPlainMessage(error),
+      });
     });
   }
 

@@ -106,7 +106,7 @@ const brackets = (levels: number): string => '['.repeat(levels) + ']'.repeat(lev
 test('B4 what would take long to parse is left out, and its neighbours are read', async () => {
   const row = (content: string, id = 1): string => `{"id":${id},"content":${content},"read":false}`;
   const fine = { id: 2, content: 'fine', read: false };
-  const told = async (content: string): Promise<unknown> => {
+  const reported = async (content: string): Promise<unknown> => {
     const text = `{"result":[${row(content)},${JSON.stringify(fine)}],"next_before_id":null}`;
     const { result, next_before_id } = (await parseJsonInParts(text, soon)) as {
       result: unknown[];
@@ -115,12 +115,12 @@ test('B4 what would take long to parse is left out, and its neighbours are read'
     assert.deepEqual([result.length, result[1], next_before_id], [2, fine, null]);
     return (result[0] as { content: unknown }).content;
   };
-  assert.equal(await told(brackets(3_000_000)), UNREADABLE);
-  assert.equal(await told(`{"a":${brackets(100)}}`), UNREADABLE);
-  assert.equal(await told(`[${'{},'.repeat(1_000_000)}{}]`), UNREADABLE);
-  assert.equal(await told(`["${'x'.repeat(100_000)}"]`), UNREADABLE);
-  assert.deepEqual(await told(brackets(60)), JSON.parse(brackets(60)), 'what is quick to parse stays');
-  assert.equal(await told(JSON.stringify('['.repeat(3_000_000))), '['.repeat(3_000_000), 'and so does text');
+  assert.equal(await reported(brackets(3_000_000)), UNREADABLE);
+  assert.equal(await reported(`{"a":${brackets(100)}}`), UNREADABLE);
+  assert.equal(await reported(`[${'{},'.repeat(1_000_000)}{}]`), UNREADABLE);
+  assert.equal(await reported(`["${'x'.repeat(100_000)}"]`), UNREADABLE);
+  assert.deepEqual(await reported(brackets(60)), JSON.parse(brackets(60)), 'what is quick to parse stays');
+  assert.equal(await reported(JSON.stringify('['.repeat(3_000_000))), '['.repeat(3_000_000), 'and so does text');
 });
 
 test('B4 rows that are lists, or have too many fields, and fields of the envelope are left out alike', async () => {

@@ -127,8 +127,8 @@ test('F6 B10 a directory of which no entry has a name says what the first one is
 });
 
 test('F6 B10 what is wrong in a list is said once, and once when it is mended', () => {
-  const said: string[] = [];
-  const note = (line: string): void => void said.push(line);
+  const output: string[] = [];
+  const note = (line: string): void => void output.push(line);
   const defects = createListDefects(() => 'http://h/api', { info: note, warn: note, error: note });
   const answer = (...bad: number[]): void => {
     defects.collect((report) => {
@@ -141,7 +141,7 @@ test('F6 B10 what is wrong in a list is said once, and once when it is mended', 
   answer(0, 1, 2, 3, 4);
   answer();
   answer();
-  assert.deepEqual(said, [
+  assert.deepEqual(output, [
     'http://h/api: entry 0: it is null. The other entries are used.',
     'http://h/api: entry 0: it is null; entry 1: it is null; entry 2: it is null; and 2 more. The other entries are used.',
     'http://h/api: every entry can be read again',

@@ -6,9 +6,9 @@ import { createSimulation } from './simulation.ts';
 
 describe('a made-up journal', () => {
   test('has as many records as were asked for, each a record, with every seq once', () => {
-    const told = createSimulation({ ...STORY, records: 777, roll: 20_000 });
+    const reported = createSimulation({ ...STORY, records: 777, roll: 20_000 });
     const seqs: number[] = [];
-    for (let append = told.next(); append !== null; append = told.next()) {
+    for (let append = reported.next(); append !== null; append = reported.next()) {
       assert.ok(append.text.startsWith('\n') && append.text.endsWith('\n'));
       const first = seqs.length + 1;
       const lines = append.text.split('\n').filter((line) => line !== '');
@@ -24,7 +24,7 @@ describe('a made-up journal', () => {
       seqs,
       Array.from({ length: 777 }, (_, n) => n + 1),
     );
-    assert.equal(told.next(), null);
+    assert.equal(reported.next(), null);
   });
 
   test('holds at its end what was asked for, whatever its length', () => {
@@ -38,9 +38,9 @@ describe('a made-up journal', () => {
       [4, 0, 10_000],
     ] as const) {
       const records = countLeastRecords({ attention, handoffs }) + more;
-      const told = createSimulation({ ...STORY, attention, handoffs, records });
-      while (told.next() !== null);
-      const { written } = told;
+      const reported = createSimulation({ ...STORY, attention, handoffs, records });
+      while (reported.next() !== null);
+      const { written } = reported;
       assert.deepEqual(
         [written.records, written.attention.total, written.openHandoffs, written.registryAuthoritative],
         [records, attention, handoffs, true],
@@ -49,11 +49,11 @@ describe('a made-up journal', () => {
   });
 
   test('goes on with records that ask nobody for anything', () => {
-    const told = createSimulation({ ...STORY, records: 50 });
-    while (told.next() !== null);
-    const before = told.written;
-    assert.equal(told.more(500).records, 500);
-    assert.deepEqual([told.written.records, told.written.attention], [550, before.attention]);
-    assert.match(told.meta(), /^\{"next_seq":551,"active_segment":"seg-00000001.jsonl","entity_revs":\{/);
+    const reported = createSimulation({ ...STORY, records: 50 });
+    while (reported.next() !== null);
+    const before = reported.written;
+    assert.equal(reported.more(500).records, 500);
+    assert.deepEqual([reported.written.records, reported.written.attention], [550, before.attention]);
+    assert.match(reported.meta(), /^\{"next_seq":551,"active_segment":"seg-00000001.jsonl","entity_revs":\{/);
   });
 });

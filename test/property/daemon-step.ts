@@ -1,12 +1,12 @@
 import type { TurnBoundaryKind } from '../../core/link/index.ts';
 
 /** What the world does to a daemon; numbers choose among what there is at the moment. */
-export type Deed =
+export type DaemonStep =
   | { readonly is: 'pass'; readonly ms: number }
   /** Time passes and nobody is told: the computer slept, its clock was set, or (frozen) the process stood still. */
   | { readonly is: 'sleep'; readonly ms: number; readonly isFrozen: boolean }
   | { readonly is: 'signals'; readonly count: number }
-  | { readonly is: 'drain'; readonly max: number; readonly isTold: boolean }
+  | { readonly is: 'drain'; readonly max: number; readonly isNotified: boolean }
   | { readonly is: 'frames'; readonly count: number }
   | { readonly is: 'welcome'; readonly restarts: boolean }
   | { readonly is: 'close'; readonly code: number | null; readonly retryAfterMs: number | null }

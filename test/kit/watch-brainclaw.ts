@@ -30,7 +30,7 @@ export interface Watched extends AsyncDisposable {
   /** What a follower of a persona could have read, but for what concerns the watch. The board unless told otherwise. */
   events(address?: string): readonly EventLine[];
   /** Of these `EVENT THING`. */
-  told(address?: string): readonly string[];
+  delivered(address?: string): readonly string[];
   persona(address?: string): Shown | undefined;
   /** Waits until a persona is shown so. */
   until(what: string, is: (shown: Shown) => boolean, address?: string): Promise<Shown>;
@@ -115,7 +115,7 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
     source,
     snapshot: () => board.snapshot(),
     events,
-    told: (address) => events(address).map((event) => `${event.event} ${event.item ?? event.message_id}`),
+    delivered: (address) => events(address).map((event) => `${event.event} ${event.item ?? event.message_id}`),
     persona,
     async until(what, is, address = BOARD) {
       let found: Shown | undefined;

@@ -18,7 +18,7 @@ export function mailOf(home: TrayHome, gardenId: string): readonly EventLine[] {
 }
 
 /** `EVENT ID STEM`, in order. */
-export function toldOf(home: TrayHome, gardenId: string): readonly string[] {
+export function listDelivered(home: TrayHome, gardenId: string): readonly string[] {
   return mailOf(home, gardenId).map(({ event, id, stem }) => `${event} ${id} ${stem}`);
 }
 

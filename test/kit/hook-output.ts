@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 /** What a hook printed. */
-export interface Said {
+export interface Output {
   /** Its JSON, with `N` for each id of an item and `A` for each age; null: it printed nothing. */
   readonly answer: unknown;
   /** Ids of the items it showed, in their order. */
@@ -9,7 +9,7 @@ export interface Said {
 }
 
 /** @throws when it is neither nothing nor one line of JSON */
-export function saidBy(stdout: string): Said {
+export function parseHookOutput(stdout: string): Output {
   if (stdout === '') return { answer: null, ids: [] };
   assert.match(stdout, /^\{.*\}\n$/);
   const ids: number[] = [];
@@ -21,11 +21,11 @@ export function saidBy(stdout: string): Said {
           return `${tag}id="N"${rest} age="A"`;
         }),
   );
-  return { answer: isHurried(answer) ? null : answer, ids };
+  return { answer: isOutOfTime(answer) ? null : answer, ids };
 }
 
 /** Only that git took too long for a hook, as it may on a busy machine. */
-function isHurried(answer: unknown): boolean {
+function isOutOfTime(answer: unknown): boolean {
   const { systemMessage = '' } = answer as { readonly systemMessage?: string };
   return /^hivebar: commit-push: not checked, taken as satisfied: [^;]*$/.test(systemMessage);
 }
