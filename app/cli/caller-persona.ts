@@ -114,7 +114,8 @@ export function resolveActingPersona(io: Io, db: Database, personaFlag: string |
   );
 }
 
-function listLiveSessions(db: Database): readonly Session[] {
+/** Returns the announced sessions that are not over, newest first. */
+export function listLiveSessions(db: Database): readonly Session[] {
   return openSessionStore(db)
     .listAll()
     .filter(({ endedAt, runner }) => endedAt === null && findRunnerLife(runner) !== 'gone')

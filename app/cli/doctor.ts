@@ -1,14 +1,7 @@
 import { defineCommand } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
-import {
-  createContext,
-  examine,
-  formatReport,
-  formatReportJson,
-  leaveSoon,
-  listChecks,
-  toExitCode,
-} from './doctor/index.ts';
+import { createContext, examine, formatReport, formatReportJson, listChecks, toExitCode } from './doctor/index.ts';
+import { leaveSoon } from './process.node.ts';
 
 export const command = defineCommand(
   {

@@ -6,10 +6,8 @@ import { type Items, openItems } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { createRealDisk, type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
 import { locateInbox } from '../hook/index.ts';
-import { openSessionStore, type Session } from '../open/index.ts';
-import { type CallerEvidence, type GateCaller, identifyCaller } from './caller-persona.ts';
+import { type CallerEvidence, type GateCaller, identifyCaller, listLiveSessions } from './caller-persona.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
-import { findRunnerLife } from './session-surroundings.node.ts';
 import { createStderrLog } from './stderr-log.ts';
 
 /** Limit for git in milliseconds. A command may take longer than a hook. */
@@ -89,10 +87,4 @@ function notifyOnChange(gates: Gates, noteChange: () => void): Gates {
       return ids;
     },
   };
-}
-
-function listLiveSessions(db: Database): readonly Session[] {
-  const sessions = openSessionStore(db).listAll();
-  const live = sessions.filter(({ endedAt, runner }) => endedAt === null && findRunnerLife(runner) !== 'gone');
-  return live.toSorted((a, b) => b.announcedAt - a.announcedAt);
 }

@@ -18,3 +18,31 @@ export function getTerminalSize(): { readonly rows: number; readonly columns: nu
   const { rows, columns } = process.stdout;
   return rows > 0 && columns > 0 ? { rows, columns } : null;
 }
+
+/** Ends this process with `code` if something still keeps it alive after `ms`. */
+export function exitBy(ms: number, code: number): void {
+  setTimeout(() => process.exit(code), ms).unref();
+}
+
+/**
+ * Calls `report` with the first uncaught error. The process ends with `code` when the report is done, or after `ms`. Later
+ * errors are ignored.
+ */
+export function onCrash(report: (error: unknown) => Promise<void>, ms: number, code: number): void {
+  let isOver = false;
+  process.on('uncaughtException', (error) => {
+    if (isOver) return;
+    isOver = true;
+    const exit = (): void => process.exit(code);
+    setTimeout(exit, ms);
+    report(error).then(exit, exit);
+  });
+}
+
+/** After the report nobody waits for what still hangs, such as a name look-up, which cannot be interrupted, or a socket. */
+const LEAVE_MS = 200;
+
+/** Ends the process a moment later, unless it has ended before, with the exit code that is set by then. */
+export function leaveSoon(): void {
+  setTimeout(() => process.exit(), LEAVE_MS).unref();
+}

@@ -17,8 +17,8 @@ import {
 import { type Deployment, findPersona, listDeployedDirectories, readDeployment } from './deployed/index.ts';
 import { getHostOs } from './process.node.ts';
 import { parseServiceFlags } from './service-flags.ts';
-import { checkTokenFile } from './service-token.ts';
 import { createStderrLog } from './stderr-log.ts';
+import { checkTokenFile } from './token-file.ts';
 
 export const command = defineCommand(
   {

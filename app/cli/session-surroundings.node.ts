@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import { findWorkFolder } from '../../core/state/index.ts';
 import { checkLiveness, type ProcessLiveness, type Session } from '../open/index.ts';
 
@@ -21,4 +23,28 @@ export function getSurroundings(): {
 
 export function findRunnerLife(announced: Session['runner']): ProcessLiveness {
   return checkLiveness(announced, process.platform);
+}
+
+type HarnessEnv = Readonly<Record<string, string | undefined>>;
+
+const HOMES: Readonly<Record<string, readonly [variable: string, folder: string]>> = {
+  claude: ['CLAUDE_CONFIG_DIR', '.claude'],
+  codex: ['CODEX_HOME', '.codex'],
+};
+
+/** Returns the folder in which a harness stores its sessions; null when it is unknown. */
+export function findHome(harness: string, env: HarnessEnv): string | null {
+  const [variable = '', folder = ''] = HOMES[harness] ?? [];
+  const home = env[variable] || (env.HOME && folder !== '' ? join(env.HOME, folder) : '');
+  return isAbsolute(home) ? home : null;
+}
+
+/**
+ * Returns the lock file that Codex holds for a thread while it runs the thread, in a server that outlives it. Null: Codex does
+ * not run this thread.
+ */
+export function findLock(home: string, session: string): string | null {
+  if (/[/\\\0]/.test(session)) return null;
+  const path = join(home, 'thread-writer-locks', `${session}.lock`);
+  return existsSync(path) ? path : null;
 }

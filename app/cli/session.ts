@@ -22,9 +22,8 @@ import {
   type SessionStore,
 } from '../open/index.ts';
 import { findThread } from './codex-env.ts';
-import { findHome, findLock } from './harness-home.node.ts';
 import { DATABASE } from './open-local-hive.ts';
-import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
+import { findHome, findLock, findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 import { createStderrLog } from './stderr-log.ts';
 
 const WHOSE = { value: 'PERSONA', completes: 'persona' } as const;

@@ -26,9 +26,8 @@ test('F9 nothing makes directories with the recursive call of Node', () => {
 /** Each waits for a constant of some seconds at most. */
 const SHORT_TIMERS: readonly string[] = [
   'app/status/connections.node.ts',
-  'app/cli/daemon/exit.node.ts',
+  'app/cli/process.node.ts',
   'core/sources/kijito/doctor.node.ts',
-  'app/cli/doctor/leave-soon.node.ts',
   'app/cli/doctor/port.node.ts',
   'app/cli/hook-now.node.ts',
   'app/cli/hook/stdin.node.ts',

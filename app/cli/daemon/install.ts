@@ -29,7 +29,7 @@ import {
 } from '../../../core/state/index.ts';
 import { findDeafness } from '../../hook/index.ts';
 import { createDaemonHandle, type DaemonService, endDaemon, isHeld } from '../../service/index.ts';
-import { checkTokenFile } from '../service-token.ts';
+import { checkTokenFile } from '../token-file.ts';
 import { createContext, type DaemonContext, reportRefusal } from './daemon-context.ts';
 import { type InstallArgs, parseInstallArgs } from './install-args.ts';
 import { findLastLog } from './last-log.node.ts';

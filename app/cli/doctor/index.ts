@@ -2,5 +2,4 @@ export { examine } from './check.ts';
 export { listChecks } from './checks.ts';
 export { createContext } from './doctor-context.node.ts';
 export { quoteShellWord } from './finding.ts';
-export { leaveSoon } from './leave-soon.node.ts';
 export { formatReport, formatReportJson, toExitCode } from './report.ts';

@@ -3,9 +3,8 @@ import type { Io } from '../../../core/command/index.ts';
 import type { HookTurn } from '../../../core/hooks/index.ts';
 import type { Instant } from '../../../core/model/index.ts';
 import { parseTmuxServer, readStartKey, type SessionStore } from '../../open/index.ts';
-import { findHome, findLock } from '../harness-home.node.ts';
-import { getSurroundings } from '../session-surroundings.node.ts';
-import { findAgentProcess } from './agent.node.ts';
+import { findHome, findLock, getSurroundings } from '../session-surroundings.node.ts';
+import { findAgentProcess } from './agent-process.node.ts';
 
 const RESUMES: Readonly<Record<string, (session: string) => readonly string[]>> = {
   claude: (session) => ['claude', '--resume', session],
