@@ -55,8 +55,8 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
     if (minutes !== undefined) return { is: 'at', at: clock.now() + minutes * 60_000 };
     if (until === undefined) return { is: 'forever' };
     const at = until === 'tomorrow' ? computeTomorrowMorning(clock.now()) : parseDateTime(until);
-    if (at === null) throw createUsageFault(`until ${JSON.stringify(until)} is no instant`);
-    if (at <= clock.now()) throw createUsageFault(`until ${JSON.stringify(until)} is over`);
+    if (at === null) throw createUsageFault(`until ${JSON.stringify(until)} is not a time`);
+    if (at <= clock.now()) throw createUsageFault(`until ${JSON.stringify(until)} has passed`);
     return { is: 'at', at };
   };
   const silence = (persona: string | null, span: SilenceSpan) => {

@@ -129,7 +129,7 @@ test('how long: minutes, hours, days, a part of them, or a time that has not pas
   assert.deepEqual(parseSpan({ until: '2026-06-20T12:00:00+01:00' }, now), { minutes: 60 });
   assert.ok('minutes' in parseSpan({ until: '2026-06-22' }, now));
   assert.throws(() => parseSpan({ until: '2026-06-20T09:59:00Z' }, now), /has passed/);
-  assert.throws(() => parseSpan({ until: '2026-13-20' }, now), /say tomorrow, or a time/);
+  assert.throws(() => parseSpan({ until: '2026-13-20' }, now), /must be tomorrow, or a time/);
 });
 
 test('E4 poll of a persona that is not there says who was probably meant', async () => {

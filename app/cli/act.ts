@@ -58,12 +58,8 @@ function parseReason(body: string): string {
 
 /** The positional of commands that act on one persona. */
 export const ONE_PERSONA = {
-  persona: { value: 'PERSONA', completes: 'persona', missing: 'who? Give the name of a persona' },
+  persona: { value: 'PERSONA', completes: 'persona', missing: 'PERSONA is missing: use the name of a persona' },
 } as const;
-
-export function formatExcessPersonas(words: readonly string[]): string {
-  return `one persona at a time, not also ${words.join(' ')}`;
-}
 
 /** Creates a command that runs one action on one persona. */
 export function createPersonaAction(action: {
@@ -79,7 +75,6 @@ export function createPersonaAction(action: {
       about: action.about,
       positionals: ONE_PERSONA,
       examples: [{ run: `hivebar ${action.name} ada`, does: action.does }],
-      messages: { excess: formatExcessPersonas },
     },
     async ({ persona }, io) => {
       if ((await act(io, action.name, { persona })) === null) return 1;

@@ -102,16 +102,14 @@ export function findOwnPersona({ env }: Pick<Io, 'env'>): string | null {
  */
 export function resolveActingPersona(io: Io, db: Database, personaFlag: string | undefined): string {
   const { cwd } = getSurroundings();
-  if (personaFlag === '') throw toUsageFault(new Error('--as is empty: give the name of a persona'));
+  if (personaFlag === '') throw toUsageFault(new Error('--as is empty: use the name of a persona'));
   const { config } = findOwnDirs({ ...io.env });
   const resolveName = (alias: string): string => locateInbox(alias, config).name;
   const { persona } = identifyCaller({ persona: personaFlag, session: undefined, env: io.env, cwd, resolveName }, () =>
     listLiveSessions(db),
   );
   if (persona !== null) return persona;
-  throw toUsageFault(
-    new Error(`no single persona is known to work in ${cwd}: give --as PERSONA, or set HIVEBAR_PERSONA`),
-  );
+  throw toUsageFault(new Error(`cannot tell which persona works in ${cwd}: use --as PERSONA, or set HIVEBAR_PERSONA`));
 }
 
 /** Returns the announced sessions that are not over, newest first. */

@@ -8,7 +8,7 @@ import {
 
 const SHELLS = { bash: formatBashCompletion, zsh: formatZshCompletion, fish: formatFishCompletion } as const;
 
-const SAY = 'say bash, zsh or fish';
+const SAY = 'SHELL is missing: use bash, zsh or fish';
 
 export const command = defineCommand(
   {
@@ -25,7 +25,6 @@ export const command = defineCommand(
       { run: 'eval "$(hivebar completions zsh)"', does: 'in ~/.zshrc, behind compinit' },
       { run: 'hivebar completions fish > ~/.config/fish/completions/hivebar.fish', does: 'once' },
     ],
-    messages: { excess: () => SAY },
   },
   async ({ shell }, io, commands) => {
     io.out(SHELLS[shell](await loadCommandWords(commands)));

@@ -137,12 +137,12 @@ describe('hivebar hive', () => {
     );
     const before = readFileSync(path, 'utf8');
     for (const [args, words] of [
-      [['http://10.0.0.5'], /say what to call/],
-      [['http://10.0.0.5', '--name', 'bc'], /taken by another source/],
-      [['http://10.0.0.5', '--name', 'a-b'], /must be of a-z and 0-9/],
-      [['http://10.0.0.5', '--name', 'a'], /a is http:\/\/h already/],
-      [['http://h/', '--name', 'b'], /a is http:\/\/h already/],
-      [['http://127.0.0.1:7474/', '--name', 'b'], /is the primary hive already/],
+      [['http://10.0.0.5'], /use --name NAME/],
+      [['http://10.0.0.5', '--name', 'bc'], /reserved for another source/],
+      [['http://10.0.0.5', '--name', 'a-b'], /must be 1 to 32 characters a-z and 0-9/],
+      [['http://10.0.0.5', '--name', 'a'], /a is already http:\/\/h/],
+      [['http://h/', '--name', 'b'], /a is already http:\/\/h/],
+      [['http://127.0.0.1:7474/', '--name', 'b'], /is already the primary hive/],
       [['http://192.0.2.1', '--name', 'b'], /documentation address/],
       [['http://h/?q=1', '--name', 'b'], /neither query nor fragment/],
       [['ftp://h', '--name', 'b'], /neither http nor https/],

@@ -44,10 +44,6 @@ export const command = defineCommand(
       { run: 'hivebar config set quietHours \'{"from": "22:00", "to": "07:00"}\'', does: 'one object' },
       { run: 'hivebar config validate', does: 'see what is wrong with the file' },
     ],
-    messages: {
-      foreign: () => '--json is for config show',
-      excess: (excess, _all, verb) => `config ${verb}: too much (${excess.join(' ')})`,
-    },
   },
   async (values, io) => {
     const { config } = findOwnDirs({ ...io.env });

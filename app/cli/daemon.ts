@@ -1,4 +1,4 @@
-import { type Command, type Io, toUsageFault } from '../../core/command/index.ts';
+import { type Command, formatExpected, type Io, toUsageFault } from '../../core/command/index.ts';
 import { DAEMON_SCHEMA, type DaemonVerb } from './daemon/schema.ts';
 
 /** The file of each verb, which is loaded when it runs. */
@@ -22,7 +22,7 @@ export const command: Command = {
   schema: DAEMON_SCHEMA,
   async run([word = '', ...args], io) {
     const verb = (Object.keys(LOADS) as DaemonVerb[]).find((name) => name === word);
-    if (verb === undefined) throw toUsageFault(new Error(DAEMON_SCHEMA.messages.verb([word])));
+    if (verb === undefined) throw toUsageFault(new Error(formatExpected(Object.keys(LOADS), word || undefined)));
     return await (await LOADS[verb]()).run(args, io);
   },
 };

@@ -33,7 +33,7 @@ const OPERATOR = 'operator';
 
 const takesId = (verb: string) =>
   ({
-    id: { value: 'ID', parse: parseId, missing: `decision ${verb}: the number of the decision is missing` },
+    id: { value: 'ID', parse: parseId, missing: `decision ${verb}: ID is missing` },
   }) as const;
 
 const BY = {
@@ -142,12 +142,6 @@ const SCHEMA = {
     { run: 'hivebar decision list --open', does: 'what waits for an answer' },
     { run: 'hivebar decision respond 3 --select y --text "but watch the logs"', does: 'answers' },
   ],
-  messages: {
-    excess: (excess, _all, verb) =>
-      verb === 'list'
-        ? `decision list: ${excess.join(' ')} is too much`
-        : `decision ${verb}: one at a time, not also ${excess.join(' ')}`,
-  },
 } as const satisfies CommandSchema;
 
 type DecisionValues<V extends ParsedValues<typeof SCHEMA>['verb']> = Extract<
@@ -174,7 +168,7 @@ export const command = defineCommand(SCHEMA, async (values, io) => {
 
 async function create(options: DecisionValues<'create'>, io: Io): Promise<number> {
   const { words, timeout, refines } = options;
-  if (options.limit !== undefined && !options.wait) throw toUsageFault(new Error('--limit is for --wait'));
+  if (options.limit !== undefined && !options.wait) throw toUsageFault(new Error('--limit is used only with --wait'));
   const prompt = words.length > 0 ? words.join(' ') : (await io.input()).trimEnd();
   const fields = {
     prompt,
@@ -326,7 +320,7 @@ function parseTimeout(text: string, flag: string): number | null {
 function parseOption(text: string): { readonly id: string; readonly short: string | null; readonly label: string } {
   const [, id, short = null, label] = /^([^=:]*)(?::([^=]*))?=([\s\S]*)$/.exec(text) ?? [];
   if (id === undefined || label === undefined)
-    throw new Error(`--option ${text}: say ID=LABEL, or ID:SHORT=LABEL with a short text for a button`);
+    throw new Error(`--option ${text}: must be ID=LABEL, or ID:SHORT=LABEL with a short text for a button`);
   return { id, short, label };
 }
 

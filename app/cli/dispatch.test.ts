@@ -165,9 +165,9 @@ describe('E4 words that people try', () => {
   test('E4 daemon without a verb says which there are, and an unknown one is named', async () => {
     assert.match(
       (await run('daemon')).err,
-      /^hivebar daemon: say one of run, install, .*: see hivebar daemon --help\n$/,
+      /^hivebar daemon: expected run, install, .* or shim: see hivebar daemon --help\n$/,
     );
-    assert.match((await run('daemon', 'fly')).err, /^hivebar daemon: there is no fly: say one of run, install, /);
+    assert.match((await run('daemon', 'fly')).err, /^hivebar daemon: expected run, install, .* or shim, not fly: /);
   });
 
   test('E4 --tray-driver takes what the setting takes, and names any other value', async () => {

@@ -38,7 +38,7 @@ function tryWithSessions<T>(state: string, log: Log, work: (sessions: SessionSto
     using db = openStore(join(state, DATABASE), { log });
     return work(openSessionStore(db));
   } catch (error) {
-    log.warn(`the session is not announced: ${error instanceof Error ? error.message : String(error)}`);
+    log.warn(`the session could not be announced: ${error instanceof Error ? error.message : String(error)}`);
     return null;
   }
 }

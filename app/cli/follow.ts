@@ -3,6 +3,7 @@ import {
   type CommandSchema,
   defineCommand,
   type Io,
+  joinWithOr,
   type ParsedValues,
   toUsageFault,
 } from '../../core/command/index.ts';
@@ -83,7 +84,7 @@ const SCHEMA = {
     'as watch --exec, HIVEBAR_TEXT, the line on stdin.',
   ],
   positionals: {
-    persona: { value: 'PERSONA', completes: 'persona', missing: 'whose events? Give the name of a persona' },
+    persona: { value: 'PERSONA', completes: 'persona', missing: 'PERSONA is missing: use the name of a persona' },
   },
   rest: { value: 'COMMAND...', help: 'the command that gets the events, item by item' },
   flags: {
@@ -143,7 +144,6 @@ const SCHEMA = {
     { run: 'hivebar follow ada --harness codex -- codex exec resume SESSION -', does: 'a turn for each batch' },
     { run: 'hivebar follow ada --harness exec -- ./on-mail', does: 'a command for each event' },
   ],
-  messages: { excess: (excess) => `${excess.join(' ')} is too much; a command comes after --` },
 } as const satisfies CommandSchema;
 
 export const command = defineCommand(SCHEMA, async (values, io) => {
@@ -191,7 +191,7 @@ export const command = defineCommand(SCHEMA, async (values, io) => {
     over.signal,
   );
   if (end === 'nobody' || (end === 'ended' && !isRead)) {
-    log.warn('nobody reads what is printed: what was not written comes the next time');
+    log.warn('the reader of stdout is gone: events that were not written are delivered next time');
     return EXIT_NOBODY;
   }
   if (end === 'failed') return 1;
@@ -205,9 +205,14 @@ function lockPosition(disk: Disk, position: string, { persona, consumer }: Follo
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
     const problem = `${displayName(persona)} is followed already as ${displayName(consumer)}`;
-    throw new Fault('lock-held', `${problem}: stop that one, or be another consumer with --as NAME`, error.scope, {
-      cause: error,
-    });
+    throw new Fault(
+      'lock-held',
+      `${problem}: stop that one, or use another consumer name with --as NAME`,
+      error.scope,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -236,7 +241,7 @@ function begin(path: string, cursor: TailCursor, from: FollowArgs['from']): Foll
   }
   const opened = openFollower(realFiles, path, { is: 'oldest' });
   if (opened.is === 'open') return { opened, lostAfter: position?.eventId ?? null };
-  throw new Error(`a sequence without a beginning: ${path}`);
+  throw new Error(`the sequence has no beginning: ${path}`);
 }
 
 function createHand(options: FollowArgs, folder: string, io: Io, log: Log): FollowOutput {
@@ -245,7 +250,7 @@ function createHand(options: FollowArgs, folder: string, io: Io, log: Log): Foll
   if (harness === 'fifo') {
     const path = options.fifo === null ? join(folder, `${toStem(consumer)}.fifo`) : resolve(options.fifo);
     const fifo = openFifo(path, clock, io.env);
-    log.info(`writes into ${path} when somebody reads it`);
+    log.info(`writing to ${path} once a reader opens it`);
     return createFifoOutput(fifo, json, clock);
   }
   if (argv.length === 0) {
@@ -289,18 +294,21 @@ function toFollowArgs(values: ParsedValues<typeof SCHEMA>): FollowArgs {
 function checkFlags(values: ParsedValues<typeof SCHEMA>): FollowArgs {
   const { persona, harness, json, rest, timeout, fifo } = values;
   const command = rest ?? [];
-  if (harness === undefined) throw new Error(`--harness: say which, ${HARNESSES.join(', ')}`);
-  if (rest !== null && command.length === 0) throw new Error('-- : which command? Nothing comes after it');
-  if (command[0] === '') throw new Error('-- : the name of the command is empty');
-  if (harness === 'exec' && command.length === 0) throw new Error('--harness exec: which command? Give it after --');
-  if (harness === 'fifo' && command.length > 0) throw new Error('--harness fifo takes no command');
-  if (harness !== 'fifo' && fifo !== undefined) throw new Error('--fifo is for --harness fifo');
-  if (harness === 'exec' && json) throw new Error('--json: a command has the line on its stdin anyway');
-  if (command.length === 0 && values['kill-after'] !== undefined) throw new Error('--kill-after: there is no command');
-  for (const name of ['as', 'fifo'] as const) if (values[name] === '') throw new Error(`--${name}: is empty`);
+  if (harness === undefined) throw new Error(`--harness is missing: use ${joinWithOr(HARNESSES)}`);
+  if (rest !== null && command.length === 0) throw new Error('the command after -- is missing');
+  if (command[0] === '') throw new Error('the name of the command after -- is empty');
+  if (harness === 'exec' && command.length === 0)
+    throw new Error('--harness exec: the command is missing: give it after --');
+  if (harness === 'fifo' && command.length > 0) throw new Error('--harness fifo: unexpected command after --');
+  if (harness !== 'fifo' && fifo !== undefined) throw new Error('--fifo is used only with --harness fifo');
+  if (harness === 'exec' && json)
+    throw new Error('--json is not used with --harness exec: the command reads the line on stdin');
+  if (command.length === 0 && values['kill-after'] !== undefined)
+    throw new Error('--kill-after is used only with a command after --');
+  for (const name of ['as', 'fifo'] as const) if (values[name] === '') throw new Error(`--${name} is empty`);
   // A line does not wake Codex; only the end of a command that it waits for does.
   const once = values.once || (harness === 'codex' && command.length === 0);
-  if (timeout !== undefined && !once) throw new Error('--timeout goes with --once');
+  if (timeout !== undefined && !once) throw new Error('--timeout is used only with --once');
   return {
     persona,
     harness,
@@ -320,12 +328,12 @@ function checkFlags(values: ParsedValues<typeof SCHEMA>): FollowArgs {
 
 function parseHarness(text: string): FollowHarness {
   const harness = HARNESSES.find((name) => name === text);
-  if (harness === undefined) throw new Error(`--harness ${text}: it is one of ${HARNESSES.join(', ')}`);
+  if (harness === undefined) throw new Error(`--harness ${text}: must be ${joinWithOr(HARNESSES)}`);
   return harness;
 }
 
 function parseFrom(text: string): 'oldest' | 'now' {
-  if (text !== 'oldest' && text !== 'now') throw new Error(`--from ${text}: say oldest or now`);
+  if (text !== 'oldest' && text !== 'now') throw new Error(`--from ${text}: must be oldest or now`);
   return text;
 }
 

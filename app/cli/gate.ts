@@ -2,6 +2,7 @@ import {
   type CommandSchema,
   defineCommand,
   type Io,
+  joinWithOr,
   type ParsedValues,
   toUsageFault,
 } from '../../core/command/index.ts';
@@ -28,7 +29,7 @@ import { getSurroundings } from './session-surroundings.node.ts';
 const hookFlag = (help: string) =>
   ({ type: 'string', value: HOOKS.join('|'), completes: HOOKS, parse: parseHook, help }) as const;
 const takesGate = (verb: string) =>
-  ({ id: { value: 'ID', missing: `gate ${verb}: which gate?`, mayBeEmpty: true } }) as const;
+  ({ id: { value: 'ID', missing: `gate ${verb}: ID is missing`, mayBeEmpty: true } }) as const;
 const JSON_FLAG = { type: 'boolean', help: 'print JSON for a script' } as const;
 const OF_ONE_HOOK = hookFlag('only the gates of this hook');
 
@@ -161,7 +162,8 @@ const EXIT_BLOCK = 1;
 
 /** Checks the gates. When the check itself fails, the answer is `allow`, with a message on stderr. */
 async function check(values: GateValues<'check'>, io: Io): Promise<number> {
-  if (values.hook === undefined) throw toUsageFault(new Error(`gate check: say --hook ${HOOKS.join('|')}`));
+  if (values.hook === undefined)
+    throw toUsageFault(new Error(`gate check: --hook is missing: use ${joinWithOr(HOOKS)}`));
   let verdict = ALLOW;
   try {
     verdict = await runWithGates(io, (access) => checkGates(values, access, io));
@@ -215,7 +217,7 @@ function mark({ id, force }: GateValues<'mark'>, { gates }: GateAccess, caller: 
   const { gate } = gateState;
   if (needsForce(gate) && !force) {
     io.err(
-      `hivebar gate: ${gate.id} is satisfied by an answered decision: hivebar decision create; the operator has --force\n`,
+      `hivebar gate: ${gate.id} only an answered decision satisfies this gate: run hivebar decision create; an operator can use --force\n`,
     );
     return 1;
   }
@@ -234,7 +236,9 @@ function remove({ id }: GateValues<'remove'>, { gates }: GateAccess, caller: Gat
     return 0;
   }
   if (!BUILT_INS.some((gate) => gate.id === id)) return reportMissingGate(persona, id, io);
-  io.err(`hivebar gate: ${id} is built in, and was not registered: to be without it, register it with --mode soft\n`);
+  io.err(
+    `hivebar gate: ${id} is a built-in gate and cannot be removed: register it with --mode soft to turn it into a warning\n`,
+  );
   return 1;
 }
 
@@ -282,7 +286,7 @@ function reportOddGates(
 }
 
 function requirePersona({ persona }: GateCaller, verb: string): string {
-  if (persona === null) throw toUsageFault(new Error(`gate ${verb}: whose gate? Give --persona PERSONA`));
+  if (persona === null) throw toUsageFault(new Error(`gate ${verb}: the persona is missing: use --persona PERSONA`));
   return persona;
 }
 
@@ -297,12 +301,12 @@ function toGate({ id, hook, ...flags }: GateValues<'register'>): Gate {
     // For the gate `decision`, flags that are left out default to those of the built-in gate.
     const own = id === DECISION ? BUILT_INS.find((gate) => gate.id === id) : undefined;
     const { mode, description, hint = own?.hint, ttl, check = own?.check ?? undefined, tool, command } = flags;
-    if (hook === undefined) throw new Error(`gate register: say --hook ${HOOKS.join('|')}`);
-    if (description === undefined) throw new Error('gate register: say with --description what is wanted');
+    if (hook === undefined) throw new Error(`gate register: --hook is missing: use ${joinWithOr(HOOKS)}`);
+    if (description === undefined) throw new Error('gate register: --description is missing');
     const knownMode = MODES.find((candidate) => candidate === mode);
-    if (knownMode === undefined) throw new Error(`--mode ${mode ?? ''}: say strict or soft`);
+    if (knownMode === undefined) throw new Error(`--mode ${mode ?? ''}: must be strict or soft`);
     const knownCheck = check === undefined ? null : CHECKS.find((candidate) => candidate === check);
-    if (knownCheck === undefined) throw new Error(`--check ${check}: say ${CHECKS.join(', ')}`);
+    if (knownCheck === undefined) throw new Error(`--check ${check}: must be ${joinWithOr(CHECKS)}`);
     const ttlSeconds = ttl === undefined ? (own?.ttlSeconds ?? null) : parseSeconds(ttl);
     const matcher =
       tool === undefined && command === undefined ? null : { tool: tool ?? null, command: command ?? null };
@@ -320,7 +324,7 @@ function parseNonEmpty(text: string, flag: string): string {
 
 function parseHook(text: string): Hook {
   const hook = findHook(text);
-  if (hook === null) throw new Error(`--hook ${text}: say ${HOOKS.join(', ')}`);
+  if (hook === null) throw new Error(`--hook ${text}: must be ${joinWithOr(HOOKS)}`);
   return hook;
 }
 
@@ -329,6 +333,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d
 function parseSeconds(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   const seconds = count === '' ? 0 : Number(count) * (UNITS[unit] ?? 0);
-  if (seconds < 1) throw new Error(`--ttl ${text}: say how many seconds, or 30m, 1h, 2d`);
+  if (seconds < 1)
+    throw new Error(`--ttl ${text}: must be a number of seconds or a duration, for example 30m, 1h or 2d`);
   return seconds;
 }

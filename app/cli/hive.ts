@@ -29,7 +29,7 @@ export const command = defineCommand(
     verbs: {
       add: {
         help: 'watch the hive at URL',
-        positionals: { target: { value: 'URL', missing: 'hive add: needs the URL of a hive' } },
+        positionals: { target: { value: 'URL', missing: 'hive add: URL is missing' } },
         flags: {
           name: { type: 'string', value: 'NAME', help: 'the prefix of its personas' },
           'token-file': {
@@ -51,7 +51,7 @@ export const command = defineCommand(
       },
       remove: {
         help: 'no longer watch it; its event files stay',
-        positionals: { target: { value: 'NAME|URL', missing: 'hive remove: needs the name or the URL of a hive' } },
+        positionals: { target: { value: 'NAME|URL', missing: 'hive remove: NAME or URL is missing' } },
       },
     },
     examples: [
@@ -63,14 +63,6 @@ export const command = defineCommand(
       },
       { run: 'hivebar hive remove office', does: 'no longer watch it; its event files stay' },
     ],
-    messages: {
-      foreign: (_verb, flag) =>
-        flag === 'json' ? '--json is for hive list' : '--name, --token-file and --proxy are for hive add',
-      excess: (excess, all, verb) =>
-        verb === 'list' && all.length === 1
-          ? `hive list: too much (${all[0]})`
-          : `too much: ${(verb === 'list' ? all.slice(1) : excess).join(' ')}`,
-    },
   },
   async (options, io) => {
     const { config } = findOwnDirs({ ...io.env });
@@ -127,9 +119,9 @@ function add(io: Io, config: string, options: HiveAddArgs): number {
   const file = openSettings(config);
   const { hives, primary } = file.settings;
   const existing = hives.find(({ name, base }) => name === hive.name || isSameUrl(base, hive.base));
-  if (existing !== undefined) throw new Fault('usage', `${existing.name} is ${existing.base} already`, SCOPE);
+  if (existing !== undefined) throw new Fault('usage', `${existing.name} is already ${existing.base}`, SCOPE);
   if (primary?.is === 'kijito' && isSameUrl(primary.base, hive.base))
-    throw new Fault('usage', `${hive.base} is the primary hive already`, SCOPE);
+    throw new Fault('usage', `${hive.base} is already the primary hive`, SCOPE);
   ensurePrivateDir(createRealDisk(log), config);
   file.set('hives', [...hives, hive]);
   io.out(`${hive.name} is ${displayName(hive.base)}: its personas are ${hive.name}-NAME, ${NEXT_START}\n`);
@@ -162,14 +154,14 @@ const SCOPE = { is: 'machine', key: 'hive' } as const;
 function chooseName({ name, url }: HiveAddArgs): string {
   if (name !== null) {
     if (RESERVED_NAMES.some((reserved) => reserved === name))
-      throw new Fault('usage', `--name ${name}: taken by another source (${RESERVED_NAMES.join(', ')})`, SCOPE);
+      throw new Fault('usage', `--name ${name}: reserved for another source (${RESERVED_NAMES.join(', ')})`, SCOPE);
     if (!/^[a-z0-9]{1,32}$/.test(name))
-      throw new Fault('usage', `--name ${name}: must be of a-z and 0-9, with 32 at most`, SCOPE);
+      throw new Fault('usage', `--name ${name}: must be 1 to 32 characters a-z and 0-9`, SCOPE);
     return name;
   }
   const part = /^([a-z][a-z0-9]{0,31})(\.|$)/.exec(URL.parse(url)?.hostname ?? '')?.[1];
   if (part === undefined || part === 'localhost' || RESERVED_NAMES.some((reserved) => reserved === part))
-    throw new Fault('usage', `say what to call ${url}, with --name`, SCOPE);
+    throw new Fault('usage', `cannot derive a name from ${url}: use --name NAME`, SCOPE);
   return part;
 }
 

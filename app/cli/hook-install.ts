@@ -1,4 +1,4 @@
-import { type Io, toUsageFault } from '../../core/command/index.ts';
+import { type Io, joinWithOr, toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
   BACKUP,
@@ -41,7 +41,7 @@ export async function runHookInstall(values: HookInstallValues, io: Io): Promise
 function parseHarness(text: string | undefined): HarnessName | null {
   if (text === undefined) return null;
   const harness = HARNESSES.find((name) => name === text);
-  if (harness === undefined) throw toUsageFault(new Error(`--harness ${text} is none of ${HARNESSES.join(', ')}`));
+  if (harness === undefined) throw toUsageFault(new Error(`--harness ${text}: must be ${joinWithOr(HARNESSES)}`));
   return harness;
 }
 
@@ -62,7 +62,7 @@ function selectHarnesses(
   if (used.length > 0) return used;
   const where = scope === 'user' ? 'by this user' : 'in this folder';
   throw toUsageFault(
-    new Error(`no agent program is used ${where} that Hivebar knows: name it with --harness claude|codex`),
+    new Error(`no agent program that Hivebar knows is used ${where}: use --harness claude or --harness codex`),
   );
 }
 

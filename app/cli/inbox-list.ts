@@ -13,7 +13,7 @@ export function parseListFilter({ all: includesAll, pending, delivered }: InboxV
   const filters = [includesAll && 'all', pending && 'pending', delivered && 'delivered'].filter(
     (value) => typeof value === 'string',
   );
-  if (filters.length > 1) throw toUsageFault(new Error('give only one of --all, --pending and --delivered'));
+  if (filters.length > 1) throw toUsageFault(new Error('use only one of --all, --pending and --delivered'));
   return (filters[0] as ItemFilter | undefined) ?? null;
 }
 

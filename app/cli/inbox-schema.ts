@@ -5,7 +5,7 @@ const PERSONA = { value: 'PERSONA', completes: 'persona' } as const;
 const IDS = { value: 'ID', optional: true, many: true, parse: parseWholeNumber } as const;
 
 const takesPersona = (verb: string) =>
-  ({ ...PERSONA, missing: `inbox ${verb}: whose inbox? Give the name of a persona` }) as const;
+  ({ ...PERSONA, missing: `inbox ${verb}: PERSONA is missing: use the name of a persona` }) as const;
 
 export const INBOX_SCHEMA = {
   name: 'inbox',
@@ -89,12 +89,6 @@ export const INBOX_SCHEMA = {
     },
     { run: 'hivebar inbox drain --session 7f3c', does: 'what a hook gives to the agent' },
   ],
-  messages: {
-    excess: (excess, _all, verb) =>
-      verb === 'list'
-        ? `inbox list: takes no ids (${excess.join(' ')})`
-        : `inbox ${verb}: ${excess.join(' ')} is too much`,
-  },
 } as const satisfies CommandSchema;
 
 type AnyInboxValues = ParsedValues<typeof INBOX_SCHEMA>;

@@ -68,7 +68,7 @@ async function run(values: InboxValues, io: Io): Promise<number> {
       const { limit = LIMIT, json } = values;
       const persona = values.persona ?? findOwnPersona(io);
       if (persona === null || persona === '')
-        throw toUsageFault(new Error('inbox list: whose inbox? Give the name of a persona'));
+        throw toUsageFault(new Error('inbox list: PERSONA is missing: use the name of a persona'));
       const filter = parseListFilter(values);
       return await (filter === null ? listMail(io, persona, limit, json) : listItems(io, persona, filter, limit, json));
     }
@@ -98,7 +98,7 @@ async function runDrain(values: InboxValues<'drain'>, io: Io): Promise<void> {
   setBusyTimeout(db, LEASE_WAIT_MS);
   const persona = values.persona ?? (session === null ? findOwnPersona(io) : findPersonaOfSession(db, session, config));
   if (persona === null || persona === '') {
-    if (session !== null) log.warn(`no persona is known for session ${session}: see hivebar session list`);
+    if (session !== null) log.warn(`session ${session} has no persona: see hivebar session list`);
     return;
   }
   const items = openItems({ db, clock: realClock });
@@ -111,7 +111,7 @@ async function runDrain(values: InboxValues<'drain'>, io: Io): Promise<void> {
   setBusyTimeout(db, COMMIT_WAIT_MS);
   if (failure !== null) {
     output.release();
-    log.warn(`nothing is marked as delivered: ${failure}`);
+    log.warn(`nothing was marked as delivered: ${failure}`);
     return;
   }
   output.commit();
@@ -145,7 +145,7 @@ async function writeOutput(text: string, until: number): Promise<string | null> 
   try {
     const became = await createLineOutput().write(text, late.signal);
     if (became === 'written') return null;
-    return became === 'stopped' ? 'the reader of stdout takes nothing' : 'the reader of stdout is gone';
+    return became === 'stopped' ? 'the reader of stdout does not read' : 'the reader of stdout is gone';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -166,7 +166,7 @@ async function push({ words, ...flags }: InboxValues<'push'>, io: Io): Promise<n
   const target = parseTarget(flags);
   const item = toNewItem(flags, io);
   const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
-  if (content === '') throw toUsageFault(new Error('there is no text: give it as an argument or on stdin'));
+  if (content === '') throw toUsageFault(new Error('the text is missing: give it as an argument or on stdin'));
   const done = await runWithItems(io, 'changes', (items, db) => {
     const to = findAddressee(target, db, findOwnDirs({ ...io.env }).config);
     const [pushed] = to === null ? [] : items.push([{ ...item, to, content }]);
@@ -233,17 +233,19 @@ type PushTarget = Addressee | { readonly is: 'session'; readonly id: string };
 function parseTarget({ to, bead, session, broadcast }: PushFlags): PushTarget {
   const names = [to, bead].filter((name) => name !== undefined);
   const [name] = names;
-  if (names.length > 1) throw toUsageFault(new Error('give only one of --to and --bead'));
+  if (names.length > 1) throw toUsageFault(new Error('use only one of --to and --bead'));
   if (broadcast) {
     if (name !== undefined || session !== undefined)
-      throw toUsageFault(new Error('--broadcast is for all: leave the others out'));
+      throw toUsageFault(new Error('--broadcast cannot be combined with --to, --bead or --session'));
     return { is: 'everyone' };
   }
   if (name === '' || session === '')
-    throw toUsageFault(new Error('who gets it? --to, --bead and --session need a value'));
+    throw toUsageFault(
+      new Error('--to, --bead or --session is empty: use the name of a persona or the id of a session'),
+    );
   if (name !== undefined) return { is: 'persona', name };
   if (session !== undefined) return { is: 'session', id: session };
-  throw toUsageFault(new Error('who gets it? Give --to PERSONA, --session ID or --broadcast'));
+  throw toUsageFault(new Error('the recipient is missing: use --to PERSONA, --session ID or --broadcast'));
 }
 
 /** Null: nobody announced that session. */

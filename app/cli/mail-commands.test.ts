@@ -152,15 +152,15 @@ test('demo brings four personas with mail; one of them has read hers', async () 
 describe('a wrong command line exits 2 with the value and the next step, and touches nothing', () => {
   const wrong: readonly (readonly [args: readonly string[], words: RegExp, env?: Readonly<Record<string, string>>])[] =
     [
-      [['send', '--from', 'me', 'x'], /--to: who gets it\?/],
-      [['send', '--to', 'ada', 'x'], /--from: who sends it\?/],
-      [['send', '--to', 'ada', '--from', 'me'], /there is no text/],
+      [['send', '--from', 'me', 'x'], /--to is missing/],
+      [['send', '--to', 'ada', 'x'], /--from is missing/],
+      [['send', '--to', 'ada', '--from', 'me'], /the text is missing/],
       [['send', '--to', 'ada', '--from', 'me', '--loud', 'x'], /--loud/],
       [['inbox'], /list, show, read, push or drain/],
       [['inbox', 'mark', 'ada'], /list, show, read, push or drain/],
-      [['inbox', 'read'], /whose inbox/],
+      [['inbox', 'read'], /inbox read: PERSONA is missing/],
       [['inbox', 'show', 'ada', 'x'], /x is not a whole number/],
-      [['inbox', 'list', 'ada', '3'], /takes no ids \(3\)/],
+      [['inbox', 'list', 'ada', '3'], /inbox list: unexpected argument 3/],
       [['inbox', 'list', 'ada', '--limit', '0'], /0 is not a whole number above 0/],
       [['demo', 'extra'], /extra/],
       [['run', 'extra'], /extra/],

@@ -41,7 +41,7 @@ export const command = defineCommand(
     ],
   },
   async ({ headless, 'dry-run': dryRun, from, rest }, io) => {
-    if (rest !== null && !headless) throw toUsageFault(new Error('--: flags of hivebar watch belong to --headless'));
+    if (rest !== null && !headless) throw toUsageFault(new Error('flags after -- are used only with --headless'));
     const options: MigrateArgs = { headless, dryRun, from, flags: rest ?? [] };
     const disk = createRealDisk(createStderrLog(io, 'hivebar migrate'));
     const places =
@@ -123,9 +123,9 @@ function createHeadlessPlan({ flags }: MigrateArgs, deployments: readonly Deploy
   const { plan } = parseServiceFlags(createService(disk, io).directory, flags);
   const { stateFile } = plan;
   if (stateFile === null || plan.targets.is === 'url')
-    throw toUsageFault(new Error('--url: positions are taken over by persona; leave it out'));
+    throw toUsageFault(new Error('--url cannot be used here: positions are imported per persona; leave it out'));
   if (deployments.some(({ directory }) => stateFile.startsWith(`${directory}/`)))
-    throw toUsageFault(new Error(`--state-file ${stateFile}: is among the files that are to be taken over`));
+    throw toUsageFault(new Error(`--state-file ${stateFile}: is one of the files to import; use another path`));
   return { ...plan, stateFile };
 }
 

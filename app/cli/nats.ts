@@ -26,10 +26,6 @@ export const command = defineCommand(
       { run: 'hivebar nats check', does: 'the server of the settings' },
       { run: 'hivebar nats check nats://127.0.0.1:4222 --token-file ~/.nats-token', does: 'one before it is set' },
     ],
-    messages: {
-      verb: () => 'say nats check',
-      excess: (excess) => `nats check: too much: ${excess.join(' ')}`,
-    },
   },
   async (values, io) => {
     const { url, tokenFile } = chooseServer(values.url ?? null, values['token-file'] ?? null, io);
@@ -59,7 +55,7 @@ function chooseServer(url: string | null, tokenFile: string | null, io: Io): Nat
   if (isOurs) return { url: nats.url, tokenFile: tokenFile ?? nats.tokenFile ?? null };
   if (url !== null) return { url, tokenFile };
   const how = `hivebar config set nats '{"url": "nats://127.0.0.1:4222"}'`;
-  throw toUsageFault(new Error(`there is no NATS server in the settings: give its URL, or set it (${how})`));
+  throw toUsageFault(new Error(`no NATS server is set: give its URL, or set it (${how})`));
 }
 
 function loadToken(tokenFile: string | null, io: Io): string | null {

@@ -26,7 +26,6 @@ export const command = defineCommand(
       },
     },
     examples: [{ run: 'hivebar notify test', does: 'show a banner to try it out' }],
-    messages: { verb: formatNotTest, excess: (excess) => formatNotTest(['test', ...excess]) },
   },
   async (_values, io) => {
     const response = await askTray({ method: 'POST', path: '/api/v1/actions/notify-test', body: '{}' }, io.env);
@@ -51,7 +50,3 @@ export const command = defineCommand(
     return 0;
   },
 );
-
-function formatNotTest(words: readonly string[]): string {
-  return `say what to do: hivebar notify test${words.length === 0 ? '' : `; not ${words.join(' ')}`}`;
-}

@@ -24,11 +24,10 @@ export const command = defineCommand(
       { run: 'hivebar open ada --page', does: "ada's page" },
       { run: 'hivebar open --print', does: 'an address for a browser of your choice' },
     ],
-    messages: { excess: (_excess, all) => `one persona at a time, or none; not ${all.join(' ')}` },
   },
   async ({ persona, page, print }, io) => {
     if (page && print)
-      throw toUsageFault(new Error('either --page or --print: --print prints the address of the page'));
+      throw toUsageFault(new Error('use only one of --page and --print: --print prints the address of the page'));
     const target = persona === undefined ? {} : { persona };
     if (print) {
       const link = await act(io, 'link', target);

@@ -11,7 +11,6 @@ export const command = defineCommand(
       { run: 'hivebar poll ada', does: 'look for mail of ada' },
     ],
     positionals: { persona: { value: 'PERSONA', optional: true, completes: 'persona' } },
-    messages: { excess: (_excess, all) => `one persona at a time, or none for all; not ${all.join(' ')}` },
   },
   async ({ persona }, io) => {
     if ((await act(io, 'poll', persona === undefined ? {} : { persona })) === null) return 1;

@@ -76,7 +76,7 @@ function toPlan(flags: RunFlags, io: Io): TrayPlan {
   try {
     const { port, open, 'no-tray': noTray, 'tray-driver': driver, 'no-notifications': quiet } = flags;
     if (driver !== undefined && driver !== 'none' && noTray)
-      throw new Error('--tray-driver and --no-tray: give one of them');
+      throw new Error('use only one of --tray-driver and --no-tray');
     return {
       port: port === undefined ? parsePort(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : port,
       tray: noTray ? 'none' : (driver ?? null),

@@ -19,10 +19,11 @@ export const command = defineCommand(
     ],
   },
   async ({ to, from, urgent, words }, io) => {
-    if (to === undefined || to === '') throw toUsageFault(new Error('--to: who gets it?'));
-    if (from === undefined || from === '') throw toUsageFault(new Error('--from: who sends it?'));
+    if (to === undefined || to === '') throw toUsageFault(new Error('--to is missing: use the name of the recipient'));
+    if (from === undefined || from === '')
+      throw toUsageFault(new Error('--from is missing: use the name of the sender'));
     const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
-    if (content === '') throw toUsageFault(new Error('there is no text: give it as an argument or on stdin'));
+    if (content === '') throw toUsageFault(new Error('the text is missing: give it as an argument or on stdin'));
     const mail = { to, from, urgent, content };
     const sent = await runWithHive(io, 'hivebar send', null, true, (hive) => hive.sendNow(mail));
     io.out(`sent ${sent.id} to ${displayName(sent.to)}\n`);

@@ -71,23 +71,13 @@ export const command = defineCommand(
       },
       { run: 'hivebar service print --headless', does: 'its unit, to look at or for another supervisor' },
     ],
-    messages: {
-      verb: (words) =>
-        words.length === 0
-          ? 'say install, uninstall, status or print'
-          : `${words.join(' ')}: must be install, uninstall, status or print`,
-      excess: (_excess, all, verb) => `${[verb, ...all].join(' ')}: must be install, uninstall, status or print`,
-      foreign: (_verb, flag) =>
-        flag === 'purge'
-          ? '--purge: only uninstall removes anything'
-          : '--stays-down, --log: only for what the unit starts',
-    },
   },
   async (values, io) => {
     const { verb: word, headless, rest } = values;
-    if (word === 'run' && !headless) throw toUsageFault(new Error('run: is what the unit of --headless starts'));
+    if (word === 'run' && !headless)
+      throw toUsageFault(new Error('service run is started only by the unit of --headless'));
     if (rest !== null && (!headless || word === 'uninstall' || word === 'status'))
-      throw toUsageFault(new Error('--: flags of hivebar watch belong to install --headless and print --headless'));
+      throw toUsageFault(new Error('flags after -- are used only with install --headless and print --headless'));
     const flags = rest ?? [];
     if (word === 'run') {
       const { runService } = await import('./service-run.ts');

@@ -119,19 +119,19 @@ describe('session', () => {
 describe('a wrong session command exits 2, names the value, and touches nothing', () => {
   const wrong: readonly (readonly [args: readonly string[], words: RegExp, env?: Readonly<Record<string, string>>])[] =
     [
-      [[], /say set, end or list/],
-      [['open', 'ada'], /say set, end or list/],
-      [['set'], /session set: whose\?/],
-      [['end', ''], /session end: whose\?/],
-      [['set', 'ada', 'claude'], /claude is too much; what resumes comes after --/],
-      [['set', 'ada', '--pid', '12x'], /--pid 12x is not/],
-      [['set', 'ada', '--pid', '1073741824'], /--pid 1073741824: there is no such process/],
-      [['set', 'ada', '--tmux-pane', '%1'], /--tmux-pane %1: the variable TMUX does not say/],
+      [[], /expected set, end or list: see/],
+      [['open', 'ada'], /expected set, end or list, not open/],
+      [['set'], /session set: PERSONA is missing/],
+      [['end', ''], /session end: PERSONA is missing/],
+      [['set', 'ada', 'claude'], /unexpected argument claude; a command comes after --/],
+      [['set', 'ada', '--pid', '12x'], /--pid 12x: must be the number/],
+      [['set', 'ada', '--pid', '1073741824'], /--pid 1073741824: no such process/],
+      [['set', 'ada', '--tmux-pane', '%1'], /--tmux-pane %1: the variable TMUX does not name/],
       [['set', 'ada', '--loud'], /--loud/],
-      [['set', 'ada', '--json'], /session set takes no --json/],
-      [['end', 'ada', '--cwd', '/'], /session end takes no --cwd/],
-      [['end', 'ada', '--', 'x'], /session end takes no command/],
-      [['list', '--id', 'x'], /session list takes no --id/],
+      [['set', 'ada', '--json'], /session set: unknown flag --json/],
+      [['end', 'ada', '--cwd', '/'], /session end: unknown flag --cwd/],
+      [['end', 'ada', '--', 'x'], /session end: unexpected command after --/],
+      [['list', '--id', 'x'], /session list: unknown flag --id/],
     ];
   for (const [args, words, env] of wrong) {
     test(`hivebar session ${args.join(' ')}`, async () => {

@@ -28,7 +28,7 @@ import { createStderrLog } from './stderr-log.ts';
 
 const WHOSE = { value: 'PERSONA', completes: 'persona' } as const;
 const takesPersona = (verb: string) =>
-  ({ persona: { ...WHOSE, missing: `session ${verb}: whose? Give the id of a persona` } }) as const;
+  ({ persona: { ...WHOSE, missing: `session ${verb}: PERSONA is missing: use the name of a persona` } }) as const;
 
 const SCHEMA = {
   name: 'session',
@@ -84,9 +84,6 @@ const SCHEMA = {
     },
     { run: 'hivebar session end ada --id 7f3c', does: 'it is over' },
   ],
-  messages: {
-    excess: (excess, _all, verb) => `session ${verb}: ${excess.join(' ')} is too much; what resumes comes after --`,
-  },
 } as const satisfies CommandSchema;
 
 type SessionVerb = ParsedValues<typeof SCHEMA>['verb'];
@@ -109,7 +106,7 @@ function set(options: SessionValues<'set'>, io: Io): number {
   const pid = options.pid ?? parent;
   const startKey = readStartKey(pid, platform);
   if (startKey === null && findRunnerLife({ pid, startKey }) === 'gone')
-    throw toUsageFault(new Error(`--pid ${pid}: there is no such process`));
+    throw toUsageFault(new Error(`--pid ${pid}: no such process`));
   const id = options.id ?? findThread(io.env);
   // A command that Codex runs ends, and so does its shell. Only the thread tells whether the session lives.
   const codex = id === null ? null : findHome('codex', io.env);
@@ -218,10 +215,12 @@ function parsePane(paneFlag: string | undefined, { TMUX, TMUX_PANE }: Io['env'])
   if (server !== null) return { ...server, pane };
   // TMUX_PANE without TMUX is a leftover of a tmux that the person has left. A flag, however, is a request.
   if (paneFlag === undefined) return null;
-  throw toUsageFault(new Error(`--tmux-pane ${paneFlag}: the variable TMUX does not say which tmux`));
+  throw toUsageFault(
+    new Error(`--tmux-pane ${paneFlag}: the variable TMUX does not name a tmux server; run this inside tmux`),
+  );
 }
 
 function parsePid(text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text);
-  throw new Error(`--pid ${text} is not the number of a process`);
+  throw new Error(`--pid ${text}: must be the number of a process`);
 }

@@ -1,7 +1,7 @@
 import { defineCommand, type ParsedValues, toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { act, createPersonaAction, formatExcessPersonas, ONE_PERSONA } from './act.ts';
+import { act, createPersonaAction, ONE_PERSONA } from './act.ts';
 import { parseLocalTime } from './local-time.node.ts';
 
 /** How long something holds, as the actions take it; an empty object means forever. */
@@ -26,18 +26,20 @@ type SpanFlags = Partial<Pick<ParsedValues<{ readonly flags: typeof SPAN_FLAGS }
 /** @throws Fault `usage` that says what is wrong with the flags */
 export function parseSpan(flags: SpanFlags, now: number): PauseSpan {
   if (flags.for !== undefined && flags.until !== undefined)
-    throw toUsageFault(new Error('give only one of --for and --until'));
+    throw toUsageFault(new Error('use only one of --for and --until'));
   if (flags.for !== undefined) {
     const [, count, unit] = /^(\d{1,6}(?:\.\d+)?)([mhd])$/.exec(flags.for) ?? [];
     const minutes = Number(count) * MINUTES[unit as keyof typeof MINUTES];
-    if (!(minutes > 0)) throw toUsageFault(new Error(`--for ${flags.for}: say how long, as 30m, 1h or 2d`));
+    if (!(minutes > 0))
+      throw toUsageFault(new Error(`--for ${flags.for}: must be a duration, for example 30m, 1h or 2d`));
     return { minutes };
   }
   if (flags.until === undefined) return {};
   if (flags.until === 'tomorrow') return { until: 'tomorrow' };
   const at = parseLocalTime(flags.until);
-  if (at === null) throw toUsageFault(new Error(`--until ${flags.until}: say tomorrow, or a time as 2026-06-20T18:00`));
-  if (at <= now) throw toUsageFault(new Error(`--until ${flags.until}: that has passed`));
+  if (at === null)
+    throw toUsageFault(new Error(`--until ${flags.until}: must be tomorrow, or a time such as 2026-06-20T18:00`));
+  if (at <= now) throw toUsageFault(new Error(`--until ${flags.until} has passed`));
   return { minutes: (at - now) / MINUTE_MS };
 }
 
@@ -57,7 +59,6 @@ export const mute = defineCommand(
       { run: 'hivebar mute ada --for 1h', does: 'quiet for an hour' },
       { run: 'hivebar mute ada', does: 'quiet until hivebar unmute ada' },
     ],
-    messages: { excess: formatExcessPersonas },
   },
   async ({ persona, ...flags }, io) => {
     const span = parseSpan(flags, realClock.now());

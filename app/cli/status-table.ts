@@ -90,7 +90,7 @@ export function parseStatus(body: string): StatusWire {
   const value: unknown = JSON.parse(body);
   if (typeof value === 'object' && value !== null && 'schema' in value && value.schema === 1)
     return value as StatusWire;
-  throw new Fault('shape', 'the running program speaks another version: stop it and start this one', {
+  throw new Fault('shape', 'the running Hivebar is another version: stop it and start this one', {
     is: 'machine',
     key: 'tray',
   });

@@ -10,7 +10,6 @@ import {
 import { displayJson, displayName } from '../../core/format/index.ts';
 import { realFiles } from '../../core/ports/index.ts';
 import { createRealDisk, findOwnDirs, toStem } from '../../core/state/index.ts';
-import { formatExcessPersonas } from './act.ts';
 import { listEventFilePersonas } from './event-file-personas.node.ts';
 import { findNearest } from './nearest.ts';
 import { createLineOutput } from './nonblocking-io.node.ts';
@@ -29,7 +28,7 @@ export const command = defineCommand(
       'order, also over rotations and restarts. It reads files only, so hivebar need not run.',
     ],
     positionals: {
-      persona: { value: 'PERSONA', completes: 'persona', missing: 'whose events? Give the name of a persona' },
+      persona: { value: 'PERSONA', completes: 'persona', missing: 'PERSONA is missing: use the name of a persona' },
     },
     flags: {
       follow: { type: 'boolean', short: 'f', help: 'wait for more, until it is stopped' },
@@ -58,7 +57,6 @@ export const command = defineCommand(
       { run: 'hivebar tail ada --cursor ada.cursor', does: 'everything since the last time' },
       { run: 'hivebar tail ada --since ada:new:12', does: 'everything after one event' },
     ],
-    messages: { excess: formatExcessPersonas },
   },
   async ({ persona, follow: follows, ...start }, io) => {
     const { from, cursorFile } = toStart(start);
@@ -147,8 +145,8 @@ function toStart({ lines, since, cursor }: StartFlags): {
 } {
   const given = Object.entries({ lines, since, cursor }).filter(([, value]) => value !== undefined);
   if (given.length > 1)
-    throw toUsageFault(new Error(`give only one of ${given.map(([name]) => `--${name}`).join(' and ')}`));
-  if (since === '' || cursor === '') throw toUsageFault(new Error(`--${since === '' ? 'since' : 'cursor'}: is empty`));
+    throw toUsageFault(new Error(`use only one of ${given.map(([name]) => `--${name}`).join(' and ')}`));
+  if (since === '' || cursor === '') throw toUsageFault(new Error(`--${since === '' ? 'since' : 'cursor'} is empty`));
   if (cursor !== undefined) return { from: { is: 'oldest' }, cursorFile: cursor };
   if (since !== undefined) return { from: { is: 'after', eventId: since, place: null }, cursorFile: null };
   return { from: { is: 'last', events: lines ?? 10 }, cursorFile: null };

@@ -41,11 +41,11 @@ export function askTray(
     };
     const chunks: Buffer[] = [];
     const socket = connect(path, () => socket.write(formatHttpRequest(request)));
-    socket.setTimeout(withinMs, () => fail('timeout', `hivebar does not answer within ${withinMs / 1000} s`));
+    socket.setTimeout(withinMs, () => fail('timeout', `hivebar: timed out after ${withinMs / 1000} s`));
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('end', () => {
       const answer = parseHttpResponse(Buffer.concat(chunks));
-      if (answer === null) fail('broken', 'hivebar ended in the middle of its answer');
+      if (answer === null) fail('broken', 'hivebar closed the connection before its answer was complete');
       else resolve({ is: 'answered', ...answer });
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {

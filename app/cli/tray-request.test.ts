@@ -94,7 +94,7 @@ describe('the commands that ask the running program', () => {
     await using at = await listening(server);
     assert.equal(await dispatch(['status', '--json'], at.io, QUICK_COMMANDS), 1);
     assert.equal(at.output.out, '');
-    assert.match(at.output.err, /ended in the middle of its answer/);
+    assert.match(at.output.err, /closed the connection before its answer was complete/);
   });
 
   test('without a running program, or with the socket of a dead one, the person is told to start it', async () => {

@@ -62,7 +62,7 @@ export function readDaemonBinding(
     if (urls !== null) return { ...urls, token };
     throw createConfigFault(
       places.config,
-      `upstream is ${base}: no token is sent there, say https or wss, or an address of this machine`,
+      `upstream is ${base}: a token is only sent to an https or wss URL or to this machine`,
     );
   };
   // A permanent error is reported now. That the tray process does not run is temporary.

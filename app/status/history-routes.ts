@@ -79,7 +79,7 @@ export const HOURS: WholeSchema = {
   minimum: 1,
   maximum: 24 * 366,
   default: 24,
-  description: 'So many hours back from now, and no further than history is kept.',
+  description: 'Number of hours back from now, limited by how long history is kept.',
 };
 
 /** For `GET /api/v1/alerts`. */
@@ -88,7 +88,7 @@ export const LIMIT: WholeSchema = {
   minimum: 1,
   maximum: 1000,
   default: 100,
-  description: 'So many alerts at most.',
+  description: 'Maximum number of alerts.',
 };
 
 /**

@@ -138,7 +138,7 @@ export function toMetrics(options: {
     createCounter('hivebar_look_failures_total', 'Looks into inboxes that failed.', toSamples(tally.failures)),
     createCounter(
       'hivebar_events_total',
-      'Events that were told, by kind.',
+      'Events that were delivered, by kind.',
       [...tally.events].map(([event, value]) => ({ labels: { event }, value })),
     ),
     createGauge('process_start_time_seconds', 'When the process began.', toSamples(figures.startedAtSeconds)),

@@ -41,11 +41,11 @@ type PageQuery = Readonly<Record<string, unknown>>;
 function parsePage({ section, from }: PageQuery): Parameters<WatchedProject['sheetAt']>[0] | null {
   if (section === undefined && from === undefined) return null;
   if (typeof section !== 'string')
-    throw new HttpRefusal(400, 'usage', 'from needs a section', 'say ?section=attention&from=100');
+    throw new HttpRefusal(400, 'usage', 'from needs a section', 'use ?section=attention&from=100');
   const text = from ?? '0';
   if (typeof text !== 'string' || !/^\d{1,9}$/.test(text)) {
     const message = `from must be a whole number, not ${JSON.stringify(text).slice(0, 80)}`;
-    throw new HttpRefusal(400, 'usage', message, 'say ?section=attention&from=100');
+    throw new HttpRefusal(400, 'usage', message, 'use ?section=attention&from=100');
   }
   return { section, from: Number(text) };
 }

@@ -16,19 +16,19 @@ export const EVENTS_QUERY = {
       type: 'string',
       maxLength: 1000,
       description:
-        'An `event_id`: only what was told after it, oldest first. Empty: all that is kept. Left out: the newest ones.',
+        'An `event_id`: returns the events after it, oldest first. Empty: all stored events. Omitted: the newest events.',
     },
     limit: {
       type: 'integer',
       minimum: 1,
       default: 100,
-      description: `So many events at most, and never more than ${MAX_EVENTS} or about 1 MiB.`,
+      description: `Maximum number of events, at most ${MAX_EVENTS} or about 1 MiB.`,
     },
     wait: {
       type: 'number',
       minimum: 0,
       default: 0,
-      description: `With \`since\`: where there is nothing yet, hold the answer for so many seconds, at most ${MAX_WAIT_SECONDS}, until an event is told.`,
+      description: `With \`since\`: seconds to hold the answer until an event arrives, at most ${MAX_WAIT_SECONDS}.`,
     },
   },
   additionalProperties: false,
@@ -44,7 +44,7 @@ export const STREAM_QUERY = {
       type: 'string',
       maxLength: 1000,
       description:
-        'An `event_id`: what was told after it, and then what comes. Empty: all that is kept. Left out: what comes.',
+        'An `event_id`: sends the events after it, then new ones. Empty: all stored events first. Omitted: only new events.',
     },
   },
   additionalProperties: false,
@@ -55,7 +55,7 @@ export const DECISIONS_QUERY = {
   type: 'object',
   properties: {
     state: { type: 'string', enum: ['open', 'all'], default: 'open' },
-    persona: { type: 'string', minLength: 1, description: 'Only what this persona asked.' },
+    persona: { type: 'string', minLength: 1, description: 'Only decisions that this persona asked.' },
     limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
   },
   additionalProperties: false,
@@ -73,7 +73,7 @@ const ADDRESS = {
   type: 'string',
   minLength: 1,
   maxLength: 1024,
-  description: 'Whose. The token of a daemon is for one alone; with the token of the run directory it must be said.',
+  description: 'The address of the persona. Required with the token of the run directory; a daemon token implies it.',
 } as const;
 
 /** The query of `GET /v1/signals/pending` (persona daemon, contract 2). */
@@ -84,7 +84,7 @@ export const DRAIN_BODY = {
   type: 'object',
   properties: {
     max: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-    session: { type: 'string', minLength: 1, maxLength: 500, description: 'Also what is for this session alone.' },
+    session: { type: 'string', minLength: 1, maxLength: 500, description: 'Includes items for this session only.' },
     address: ADDRESS,
   },
   additionalProperties: false,
@@ -95,7 +95,7 @@ export const SIGNAL_BODY = {
   type: 'object',
   properties: {
     to: { type: 'string', description: 'A persona of the local hive.' },
-    from: { type: 'string', description: 'With an `act` token its own persona.' },
+    from: { type: 'string', description: 'With an `act` token this must be its own persona.' },
     body: { type: 'string', description: 'At most 1 MiB.' },
     urgent: { type: 'boolean', default: false },
   },

@@ -223,9 +223,9 @@ describe('the local hive speaks the Kijito contract', () => {
     assert.deepEqual([type, priority, dedupKey, session, source], ['alert', 0, 'run-1', 's1', 'ci']);
     assert.equal((expires ?? 0) - created, 600_000);
     for (const [wrong, words] of [
-      [{ type: 'shout' }, /"type" shout: say decision,/],
-      [{ priority: 7 }, /"priority" 7: say 0/],
-      [{ ttl: 'soon' }, /"ttl" soon: say how long/],
+      [{ type: 'shout' }, /"type" shout: must be one of decision,/],
+      [{ priority: 7 }, /"priority" 7: must be a number from 0/],
+      [{ ttl: 'soon' }, /"ttl" soon: must be a duration/],
       [{ dedup_key: 5 }, /"dedup_key" must be text, not 5/],
       [{ dedup_key: 'hivebar:decision:1' }, /must not begin with hivebar:/],
       [{ priority: 3, urgent: true }, /"urgent" is priority 0 or 1/],

@@ -162,24 +162,25 @@ function requireDaemonKey(request: IncomingMessage, place: ListenerKind, callers
   const { url = '', headers, method, httpVersion } = request;
   const [path, ...query] = url.split('?');
   if (path !== STREAM_PATH)
-    throw new HttpRefusal(404, 'no-route', 'nothing is upgraded here', `upgrade ${STREAM_PATH}`);
+    throw new HttpRefusal(404, 'no-route', 'this path does not support upgrades', `upgrade ${STREAM_PATH}`);
   const caller = callers.identify(headers.authorization);
   if (caller === 'nobody')
     throw place.is === 'owner-socket'
       ? createWrongScopeRefusal()
-      : createUnauthorizedRefusal('this needs the token of a daemon');
+      : createUnauthorizedRefusal('a daemon token is required');
   if (caller === 'wrong') throw createUnauthorizedRefusal('the token is unknown');
   if (caller.is === 'owner') throw createWrongScopeRefusal();
   const subprotocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((subprotocol) => subprotocol.trim());
   const bad = (message: string, next: string): HttpRefusal => new HttpRefusal(400, 'bad-request', message, next);
-  if (query.length > 0) throw bad('the stream takes no query', 'send the token in the header Authorization');
-  if (method !== 'GET' || httpVersion !== '1.1') throw bad('a stream is opened with GET and HTTP/1.1', 'ask so');
+  if (query.length > 0) throw bad('the stream does not accept a query', 'send the token in the header Authorization');
+  if (method !== 'GET' || httpVersion !== '1.1')
+    throw bad('a stream must be opened with GET and HTTP/1.1', 'use GET and HTTP/1.1');
   if (!subprotocols.includes(SUBPROTOCOL))
-    throw bad(`only ${SUBPROTOCOL} is spoken here`, `offer the subprotocol ${SUBPROTOCOL}`);
+    throw bad(`only the subprotocol ${SUBPROTOCOL} is supported`, `offer the subprotocol ${SUBPROTOCOL}`);
   return caller.key;
 }
 
 function createWrongScopeRefusal(): HttpRefusal {
   const next = 'use the observe.token or act.token of an installed daemon';
-  return new HttpRefusal(403, 'wrong-scope', 'this token is no daemon and no surface', next);
+  return new HttpRefusal(403, 'wrong-scope', 'this token belongs to neither a daemon nor a surface', next);
 }

@@ -101,7 +101,7 @@ function isObserver(caller: Caller): boolean {
 function resolveAddress(caller: Caller, requestedAddress: string | undefined): string {
   if (caller.is === 'owner') {
     if (requestedAddress !== undefined) return requestedAddress;
-    throw new HttpRefusal(400, 'usage', 'address is missing', 'say whose signals, as address=NAME');
+    throw new HttpRefusal(400, 'usage', 'address is missing', 'add address=NAME');
   }
   if (requestedAddress === undefined || requestedAddress === caller.key.address) return caller.key.address;
   throw createForbiddenRefusal(

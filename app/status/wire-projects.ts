@@ -3,14 +3,14 @@ import { type Static, Type } from 'typebox';
 /** The answers of `GET /api/brainclaw` and `GET /api/brainclaw/ID`: the sheets of projects. The page uses the same types. */
 
 const closed = { additionalProperties: false };
-const Text = Type.String({ description: 'Untrusted text, cut.' });
+const Text = Type.String({ description: 'Untrusted text, cut to a maximum length.' });
 const Name = Type.String();
 const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
   Type.Union([schema, Type.Null()]);
-const Count = orNull(Type.Integer({ minimum: 0, description: 'Null: not known, which is not 0.' }));
+const Count = orNull(Type.Integer({ minimum: 0, description: 'Null when unknown, which is not 0.' }));
 const whole = Type.Integer({ minimum: 0 });
-const Seq = orNull(Type.Integer({ description: 'Of a record of the journal.' }));
-const Ts = orNull(Type.String({ description: 'As the writer of the record says it.' }));
+const Seq = orNull(Type.Integer({ description: 'Sequence number of a record in the journal.' }));
+const Ts = orNull(Type.String({ description: 'Time as the writer of the record reported it.' }));
 
 /** A union made from a list has no type of its own, so its type is given here. */
 const createEnum = <const T extends string>(names: readonly T[]) =>
@@ -25,7 +25,7 @@ const SheetCountName = createEnum([
 const Counts = Type.Object(
   {
     ...{ plans: Count, claims: Count, assignments: Count, runs: Count },
-    actions: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'All that asks for a person.' }),
+    actions: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Items that need a person.' }),
     ...{ failedRuns: Count, agents: Count, sessions: Count },
   },
   closed,
@@ -42,12 +42,12 @@ const AttentionWire = Type.Union(
     ),
     Type.Null(),
   ],
-  { description: 'What asks for a person, and why. Null: not known.' },
+  { description: 'Items that need a person, by reason. Null when unknown.' },
 );
 
 const AgentWire = Type.Object(
   {
-    agent: Type.String({ description: 'As its inbox is called.' }),
+    agent: Type.String({ description: 'Name of its inbox.' }),
     pending: Count,
     actionable: Count,
     ...{ open_handoffs: Count, assignments: Count, actions: Count },
@@ -58,13 +58,13 @@ const AgentWire = Type.Object(
 
 const remarks = Type.Array(Type.String(), {
   description:
-    '`journal-off`, `incomplete`, `from-checkpoint`, `registry-partial`, `skipped=N`. None: the board is all there is.',
+    '`journal-off`, `incomplete`, `from-checkpoint`, `registry-partial`, `skipped=N`. An empty list means that the board is complete.',
 });
 const system = Type.Union([Type.Record(Type.String(), whole), Type.Null()], {
-  description: 'What makes up the knowledge of the project, by item type.',
+  description: 'Number of knowledge items of the project, by item type.',
 });
 const seeded = Type.Array(SheetCountName, {
-  description: 'Counts that are not from the journal, but were asked of brainclaw, once.',
+  description: 'Counts that brainclaw reported once because the journal does not contain them.',
 });
 
 /** The numbers of a sheet. */
@@ -75,7 +75,7 @@ const numbers = {
   counts: Counts,
   attention: AttentionWire,
   system,
-  agents: Type.Array(AgentWire, { description: 'By name.' }),
+  agents: Type.Array(AgentWire, { description: 'Sorted by name.' }),
 };
 
 const RowWire = Type.Object(
@@ -84,13 +84,13 @@ const RowWire = Type.Object(
     itemType: Name,
     id: orNull(Type.String()),
     title: Text,
-    text: Type.Union([Text, Type.Null()], { description: 'What it says beside its title. Null: nothing.' }),
+    text: Type.Union([Text, Type.Null()], { description: 'Text besides the title. Null when there is none.' }),
     status: Name,
-    agent: orNull(Type.String({ description: 'Whom it is about.' })),
-    from: orNull(Type.String({ description: 'Who wrote or sent it.' })),
+    agent: orNull(Type.String({ description: 'The agent that the row is about.' })),
+    from: orNull(Type.String({ description: 'The author or sender.' })),
     ts: Ts,
     seq: Seq,
-    why: Type.Union([Why, Type.Null()], { description: 'Of attention: why it is there.' }),
+    why: Type.Union([Why, Type.Null()], { description: 'Why the row needs attention. Null in other sections.' }),
   },
   closed,
 );
@@ -102,8 +102,8 @@ const SectionWire = Type.Object(
       ...(['candidates', 'activity', 'actions', 'handoffs', 'traps'] as const),
     ]),
     total: whole,
-    rows: Type.Array(RowWire, { description: 'The first of them. None without the token.' }),
-    rest: Type.Integer({ minimum: 0, description: 'Those that are left out.' }),
+    rows: Type.Array(RowWire, { description: 'The first rows. Empty without the token.' }),
+    rest: Type.Integer({ minimum: 0, description: 'Number of rows that are left out.' }),
   },
   closed,
 );
@@ -113,9 +113,9 @@ export const SheetWire = Type.Object(
   closed,
 );
 
-const rev = orNull(Type.String({ description: 'Differs when the sheet differs. Null: it was not read yet.' }));
-const id = Type.String({ description: 'Of the project, and of its source.' });
-const board = Type.String({ description: 'The persona that stands for its board.' });
+const rev = orNull(Type.String({ description: 'Changes when the sheet changes. Null before the first read.' }));
+const id = Type.String({ description: 'Id of the project and of its source.' });
+const board = Type.String({ description: 'The persona that represents the board.' });
 const label = Type.String({ description: "The folder's name. Untrusted text." });
 
 export const ProjectsWire = Type.Object(
@@ -124,11 +124,11 @@ export const ProjectsWire = Type.Object(
       Type.Object(
         {
           ...{ id, board, label, rev, ...numbers, seeded },
-          defects: Type.Integer({ minimum: 0, description: 'How many things are wrong in its store.' }),
+          defects: Type.Integer({ minimum: 0, description: 'Number of defects in the store.' }),
         },
         closed,
       ),
-      { description: 'By id.' },
+      { description: 'Sorted by id.' },
     ),
   },
   closed,
@@ -137,16 +137,19 @@ export const ProjectsWire = Type.Object(
 export const ProjectWire = Type.Object(
   {
     project: Type.Object(
-      { ...{ id, board, label }, root: orNull(Type.String({ description: 'Its folder. Null without the token.' })) },
+      {
+        ...{ id, board, label },
+        root: orNull(Type.String({ description: 'Folder of the project. Null without the token.' })),
+      },
       closed,
     ),
     rev,
-    sheet: Type.Union([SheetWire, Type.Null()], { description: 'Null: it was not read yet.' }),
+    sheet: Type.Union([SheetWire, Type.Null()], { description: 'Null before the first read.' }),
     defects: Type.Union([Type.Array(Text), Type.Null()], {
-      description: 'What is wrong in its store, a line each. Null without the token.',
+      description: 'Defects in the store, one line per defect. Null without the token.',
     }),
     acts: Type.Boolean({
-      description: 'What a person asks of the project is done from here (setting `brainclaw.actions`).',
+      description: 'Whether actions on the project are allowed (setting `brainclaw.actions`).',
     }),
   },
   closed,

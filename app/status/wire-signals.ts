@@ -2,13 +2,13 @@ import { type Static, Type } from 'typebox';
 
 /** The answers of the upstream contract (persona daemon, contract 2). */
 
-const Time = Type.String({ description: 'As every time of the status.' });
+const Time = Type.String({ description: 'A time in the format of the status.' });
 const orNull = <T extends ReturnType<typeof Type.String>>(schema: T) => Type.Union([schema, Type.Null()]);
 const CLOSED = { additionalProperties: false } as const;
 
 const rev = Type.Integer({
   minimum: 0,
-  description: 'Rises with every change of the address, also across restarts; 0: nothing ever came to it.',
+  description: 'Increases with every change for this address, also across restarts. 0 before the first signal.',
 });
 
 export const PendingWire = Type.Object(
@@ -16,7 +16,7 @@ export const PendingWire = Type.Object(
     rev,
     count: Type.Integer({
       minimum: 0,
-      description: 'Items for any session that are neither read nor over; 10,000 stands for as many or more.',
+      description: 'Items for any session that are neither read nor expired. 10,000 means 10,000 or more.',
     }),
     oldest_at: orNull(Time),
   },
@@ -26,7 +26,7 @@ export type PendingWire = Static<typeof PendingWire>;
 
 export const DrainWire = Type.Object(
   {
-    rev: Type.Integer({ minimum: 0, description: 'What the items were taken from; `drained` names the one after it.' }),
+    rev: Type.Integer({ minimum: 0, description: 'Revision before the drain; `drained` is the revision after it.' }),
     items: Type.Array(
       Type.Object(
         {
@@ -40,13 +40,13 @@ export const DrainWire = Type.Object(
           session: orNull(Type.String()),
           broadcast: Type.Boolean(),
           origin: Type.Union([Type.Literal('hivebar'), Type.Null()], {
-            description: 'Hivebar itself says this; null for everything that others sent.',
+            description: 'Set on items of Hivebar itself. Null on items that others sent.',
           }),
           expires: orNull(Time),
         },
         CLOSED,
       ),
-      { description: 'The most urgent first, then the oldest.' },
+      { description: 'Most urgent first, then oldest first.' },
     ),
     remaining: Type.Integer({ minimum: 0 }),
   },
@@ -78,7 +78,7 @@ const RegistrationWire = Type.Object(
   {
     registration_id: Type.String(),
     kind: Type.Union([Type.Literal('daemon'), Type.Literal('agent')]),
-    master_eligible: Type.Boolean({ description: 'Never true of a daemon.' }),
+    master_eligible: Type.Boolean({ description: 'Always false for a daemon.' }),
     tenant_id: orNull(Type.String()),
     identity: Type.String(),
     address: Type.String(),

@@ -20,18 +20,18 @@ const Reported = Object.fromEntries(
 
 const UnreadIs = Type.Union([Type.Literal('exact'), Type.Literal('atLeast'), Type.Literal('unknown')], {
   description:
-    'How well `unread` is known: that many; that many or more; not at all, and then `unread` is null and not 0.',
+    'How exact `unread` is: the exact number, a lower bound, or unknown. When unknown, `unread` is null, not 0.',
 });
-const Silence = Type.Union([Type.Null(), Type.Literal('forever'), Time('Silent until then.')], {
-  description: 'Null: not silent.',
+const Silence = Type.Union([Type.Null(), Type.Literal('forever'), Time('Notifications are off until this time.')], {
+  description: 'Null when notifications are on.',
 });
 
 const GateWire = Type.Object(
   {
     id: Type.String(),
-    hook: Type.String({ description: 'The event of the harness at which it stands.' }),
+    hook: Type.String({ description: 'The harness event that checks this gate.' }),
     mode: Type.Union([Type.Literal('strict'), Type.Literal('soft')], {
-      description: 'Strict: it blocks. Soft: it warns.',
+      description: 'A strict gate blocks; a soft gate warns.',
     }),
   },
   closed,
@@ -39,31 +39,36 @@ const GateWire = Type.Object(
 
 const OpenDecisionWire = Type.Object(
   {
-    id: Type.Integer({ minimum: 1, description: 'What was asked is in `/api/v1/decisions`, with the token.' }),
-    persona: Type.String({ description: 'Id of who asks. It need not be among `personas`.' }),
+    id: Type.Integer({
+      minimum: 1,
+      description: 'Number of the decision. Its text is in `/api/v1/decisions`, which needs the token.',
+    }),
+    persona: Type.String({ description: 'Id of the asking persona. It may be missing from `personas`.' }),
     urgency: Type.Union([Type.Literal('low'), Type.Literal('normal'), Type.Literal('high')]),
-    blocking: Type.Boolean({ description: 'The persona waits.' }),
-    created: Time('When it was asked.'),
-    expires: Nullable(Time('Nobody can answer from then on.')),
+    blocking: Type.Boolean({ description: 'Whether the persona waits for the answer.' }),
+    created: Time('When the decision was asked.'),
+    expires: Nullable(Time('After this time nobody can answer.')),
   },
   closed,
 );
 
 const DaemonWire = Type.Object(
   {
-    surface: Type.String({ description: 'What its agent works in.' }),
-    project: Type.String({ description: 'What it is bound to for its life. Untrusted text.' }),
+    surface: Type.String({ description: 'The surface that the agent works in.' }),
+    project: Type.String({ description: 'The project that the daemon is bound to until it ends. Untrusted text.' }),
     fsm: Type.Union(
       [Type.Literal('DISCONNECTED'), Type.Literal('RECONCILING'), Type.Literal('CONNECTED'), Type.Literal('EMITTING')],
-      { description: 'The state machine of its stream.' },
+      { description: 'State of its connection to the upstream.' },
     ),
     taxonomy: Type.Union(
       [Type.Literal('running'), Type.Literal('sleeping'), Type.Literal('restarting'), Type.Literal('failed')],
-      { description: 'What it does.' },
+      { description: 'What the daemon is doing.' },
     ),
-    degraded: Type.Boolean({ description: 'Its surface is away, so that it cannot ring.' }),
-    drainedAt: Time('When something was fetched last, else when the daemon began.'),
-    lastErrorClass: Nullable(Type.String({ description: 'One of the ten classes. Null: none yet.' })),
+    degraded: Type.Boolean({ description: 'The surface is not reachable, so the daemon cannot ring.' }),
+    drainedAt: Time('When items were last fetched; before the first fetch, when the daemon started.'),
+    lastErrorClass: Nullable(
+      Type.String({ description: 'Class of the last error, one of ten. Null before the first error.' }),
+    ),
   },
   closed,
 );
@@ -71,38 +76,39 @@ const DaemonWire = Type.Object(
 export const PersonaWire = Type.Object(
   {
     id: Type.String({ description: 'Unique in Hivebar. Untrusted text: it comes from a directory of names.' }),
-    stem: Type.String({ description: 'What the names of its files are made from; safe in a path.' }),
-    source: Type.String({ description: 'The inbox system it lives in.' }),
-    label: Type.String({ description: 'What a person reads. Untrusted text.' }),
+    stem: Type.String({ description: 'Base name of its files; safe in a path.' }),
+    source: Type.String({ description: 'The source that the persona belongs to.' }),
+    label: Type.String({ description: 'Display name. Untrusted text.' }),
     state: Type.Union([Type.Literal('UP'), Type.Literal('DOWN'), Type.Literal('PENDING'), Type.Literal('OFF')], {
       description:
-        'UP: can be read, also while it fails below the threshold. PENDING: not seen yet. OFF is reserved for paused.',
+        'UP: the inbox can be read, or has failed less often than the threshold. PENDING: not polled yet. OFF is reserved for paused.',
     }),
-    reason: Nullable(
-      Type.String({ description: 'Why it fails or is down, or why its events wait, and the next step.' }),
-    ),
+    reason: Nullable(Type.String({ description: 'Why polls fail or events are held, with the next step.' })),
     since: Nullable(Time('When the present state began.')),
     agent: Type.Union([Type.Literal('live'), Type.Literal('gone'), Type.Literal('stalled'), Type.Literal('unknown')], {
-      description: 'What the inbox says of its reader. It changes no state.',
+      description: 'Agent state as the source reports it. It does not change `state`.',
     }),
-    agentReason: Nullable(Type.String({ description: 'Null when live.' })),
-    agentText: Nullable(Type.String({ description: 'The reason in words; null where it says enough by itself.' })),
+    agentReason: Nullable(Type.String({ description: 'Machine-readable reason for `agent`. Null when live.' })),
+    agentText: Nullable(Type.String({ description: 'The reason as a sentence. Null when `agentReason` is enough.' })),
     unread: Nullable(Whole('Null when unknown.')),
     unreadIs: UnreadIs,
-    urgent: Nullable(Whole('Unread and urgent; a lower bound where the source cannot tell. Null when unknown.')),
-    cursor: Nullable(Type.Integer({ description: 'Mail up to this id was handed over. Null before the first look.' })),
-    lastEventId: Nullable(Type.String({ description: 'The last event its agent was told.' })),
-    lastMailAt: Nullable(Time('The `ts` of the last mail its agent was told.')),
-    asOf: Nullable(Time('When the numbers were seen. Null: never.')),
-    staleAfter: Nullable(Time('The numbers are old when nothing newer has come by then.')),
+    urgent: Nullable(Whole('Unread urgent messages; a lower bound when the source cannot tell. Null when unknown.')),
+    cursor: Nullable(Type.Integer({ description: 'Mail up to this id was delivered. Null before the first poll.' })),
+    lastEventId: Nullable(Type.String({ description: 'The last event delivered to the agent.' })),
+    lastMailAt: Nullable(Time('The `ts` of the last mail delivered to the agent.')),
+    asOf: Nullable(Time('When the numbers were read. Null before the first poll.')),
+    staleAfter: Nullable(Time('The numbers are stale after this time unless newer ones have arrived.')),
     ...Reported,
     gates: Type.Array(GateWire, { description: 'Open gates: registered, or held by an open decision.' }),
     daemon: Type.Union([Type.Null(), DaemonWire], {
-      description: 'What a persona daemon says of itself. Null: it is none, or it does not answer.',
+      description:
+        'State that the persona daemon reports. Null when the persona is not a daemon or it does not answer.',
     }),
     muted: Silence,
-    canMarkRead: Type.Boolean({ description: 'Its messages can be marked as read by the action `read`.' }),
-    hidden: Type.Boolean({ description: 'Left out of totals and causes, and of tray, page and notifications.' }),
+    canMarkRead: Type.Boolean({ description: 'Whether the action `read` can mark its messages as read.' }),
+    hidden: Type.Boolean({
+      description: 'Whether the persona is left out of totals, causes, tray, page and notifications.',
+    }),
     eventsFile: Nullable(Type.String({ description: 'Absolute path of the file its agent follows.' })),
   },
   closed,
@@ -110,11 +116,11 @@ export const PersonaWire = Type.Object(
 
 export const CauseWire = Type.Object(
   {
-    key: Type.String({ description: 'The same key is the same outage.' }),
+    key: Type.String({ description: 'Identifies the outage: two causes with the same key are the same outage.' }),
     scope: Type.Union([Type.Literal('persona'), Type.Literal('source'), Type.Literal('machine')]),
-    since: Time('When it began.'),
-    message: Type.String({ description: 'What is wrong, with which value, and the next step.' }),
-    personas: Type.Array(Type.String(), { description: 'Ids of those it takes down or holds up.' }),
+    since: Time('When the outage began.'),
+    message: Type.String({ description: 'What is wrong, with the value and the next step.' }),
+    personas: Type.Array(Type.String(), { description: 'Ids of the affected personas.' }),
   },
   closed,
 );
@@ -122,7 +128,7 @@ export const CauseWire = Type.Object(
 export const HiveWire = Type.Object(
   {
     source: Type.String(),
-    address: Nullable(Type.String({ description: 'Null until the source has said where it is.' })),
+    address: Nullable(Type.String({ description: 'Null until the source reports its address.' })),
     state: Type.Union([Type.Literal('UP'), Type.Literal('DOWN'), Type.Literal('PENDING')]),
     reason: Nullable(Type.String()),
   },
@@ -131,10 +137,10 @@ export const HiveWire = Type.Object(
 
 const StatusProjectWire = Type.Object(
   {
-    id: Type.String({ description: 'What stands in the address of its sheet.' }),
-    board: Type.String({ description: 'Id of the persona that stands for its board.' }),
-    source: Type.String({ description: 'Of its personas.' }),
-    rev: Type.String({ description: 'Differs when its sheet differs.' }),
+    id: Type.String({ description: 'Id of the project in `/api/SOURCE/ID`.' }),
+    board: Type.String({ description: 'Id of the persona that represents the board.' }),
+    source: Type.String({ description: 'The source of its personas.' }),
+    rev: Type.String({ description: 'Changes when the sheet changes.' }),
   },
   closed,
 );
@@ -142,7 +148,7 @@ const StatusProjectWire = Type.Object(
 export const StatusWire = Type.Object(
   {
     schema: Type.Literal(1),
-    rev: Whole('Rises when anything but freshness changes, within one run of Hivebar.'),
+    rev: Whole('Increases when anything except freshness changes, within one run of Hivebar.'),
     generatedAt: Time('When this was written.'),
     version: Type.String(),
     port: Type.Integer({ minimum: 0, maximum: 65535, description: 'The loopback port of the status server.' }),
@@ -150,38 +156,38 @@ export const StatusWire = Type.Object(
       {
         unread: Nullable(
           Whole(
-            'The sum over all personas that are not hidden, mail that two of them show counted once. Null when no part of it is known.',
+            'The sum over all personas that are not hidden. Mail that two personas share counts once. Null when no count is known.',
           ),
         ),
         unreadIs: UnreadIs,
-        urgent: Nullable(Whole('As unread.')),
+        urgent: Nullable(Whole('Unread urgent messages, summed like `unread`.')),
         urgentIs: UnreadIs,
         up: Whole('Personas that are UP and not hidden.'),
         down: Whole('Personas that are DOWN and not hidden.'),
-        personas: Whole('All that are not hidden.'),
+        personas: Whole('Personas that are not hidden.'),
       },
       closed,
     ),
     hives: Type.Array(HiveWire),
-    projects: Type.Array(StatusProjectWire, { description: 'Projects with a board of their own, by id.' }),
-    personas: Type.Array(PersonaWire, { description: 'By id, in code-unit order.' }),
+    projects: Type.Array(StatusProjectWire, { description: 'Projects with their own board, sorted by id.' }),
+    personas: Type.Array(PersonaWire, { description: 'Sorted by id in code-unit order.' }),
     causes: Type.Array(CauseWire, {
-      description: 'Oldest first. One outage is one cause, however many it takes down.',
+      description: 'Open outages, oldest first. One outage is one cause, however many personas it affects.',
     }),
     decisions: Type.Array(OpenDecisionWire, {
-      description: 'What agents ask of people and nobody answered yet, oldest first; not those of hidden personas.',
+      description: 'Open decisions, oldest first, without those of hidden personas.',
     }),
-    tray: Type.Object({ state: Type.String({ description: 'How the tray icon does.' }) }, closed),
+    tray: Type.Object({ state: Type.String({ description: 'State of the tray icon.' }) }, closed),
     notifications: Type.Object(
       {
-        state: Type.String({ description: 'How desktop notifications do.' }),
+        state: Type.String({ description: 'State of desktop notifications.' }),
         pausedUntil: Silence,
         quietUntil: Silence,
       },
       closed,
     ),
     autostart: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether Hivebar starts at login. Null: it cannot be told here.',
+      description: 'Whether Hivebar starts at login. Null when this cannot be determined.',
     }),
   },
   { ...closed, title: 'Hivebar status' },
@@ -194,7 +200,7 @@ export type HiveWire = Static<typeof HiveWire>;
 
 /** A decision as `GET /api/v1/decisions` and the action `decide` return it. The page uses the same type. */
 
-const DecisionTime = Type.String({ description: 'As every time of the status.' });
+const DecisionTime = Type.String({ description: 'A time in the format of the status.' });
 
 const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
   Type.Union([schema, Type.Null()]);
@@ -202,23 +208,23 @@ const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Typ
 export const DecisionWire = Type.Object(
   {
     id: Type.Integer({ minimum: 1 }),
-    persona: Type.String({ description: 'Who asked.' }),
+    persona: Type.String({ description: 'The asking persona.' }),
     prompt: Type.String({ description: 'Untrusted text.' }),
     context: orNull(Type.String({ description: 'Untrusted text.' })),
     options: Type.Array(
       Type.Object(
-        { id: Type.String(), short: Type.String({ description: 'For a button.' }), label: Type.String() },
+        { id: Type.String(), short: Type.String({ description: 'Short label for a button.' }), label: Type.String() },
         { additionalProperties: false },
       ),
     ),
-    freeText: Type.Boolean({ description: 'Text alone is an answer.' }),
-    default: orNull(Type.String({ description: 'The option that applies when nobody answers in time.' })),
+    freeText: Type.Boolean({ description: 'Whether an answer may be text without an option.' }),
+    default: orNull(Type.String({ description: 'The option that applies when nobody answers before `expires`.' })),
     urgency: Type.Union([Type.Literal('low'), Type.Literal('normal'), Type.Literal('high')]),
-    blocking: Type.Boolean({ description: 'The persona waits.' }),
+    blocking: Type.Boolean({ description: 'Whether the persona waits for the answer.' }),
     iteration: Type.Integer({ minimum: 1 }),
     mostIterations: Type.Integer({ minimum: 1 }),
     parent: orNull(Type.Integer()),
-    guidance: orNull(Type.String({ description: 'What was said to the iteration before.' })),
+    guidance: orNull(Type.String({ description: 'Guidance that was given to the previous iteration.' })),
     created: DecisionTime,
     expires: orNull(DecisionTime),
     state: Type.Union([
@@ -229,9 +235,9 @@ export const DecisionWire = Type.Object(
     ]),
     choice: orNull(Type.String()),
     text: orNull(Type.String()),
-    by: orNull(Type.String({ description: 'Null on `resolved`: nobody, the default applies.' })),
+    by: orNull(Type.String({ description: 'Who answered. Null on `resolved` when the default applied.' })),
     closed: orNull(DecisionTime),
-    next: orNull(Type.Integer({ description: 'The decision that goes on from this one.' })),
+    next: orNull(Type.Integer({ description: 'The decision that continues this one.' })),
   },
   { additionalProperties: false },
 );

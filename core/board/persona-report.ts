@@ -19,9 +19,9 @@ const schemaFor = <T>(schema: object): SchemaFor<T> => ({ schema });
 const REPORTED = {
   pending: schemaFor<ByPriority>({
     description:
-      'Of an inbox of this machine five numbers: unread items of priority 0 (critical) to 4, where 1000 means 1000 or more. Else null.',
+      'Unread items of a local inbox by priority, from 0 (critical) to 4; 1000 means 1000 or more. Null for other inboxes.',
     type: 'array',
-    items: { type: 'integer', minimum: 0, description: 'Unread of one priority.' },
+    items: { type: 'integer', minimum: 0, description: 'Unread items of one priority.' },
     minItems: 5,
     maxItems: 5,
   }),

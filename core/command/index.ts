@@ -5,7 +5,14 @@ export {
   defineCommand,
   type Io,
 } from './command.ts';
-export { joinWithOr, listFlags, parseCommandLine, parseDuration, toUsageFault } from './parse.ts';
+export {
+  formatExpected,
+  joinWithOr,
+  listFlags,
+  parseCommandLine,
+  parseDuration,
+  toUsageFault,
+} from './parse.ts';
 export type {
   CommandSchema,
   Completion,

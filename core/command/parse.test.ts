@@ -67,19 +67,22 @@ describe('a command line', () => {
   });
 
   for (const [line, message] of [
-    ['', /^say loud or soft high$/],
-    ['hum', /^say loud or soft high$/],
-    ['soft low', /^say loud or soft high$/],
+    ['', /^expected loud or soft$/],
+    ['hum', /^expected loud or soft, not hum$/],
+    ['soft low', /^sing soft: expected high, not low$/],
     ['loud', /^which song\?$/],
-    ['soft high', /^sing soft high: say --as$/],
-    ['soft high --as ada --times 1', /^sing soft high takes no --times$/],
-    ['soft high --as ada x y', /^sing soft high: x y is too much$/],
+    ['soft high', /^sing soft high: --as is missing$/],
+    ['soft high --as ada --times 1', /^sing soft high: unknown flag --times$/],
+    ['soft high --as ada x y', /^sing soft high: unexpected arguments x y; a command comes after --$/],
     ['loud hymn --key blue', /^--key blue: must be major or minor$/],
     ['loud hymn --times 0', /^--times 0: must be a whole number from 1 to 9$/],
     ['loud hymn --times 1.5', /^--times 1\.5: must be a whole number/],
-    ['loud hymn --for 3', /^--for 3: say how long, as 90s, 30m, 2h or 1d$/],
-    ['loud hymn --what', /^Unknown option '--what'/],
-    ['loud hymn --key', /^Option '--key <value>' argument missing/],
+    ['loud hymn --for 3', /^--for 3: must be a duration, for example 90s, 30m, 2h or 1d$/],
+    ['loud hymn --what', /^unknown flag --what$/],
+    ['loud hymn --key', /^--key: its value is missing$/],
+    ['loud hymn -n', /^--times: its value is missing$/],
+    ['loud hymn --key --json', /^--key: a value that begins with a dash is given as --key=VALUE$/],
+    ['loud hymn --json=yes', /^--json takes no value$/],
   ] as const) {
     test(`that is "${line}" is refused`, () => {
       assert.throws(() => parse(line), { code: 'usage', message });
@@ -89,9 +92,9 @@ describe('a command line', () => {
   test('whose first word is its verb knows the flags of that verb alone', () => {
     const schema = { ...SING, isVerbFirst: true } as const;
     assert.throws(() => parseCommandLine(schema, ['rehearse', '--key', 'major']), {
-      message: /^Unknown option '--key'/,
+      message: /^unknown flag --key$/,
     });
-    assert.throws(() => parseCommandLine(schema, ['--json']), { message: /^say loud or soft high$/ });
+    assert.throws(() => parseCommandLine(schema, ['--json']), { message: /^expected loud or soft, not --json$/ });
   });
 });
 

@@ -36,9 +36,42 @@ export function parseCommandLine<const S extends CommandSchema>(schema: S, args:
 /** Converts the error of a command line that does not parse into the Fault that exits with 2. */
 export function toUsageFault(error: unknown): Fault {
   if (error instanceof Fault && error.code === 'usage') return error;
-  // Some messages of Node have several lines.
-  const message = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');
+  const message = formatNodeError(error) ?? (error instanceof Error ? error.message : String(error));
   return new Fault('usage', message, { is: 'machine', key: 'usage' }, { cause: error });
+}
+
+/** Rewords an error of `parseArgs` in the form of our own messages. Null: it is another error. */
+function formatNodeError(error: unknown): string | null {
+  if (!(error instanceof TypeError) || !('code' in error)) return null;
+  const [, name = ''] = /'(?:-\w, )?(-[^' ]*)/.exec(error.message) ?? [];
+  switch (error.code) {
+    case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':
+      return `unknown flag ${name}`;
+    case 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL':
+      return formatUnexpected([/'(.*?)'/s.exec(error.message)?.[1] ?? '']);
+    case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
+      if (error.message.includes('does not take')) return `${name} takes no value`;
+      if (error.message.includes('ambiguous'))
+        return `${name}: a value that begins with a dash is given as ${name}=VALUE`;
+      return `${name}: its value is missing`;
+    default:
+      return null;
+  }
+}
+
+/** Formats the message for words that a command does not take. */
+function formatUnexpected(words: readonly string[]): string {
+  return `unexpected argument${words.length === 1 ? '' : 's'} ${words.join(' ')}`;
+}
+
+/** Formats the message for a word that is missing or is not among the choices. */
+export function formatExpected(choices: readonly string[], word?: string): string {
+  return `expected ${joinWithOr(choices)}${word === undefined ? '' : `, not ${word}`}`;
+}
+
+/** Formats the message for a value that is not among the choices. `name` is the flag or field. */
+function formatWrongChoice(name: string, text: string, choices: readonly string[]): string {
+  return `${name} ${text}: must be ${joinWithOr(choices)}`;
 }
 
 /** Lists every flag that the command accepts with any of its verbs. */
@@ -67,11 +100,11 @@ function parseValues(schema: CommandSchema, args: readonly string[]): Readonly<R
   if (foreign !== undefined) throw new Error(formatForeign(schema, chosen.typed, foreign));
   const prefix = chosen.name === null ? schema.name : `${schema.name} ${chosen.typed}`;
   const takesRest = findRest(schema, verb) !== undefined;
-  if (rest !== null && rest.length > 0 && !takesRest) throw new Error(`${prefix} takes no command`);
+  if (rest !== null && rest.length > 0 && !takesRest) throw new Error(`${prefix}: unexpected command after --`);
   return {
     ...(schema.verbs === undefined ? {} : { verb: chosen.name }),
     ...parseFlags(knownFlags, values, prefix),
-    ...parsePositionals(verb ?? schema, schema, chosen, prefix),
+    ...parsePositionals(verb ?? schema, chosen.words, prefix, takesRest),
     ...(takesRest ? { rest } : {}),
   };
 }
@@ -121,7 +154,12 @@ function chooseVerb(schema: CommandSchema, words: readonly string[]): ChosenVerb
   }
   if (schema.isVerbOptional) return { name: null, typed: '', words };
   const verbNames = Object.keys(verbs).filter((name) => verbs[name]?.internal !== true);
-  throw new Error(schema.messages?.verb?.(words) ?? `say ${joinWithOr(verbNames)}`);
+  const [first, second] = words;
+  const seconds = verbNames
+    .filter((name) => name.startsWith(`${first} `))
+    .map((name) => name.slice(`${first} `.length));
+  if (seconds.length > 0) throw new Error(`${schema.name} ${first}: ${formatExpected(seconds, second)}`);
+  throw new Error(formatExpected([...new Set(verbNames.map((name) => name.split(' ')[0] ?? name))], first));
 }
 
 /** Joins words for a sentence: `a, b or c`. */
@@ -130,7 +168,7 @@ export function joinWithOr(words: readonly string[]): string {
 }
 
 function formatForeign(schema: CommandSchema, typed: string, flag: string): string {
-  return schema.messages?.foreign?.(typed, flag) ?? `${[schema.name, typed].join(' ').trim()} takes no --${flag}`;
+  return `${[schema.name, typed].join(' ').trim()}: unknown flag --${flag}`;
 }
 
 function parseFlags(flags: FlagSchemas, values: RawFlags, prefix: string): Readonly<Record<string, unknown>> {
@@ -144,7 +182,7 @@ function parseFlag(name: string, flag: FlagSchema, value: RawFlags[string], pref
   if (flag.multiple)
     return Array.isArray(value) ? value.map((text) => parseValue(flag, String(text), `--${name}`)) : [];
   const text = value ?? flag.default;
-  if (text === undefined && flag.required) throw new Error(`${prefix}: say --${name}`);
+  if (text === undefined && flag.required) throw new Error(`${prefix}: --${name} is missing`);
   return text === undefined ? undefined : parseValue(flag, String(text), `--${name}`);
 }
 
@@ -158,7 +196,7 @@ function parseValue(flag: ValueFlagSchema, text: string, name: string): unknown 
     case 'choice': {
       const { choices = [] } = flag;
       if (choices.includes(text)) return text;
-      throw new Error(`${name} ${text}: must be ${joinWithOr(choices)}`);
+      throw new Error(formatWrongChoice(name, text, choices));
     }
     case 'number':
       return parseNumber(flag, text, name);
@@ -181,27 +219,29 @@ export function parseDuration(text: string, name: string): number {
   const [, count, unit] = /^(\d{1,6}(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
   const ms = Math.round(Number(count) * UNITS[unit as keyof typeof UNITS]);
   if (ms > 0) return ms;
-  throw new Error(`${name} ${text}: say how long, as 90s, 30m, 2h or 1d`);
+  throw new Error(`${name} ${text}: must be a duration, for example 90s, 30m, 2h or 1d`);
 }
 
 function parsePositionals(
   { positionals = {} }: { readonly positionals?: PositionalSchemas },
-  schema: CommandSchema,
-  { typed, words }: ChosenVerb,
+  words: readonly string[],
   prefix: string,
+  takesRest: boolean,
 ): Readonly<Record<string, unknown>> {
   const rest = [...words];
   const values: Record<string, unknown> = {};
   for (const [name, { value, many, optional, missing, mayBeEmpty, choices, parse }] of Object.entries(positionals)) {
     const given = many ? rest.splice(0) : rest.splice(0, 1);
     const isMissing = given.length === 0 || (missing !== undefined && !mayBeEmpty && given[0] === '');
-    if (isMissing && !optional) throw new Error(missing ?? `${prefix}: say ${value}`);
+    if (isMissing && !optional) throw new Error(missing ?? `${prefix}: ${value} is missing`);
     const wrong = choices === undefined ? undefined : given.find((word) => !choices.includes(word));
-    if (wrong !== undefined) throw new Error(`${prefix} ${wrong}: must be ${joinWithOr(choices ?? [])}`);
+    if (wrong !== undefined) throw new Error(formatWrongChoice(prefix, wrong, choices ?? []));
     const parsed = parse === undefined ? given : given.map((word) => parse(word));
     values[name] = many ? parsed : parsed[0];
   }
-  if (rest.length > 0)
-    throw new Error(schema.messages?.excess?.(rest, words, typed) ?? `${prefix}: ${rest.join(' ')} is too much`);
+  if (rest.length > 0) {
+    const hint = takesRest ? '; a command comes after --' : '';
+    throw new Error(`${prefix}: ${formatUnexpected(rest)}${hint}`);
+  }
   return values;
 }

@@ -88,16 +88,6 @@ export interface VerbSchema extends Grammar {
   readonly internal?: true;
 }
 
-/** Texts of mistakes that differ from the usual ones. */
-export interface UsageMessages {
-  /** For no verb, or one that does not exist. */
-  readonly verb?: (words: readonly string[]) => string;
-  /** For a flag that the verb does not take. */
-  readonly foreign?: (verb: string, flag: string) => string;
-  /** For more words than are taken: those, all words of the verb, and the verb. */
-  readonly excess?: (excess: readonly string[], all: readonly string[], verb: string) => string;
-}
-
 /**
  * The command line of one command. Parsing, usage, help, completions, man page and reference derive from it.
  */
@@ -116,7 +106,6 @@ export interface CommandSchema extends Grammar {
   readonly isVerbOptional?: true;
   /** It runs when no command is named. */
   readonly isDefault?: true;
-  readonly messages?: UsageMessages;
 }
 
 type RawValue<F> = F extends { readonly parse: (...args: never) => infer T }

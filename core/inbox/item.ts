@@ -141,14 +141,14 @@ const SPANS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 /** @param field the sender's name for it. @throws Fault `usage` */
 export function parseType(field: string, value: unknown): ItemType {
   const type = ITEM_TYPES.find((known) => known === value);
-  if (type === undefined) throw createRefusal(field, value, ITEM_TYPES.join(', '));
+  if (type === undefined) throw createRefusal(field, value, `one of ${ITEM_TYPES.join(', ')}`);
   return type;
 }
 
 /** Parses a priority from a number, or from the digit as text. @throws Fault `usage` */
 export function parsePriority(field: string, value: unknown): Priority {
   const isDigit = /^[0-4]$/.test(String(value)) && (typeof value === 'string' || typeof value === 'number');
-  if (!isDigit) throw createRefusal(field, value, '0 (critical) to 4 (bulk)');
+  if (!isDigit) throw createRefusal(field, value, 'a number from 0 (critical) to 4 (bulk)');
   return Number(value) as Priority;
 }
 
@@ -157,7 +157,7 @@ export function parseTtl(field: string, value: unknown): number {
   const text = typeof value === 'number' ? `${value}s` : value;
   const [, count, unit = ''] = (typeof text === 'string' ? /^(\d{1,9})([smhd])$/.exec(text) : null) ?? [];
   const ms = Number(count) * (SPANS[unit] ?? Number.NaN);
-  if (!(ms > 0)) throw createRefusal(field, value, 'how long, as 30s, 10m, 2h or 1d');
+  if (!(ms > 0)) throw createRefusal(field, value, 'a duration, for example 30s, 10m, 2h or 1d');
   return ms;
 }
 
@@ -176,10 +176,10 @@ export function toNearestPriority(value: unknown): Priority {
   return (Math.round(Math.min(4, Math.max(0, value))) + 0) as Priority;
 }
 
-function createRefusal(field: string, value: unknown, say: string): Fault {
+function createRefusal(field: string, value: unknown, expected: string): Fault {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
   const cut = text.length > 80 ? `${text.slice(0, 80)}...` : text;
-  return new Fault('usage', `${field} ${cut.toWellFormed()}: say ${say}`, { is: 'machine', key: 'usage' });
+  return new Fault('usage', `${field} ${cut.toWellFormed()}: must be ${expected}`, { is: 'machine', key: 'usage' });
 }
 
 /** A message with only what the watcher needs: the text is cut, null if none is wanted. */

@@ -215,7 +215,7 @@ async function serveConnection(peer: Socket, { isToken, clock, handlers }: Conve
             owed = await answerRequest(peer, parsed.request, handlers);
             break;
           case 'unknown-verb':
-            await writeLine(peer, formatRefusalLine('unknown_verb', `say ${VERBS.join(', ')}`));
+            await writeLine(peer, formatRefusalLine('unknown_verb', `expected one of ${VERBS.join(', ')}`));
             break;
           case 'bad-request':
             await writeLine(peer, formatRefusalLine('bad_request', parsed.why));

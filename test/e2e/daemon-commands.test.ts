@@ -78,7 +78,7 @@ describe('a daemon from the command line', () => {
     await using _ = await linkIn(at.dir, handlers);
     const { code, stderr } = await run(at.dir, 'shutdown', ...ADA, '--reason', 'a test', '--deadline', '10');
     assert.equal(code, 1);
-    assert.match(stderr, /was told to end, and is still there after 1010 ms/);
+    assert.match(stderr, /was asked to end and still runs after 1010 ms/);
     assert.deepEqual(calls, ['shutdown a test 10']);
   });
 
@@ -102,17 +102,17 @@ describe('a daemon from the command line', () => {
     using at = scratch();
     const none = await run(at.dir, 'status');
     assert.equal(none.code, 2);
-    assert.match(none.stderr, /none is installed; say --tenant and --identity/);
+    assert.match(none.stderr, /no daemon is installed; use --tenant and --identity/);
     configIn(at.dir);
     await using _ = await linkIn(at.dir, notingHandlers().handlers);
     for (const words of [[], ['acme-ada'], [...ADA]]) assert.equal((await run(at.dir, 'status', ...words)).code, 0);
     configIn(at.dir, { identity: 'bo' });
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [[], /which\? acme-ada, acme-bo/],
+      [[], /several daemons are installed, name one: acme-ada, acme-bo/],
       [['acme-cy'], /acme-cy: no daemon of that name is installed/],
-      [['acme-ada', 'x'], /x is too much/],
-      [['acme-ada', ...ADA], /say acme-ada, or --tenant and --identity/],
-      [['--tenant', 'acme'], /say both --tenant and --identity/],
+      [['acme-ada', 'x'], /unexpected argument x/],
+      [['acme-ada', ...ADA], /use either acme-ada or --tenant and --identity/],
+      [['--tenant', 'acme'], /use both --tenant and --identity/],
       [['--tenant', 'ACME', '--identity', 'ada'], /ACME is not valid/],
       [['--tenant', '..', '--identity', 'ada'], /\.\. is not valid/],
       [['--nonsense'], /--nonsense/],
@@ -125,12 +125,12 @@ describe('a daemon from the command line', () => {
     for (const deadline of ['5001', '-1', 'x', '']) {
       const { code, stderr } = await run(at.dir, 'shutdown', 'acme-ada', `--deadline=${deadline}`);
       assert.equal(code, 2, stderr);
-      assert.match(stderr, /--deadline .*say how many milliseconds, at most 5000/);
+      assert.match(stderr, /--deadline .*must be a number of milliseconds, at most 5000/);
     }
     for (const words of [[], ['nonsense']]) {
       const { code, stderr } = await run(at.dir, ...words);
       assert.equal(code, 2);
-      assert.match(stderr, /: (there is no nonsense: )?say one of run, .*status/);
+      assert.match(stderr, /: expected run, .*status/);
     }
     at.write('daemons/acme-ada/daemon.json', '{"tenant": 7, "owner": "tray"}');
     const bad = await run(at.dir, 'status', 'acme-ada');

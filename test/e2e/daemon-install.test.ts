@@ -194,7 +194,7 @@ describe('hivebar daemon install', () => {
     const pair = ['install', '--tenant', 'acme', '--identity', 'ada'];
     for (const [words, code, message] of [
       [pair, 2, /--project is missing/],
-      [[...pair, '--project', file], 2, /is no folder but a file/],
+      [[...pair, '--project', file], 2, /is a file, not a folder/],
       [[...pair, '--project', '/no/such/folder'], 2, /is not there/],
       [
         ['install', '--tenant', '—', '--identity', 'ada', '--project', home.project],
@@ -207,7 +207,7 @@ describe('hivebar daemon install', () => {
       [ada(home, '--upstream', 'http://example.org'), 2, /must be local, an https or wss URL/],
       [ada(home, '--upstream', 'https://example.org'), 2, /its token is missing/],
       [ada(home, '--upstream', 'https://example.org', '--token-file', file), 1, /has mode 0644, .*chmod 600/],
-      [ada(home, '--token-file', file), 2, /minted here/],
+      [ada(home, '--token-file', file), 2, /--token-file is used only with --upstream URL/],
       [ada(home, '--', 'shim'), 2, /by its absolute path/],
     ] as const) {
       const ran = await hivebar(home, systemd, words);
@@ -263,7 +263,7 @@ describe('hivebar daemon install', () => {
     ] as const) {
       const refused = await install(tenant, identity);
       assert.equal(refused.code, 2, refused.stdout);
-      assert.match(refused.stderr, tenant === 'acme' ? /--identity ada --persona '.*'/ : /as --tenant acme/);
+      assert.match(refused.stderr, tenant === 'acme' ? /--identity ada --persona '.*'/ : /for example --tenant acme/);
     }
     assert.deepEqual([systemd.requests, existsSync(join(home.dir, 'daemons'))], [[], false]);
     await install('acme', 'ada', '--persona', uuid);

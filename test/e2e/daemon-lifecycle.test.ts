@@ -242,7 +242,10 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     assert.match((await the.hivebar('wrap', 'acme-ada')).stdout, /^acme-ada: did not run; it is paused/);
     assert.equal((await the.hivebar('destroy')).code, 2);
     assert.equal((await the.hivebar('destroy', 'acme-ada', '--project', the.home.project)).code, 2);
-    assert.match((await the.hivebar('archive', '--project', '/nowhere')).stderr, /none is installed for \/nowhere/);
+    assert.match(
+      (await the.hivebar('archive', '--project', '/nowhere')).stderr,
+      /no daemon is installed for \/nowhere/,
+    );
     assert.equal((await the.hivebar('archive', '--keep', 'acme-ada')).code, 2);
     assert.ok(existsSync(ada.places.config));
   });

@@ -249,7 +249,7 @@ describe('a persona daemon that cannot be', () => {
       home.install(up.persona('acme', 'ada'), up, { upstream });
       const { code, stderr } = await ends(home);
       assert.equal(code, 78);
-      assert.match(stderr, /no token is sent there/);
+      assert.match(stderr, /a token is only sent to an https or wss URL/);
     }
   });
 

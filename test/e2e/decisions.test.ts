@@ -177,12 +177,12 @@ describe('hivebar decision', () => {
       const { code, stdout, stderr } = await runCli(create, { env: { ...env, ...more }, cwd });
       return code === 0 ? (JSON.parse(stdout) as { persona: string }).persona : stderr;
     };
-    assert.match(await persona(), /no single persona.*give --as PERSONA/);
+    assert.match(await persona(), /cannot tell which persona works in .*use --as PERSONA/);
     assert.equal(await persona({ HIVEBAR_PERSONA: 'bo' }), 'bo');
     await runCli(['session', 'set', 'ada', '--pid', String(process.pid)], { env, cwd });
     assert.equal(await persona(), 'ada');
     await runCli(['session', 'set', 'cy', '--pid', String(process.pid)], { env, cwd });
-    assert.match(await persona(), /no single persona is known/);
+    assert.match(await persona(), /cannot tell which persona works in/);
     await runCli(['session', 'end', 'cy'], { env, cwd });
     assert.equal(await persona(), 'ada');
   });

@@ -357,7 +357,7 @@ describe('a named pipe', () => {
     using home = homeWith(4);
     const pipe = home.at('pipe');
     await using cli = follow(home, ['--harness', 'fifo', '--fifo', pipe]);
-    await cli.says(/when somebody reads it/);
+    await cli.says(/once a reader opens it/);
     assert.ok(statSync(pipe).isFIFO());
     assert.equal(statSync(pipe).mode & 0o777, 0o600);
     const got: string[] = [];
@@ -378,7 +378,7 @@ describe('a named pipe', () => {
     using home = homeWith(1);
     const pipe = home.at('pipe');
     await using cli = follow(home, ['--harness', 'fifo', '--fifo', pipe]);
-    await cli.says(/when somebody reads it/);
+    await cli.says(/once a reader opens it/);
     await sh(`exec 3<'${pipe}'; sleep 1`);
     await sleep(300); // it has had the time to take that for a receipt
     assert.equal(parseSaved(home, 'fifo'), '');
@@ -446,15 +446,15 @@ describe('whose session it is', () => {
 test('a command line that makes no sense is told and ends with 2', async () => {
   using home = homeWith(0);
   for (const [args, words] of [
-    [[], /--harness: say which/],
+    [[], /--harness is missing: use /],
     [['--harness', 'emacs'], /--harness emacs/],
-    [['--harness', 'exec'], /which command/],
-    [['--harness', 'fifo', '--', 'x'], /takes no command/],
-    [['--harness', 'claude', '--timeout', '3'], /goes with --once/],
+    [['--harness', 'exec'], /the command is missing/],
+    [['--harness', 'fifo', '--', 'x'], /unexpected command after --/],
+    [['--harness', 'claude', '--timeout', '3'], /used only with --once/],
     [['--harness', 'claude', '--limit', '0'], /--limit 0/],
     [['--harness', 'claude', '--from', 'then'], /--from then/],
-    [['--harness', 'claude', '--kill-after', '9'], /there is no command/],
-    [['--harness', 'claude', '--fifo', 'x'], /--fifo is for/],
+    [['--harness', 'claude', '--kill-after', '9'], /--kill-after is used only with a command/],
+    [['--harness', 'claude', '--fifo', 'x'], /--fifo is used only with/],
   ] as const) {
     const ended = await home.run(['follow', 'ada', ...args]);
     assert.equal(ended.code, 2, args.join(' '));

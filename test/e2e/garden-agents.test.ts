@@ -161,8 +161,8 @@ describe('a marker', () => {
       [['sender', '--id', '20260101T000000-0a0b0c'], 1, /not a garden citizen/],
       [['receiver', '--id', '../../x'], 1, /"gardenId" must match/],
       [['receiver', '--id', idOf('cc-read'), '--provenance', 'magic'], 1, /"armProvenance" must be one of/],
-      [['both', '--id', idOf('cc-read')], 2, /say receiver or sender/],
-      [['sender', '--id', idOf('cc-read'), '--owner-kind', 'x'], 2, /takes no --owner-kind/],
+      [['both', '--id', idOf('cc-read')], 2, /expected receiver or sender/],
+      [['sender', '--id', idOf('cc-read'), '--owner-kind', 'x'], 2, /unknown flag --owner-kind/],
     ];
     for (const [args, code, why] of cases) {
       const answer = await write(...args);

@@ -190,18 +190,21 @@ describe('what is in a box and no message', () => {
 
 describe('a command line that is wrong', () => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
-    [[], /say record, mail, receipt, peers, marker, doctor, status, prune, id or list/],
-    [['foo'], /say record, mail/],
-    [['record'], /garden record: say upsert, get, list or scan/],
-    [['mail', 'eat'], /garden mail: say send, peek or read/],
-    [['mail', 'read'], /garden mail read: say --id/],
-    [['mail', 'read', '--id', 'x', '--force'], /garden mail read takes no --force/],
-    [['record', 'upsert', '--backend', 'pi'], /say --session/],
-    [['record', 'upsert', '--backend', 'pi', '--session', 'x', '--schema', '1'], /--schema 1: say 2 or 3/],
-    [['record', 'upsert', '--backend', 'pi', '--session', 'x', '--model', 'm', '--no-model'], /are contrary/],
+    [[], /expected record, mail, receipt, peers, marker, doctor, status, prune or id: see/],
+    [['foo'], /expected record, mail, .*, not foo/],
+    [['record'], /garden record: expected upsert, get, list or scan/],
+    [['mail', 'eat'], /garden mail: expected send, peek or read, not eat/],
+    [['mail', 'read'], /garden mail read: --id is missing/],
+    [['mail', 'read', '--id', 'x', '--force'], /garden mail read: unknown flag --force/],
+    [['record', 'upsert', '--backend', 'pi'], /--session is missing/],
+    [['record', 'upsert', '--backend', 'pi', '--session', 'x', '--schema', '1'], /--schema 1: must be 2 or 3/],
+    [
+      ['record', 'upsert', '--backend', 'pi', '--session', 'x', '--model', 'm', '--no-model'],
+      /use only one of --no-model and --model/,
+    ],
     [['list', '--store', ''], /--store is empty/],
-    [['status', 'now'], /now is too much/],
-    [['record', 'get', '--id', 'x', 'y'], /y is too much/],
+    [['status', 'now'], /unexpected argument now/],
+    [['record', 'get', '--id', 'x', 'y'], /unexpected argument y/],
   ];
   test('ends with 2, says what is wanted, and makes nothing', async () => {
     using store = garden();

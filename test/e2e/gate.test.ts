@@ -233,13 +233,13 @@ describe('hivebar gate', () => {
   test('a bad command line ends with 2 and says what to give', async () => {
     using space = scratch();
     const lines: readonly (readonly [string, RegExp])[] = [
-      ['open', /say register, remove, mark, clear, list, status or check/],
-      ['check', /say --hook Stop/],
-      ['check --hook Nope', /--hook Nope: say Stop/],
-      ['check x --hook Stop', /x is too much/],
-      ['mark', /which gate\?/],
-      ['mark tests --json', /takes no --json/],
-      ['register tests --hook Stop --mode hard --description d', /--mode hard: say strict or soft/],
+      ['open', /expected register, remove, mark, clear, list, status or check, not open/],
+      ['check', /--hook is missing: use Stop/],
+      ['check --hook Nope', /--hook Nope: must be Stop/],
+      ['check x --hook Stop', /unexpected argument x/],
+      ['mark', /gate mark: ID is missing/],
+      ['mark tests --json', /unknown flag --json/],
+      ['register tests --hook Stop --mode hard --description d', /--mode hard: must be strict or soft/],
       ['register tests --hook Stop --mode soft', /--description/],
       ['register ../x --hook Stop --mode soft --description d', /is no id of a gate/],
       ['register tests --hook Stop --mode soft --description d --ttl soon', /--ttl soon/],

@@ -640,9 +640,9 @@ describe("Codex's older setting notify", () => {
     assert.equal(m.home.text('run/activity/ada'), '');
     silentWith(/no JSON object: "hello"/, await notify(m, 'hello', '--persona', 'ada'));
     const claude = await m.hivebar(['hook', '--harness', 'claude', '--event', 'notify', '{}']);
-    silentWith(/--event notify: only codex has it/, claude);
+    silentWith(/--event notify is used only with --harness codex/, claude);
     silentWith(
-      /the JSON that says what happened is missing/,
+      /the JSON of the event is missing/,
       await m.hivebar(['hook', '--harness', 'codex', '--event', 'notify']),
     );
   });

@@ -127,7 +127,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     await using cli = startCli(['inbox', 'drain', 'ada'], { ...from(home), reads: false });
     cli.leave();
     assert.deepEqual(await cli.ended(), { code: 0, signal: null });
-    assert.equal(cli.stderr, 'hivebar inbox drain: nothing is marked as delivered: the reader of stdout is gone\n');
+    assert.equal(cli.stderr, 'hivebar inbox drain: nothing was marked as delivered: the reader of stdout is gone\n');
     assert.deepEqual([saved(home, 'delivered'), saved(home, 'pending')], [[], upTo(3)]);
     assert.deepEqual(idsIn((await drained(['ada'], from(home))).stdout), upTo(3));
   });
@@ -137,7 +137,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     fill(home, 20, { content: 'x'.repeat(50_000) });
     await using cli = startCli(['inbox', 'drain', 'ada', '--json'], { ...from(home), reads: false });
     assert.deepEqual(await cli.ended(), { code: 0, signal: null });
-    assert.match(cli.stderr, /^hivebar inbox drain: nothing is marked as delivered: .* takes nothing\n$/);
+    assert.match(cli.stderr, /^hivebar inbox drain: nothing was marked as delivered: .* does not read\n$/);
     assert.deepEqual(saved(home, 'pending'), upTo(20));
   });
 
@@ -148,7 +148,7 @@ describe('a drain loses nothing, and shows nothing twice', () => {
     const full = openSync('/dev/full', 'w');
     try {
       const { stderr } = await drained(['ada'], { ...from(home), stdout: full });
-      assert.match(stderr, /^hivebar inbox drain: nothing is marked as delivered: ENOSPC/);
+      assert.match(stderr, /^hivebar inbox drain: nothing was marked as delivered: ENOSPC/);
     } finally {
       closeSync(full);
     }

@@ -116,7 +116,7 @@ describe('a gate that cannot decide', () => {
     const held = await m.hook('Stop', stop, { persona: 'ada' });
     assert.equal(held.code, 0);
     assert.match(held.stdout, /"decision":\s*"block"/, held.stderr);
-    assert.match(held.stdout, /whether something holds this stop could not be told: .*hivebar\.sqlite/);
+    assert.match(held.stdout, /gates could not be checked: .*hivebar\.sqlite/);
     // The second one is let go, and so is whoever says nothing of the first: nothing could count these.
     for (const given of [{ stop_hook_active: true }, {}]) {
       const { code, stdout } = await m.hook('Stop', given, { persona: 'ada' });
@@ -132,7 +132,7 @@ describe('a gate that cannot decide', () => {
     mkdirSync(m.home.at('gates'), { recursive: true, mode: 0o700 });
     writeFileSync(m.home.at('gates', 'ada'), 'a file where a folder belongs');
     const held = await m.hook('Stop', { stop_hook_active: false }, { persona: 'ada' });
-    assert.match(held.stdout, /whether something holds this stop could not be told/, held.stderr);
+    assert.match(held.stdout, /gates could not be checked/, held.stderr);
     assert.equal(
       (await m.hook('Stop', { stop_hook_active: true }, { persona: 'ada' })).stdout.includes('block'),
       false,

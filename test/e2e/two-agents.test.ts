@@ -225,7 +225,7 @@ async function committed(who: Awaited): Promise<void> {
   let warned: unknown = null;
   for (let n = 0; n < 5 && warned === null; n += 1) warned = (await stop(n)).answer; // git may be slow
   assert.deepEqual(warned, {
-    systemMessage: 'hivebar: commit-push: there are changes that are not committed (commit and push them)',
+    systemMessage: 'hivebar: commit-push: there are uncommitted changes (commit and push them)',
   });
   agent.git('add', '.');
   agent.git('commit', '-q', '-m', 'all of it');

@@ -46,8 +46,8 @@ function parseName(
   identity: string | undefined,
 ): DaemonName | null {
   if (tenant === undefined && identity === undefined) return null;
-  if (joined !== undefined) throw new Error(`say ${joined}, or --tenant and --identity`);
-  if (tenant === undefined || identity === undefined) throw new Error('say both --tenant and --identity');
+  if (joined !== undefined) throw new Error(`use either ${joined} or --tenant and --identity`);
+  if (tenant === undefined || identity === undefined) throw new Error('use both --tenant and --identity');
   for (const slug of [tenant, identity])
     if (!isSlug(slug))
       throw new Error(`${slug || 'an empty text'} is not valid: use 1 to 32 letters a-z, digits and dashes`);
@@ -60,10 +60,15 @@ function findInstalled(verb: string, joined: string | undefined, io: Io): Daemon
   const fitting = joined === undefined ? daemons : daemons.filter(({ name }) => name === joined);
   const [first, another] = fitting;
   if (first === undefined) {
-    if (joined === undefined) throw new Error(`daemon ${verb}: none is installed; say --tenant and --identity`);
-    throw new Error(`${joined}: no daemon of that name is installed; say --tenant and --identity, or see daemon list`);
+    if (joined === undefined) throw new Error(`daemon ${verb}: no daemon is installed; use --tenant and --identity`);
+    throw new Error(
+      `${joined}: no daemon of that name is installed; use --tenant and --identity, or see hivebar daemon list`,
+    );
   }
-  if (another !== undefined) throw new Error(`daemon ${verb}: which? ${fitting.map(({ name }) => name).join(', ')}`);
+  if (another !== undefined)
+    throw new Error(
+      `daemon ${verb}: several daemons are installed, name one: ${fitting.map(({ name }) => name).join(', ')}`,
+    );
   if (first.is === 'bad') throw new Fault('daemon-config', first.why, { is: 'machine', key: `daemon:${first.name}` });
   return first.config;
 }

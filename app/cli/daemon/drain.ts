@@ -30,7 +30,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { places } = resolveDaemon(flags, io);
   const max = flags.max === undefined ? MOST : Number(flags.max);
   if (!(Number.isInteger(max) && max >= 1 && max <= MOST_OF_ALL))
-    throw toUsageFault(new Error(`--max ${flags.max}: say a number from 1 to ${MOST_OF_ALL}`));
+    throw toUsageFault(new Error(`--max ${flags.max}: must be a whole number from 1 to ${MOST_OF_ALL}`));
   const { pending, url, token, address, isOurs } = findTarget(
     places,
     createRealDisk(createStderrLog(io, 'hivebar daemon drain')),

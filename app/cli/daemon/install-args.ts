@@ -26,7 +26,7 @@ export function parseInstallArgs(args: readonly string[]): InstallArgs {
     const values = parseDaemonArgs('install', args);
     const { rest: shim } = values;
     if (values.system !== undefined)
-      throw new Error('--system: a persona daemon belongs to a user, never to the system; leave it out');
+      throw new Error('--system is not supported: a persona daemon belongs to a user; leave it out');
     const requestedName = {
       tenant: requireValue('tenant', values.tenant),
       identity: requireValue('identity', values.identity),
@@ -72,10 +72,10 @@ const UUID = /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i;
 function parseSlug(flag: string, text: string): string {
   if (UUID.test(text))
     throw new Error(
-      `--${flag} ${text}: a UUID is not readable in a log; give a short name, ` +
+      `--${flag} ${text}: a UUID cannot be read in a log; use a short name, ` +
         (flag === 'identity'
-          ? `as --identity ada --persona '${text}', which watches the same persona`
-          : 'as --tenant acme'),
+          ? `for example --identity ada --persona '${text}', which watches the same persona`
+          : 'for example --tenant acme'),
     );
   const candidate = isSlug(text) ? text : toSlug(text);
   if (isSlug(candidate)) return candidate;
@@ -100,7 +100,7 @@ function parseOwner(value: string): DaemonConfig['owner'] {
 /** Parses an upstream. It must be encrypted or on this machine, because a token is sent to it. */
 function parseUpstream(value: string): string {
   if (value === LOCAL || parseUpstreamUrls(value) !== null) return value;
-  throw new Error(`--upstream ${value}: must be local, an https or wss URL, or one of this machine`);
+  throw new Error(`--upstream ${value}: must be local, an https or wss URL, or a URL of this machine`);
 }
 
 /** Parses the shim command. It needs an absolute path, because a launcher starts it with a short PATH and in another folder. */

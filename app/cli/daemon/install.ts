@@ -172,10 +172,10 @@ function findInstallTrouble(
   const upstream = settings.upstream ?? before?.upstream ?? LOCAL;
   const isOther = before === null || before.upstream !== upstream;
   if (upstream !== LOCAL && isOther && observeFile === null)
-    throw toUsageFault(new Error(`--upstream ${upstream}: its token is missing, say --token-file FILE`));
+    throw toUsageFault(new Error(`--upstream ${upstream}: its token is missing: use --token-file FILE`));
   if (upstream === LOCAL && observeFile !== null)
     throw toUsageFault(
-      new Error('--token-file: the tokens of the local hive are minted here; it belongs to --upstream URL'),
+      new Error('--token-file is used only with --upstream URL: Hivebar creates the tokens of the local hive itself'),
     );
   return null;
 }
@@ -195,7 +195,7 @@ function createConfig(
   const kind = findKind(config.project, ground);
   if (kind !== 'directory')
     throw toUsageFault(
-      new Error(`--project ${config.project}: ${kind === null ? 'is not there' : `is no folder but a ${kind}`}`),
+      new Error(`--project ${config.project}: ${kind === null ? 'does not exist' : `is a ${kind}, not a folder`}`),
     );
   return parseDaemonConfig(formatDaemonConfig(config), places.config);
 }
@@ -314,7 +314,7 @@ function readToken(path: string, { disk }: DaemonContext): string {
   const bytes = readPrivate(disk, path, MOST_BYTES);
   const token = bytes === null ? '' : Buffer.from(bytes).toString('utf8').trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new Fault('unreadable', `${path} does not hold exactly one word, the token`, { is: 'machine', key: 'token' });
+  throw new Fault('unreadable', `${path} must contain exactly one word, the token`, { is: 'machine', key: 'token' });
 }
 
 /** Clears the stamps that let hooks skip questions: what the local hive said does not apply to another upstream. */

@@ -62,7 +62,7 @@ function exchange({ method, url, token, text }: JsonRequest, agent: http.Agent):
       let bytes = 0;
       answer.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > MOST_BYTES) fail('too-large', `its answer is over ${MOST_BYTES} bytes`);
+        if (bytes > MOST_BYTES) fail('too-large', `the answer is larger than ${MOST_BYTES} bytes`);
         else chunks.push(chunk);
       });
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parseBody(Buffer.concat(chunks)) }));

@@ -165,7 +165,7 @@ type RetireVerb = 'uninstall' | 'wrap' | 'archive' | 'destroy';
 function chooseDaemons(verb: RetireVerb, args: readonly string[], { installed }: DaemonContext): DaemonChoice {
   try {
     const { names, tenant, identity, persona, project, json, keep: leavesFiles } = parseDaemonArgs(verb, args);
-    if (leavesFiles && verb !== 'uninstall') throw new Error(`--keep: only uninstall removes what could be kept`);
+    if (leavesFiles && verb !== 'uninstall') throw new Error(`--keep is used only with uninstall`);
     const candidates = installed.flatMap((entry): readonly ChosenDaemon[] => {
       if (entry.is === 'good') return [{ ...toDaemonName(entry.config), name: entry.name, config: entry.config }];
       const parts = splitName(entry.name);
@@ -173,9 +173,8 @@ function chooseDaemons(verb: RetireVerb, args: readonly string[], { installed }:
     });
     const pair = tenant !== undefined || identity !== undefined;
     const ways = [names.length > 0, pair, persona !== undefined, project !== undefined].filter(Boolean);
-    if (ways.length !== 1)
-      throw new Error(`daemon ${verb}: say T-I, or --tenant and --identity, or --persona, or --project`);
-    if (pair && (tenant === undefined || identity === undefined)) throw new Error('say both --tenant and --identity');
+    if (ways.length !== 1) throw new Error(`daemon ${verb}: use T-I, --tenant and --identity, --persona or --project`);
+    if (pair && (tenant === undefined || identity === undefined)) throw new Error('use both --tenant and --identity');
     for (const name of names)
       if (!candidates.some((candidate) => candidate.name === name))
         throw new Error(`${name}: no daemon of that name is installed`);
@@ -188,7 +187,7 @@ function chooseDaemons(verb: RetireVerb, args: readonly string[], { installed }:
     });
     if (daemons.length > 0) return { daemons, json, leavesFiles };
     const selection = folder ?? persona ?? `${tenant} ${identity}`;
-    throw new Error(`daemon ${verb}: none is installed for ${selection}; see hivebar daemon list`);
+    throw new Error(`daemon ${verb}: no daemon is installed for ${selection}; see hivebar daemon list`);
   } catch (error) {
     throw toUsageFault(error);
   }

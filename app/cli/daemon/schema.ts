@@ -151,7 +151,6 @@ export const DAEMON_SCHEMA = {
     { run: 'hivebar daemon status acme-ada', does: 'its state, what waits, and its last error' },
     { run: 'hivebar daemon shutdown --tenant acme --identity ada', does: 'ends it within 5 seconds' },
   ],
-  messages: { verb: formatUnknownVerb },
 } as const satisfies CommandSchema;
 
 export type DaemonVerb = ParsedValues<typeof DAEMON_SCHEMA>['verb'];
@@ -162,9 +161,4 @@ export type DaemonValues<V extends DaemonVerb> = Extract<ParsedValues<typeof DAE
 /** @throws Fault `usage` */
 export function parseDaemonArgs<V extends DaemonVerb>(verb: V, args: readonly string[]): DaemonValues<V> {
   return parseCommandLine(DAEMON_SCHEMA, [verb, ...args]) as DaemonValues<V>;
-}
-
-function formatUnknownVerb([verb = '']: readonly string[]): string {
-  const verbs = `say one of ${Object.keys(DAEMON_SCHEMA.verbs).join(', ')}`;
-  return verb === '' ? verbs : `there is no ${verb}: ${verbs}`;
 }

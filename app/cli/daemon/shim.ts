@@ -21,7 +21,8 @@ const TURN_MS = 24 * 60 * 60_000;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const values = parseDaemonArgs('shim', args);
   const [file, ...rest] = values.rest ?? [];
-  if (!file) throw toUsageFault(new Error('daemon shim: say behind -- which command wakes the agent'));
+  if (!file)
+    throw toUsageFault(new Error('daemon shim: the command that wakes the agent is missing: give it after --'));
   const { places } = resolveDaemon(values, io);
   const config = readDaemonConfig(createRealDisk(createStderrLog(io, 'hivebar daemon shim')), places);
   if (config === null) {

@@ -31,7 +31,7 @@ function parseDeadline(text: string | undefined): number {
   if (text === undefined) return MOST_DEADLINE_MS;
   const ms = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (ms <= MOST_DEADLINE_MS) return ms;
-  throw toUsageFault(new Error(`--deadline ${text}: say how many milliseconds, at most ${MOST_DEADLINE_MS}`));
+  throw toUsageFault(new Error(`--deadline ${text}: must be a number of milliseconds, at most ${MOST_DEADLINE_MS}`));
 }
 
 /** Waits until the lock is free: the system releases it whenever and however the process ends. */
@@ -40,7 +40,7 @@ async function waitForEnd({ name, locked }: DaemonPlaces, deadlineMs: number, io
   const until = realClock.monotonic() + deadlineMs + GRACE_MS;
   while (isLocked(disk, `${locked}.lock`)) {
     if (realClock.monotonic() > until) {
-      const message = `the daemon ${name} was told to end, and is still there after ${deadlineMs + GRACE_MS} ms`;
+      const message = `the daemon ${name} was asked to end and still runs after ${deadlineMs + GRACE_MS} ms`;
       throw new Fault('daemon-refused', message, { is: 'machine', key: `daemon:${name}` });
     }
     await realClock.sleep(CHECK_EVERY_MS, new AbortController().signal);

@@ -152,7 +152,9 @@ export async function say(
   }
   if (became !== 'written') {
     delivery?.lost();
-    log.warn(`nothing was marked: ${became === 'stopped' ? 'stdout takes nothing' : 'nobody reads stdout'}`);
+    log.warn(
+      `nothing was marked as delivered: ${became === 'stopped' ? 'the reader of stdout does not read' : 'the reader of stdout is gone'}`,
+    );
     return;
   }
   delivery?.written();

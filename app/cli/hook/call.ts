@@ -34,13 +34,13 @@ const FLAGS = Object.keys(HOOK_FLAGS).map((name) => `--${name}` as HookFlag);
 export function parseHookArgs(args: readonly string[], env: Io['env']): HookArgs {
   const [values, notification] = splitNotification(args);
   const name = values['--harness'];
-  if (name === undefined) throw new Error(`--harness: which? Say ${HARNESS_NAMES.join(' or ')}`);
+  if (name === undefined) throw new Error(`--harness is missing: use ${HARNESS_NAMES.join(' or ')}`);
   const harness = findHarness(name, values['--harness-version'] ?? findHarnessVersion(env));
   if (harness === null) throw new Error(`--harness ${name}: must be ${HARNESS_NAMES.join(' or ')}`);
   const event = values['--event'];
-  if (notification !== null && name !== 'codex') throw new Error(`--event ${NOTIFY}: only codex has it`);
+  if (notification !== null && name !== 'codex') throw new Error(`--event ${NOTIFY} is used only with --harness codex`);
   if (notification === null && event !== undefined && parseHookEvent(event) === null)
-    throw new Error(`--event ${event}: is not known here`);
+    throw new Error(`--event ${event}: unknown event`);
   const delivery = values['--deliver'] ?? 'inject';
   if (delivery !== 'inject' && delivery !== 'doorbell')
     throw new Error(`--deliver ${delivery}: must be inject or doorbell`);
@@ -55,7 +55,7 @@ function splitNotification(args: readonly string[]): readonly [Partial<Record<Ho
   const isNotify = (words: readonly string[]): boolean =>
     words.some((word, i) => word === `--event=${NOTIFY}` || (word === '--event' && words[i + 1] === NOTIFY));
   if (last !== undefined && isNotify(before)) return [parseValues(before), last];
-  if (isNotify(args)) throw new Error(`--event ${NOTIFY}: the JSON that says what happened is missing`);
+  if (isNotify(args)) throw new Error(`--event ${NOTIFY}: the JSON of the event is missing`);
   return [parseValues(args), null];
 }
 
@@ -68,7 +68,7 @@ function parseValues(args: readonly string[]): Partial<Record<HookFlag, string>>
   for (let i = 0; i < args.length; i += 1) {
     const [word = '', ...rest] = (args[i] ?? '').split('=');
     const flag = FLAGS.find((name) => name === word);
-    if (flag === undefined) throw new Error(`${args[i]}: is no flag of a hook; there are ${FLAGS.join(', ')}`);
+    if (flag === undefined) throw new Error(`unknown flag ${args[i]}: use ${FLAGS.join(', ')}`);
     if (rest.length > 0) values[flag] = rest.join('=');
     else {
       i += 1;

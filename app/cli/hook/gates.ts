@@ -43,7 +43,7 @@ export function mayHoldUndecided({ event, session, stopHookActive, failure, isSu
 }
 
 export function formatUndecided(why: string): string {
-  return `whether something holds this stop could not be told: ${why} (run hivebar doctor, say what it says, then stop again)`;
+  return `gates could not be checked: ${why} (run hivebar doctor, report its output, then stop again)`;
 }
 
 function hasOwnForTools(gates: Gates, name: string): boolean {

@@ -70,6 +70,8 @@ function tryOrWarn(work: () => void, log: Log): void {
   try {
     work();
   } catch (error) {
-    log.warn(`what was shown will come again: ${error instanceof Error ? error.message : String(error)}`);
+    log.warn(
+      `delivery was not recorded, so the same mail is shown again: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }

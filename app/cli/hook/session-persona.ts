@@ -14,8 +14,8 @@ export function findStatedPersona({ persona }: HookTurn, env: Io['env'], flag: s
  * environment of their own.
  */
 export function formatAmbiguous({ session, cwd }: HookTurn, personas: readonly string[]): string {
-  const say = session === null ? '' : `: hivebar session set PERSONA --id ${session}`;
-  return `several personas work in ${cwd}: ${personas.join(', ')}; say whose session this is${say}`;
+  const next = session === null ? '' : `: hivebar session set PERSONA --id ${session}`;
+  return `several personas work in ${cwd}: ${personas.join(', ')}; choose the persona of this session${next}`;
 }
 
 type PersonaMatch =

@@ -120,7 +120,7 @@ function toWatchPlan(flags: WatchFlags): WatchParseResult {
   };
   const isOne = targets.is === 'url' || (targets.is === 'some' && targets.personas.length === 1);
   if (plan.seedAt !== null && !isOne)
-    throw new UsageError(`--seed-at ${plan.seedAt}: an id belongs to one inbox; give exactly one --persona, or --url`);
+    throw new UsageError(`--seed-at ${plan.seedAt}: an id belongs to one inbox; use exactly one --persona, or --url`);
   return { is: 'plan', plan, warnings };
 }
 
@@ -128,18 +128,18 @@ function parseTargets(flags: WatchFlags, warnings: string[]): WatchPlan['targets
   const listed = flags.personas?.split(',').map((p) => p.trim());
   const named = [...flags.persona, ...(listed ?? [])].filter((p) => p !== '');
   const hasPersonaFlags = flags.persona.length > 0 || flags.personas !== undefined;
-  if (hasPersonaFlags && named.length === 0) throw new UsageError('--persona, --personas: no name given');
+  if (hasPersonaFlags && named.length === 0) throw new UsageError('--persona, --personas: the name is missing');
   if (flags.url !== undefined) {
     if (hasPersonaFlags || flags.allPersonas)
-      throw new UsageError('--url: names one inbox by itself; leave out --persona, --personas and --all-personas');
-    if (flags.hive !== undefined) throw new UsageError('--url and --hive: give one of them');
+      throw new UsageError('--url names a single inbox: leave out --persona, --personas and --all-personas');
+    if (flags.hive !== undefined) throw new UsageError('use only one of --url and --hive');
     const { allowLoopback = false, allowPrivate = false } = flags;
     return { is: 'url', url: flags.url, allowLoopback, allowPrivate };
   }
   if (flags.allowLoopback || flags.allowPrivate)
     warnings.push('--allow-loopback and --allow-private are ignored without --url');
   if (flags.allPersonas && hasPersonaFlags)
-    throw new UsageError('--all-personas: leave out --persona and --personas, or leave this out');
+    throw new UsageError('use either --all-personas or --persona and --personas');
   return hasPersonaFlags ? { is: 'some', personas: uniqueNames(named) } : { is: 'all' };
 }
 
@@ -154,7 +154,7 @@ function parseEmit(flags: WatchFlags, warnings: string[]): WatchPlan['emit'] {
   const file = parseTextFlag('--events-file', flags.eventsFile);
   const template = parseTextFlag('--events-file-template', flags.eventsFileTemplate);
   if (file !== null && template !== null)
-    throw new UsageError('--events-file and --events-file-template: give one of them');
+    throw new UsageError('use only one of --events-file and --events-file-template');
   if (template !== null && !template.includes('{persona}'))
     throw new UsageError(
       `--events-file-template ${template}: must contain {persona}, for example events.{persona}.ndjson`,
@@ -180,7 +180,7 @@ function parseWait(flags: WatchFlags, warnings: string[]): number {
 
 function parseContentChars(flags: WatchFlags): number | null {
   if (flags.content) return flags.contentChars ?? 220;
-  if (flags.contentChars !== undefined) throw new UsageError('--content-chars and --no-content: give one of them');
+  if (flags.contentChars !== undefined) throw new UsageError('use only one of --content-chars and --no-content');
   return null;
 }
 
@@ -229,9 +229,9 @@ function parseActivityFlags(flags: AlarmFlags): Pick<WatchPlan, 'activityFile' |
   const persona = parseTextFlag('--check-activity', flags.checkActivity);
   if (persona === null) {
     if (sinceId !== undefined || waits !== null)
-      throw new UsageError('--since-id and --waits: they say what --check-activity asks');
+      throw new UsageError('--since-id and --waits are used only with --check-activity');
     if (activityFile !== null && flags.delivery === 'at-most-once')
-      throw new UsageError('--activity-file: needs --delivery at-least-once, else what a sink refuses is not seen');
+      throw new UsageError('--activity-file needs --delivery at-least-once: otherwise refused events are not recorded');
     return { activityFile, checkActivity: null };
   }
   if (activityFile === null || sinceId === undefined)
@@ -244,7 +244,7 @@ class UsageError extends Error {}
 
 /** @throws UsageError for the empty text */
 function parseTextFlag(flag: string, value: string | undefined): string | null {
-  if (value === '') throw new UsageError(`${flag}: must not be empty`);
+  if (value === '') throw new UsageError(`${flag} is empty`);
   return value ?? null;
 }
 

@@ -131,7 +131,7 @@ export function checkGate(gate: Gate): Gate {
   if (why !== null) throw createRefusal(`${JSON.stringify(gate.id.slice(0, 80))} ${why}`);
   if (gate.id === DECISION_WAITING)
     throw createRefusal(`${DECISION_WAITING} is a mark of decisions and no gate of a hook`);
-  if (gate.description.trim() === '') throw createRefusal('the description is empty: say what is wanted');
+  if (gate.description.trim() === '') throw createRefusal('the description is empty: describe the condition');
   if (gate.hint?.trim() === '') throw createRefusal('the hint is empty: leave it out');
   for (const [field, text] of [
     ['description', gate.description],

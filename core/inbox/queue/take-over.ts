@@ -262,7 +262,7 @@ function readFrom({ files }: Disk, fd: number, path: string): Uint8Array {
   if (size > MOST_FILE_BYTES) {
     throw createRefusal(
       path,
-      `has ${size} bytes, over ${MOST_FILE_BYTES}; nothing of it was taken, move it away`,
+      `has ${size} bytes, over ${MOST_FILE_BYTES}; nothing was imported, move it away`,
       'unreadable',
     );
   }

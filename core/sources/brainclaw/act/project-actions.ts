@@ -158,14 +158,14 @@ export function toProjectActionCall(request: ProjectActionRequest, principal: st
   const form = action.to[itemType];
   if (form === undefined)
     throw createRefusal(
-      `${request.do} ${action.does}, and ${request.item} is a ${itemType}: ${request.do} takes ${formatTypes(action)}`,
+      `${request.do} ${action.does}, and ${request.item} is a ${itemType}: use the id of a ${formatTypes(action)}`,
     );
   const { text, step } = request;
   const { takes } = action;
-  if (text !== null && !takes.text) throw createRefusal(`${request.do} takes no text`);
+  if (text !== null && !takes.text) throw createRefusal(`${request.do} does not accept a text`);
   if (text !== null && text.length > LONGEST_TEXT)
-    throw createRefusal(`the text has ${text.length} characters, ${LONGEST_TEXT} are the most`);
-  if (step !== null && !takes.step) throw createRefusal(`${request.do} takes no step`);
+    throw createRefusal(`the text has ${text.length} characters, over ${LONGEST_TEXT}`);
+  if (step !== null && !takes.step) throw createRefusal(`${request.do} does not accept a step`);
   if (takes.step && (step === null || !isId(step))) throw createRefusal(`${request.do} needs the id of a step: stp_12`);
   const target: ActionTarget = { itemType, id, text, step, principal };
   return { call: form.call(target), shell: form.shell === null ? null : ['brainclaw', ...form.shell(target)] };
@@ -174,16 +174,16 @@ export function toProjectActionCall(request: ProjectActionRequest, principal: st
 function parseItem(item: string): { readonly itemType: ActionItemType; readonly id: string } {
   const [, typeName, named] = /^([a-z]+):(.+)$/su.exec(item) ?? [];
   const id = named ?? item;
-  if (!isId(id)) throw createRefusal(`${JSON.stringify(item.slice(0, 100))} is no id of an item`);
+  if (!isId(id)) throw createRefusal(`${JSON.stringify(item.slice(0, 100))} is not the id of an item`);
   if (typeName !== undefined) {
     const itemType = Object.hasOwn(NAMES, typeName) ? NAMES[typeName] : undefined;
     if (itemType === undefined)
-      throw createRefusal(`nothing is done here to a ${typeName}: name a ${Object.keys(NAMES).join(', ')}`);
+      throw createRefusal(`unknown item type ${typeName}: use ${Object.keys(NAMES).join(', ')}`);
     return { itemType, id };
   }
   const begin = /^([a-z]{3})[_#]/u.exec(id)?.[1] ?? '';
   if (!Object.hasOwn(PREFIX, begin))
-    throw createRefusal(`of what type is ${id}? Say it before the id, as in candidate:${id}`);
+    throw createRefusal(`the type of ${id} is unknown: put it before the id, for example candidate:${id}`);
   return { itemType: PREFIX[begin as keyof typeof PREFIX], id };
 }
 

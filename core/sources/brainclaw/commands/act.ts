@@ -1,4 +1,4 @@
-import { toUsageFault } from '../../../command/index.ts';
+import { joinWithOr, toUsageFault } from '../../../command/index.ts';
 import { displayJson, displayName } from '../../../format/index.ts';
 import { Fault } from '../../../model/index.ts';
 import { realClock } from '../../../ports/index.ts';
@@ -64,7 +64,8 @@ export async function act({ words, flags }: BrainclawArgs, context: BrainclawCon
 /** @throws Fault `usage` */
 function parseWish([action, item]: readonly string[], { text, step }: BrainclawArgs['flags']): ProjectActionRequest {
   if (action === undefined || !isProjectAction(action))
-    throw toUsageFault(new Error(`brainclaw act: say ${PROJECT_ACTION_NAMES.join(', ')}`));
-  if (item === undefined) throw toUsageFault(new Error(`brainclaw act ${action}: say which item, by its id: cnd_12`));
+    throw toUsageFault(new Error(`brainclaw act: expected ${joinWithOr(PROJECT_ACTION_NAMES)}`));
+  if (item === undefined)
+    throw toUsageFault(new Error(`brainclaw act ${action}: ITEM is missing: use its id, for example cnd_12`));
   return { do: action, item, text: text ?? null, step: step ?? null };
 }

@@ -14,14 +14,14 @@ describe('a command line of brainclaw', () => {
   });
 
   for (const [args, why] of [
-    [[], /^say board, .* or simulate$/],
-    [['bored'], /^say board/],
-    [['board', '--limit', '3'], /takes no --limit/],
-    [['doctor', '--follow'], /takes no --follow/],
-    [['simulate', '--to', 'x', '--project', 'y'], /takes no --project/],
-    [['simulate'], /say --to/],
-    [['board', 'now'], /now is too much/],
-    [['inbox', 'a', 'b'], /b is too much/],
+    [[], /^expected board, .* or simulate$/],
+    [['bored'], /^expected board, .*, not bored$/],
+    [['board', '--limit', '3'], /board: unknown flag --limit/],
+    [['doctor', '--follow'], /doctor: unknown flag --follow/],
+    [['simulate', '--to', 'x', '--project', 'y'], /simulate: unknown flag --project/],
+    [['simulate'], /--to is missing/],
+    [['board', 'now'], /unexpected argument now/],
+    [['inbox', 'a', 'b'], /unexpected argument b/],
     [['board', '--project', ''], /--project is empty/],
     [['tail', '--lines', '1', '--since', '1'], /only one of/],
     [['activity', '--until'], /--until/],

@@ -139,7 +139,7 @@ export function parseBrainclawArgs(args: readonly string[]): BrainclawArgs {
   const empty = Object.entries(flags).find(([name, value]) => value === '' && !POSITIONALS.includes(name));
   if (empty !== undefined) throw toUsageFault(new Error(`--${empty[0]} is empty`));
   if (values.verb === 'tail' && values.lines !== undefined && values.since !== undefined)
-    throw toUsageFault(new Error('give only one of --lines and --since'));
+    throw toUsageFault(new Error('use only one of --lines and --since'));
   return { verb, words: listWords(values), flags };
 }
 

@@ -57,7 +57,7 @@ async function simulate({ flags }: BrainclawArgs, io: Io, host: CommandHost): Pr
   const story = parseStory(flags);
   const rate = parseWholeNumber(flags, 'follow-rate', 1);
   if (rate !== null && rate > MOST_RATE)
-    throw toUsageFault(new Error(`--follow-rate ${rate}: ${MOST_RATE} at the most`));
+    throw toUsageFault(new Error(`--follow-rate ${rate}: must be at most ${MOST_RATE}`));
   const folder = resolve(findWorkFolder(), flags.to ?? '');
   const simulated = writeSimulatedProject(folder, story);
   const { written, store } = simulated;
@@ -82,7 +82,7 @@ function parseStory(flags: BrainclawArgs['flags']): SimulationStory {
   };
   const least = countLeastRecords(story);
   if (story.records < least)
-    throw toUsageFault(new Error(`--records ${story.records}: what is asked for takes ${least} or more`));
+    throw toUsageFault(new Error(`--records ${story.records}: this simulation needs at least ${least}`));
   return story;
 }
 

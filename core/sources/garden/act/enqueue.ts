@@ -183,8 +183,8 @@ function refuseToMix(
   const isMixed = findMixedGenerations(otherRecords) !== null;
   const has = isMixed ? 'records of both generations' : `v${other.schemaVersion} records`;
   const way = isMixed
-    ? 'move those of one generation away (hivebar garden doctor names them), or say --force'
-    : 'leave --schema out to write what the store has, or say --force';
+    ? 'move those of one generation away (hivebar garden doctor names them), or use --force'
+    : 'leave --schema out to write what the store has, or use --force';
   throw createGardenFault(
     `${sessions} holds ${has}, and entwurf refuses every write to a store with v3 records beside earlier ones. ` +
       `Nothing was written: ${way}`,

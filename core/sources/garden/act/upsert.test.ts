@@ -224,7 +224,7 @@ describe('D1 what is written has the schema of the store', () => {
       upsert(handAt(), store.places, NEW, first);
       const before = store.tree();
       const another = { ...NEW, nativeSessionId: 'another' };
-      const wanted = { code: 'garden', message: /refuses every write .*: leave --schema out .*, or say --force$/ };
+      const wanted = { code: 'garden', message: /refuses every write .*: leave --schema out .*, or use --force$/ };
       assert.throws(() => upsert(handAt(), store.places, another, other), wanted);
       assert.deepEqual(store.tree(), before);
       upsert(handAt(), store.places, another, other, true);

@@ -1,10 +1,4 @@
-import {
-  type CommandSchema,
-  joinWithOr,
-  type ParsedValues,
-  parseCommandLine,
-  toUsageFault,
-} from '../../../command/index.ts';
+import { type CommandSchema, type ParsedValues, parseCommandLine, toUsageFault } from '../../../command/index.ts';
 
 const takesId = { type: 'string', value: 'GID', required: true, help: 'a citizen: 20260614T100151-bedab4' } as const;
 const FORCE = { type: 'boolean', help: 'also to a backend that reads no mailbox' } as const;
@@ -131,7 +125,6 @@ export const GARDEN_SCHEMA = {
     { run: 'hivebar garden mail send --id 20260614T100151-bedab4 --queue "please review"', does: 'one message' },
     { run: 'hivebar garden doctor --store ~/.pi/agent --json', does: 'is the store in order?' },
   ],
-  messages: { verb: formatUnknownVerb },
 } as const satisfies CommandSchema;
 
 type GardenValues = ParsedValues<typeof GARDEN_SCHEMA>;
@@ -162,16 +155,8 @@ export function parseGardenArgs(args: readonly string[]): GardenArgs {
     const contrary = CLEARS.find(
       (name) => values[`no-${name}`] && values[name] !== undefined && values[name] !== false,
     );
-    if (contrary !== undefined) throw toUsageFault(new Error(`--no-${contrary} and --${contrary} are contrary`));
+    if (contrary !== undefined) throw toUsageFault(new Error(`use only one of --no-${contrary} and --${contrary}`));
   }
   const words = 'words' in values ? values.words : 'kind' in values && values.kind !== undefined ? [values.kind] : [];
   return { verb, words, flags };
-}
-
-function formatUnknownVerb([first = '']: readonly string[]): string {
-  const verbs = Object.keys(GARDEN_SCHEMA.verbs);
-  const seconds = verbs.flatMap((name) => (name.startsWith(`${first} `) ? name.split(' ').slice(1) : []));
-  if (seconds.length > 0) return `garden ${first}: say ${joinWithOr(seconds)}`;
-  const firsts = [...new Set(verbs.map((name) => name.split(' ')[0] ?? ''))];
-  return `say ${joinWithOr([...firsts, 'list'])}`;
 }

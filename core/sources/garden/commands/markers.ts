@@ -69,10 +69,10 @@ export async function writeMarker({ words, flags }: GardenArgs, context: GardenC
   const { places, hand, asks, io } = context;
   const [kind] = words;
   if (kind !== 'receiver' && kind !== 'sender')
-    throw toUsageFault(new Error('garden marker write: say receiver or sender'));
+    throw toUsageFault(new Error('garden marker write: expected receiver or sender'));
   const foreign = kind === 'sender' ? (['provenance', 'owner-kind'] as const) : (['cwd'] as const);
   for (const flag of foreign) {
-    if (flags[flag] !== undefined) throw toUsageFault(new Error(`garden marker write ${kind} takes no --${flag}`));
+    if (flags[flag] !== undefined) throw toUsageFault(new Error(`garden marker write ${kind}: unknown flag --${flag}`));
   }
   const ownerPid = parsePid(flags.pid ?? '');
   const { gardenId, backend, nativeSessionId } = readRecord(hand.disk, places.sessions, flags.id ?? '');
@@ -129,7 +129,7 @@ export async function showMarkers({ flags }: GardenArgs, context: GardenContext)
 
 function parsePid(text: string): number {
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
-  throw toUsageFault(new Error(`--pid ${text}: say the number of a process`));
+  throw toUsageFault(new Error(`--pid ${text}: must be the number of a process`));
 }
 
 /** Lists a directory, sorted; empty when it does not exist. @throws Fault `unreadable` */

@@ -158,7 +158,7 @@ function toUpsertInput(flags: GardenFlags): UpsertInput {
 function parseSchema(text: string): WritableSchema {
   if (text === '2') return 2;
   if (text === '3') return 3;
-  throw toUsageFault(new Error(`--schema ${text}: say 2 or 3`));
+  throw toUsageFault(new Error(`--schema ${text}: must be 2 or 3`));
 }
 
 interface CitizenView {
