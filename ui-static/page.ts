@@ -1,16 +1,14 @@
-import type { StatusWire } from '../app/status/wire.ts';
-import { displayName } from '../core/format/index.ts';
-import { drawAlerts } from './alerts.ts';
-import { formatAnnouncement } from './announce.ts';
+import type { AlertWire, StatusWire } from '../app/status/wire.ts';
+import { displayName, displayText, formatDuration, formatFullTime, formatRest } from '../core/format/index.ts';
 import { startDecisionsPanel } from './decisions.ts';
-import { cloneTemplate, fillSlots, getById, getPart } from './dom.ts';
+import { cloneTemplate, createSvg, fillSlots, getById, getPart } from './dom.ts';
 import { drawCards, getCards, listCardLinks, startInboxSearch } from './find.ts';
 import { follow } from './live.ts';
 import { drawPast } from './past-drawings.ts';
-import { hasQuestion, toCauseSlots, toFragment, toSummary } from './present.ts';
+import { formatAgo, formatNumber, hasQuestion, toCauseSlots, toFragment, toSummary, truncate } from './present.ts';
 import type { Projects } from './projects.ts';
 import { parseOnceLink, parseRoute, type Route } from './route.ts';
-import { redeem, saveToken } from './token.ts';
+import { ask, redeem, saveToken } from './token.ts';
 import type { InboxView } from './view.ts';
 
 /** Keeps the page that the server sent up to date, and shows one inbox when the address names one. */
@@ -204,4 +202,102 @@ function drawCauses(status: StatusWire, now: number): void {
 
 function say(words: string | null): void {
   if (words !== null) getById('news').textContent = words;
+}
+
+/** If there are more changes than this at once, they are counted and not listed. */
+const LISTED = 3;
+
+/**
+ * Returns what a screen reader says about a change: who went down, came back, got mail or asks. Null when nothing is worth
+ * saying.
+ */
+function formatAnnouncement(before: StatusWire, after: StatusWire): string | null {
+  const previous = new Map(before.personas.map((persona) => [persona.id, persona]));
+  const down: string[] = [];
+  const back: string[] = [];
+  const mail: string[] = [];
+  const attention: string[] = [];
+  const boards = new Set(after.projects.map(({ board }) => board));
+  for (const persona of after.personas) {
+    const old = previous.get(persona.id);
+    if (old === undefined) continue;
+    if (persona.state === 'DOWN' && old.state !== 'DOWN') down.push(displayName(persona.label));
+    if (persona.state === 'UP' && old.state === 'DOWN') back.push(displayName(persona.label));
+    if ((persona.unread ?? 0) <= (old.unread ?? 0)) continue;
+    const number = formatNumber(persona.unread, persona.unreadIs);
+    if (boards.has(persona.id)) attention.push(`${displayName(persona.label)}, ${number}`);
+    else mail.push(`${displayName(persona.label)}, ${number} unread`);
+  }
+  const labels = new Map(after.personas.map(({ id, label }) => [id, label]));
+  const known = new Set(before.decisions.map(({ id }) => id));
+  const asking = after.decisions
+    .filter(({ id }) => !known.has(id))
+    .map(({ persona }) => displayName(labels.get(persona) ?? persona));
+  const parts = [
+    formatChange(down, 'down'),
+    formatChange(back, 'up again'),
+    formatChange(mail, 'with new mail'),
+    formatChange(attention, 'for attention', 'projects'),
+    formatChange(asking, 'asking you', 'personas'),
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join('. ');
+}
+
+function formatChange(names: readonly string[], change: string, each = 'inboxes'): string | null {
+  if (names.length === 0) return null;
+  return names.length > LISTED ? `${names.length} ${each} ${change}` : `${change}: ${names.join('; ')}`;
+}
+
+const LIMIT = 50;
+const TIMEOUT_MS = 5000;
+const MESSAGE_CHARS = 600;
+const NAMED = 3;
+
+/** Draws the past outages, newest first, without those that only concern hidden personas. */
+async function drawAlerts(status: StatusWire): Promise<void> {
+  const answer = await ask(`/api/v1/alerts?limit=${LIMIT}`, AbortSignal.timeout(TIMEOUT_MS));
+  const { alerts } = (await answer.json()) as { alerts: readonly AlertWire[] };
+  const hidden = new Set(status.personas.flatMap(({ id, hidden }) => (hidden ? [id] : [])));
+  const labels = new Map(status.personas.map(({ id, label }) => [id, label]));
+  const visibleAlerts = alerts.flatMap((alert) => {
+    const visibleIds = alert.personas.filter((id) => !hidden.has(id));
+    return visibleIds.length === 0 && alert.personas.length > 0 ? [] : [{ ...alert, personas: visibleIds }];
+  });
+  const open = visibleAlerts.filter(({ until }) => until === null).length;
+  getById('alerts').hidden = visibleAlerts.length === 0;
+  getById('alerts-words').textContent = `${visibleAlerts.length}${open > 0 ? `, ${open} going on` : ''}`;
+  getById('alert-list').replaceChildren(...visibleAlerts.map((alert) => createAlertItem(alert, labels)));
+}
+
+function createAlertItem(alert: AlertWire, labels: ReadonlyMap<string, string>): HTMLElement {
+  const entry = document.createElement('li');
+  entry.dataset.look = alert.until === null ? 'down' : 'over';
+  const shape = createSvg('svg', { viewBox: '0 0 20 20', 'aria-hidden': 'true' });
+  shape.append(createSvg('use', { href: alert.until === null ? '#alert' : '#up' }));
+  const when = document.createElement('p');
+  when.className = 'when';
+  const since = document.createElement('time');
+  since.dateTime = alert.since;
+  since.textContent = formatFullTime(Date.parse(alert.since));
+  const span = formatDuration(alert.seconds * 1000);
+  const ended = alert.until === null ? null : formatAgo(Date.now() - Date.parse(alert.until));
+  when.append(since, ended === null ? ` · going on for ${span}` : ` · over after ${span}, ${ended}`);
+  const people = document.createElement('p');
+  people.className = 'whom';
+  for (const id of alert.personas.slice(0, NAMED)) {
+    const name = document.createElement('bdi');
+    name.textContent = truncate(displayName(labels.get(id) ?? id), 100);
+    if (people.hasChildNodes()) people.append(', ');
+    people.append(name);
+  }
+  people.append(formatRest(alert.personas.length - NAMED));
+  const text = document.createElement('p');
+  text.className = 'text';
+  const message = document.createElement('bdi');
+  message.textContent = truncate(displayText(alert.message), MESSAGE_CHARS);
+  text.append(message);
+  const body = document.createElement('div');
+  body.append(people, text, when);
+  entry.append(shape, body);
+  return entry;
 }

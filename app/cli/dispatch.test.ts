@@ -4,8 +4,7 @@ import { type Command, type CommandEntry, formatUsage, type Io } from '../../cor
 import { Fault } from '../../core/model/index.ts';
 import { COMMANDS } from './commands.ts';
 import { dispatch } from './dispatch.ts';
-import { QUICK_COMMANDS } from './quick-commands.ts';
-import { isQuick } from './quick-names.ts';
+import { isQuick, QUICK_COMMANDS } from './quick-commands.ts';
 
 function recorder() {
   const output = { out: '', err: '' };

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { useCompileCache } from './compile-cache.node.ts';
-import { isQuick } from './quick-names.ts';
+import { isQuick } from './quick-commands.ts';
 
 // There is no top-level await: the package builds this file as CommonJS, which starts faster.
 start(process.argv.slice(2)).catch((error: unknown) => {

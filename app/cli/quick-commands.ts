@@ -1,6 +1,5 @@
 import type { CommandEntry } from '../../core/command/index.ts';
 import * as poll from './poll.ts';
-import type { QuickName } from './quick-names.ts';
 import * as status from './status.ts';
 
 /** These commands are loaded together with their table, because every file less saves a millisecond. */
@@ -16,3 +15,15 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, CommandEntry>> = {
     load: async () => poll,
   },
 };
+
+/** The commands that only ask the running program. Their start is measured against a Node that does nothing. */
+const QUICK_NAMES = ['status', 'poll'] as const;
+
+type QuickName = (typeof QUICK_NAMES)[number];
+
+/** Shells call it for names while a person types. It is as quick, and no list of commands shows it. */
+export const COMPLETE = '__complete';
+
+export function isQuick([first]: readonly string[]): boolean {
+  return first === COMPLETE || QUICK_NAMES.some((name) => name === first);
+}

@@ -1,8 +1,7 @@
 import type { CommandEntry } from '../../core/command/index.ts';
 import * as complete from './complete.ts';
 import { main } from './main.node.ts';
-import { QUICK_COMMANDS } from './quick-commands.ts';
-import { COMPLETE } from './quick-names.ts';
+import { COMPLETE, QUICK_COMMANDS } from './quick-commands.ts';
 
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   ...QUICK_COMMANDS,

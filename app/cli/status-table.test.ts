@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NOTHING_REPORTED, pickReport } from '../../core/board/index.ts';
 import type { StatusWire } from '../status/index.ts';
-import { formatStatusTable } from './status-table.ts';
+import { formatStatusTable } from './status-output.ts';
 
 const NOW = '2026-06-20T10:00:00.000000+00:00';
 

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
 import { unwrapResponse } from './act.ts';
-import { formatStatusTable, parseStatus } from './status-table.ts';
+import { formatStatusTable, parseStatus } from './status-output.ts';
 import { askTray } from './tray-request.node.ts';
 
 export const command = defineCommand(
@@ -22,7 +22,7 @@ export const command = defineCommand(
     ],
   },
   async ({ json, watch }, io) => {
-    if (watch) return await (await import('./status-watch.ts')).watchStatus(io, json);
+    if (watch) return await (await import('./status-output.ts')).watchStatus(io, json);
     const body = unwrapResponse(await askTray({ method: 'GET', path: '/status.json', body: null }, io.env), io);
     if (body === null) return 1;
     io.out(json ? `${displayJson(body.trimEnd())}\n` : formatStatusTable(parseStatus(body)));

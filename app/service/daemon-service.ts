@@ -16,10 +16,6 @@ import {
   createLaunchdAgent,
   createScheduledTask,
   createSystemdService,
-  type SupervisedNeeds,
-  type SupervisedUnit,
-} from './supervised-unit.ts';
-import {
   formatEnvironmentLines,
   formatEnvironmentVariables,
   formatProgramArguments,
@@ -29,7 +25,9 @@ import {
   quoteSystemdWord,
   readUnit,
   removeUnit,
-} from './unit-file.ts';
+  type SupervisedNeeds,
+  type SupervisedUnit,
+} from './supervised-unit.ts';
 
 /** The state of the unit of a daemon. */
 type DaemonUnitStatus =

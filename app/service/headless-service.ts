@@ -13,12 +13,9 @@ import {
   createLaunchdAgent,
   createScheduledTask,
   createSystemdService,
-  isTaskDeleted,
-  type SupervisedNeeds,
-} from './supervised-unit.ts';
-import {
   formatProgramArguments,
   formatPropertyList,
+  isTaskDeleted,
   putUnit,
   quoteArgument,
   quoteSystemdWord,
@@ -26,9 +23,10 @@ import {
   removeUnit,
   runOrThrow,
   runToEnd,
+  type SupervisedNeeds,
   type Unit,
   type UnitNeeds,
-} from './unit-file.ts';
+} from './supervised-unit.ts';
 
 export type HeadlessNeeds = SupervisedNeeds;
 

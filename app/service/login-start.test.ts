@@ -16,7 +16,7 @@ import { realFiles, realRandom, realSpawn, silentLog } from '../../core/ports/in
 import { createRealDisk } from '../../core/state/index.ts';
 import { createHeadlessService } from './headless-service.ts';
 import { createLoginStart, type LoginNeeds } from './login-start.ts';
-import { formatLaunchAgent } from './unit-file.ts';
+import { formatLaunchAgent } from './supervised-unit.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hivebar-login-'));
 after(() => rmSync(root, { recursive: true }));

@@ -9,10 +9,11 @@ import {
   isEnabledEntry,
   LOGON_TASK,
 } from './login-entries.ts';
-import { deleteTask, isTaskDeleted } from './supervised-unit.ts';
 import {
+  deleteTask,
   formatLaunchAgent,
   formatSystemdUnit,
+  isTaskDeleted,
   LAUNCH_AGENT,
   OLDER_LAUNCH_AGENT,
   putUnit,
@@ -26,7 +27,7 @@ import {
   type UnitFileState,
   type UnitNeeds,
   unlink,
-} from './unit-file.ts';
+} from './supervised-unit.ts';
 
 export type LoginNeeds = UnitNeeds;
 

@@ -9,7 +9,7 @@ import { formatDaemonLaunchAgent, formatDaemonSystemdUnit } from './daemon-servi
 import { findMissingStart, parseStartPaths } from './headless-service.ts';
 import { formatAutostartEntry, formatLogonTask } from './login-entries.ts';
 import { createLoginStart } from './login-start.ts';
-import { formatLaunchAgent, formatSystemdUnit } from './unit-file.ts';
+import { formatLaunchAgent, formatSystemdUnit } from './supervised-unit.ts';
 
 const program = {
   node: `/opt/my "node" $1\\2 100%/bin/node`,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { skipUnless } from '../../test/kit/desktop/index.ts';
 import { formatAutostartEntry, formatLogonTask, isEnabledEntry, type ServiceProgram } from './login-entries.ts';
-import { formatLaunchAgent, formatSystemdUnit } from './unit-file.ts';
+import { formatLaunchAgent, formatSystemdUnit } from './supervised-unit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-units-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -3,9 +3,9 @@ import { type Decisions, toDecisionJson } from '../../core/inbox/decisions/index
 import { type LocalHive, parseInboxQuery, parsePendingQuery, type UnreadLevels } from '../../core/inbox/index.ts';
 import { type Count, Fault } from '../../core/model/index.ts';
 import { answerJson, type ClientBudget, HttpRefusal, requireToken } from './answer.ts';
-import { type CurrentStatus, matchesEtag } from './current.ts';
 import { type EventPages, takeHold } from './event-pages.ts';
 import { EVENTS_QUERY, parseDecisionsQuery, parseEventsQuery } from './queries.ts';
+import { type CurrentStatus, matchesEtag } from './stream.ts';
 
 /** A browser may store the answer, but must ask again before each use. */
 export const REVALIDATE = 'private, no-cache';

@@ -23,22 +23,21 @@ import {
   registerDecisionRoutes,
   registerHiveRoutes,
 } from './api-routes.ts';
-import { isOtherUser } from './connection-table.node.ts';
-import { createCurrentStatus, matchesEtag } from './current.ts';
+import { isOtherUser, type UnreadReaders, watchUnread } from './connections.node.ts';
 import { createEventPages, MAX_HOLDS } from './event-pages.ts';
 import type { RequestOrigin } from './front-server.node.ts';
-import { followLoops, registerHealthRoutes } from './health-routes.ts';
+import { followLoops, type Loops, registerHealthRoutes } from './health-routes.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
-import { registerMetricsRoute } from './metrics-route.node.ts';
+import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from './metrics.ts';
 import { registerProjectRoutes } from './project-routes.ts';
 import { parseStreamQuery } from './queries.ts';
 import { createCallers } from './session.ts';
 import { createSessionStream } from './session-stream.node.ts';
 import { registerSignalsRoutes } from './signals-routes.ts';
 import type { StatusOptions } from './status-options.ts';
-import { createStream, type Stream } from './stream.ts';
+import { createCurrentStatus, createStream, matchesEtag, type Stream } from './stream.ts';
 import { createRightCheck, type OnceCodes, registerTokenRoute } from './token.ts';
-import { type UnreadReaders, watchUnread } from './unread-readers.node.ts';
+import type { StatusWire } from './wire.ts';
 
 interface StatusApp {
   /** Each route, as `METHOD /path/:param`. */
@@ -288,4 +287,67 @@ function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: Unrea
 /** Header bytes arrive as one character each, but ids are UTF-8. */
 function decodeHeader(header: string): string {
   return Buffer.from(header, 'latin1').toString('utf8');
+}
+
+/**
+ * `GET /metrics` for Prometheus. The library formats the text and escapes untrusted names. It is loaded with the first request,
+ * and without its collectors, so it sets no timer.
+ */
+function registerMetricsRoute(
+  app: FastifyInstance,
+  options: {
+    readonly status: () => StatusWire;
+    readonly loops: Loops;
+    readonly sources: () => readonly Metric[];
+    readonly readers: () => ReaderFigures;
+  },
+): void {
+  app.get('/metrics', async (_request, reply) => {
+    const write = await loadWriter();
+    const { loops, sources, readers, status } = options;
+    // after the library is loaded, so that the numbers are those of this moment
+    const metrics = toMetrics({
+      status: status(),
+      tally: loops.tally,
+      readers: readers(),
+      figures: readProcessFigures(),
+    });
+    const { type, text } = await write([...metrics, ...sources()]);
+    return reply.type(type).send(text);
+  });
+}
+
+async function loadWriter(): Promise<(metrics: readonly Metric[]) => Promise<{ type: string; text: string }>> {
+  const [{ default: Registry }, { default: Gauge }, { default: Counter }] = await Promise.all([
+    import('prom-client/lib/registry.js'),
+    import('prom-client/lib/gauge.js'),
+    import('prom-client/lib/counter.js'),
+  ]);
+  return async (metrics) => {
+    const registry = new Registry();
+    for (const { name, help, type, samples } of metrics) {
+      const labelNames = Object.keys(samples[0]?.labels ?? {});
+      const configuration = { name, help, labelNames, registers: [registry] };
+      if (type === 'gauge') {
+        const gauge = new Gauge(configuration);
+        for (const { labels, value } of samples) gauge.set(labels, value);
+      } else {
+        const counter = new Counter(configuration);
+        for (const { labels, value } of samples) counter.inc(labels, value);
+      }
+    }
+    return { type: registry.contentType, text: await registry.metrics() };
+  };
+}
+
+function readProcessFigures(): ProcessFigures {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return {
+    node: process.version,
+    startedAtSeconds: (Date.now() - process.uptime() * 1000) / 1000,
+    cpuSeconds: (user + system) / 1e6,
+    residentBytes: rss,
+    heapUsedBytes: heapUsed,
+  };
 }

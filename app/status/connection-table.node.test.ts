@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ConnectionEnds, findRow, parseTable } from './connection-table.node.ts';
+import { type ConnectionEnds, findRow, parseTable } from './connections.node.ts';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode';
 const row = (local: string, remote: string, uid: number): string =>

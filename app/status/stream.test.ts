@@ -8,8 +8,7 @@ import { silentLog } from '../../core/ports/index.ts';
 import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { mailOf, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
-import { createCurrentStatus } from './current.ts';
-import { createStream, type EventLog } from './stream.ts';
+import { createCurrentStatus, createStream, type EventLog } from './stream.ts';
 
 interface Message {
   readonly id: string | null;

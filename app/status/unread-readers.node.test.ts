@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { needs } from '../../test/kit/require.ts';
 import { until } from '../../test/kit/until.ts';
-import { countUnread, readTable } from './connection-table.node.ts';
-import { watchUnread } from './unread-readers.node.ts';
+import { countUnread, readTable, watchUnread } from './connections.node.ts';
 
 test('B5 an idle reader that does not drain is dropped after half a minute; one that reads stays', async (t) => {
   if (needs(t, process.platform === 'linux' ? null : 'only Linux tells what is unread at the far end')) return;

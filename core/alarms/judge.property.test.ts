@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DirectoryMember, PersonaDirectory } from '../sources/index.ts';
-import { isNews, latchAlarm, releaseAlarms, toAlarms } from './alarm-log.ts';
-import { findRecipients } from './hive-alarms.ts';
+import { findRecipients, isNews, latchAlarm, releaseAlarms, toAlarms } from './hive-alarms.ts';
 import { judge, NOTHING_OBSERVED, observe, STRANDED_POLLS, URGENT_POLLS } from './judge.ts';
 
 const RULES = { stranded: true, urgent: true, pollMs: 60_000, suppressed: new Set<string>() };

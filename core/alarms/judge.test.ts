@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DirectoryMember, PersonaDirectory } from '../sources/index.ts';
-import { isNews, latchAlarm, releaseAlarms, toAlarms } from './alarm-log.ts';
-import { findRecipients } from './hive-alarms.ts';
+import { findRecipients, isNews, latchAlarm, releaseAlarms, toAlarms } from './hive-alarms.ts';
 import {
   type AlarmRules,
   type AlarmState,

@@ -7,7 +7,7 @@ import { realClock, silentLog } from '../ports/index.ts';
 import { openDatabase } from '../state/index.ts';
 import { openContinuity } from './continuity.ts';
 import { DAMAGED_FROM, openItems, openLocalHive, sealAll } from './index.ts';
-import { openOutgoingItems } from './relay/outgoing.ts';
+import { openOutgoingItems } from './relay/exchange.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hivebar-seals-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

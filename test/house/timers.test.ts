@@ -15,7 +15,7 @@ const EXCEPTIONS: readonly { readonly why: string; readonly timers: readonly str
       'app/follow/follow-inbox.ts followInbox sleeps in a loop',
       'app/follow/follow-inbox.ts handOver sleeps in a loop',
       'core/events/follow/file-changes.node.ts watchFile repeats by setInterval',
-      'core/inbox/decisions/wait.ts waitForDecision sleeps in a loop',
+      'core/inbox/decisions/decisions.ts waitForDecision sleeps in a loop',
       'core/inbox/relay/check.ts within sleeps in a loop',
       'core/sources/brainclaw/commands/run.ts appendContinuously sleeps in a loop',
       'core/sources/brainclaw/commands/tail.ts next sets itself again',

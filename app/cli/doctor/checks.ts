@@ -2,10 +2,10 @@ import { realRandom, realSpawn, silentLog } from '../../../core/ports/index.ts';
 import { listAddresses, listSourceChecks } from '../../../core/sources/derived.ts';
 import type { SourceCheck } from '../../../core/sources/module.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
+import type { SessionBus, Variant } from '../../desktop/index.ts';
 import { createOwnLoginStart } from '../../service/index.ts';
 import { type DoctorCheck, defineCheck, QUESTIONS } from './check.ts';
 import { judgeDatabase, judgeLocalHive } from './database.ts';
-import { probeNotificationDaemon, probeSessionBus, probeTrayHost } from './desktop.ts';
 import {
   judgeHelper,
   judgeHost,
@@ -15,6 +15,9 @@ import {
   judgeOutages,
   judgeSessionBus,
   judgeSilence,
+  type NotificationDaemonProbe,
+  type SessionBusProbe,
+  type TrayHostProbe,
 } from './desktop-judges.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import {
@@ -28,20 +31,138 @@ import {
   judgeSocket,
   listProxyNames,
 } from './machine-judges.ts';
+import { judgeEventFiles, judgeHooks, judgeInstance, judgePort } from './mail-judges.ts';
+import { probePort } from './port.node.ts';
 import {
   getStatePath,
+  hooksSeen,
   probeDirectory,
+  probeEventFiles,
   probeFile,
+  probeInstance,
   probeLock,
   probeNode,
   probeNotifier,
+  probeProducers,
+  probeSharedFiles,
   probeSocket,
   probeTrayHelper,
-} from './machine-probes.node.ts';
-import { judgeEventFiles, judgeHooks, judgeInstance, judgePort } from './mail-judges.ts';
-import { hooksSeen, probeEventFiles, probeInstance, probeProducers, probeSharedFiles } from './mail-probes.node.ts';
-import { probePort } from './port.node.ts';
+} from './probes.node.ts';
 import { judgeProducers, judgeSharedFiles } from './producers.ts';
+
+const MESSAGE_BUS = {
+  dest: 'org.freedesktop.DBus',
+  path: '/org/freedesktop/DBus',
+  iface: 'org.freedesktop.DBus',
+} as const;
+const WATCHER = 'org.kde.StatusNotifierWatcher';
+const NOTIFICATIONS = 'org.freedesktop.Notifications';
+const DUNST = 'org.dunstproject.cmd0';
+const CALL_MS = 1500;
+
+const hasDbus = ({ os }: DoctorContext): boolean => os !== 'darwin' && os !== 'win32';
+
+async function probeSessionBus(context: DoctorContext): Promise<SessionBusProbe> {
+  const { hasDisplay, settings } = context;
+  const isWanted = hasDbus(context) && (settings.notifications || settings.tray === 'auto' || settings.tray === 'sni');
+  const bus = isWanted ? await context.bus() : ({ is: 'none', why: 'not asked for' } as const);
+  return { isWanted, hasDisplay, bus };
+}
+
+async function probeTrayHost(context: DoctorContext): Promise<TrayHostProbe> {
+  const { env, settings, hasDisplay } = context;
+  const isWay = settings.tray === 'sni' || (settings.tray === 'auto' && hasDbus(context));
+  const busProbe = isWay ? await context.bus() : null;
+  const tray = await context.tray();
+  return {
+    choice: settings.tray,
+    isWay,
+    hasDisplay,
+    desktop: env.XDG_CURRENT_DESKTOP || null,
+    host: busProbe?.is === 'connected' ? await findHost(busProbe.bus) : { is: 'no-bus' },
+    running: tray.is === 'answered' ? tray.status.tray.state : null,
+  };
+}
+
+async function findHost(bus: SessionBus): Promise<TrayHostProbe['host']> {
+  if ((await findOwner(bus, WATCHER)) === null) return { is: 'no-watcher' };
+  const isHosted = await readProperty(
+    bus,
+    WATCHER,
+    '/StatusNotifierWatcher',
+    WATCHER,
+    'IsStatusNotifierHostRegistered',
+  );
+  return { is: 'watcher', isHosted: isHosted === true };
+}
+
+async function probeNotificationDaemon(context: DoctorContext): Promise<NotificationDaemonProbe> {
+  const { hasDisplay, settings } = context;
+  const isWanted = settings.notifications;
+  const busProbe = isWanted && hasDbus(context) ? await context.bus() : null;
+  const tray = await context.tray();
+  return {
+    isWanted,
+    hasDisplay,
+    daemon: busProbe?.is === 'connected' ? await findDaemon(busProbe.bus) : { is: 'no-bus' },
+    running: tray.is === 'answered' ? tray.status.notifications.state : null,
+  };
+}
+
+/** Asks the owner of the name by its unique name: asking by the well-known name would start a daemon. */
+async function findDaemon(bus: SessionBus): Promise<NotificationDaemonProbe['daemon']> {
+  const owner = await findOwner(bus, NOTIFICATIONS);
+  if (owner === null) {
+    const [names] = await bus.call({ ...MESSAGE_BUS, member: 'ListActivatableNames', timeoutMs: CALL_MS });
+    return { is: Array.isArray(names) && names.includes(NOTIFICATIONS) ? 'activatable' : 'none' };
+  }
+  const ask = { dest: owner, path: '/org/freedesktop/Notifications', iface: NOTIFICATIONS, timeoutMs: CALL_MS };
+  const [info, capabilities, isPaused] = await Promise.all([
+    bus.call({ ...ask, member: 'GetServerInformation' }),
+    bus.call({ ...ask, member: 'GetCapabilities' }),
+    readProperty(bus, owner, ask.path, DUNST, 'paused'),
+  ]);
+  const [name, , version] = info;
+  const [can] = capabilities;
+  return {
+    is: 'there',
+    who: typeof name === 'string' ? `${name} ${String(version)}` : null,
+    can: Array.isArray(can) ? can.map(String) : [],
+    isPaused: typeof isPaused === 'boolean' ? isPaused : null,
+  };
+}
+
+async function findOwner(bus: SessionBus, name: string): Promise<string | null> {
+  const ask = { ...MESSAGE_BUS, signature: 's', body: [name], timeoutMs: CALL_MS };
+  const [isOwned] = await bus.call({ ...ask, member: 'NameHasOwner' });
+  if (isOwned !== true) return null;
+  const [owner] = await bus.call({ ...ask, member: 'GetNameOwner' });
+  return typeof owner === 'string' ? owner : null;
+}
+
+/** Undefined: the property does not exist. */
+async function readProperty(
+  bus: SessionBus,
+  dest: string,
+  path: string,
+  iface: string,
+  name: string,
+): Promise<unknown> {
+  try {
+    const [value] = await bus.call({
+      dest,
+      path,
+      iface: 'org.freedesktop.DBus.Properties',
+      member: 'Get',
+      signature: 'ss',
+      body: [iface, name],
+      timeoutMs: CALL_MS,
+    });
+    return (value as Variant | undefined)?.value;
+  } catch {
+    return undefined; // not every daemon has every property
+  }
+}
 
 /** Lists every check of this machine, in the order of the report. To add a check, add one entry. */
 export function listChecks(context: DoctorContext): readonly DoctorCheck[] {

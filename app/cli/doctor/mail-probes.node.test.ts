@@ -5,7 +5,7 @@ import { toStem } from '../../../core/state/index.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import { judgeEventFiles } from './mail-judges.ts';
-import { probeEventFiles } from './mail-probes.node.ts';
+import { probeEventFiles } from './probes.node.ts';
 
 test('G8 given personas whose names JSON spells otherwise, their event files are found to have everything', async () => {
   using place = scratch();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase, runLaterTransaction, runTransaction } from '../../../core/state/index.ts';
 import { fakeClock } from '../../../test/kit/fake-clock.ts';
-import { createBudget, type TimeBudget } from './budget.ts';
+import { createBudget, type TimeBudget } from './call.ts';
 import { wrapWithDeadline } from './run.ts';
 
 test('each wait is given what is left, and never more than its part', async () => {

@@ -7,10 +7,9 @@ import {
   type HookTurn,
   parseHookEvent,
 } from '../../../core/hooks/index.ts';
-import type { Log } from '../../../core/ports/index.ts';
+import type { Clock, Log } from '../../../core/ports/index.ts';
 import type { Database } from '../../../core/state/index.ts';
 import { HOOK_FLAGS } from '../hook-schema.ts';
-import type { TimeBudget } from './budget.ts';
 
 export interface HookArgs {
   readonly harness: Harness;
@@ -98,4 +97,18 @@ export interface HookCall {
   readonly config: string;
   readonly budget: TimeBudget;
   readonly progress: Progress;
+}
+
+/** Limits the total time of waiting from now on. Each wait may use what is left. */
+export interface TimeBudget {
+  /** Whole milliseconds that are left; 0: nothing may wait any more. */
+  left(): number;
+  /** At most `ms` milliseconds of what is left, starting now. */
+  part(ms: number): TimeBudget;
+}
+
+export function createBudget(clock: Pick<Clock, 'monotonic'>, ms: number): TimeBudget {
+  const until = clock.monotonic() + ms;
+  const left = (): number => Math.max(0, Math.floor(until - clock.monotonic()));
+  return { left, part: (most) => createBudget(clock, Math.max(0, Math.min(most, left()))) };
 }

@@ -2,7 +2,7 @@ import { fstatSync, readSync } from 'node:fs';
 import { pause } from '../../../core/ports/index.ts';
 import { getErrno } from '../../../core/state/index.ts';
 import { openUnblocked } from '../nonblocking-io.node.ts';
-import type { TimeBudget } from './budget.ts';
+import type { TimeBudget } from './call.ts';
 
 /** More than any harness sends about a useful tool call. */
 const MOST_BYTES = 32 * 1024 * 1024;

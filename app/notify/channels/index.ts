@@ -14,7 +14,12 @@ export {
   toMailKey,
   toOutageKey,
 } from './channel.ts';
-export { createDesktopChannel, createOffBackend, type OpenBackend } from './desktop.ts';
-export { createOsascriptBackend, createTextBackend } from './desktop-commands.ts';
+export {
+  createDesktopChannel,
+  createOffBackend,
+  createOsascriptBackend,
+  createTextBackend,
+  type OpenBackend,
+} from './desktop.ts';
 export { ChannelQueue } from './queue.ts';
 export { CHANNELS, type ConfiguredChannel, createChannelsSchema, listConfiguredChannels } from './registry.ts';

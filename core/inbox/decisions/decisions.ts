@@ -2,9 +2,19 @@ import { type Instant, isSameName } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import { clearStamps, type Database, migrate, runTransaction, toPendingDir } from '../../state/index.ts';
 import type { Items } from '../item.ts';
-import { type Decision, type DecisionReply, type NewDecision, type Outcome, toOutcomeItem } from './decision.ts';
+import {
+  createRefusal,
+  type Decision,
+  type DecisionReply,
+  evaluateReply,
+  LIMITS,
+  type NewDecision,
+  type Outcome,
+  parseDecisionName,
+  parseDecisionText,
+  toOutcomeItem,
+} from './decision.ts';
 import { DECISIONS_SCHEMA, openDecisionTable } from './rows.ts';
-import { createRefusal, evaluateReply, LIMITS, parseDecisionName, parseDecisionText } from './validation.ts';
 
 /** What decisions do to the gates of a persona. Each call may be repeated after a crash, and must allow that. */
 export interface DecisionGates {
@@ -70,7 +80,7 @@ export interface Decisions {
 }
 
 /** A wait, which the gate `decision` sees as the mark `decision-waiting`. Several waits may exist at once. */
-export interface DecisionWait {
+interface DecisionWait {
   /** Extends the wait. Call it again before the wait lapses, at the latest every `RENEW_WAIT_MS`. @throws Fault */
   renew(): void;
   /** Ends this wait; the mark goes with the last one. Never throws. */
@@ -314,4 +324,53 @@ function isByOther({ persona, outcome }: Decision): boolean {
 
 function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Poll interval in milliseconds, which is the largest delay of an answer. A wait needs only the database. */
+const POLL_MS = 250;
+
+export type DecisionWaitResult =
+  | { readonly is: 'closed'; readonly decision: Decision }
+  /** The limit passed, or `signal` was aborted; the decision is still open. */
+  | { readonly is: 'limit' | 'stopped'; readonly decision: Decision }
+  | { readonly is: 'none' };
+
+interface DecisionWaitOptions {
+  readonly decisions: Pick<Decisions, 'get' | 'closeDue' | 'waiting'>;
+  readonly clock: Clock;
+  /** In milliseconds; null: as long as the decision is open. */
+  readonly limitMs: number | null;
+  readonly signal: AbortSignal;
+}
+
+/** Waits until any process closes a decision. Meanwhile its persona is marked as waiting. */
+export async function waitForDecision(id: number, options: DecisionWaitOptions): Promise<DecisionWaitResult> {
+  const { decisions, clock, limitMs, signal } = options;
+  const from = clock.monotonic();
+  let marked: DecisionWait | null = null;
+  let markedAt = from;
+  try {
+    for (;;) {
+      decisions.closeDue(); // if Hivebar does not run, nobody else does this
+      const decision = decisions.get(id);
+      if (decision === null) return { is: 'none' };
+      const { persona, outcome } = decision;
+      if (outcome.is !== 'open') {
+        marked ??= decision.blocking ? decisions.waiting(persona) : null; // the mark was set when the decision was asked
+        return { is: 'closed', decision };
+      }
+      const now = clock.monotonic();
+      if (marked === null || now - markedAt >= RENEW_WAIT_MS) {
+        marked ??= decisions.waiting(persona);
+        marked.renew();
+        markedAt = now;
+      }
+      if (signal.aborted) return { is: 'stopped', decision };
+      const left = limitMs === null ? POLL_MS : limitMs - (now - from);
+      if (left <= 0) return { is: 'limit', decision };
+      await clock.sleep(Math.min(POLL_MS, left), signal);
+    }
+  } finally {
+    marked?.end();
+  }
 }

@@ -3,8 +3,12 @@ export {
   type DecisionOption,
   type DecisionReply,
   findOptionLabel,
+  LIMITS,
   type NewDecision,
   type Outcome,
+  PRESET,
+  parseNewDecision,
+  parseReply,
   toDecisionJson,
   URGENCIES,
 } from './decision.ts';
@@ -13,8 +17,8 @@ export {
   type DecisionResult,
   type Decisions,
   type DecisionsOptions,
+  type DecisionWaitResult,
   openDecisions,
+  waitForDecision,
 } from './decisions.ts';
 export { createOpenDecisionLookup } from './rows.ts';
-export { LIMITS, PRESET, parseNewDecision, parseReply } from './validation.ts';
-export { type DecisionWaitResult, waitForDecision } from './wait.ts';

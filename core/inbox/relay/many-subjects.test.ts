@@ -6,9 +6,8 @@ import { Fault } from '../../model/index.ts';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
 import { openDatabase } from '../../state/index.ts';
 import { openItems } from '../items.ts';
+import { openOutgoingItems, openRelayCheckpoints } from './exchange.ts';
 import { RELAY, type RelayLink, type StreamDelivery } from './link.ts';
-import { openOutgoingItems } from './outgoing.ts';
-import { openRelayCheckpoints } from './receive.ts';
 import { startRelay } from './relay.ts';
 import { type Durable, formatWireMessage } from './wire.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
 import { openDatabase } from '../../state/index.ts';
 import { openItems } from '../items.ts';
-import { createReceiver, openRelayCheckpoints } from './receive.ts';
+import { createReceiver, openRelayCheckpoints } from './exchange.ts';
 
 function rig() {
   const db = openDatabase(':memory:');

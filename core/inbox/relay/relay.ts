@@ -2,6 +2,7 @@ import { Fault, type Instant, toFault } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import { every } from '../../services/index.ts';
 import type { Items } from '../item.ts';
+import { createReceiver, type OutgoingItems, publishAll, type Receiver, type RelayCheckpoints } from './exchange.ts';
 import {
   createResidence,
   type DurableState,
@@ -10,8 +11,6 @@ import {
   type StreamDelivery,
   type StreamMessage,
 } from './link.ts';
-import { type OutgoingItems, publishAll } from './outgoing.ts';
-import { createReceiver, type Receiver, type RelayCheckpoints } from './receive.ts';
 import { createDurables, type Durable } from './wire.ts';
 
 export interface RelayOptions {

@@ -3,8 +3,13 @@ import type { Clock, Log, Spawn } from '../../../../core/ports/index.ts';
 import type { NoBus, SessionBus } from '../../../desktop/index.ts';
 import type { ClickTarget } from '../../../open/index.ts';
 import { isProgram, type ProgramEnv, programOnPath } from '../../../programs.node.ts';
-import { createOffBackend, type DesktopIdentity, type OpenBackend } from '../desktop.ts';
-import { createOsascriptBackend, createTerminalNotifierBackend } from '../desktop-commands.ts';
+import {
+  createOffBackend,
+  createOsascriptBackend,
+  createTerminalNotifierBackend,
+  type DesktopIdentity,
+  type OpenBackend,
+} from '../desktop.ts';
 import { createDbusBackend } from './dbus.ts';
 import { createMacHelperBackend, createToasterBackend, type VendoredOptions } from './node-notifier.node.ts';
 import { createNotifySendBackend } from './notify-send.node.ts';

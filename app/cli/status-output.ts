@@ -1,6 +1,47 @@
-import { displayName, formatCount, formatDuration } from '../../core/format/index.ts';
+import type { Io } from '../../core/command/index.ts';
+import { displayJson, displayName, formatCount, formatDuration } from '../../core/format/index.ts';
 import { Fault, parseIso } from '../../core/model/index.ts';
 import type { StatusWire } from '../status/index.ts';
+import { createStopSignal, getTerminalSize, isTerminal } from './process.node.ts';
+import { streamTray } from './tray-stream.node.ts';
+
+/**
+ * Shows the status and every change until it is stopped. A terminal is redrawn in place. A pipe gets one block per change, or
+ * one line with `json`; a poll that changes no number is not a change.
+ * @returns the exit code: 1 when the program does not run at the start
+ */
+export async function watchStatus(io: Io, json: boolean): Promise<number> {
+  const inPlace = !json && isTerminal();
+  let shownRev: number | null = null;
+  for await (const update of streamTray(io.env, createStopSignal())) {
+    if (update.is === 'gone') {
+      if (shownRev === null) {
+        io.err('hivebar is not running: start it with `hivebar`\n');
+        return 1;
+      }
+      io.err('hivebar is not running; waiting for it\n');
+      shownRev = -1; // another run counts from the beginning
+      continue;
+    }
+    const status = parseStatus(update.body);
+    if (inPlace) io.out(formatRedraw(formatStatusTable(status)));
+    else if (status.rev !== shownRev) io.out(json ? `${displayJson(update.body)}\n` : `${formatStatusTable(status)}\n`);
+    shownRev = status.rev;
+  }
+  return 0;
+}
+
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/** Overwrites the screen line by line, so that nothing flickers. Lines and characters that do not fit are left out. */
+function formatRedraw(table: string): string {
+  const size = getTerminalSize();
+  const lines = table.trimEnd().split('\n');
+  const fitting = size === null ? lines : lines.slice(0, size.rows - 1).map((line) => line.slice(0, size.columns - 1));
+  return `${HOME}${fitting.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`;
+}
 
 type StatusPersona = StatusWire['personas'][number];
 
