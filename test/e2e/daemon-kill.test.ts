@@ -116,7 +116,7 @@ describe('persona daemon check 7: the index is a cache: kill -9 anywhere, and ev
         using wire = wireTo(daemon.places.socket);
         const token = readFileSync(daemon.places.token, 'utf8').trim();
         const turnBoundary = { kind: 'Stop', session: 'a session', turn: 'one' };
-        wire.say(`${JSON.stringify({ v: 1, token, verb: 'notify_surface', turnBoundary })}\n`);
+        wire.say(`${JSON.stringify({ v: 1, token, verb: 'notify_surface', boundary: turnBoundary })}\n`);
         await daemon.until('it emits', ({ fsm }) => fsm === 'EMITTING');
         await daemon.kill();
       } else {

@@ -273,7 +273,7 @@ test('a surface that hangs in a ring: it was not emitted after 2 s, the signal s
   using wire = wireTo(s.daemon.places.socket);
   const token = readFileSync(s.daemon.places.token, 'utf8').trim();
   const turnBoundary = { kind: 'Stop', session: 'a session', turn: 'one that hangs' };
-  wire.say(`${JSON.stringify({ v: 1, token, verb: 'notify_surface', turnBoundary })}\n`);
+  wire.say(`${JSON.stringify({ v: 1, token, verb: 'notify_surface', boundary: turnBoundary })}\n`);
   await s.daemon.until('it emits', ({ fsm }) => fsm === 'EMITTING');
   assert.equal((await s.daemon.turnBoundary()).why, 'emitting');
   await s.daemon.until('it gave up', ({ fsm, outstanding }) => fsm === 'CONNECTED' && outstanding === null);
