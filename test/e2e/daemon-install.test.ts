@@ -195,7 +195,7 @@ describe('hivebar daemon install', () => {
     for (const [words, code, message] of [
       [pair, 2, /--project is missing/],
       [[...pair, '--project', file], 2, /is a file, not a folder/],
-      [[...pair, '--project', '/no/such/folder'], 2, /is not there/],
+      [[...pair, '--project', '/no/such/folder'], 2, /does not exist/],
       [
         ['install', '--tenant', '—', '--identity', 'ada', '--project', home.project],
         2,
@@ -203,7 +203,7 @@ describe('hivebar daemon install', () => {
       ],
       [ada(home, '--surface', 'vscode'), 2, /must be claude-code, codex, fallback/],
       [ada(home, '--by', 'cron'), 2, /must be launcher or tray/],
-      [ada(home, '--system'), 2, /belongs to a user, never to the system/],
+      [ada(home, '--system'), 2, /a persona daemon belongs to a user/],
       [ada(home, '--upstream', 'http://example.org'), 2, /must be local, an https or wss URL/],
       [ada(home, '--upstream', 'https://example.org'), 2, /its token is missing/],
       [ada(home, '--upstream', 'https://example.org', '--token-file', file), 1, /has mode 0644, .*chmod 600/],

@@ -317,7 +317,7 @@ describe('nothing is lost', () => {
     using m = hookMachine();
     await push(m, 'keep me');
     silentWith(
-      /nothing was marked: nobody reads stdout/,
+      /nothing was marked as delivered: the reader of stdout is gone/,
       await m.hook('UserPromptSubmit', {}, { ...ADA, unread: true }),
     );
     assert.equal(pending(m), 1);
@@ -399,7 +399,7 @@ describe('what a harness may say', () => {
       /"TeammateIdle" is not known here/,
       await m.hook('TeammateIdle', {}, { ...ADA, flags: ['--event', 'Stop'] }),
     );
-    silentWith(/--event Teatime: is not known here/, await m.hook('Teatime', {}, ADA));
+    silentWith(/--event Teatime: unknown event/, await m.hook('Teatime', {}, ADA));
     silentWith(/--harness gemini: must be claude or codex/, await m.hook('Stop', {}, { ...ADA, harness: 'gemini' }));
     silentWith(/stdin is no JSON object/, await m.hook('Stop', {}, { ...ADA, raw: 'hello' }));
     silentWith(/stdin is no JSON object/, await m.hook('Stop', {}, { ...ADA, raw: '' }));

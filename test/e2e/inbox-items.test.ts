@@ -241,7 +241,7 @@ describe('the tray process', () => {
     const { stdout, stderr } = await drained(['ada'], from(home));
     assert.ok(realClock.monotonic() - before < 8000, 'it waited as long as any command');
     assert.deepEqual([idsIn(stdout), saved(home, 'delivered'), tray.asked], [[1], [1], [POKE]]);
-    assert.match(stderr, /^the running hivebar was not notified at once \(hivebar does not answer within 0\.1 s/);
+    assert.match(stderr, /^the running hivebar was not notified at once \(hivebar: timed out after 0\.1 s/);
   });
 });
 
@@ -281,7 +281,7 @@ describe('trouble', () => {
     assert.deepEqual(await drained([], from(home)), { stdout: '', stderr: '' });
     const { stdout, stderr } = await drained(['--session', 'nope'], from(home));
     assert.equal(stdout, '');
-    assert.match(stderr, /^hivebar inbox drain: no persona is known for session nope: /);
+    assert.match(stderr, /^hivebar inbox drain: session nope has no persona: /);
   });
 
   test('a drain ends with 0 also for a wrong command line and a database that is none', async () => {

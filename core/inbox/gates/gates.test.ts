@@ -261,7 +261,7 @@ describe('the gate `decision`', () => {
     assert.equal((await check(all)).decision, 'block');
     assert.deepEqual(failing(await check(rig(space))), ['decision'], 'after its mark was written too');
     all.asked = ONE_QUESTION;
-    assert.match((await check(all, { session: 's2' })).reason, /is not answered; decision 7 \("Which way\?"\)/);
+    assert.match((await check(all, { session: 's2' })).reason, /is still open; decision 7 \("Which way\?"\)/);
     assert.equal((await check(all, { persona: 'bo', session: 's2' })).reason.includes('; decision 7'), false);
   });
 
