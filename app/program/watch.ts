@@ -185,7 +185,7 @@ function createWatchOpener(
   };
 }
 
-/** Ties the lock to the life of the watcher. */
+/** Holds the lock as long as the watcher runs. */
 function holdLock(watcher: Watcher, lock: Lock): Watcher {
   return {
     persona: watcher.persona,

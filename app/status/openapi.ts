@@ -24,19 +24,19 @@ interface Operation {
   readonly id: string;
   readonly summary: string;
   readonly tag: 'status' | 'events' | 'history' | 'actions' | 'local hive' | 'signals' | 'page';
-  /** `never`: also where the setting `tokenEverywhere` asks for it on all others. */
+  /** `never`: not even with the setting `tokenEverywhere`, which asks for the token on all other routes. */
   readonly token: 'always' | 'never' | 'when required';
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: ObjectSchema;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
   readonly answer: { readonly type: string; readonly schema: object };
-  /** Of the answer; 200 unless it is said. */
+  /** The HTTP status of the answer; 200 when absent. */
   readonly status?: number;
   readonly has304?: true;
-  /** Answers beside it that are no refusals in the common form. */
+  /** Further answers that do not have the common form of a refusal. */
   readonly others?: Readonly<Record<number, { readonly what: string; readonly schema: object }>>;
-  /** Refusals of its own; those of the guard and of the token are everywhere. */
+  /** Refusals that only this route has. Those of the guard and of the token apply to every route. */
   readonly refusals?: Readonly<Record<number, string>>;
 }
 
@@ -54,7 +54,7 @@ const EVENT_REFUSALS = {
   503: 'too many answers are held',
 };
 
-/** By method and path, as the router knows them; `:name` of the actions stands for each of them. */
+/** Keyed by method and path, as the router knows them. `:name` stands for the name of each action. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /': { id: 'page', summary: 'The status page', tag: 'page', token: 'never', answer: text('text/html') },
   'GET /assets/:name': {
