@@ -34,7 +34,7 @@ for (const [span, until] of [
   test(`silence for ${JSON.stringify(span)}`, async () => {
     const { asked, run } = rig();
     if (until === null) {
-      await assert.rejects(async () => run('mute', { persona: 'ada', ...span }), /is over/);
+      await assert.rejects(async () => run('mute', { persona: 'ada', ...span }), /has passed/);
       return;
     }
     await run('mute', { persona: 'ada', ...span });
