@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { createTimers } from './timers.ts';
+import { createTimers } from './source-tools.ts';
 
 test('what is asked for twice is done once, at the sooner time, and can be asked for again', async () => {
   const clock = fakeClock();

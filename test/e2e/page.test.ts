@@ -118,7 +118,7 @@ test('E6 the link of the tray opens an inbox with its messages, is good once, an
   assert.deepEqual(complaints, [], 'nothing was refused by the policy, the chart neither');
 
   const again = await tab(url);
-  await again.locator('#notice', { hasText: 'used already' }).waitFor({ timeout: 5000 });
+  await again.locator('#notice', { hasText: 'already been used' }).waitFor({ timeout: 5000 });
   assert.doesNotMatch(again.url(), /once/);
 });
 

@@ -230,7 +230,7 @@ describe('deviations', { concurrency: 8 }, () => {
     const ids = [hive.deliver('ada'), hive.deliver('bo')];
     assert.deepEqual(await cli.ended(), { code: 4, signal: null });
     assert.equal(cli.stderr.match(/nobody reads it/g)?.length, 1, cli.stderr);
-    assert.match(cli.stderr, /start again with a reader, or use --events-file/);
+    assert.match(cli.stderr, /start again with a reader of stdout, or use --events-file/);
     assert.doesNotMatch(cli.stderr, /\n\s+at /);
 
     await using again = watch(hive, args);

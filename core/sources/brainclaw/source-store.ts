@@ -3,7 +3,7 @@ import { type Extra, type KnownItem, type MailName, toFault } from '../../model/
 import type { Files, Log } from '../../ports/index.ts';
 import { createRefusal } from '../../state/index.ts';
 import type { SetItem } from '../source.ts';
-import { cut, type StoreDefect, sanitizeText } from '../timers.ts';
+import { cut, type StoreDefect, sanitizeText } from '../source-tools.ts';
 import {
   type AgentInbox,
   type AgentMessage,

@@ -21,7 +21,7 @@ import type { Clock } from '../../ports/index.ts';
 import { type Disk, getErrno } from '../../state/index.ts';
 import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { Persona, PollResult, Source } from '../source.ts';
-import { createTimers, cut } from '../timers.ts';
+import { createTimers, cut } from '../source-tools.ts';
 import {
   createMetricsReader,
   type DaemonMetric,

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { Checkpoint, SetItem } from '../source.ts';
-import { cut, sanitizeText } from '../timers.ts';
+import { cut, sanitizeText } from '../source-tools.ts';
 import {
   type Box,
   EMPTY_MS,

@@ -3,7 +3,7 @@ import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
 import { toReadOnlyFiles } from '../read-only-files.ts';
 import type { PendingCounts, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
-import { createDefectLog, createTimers, cut } from '../timers.ts';
+import { createDefectLog, createTimers, cut } from '../source-tools.ts';
 import { createGardenFault } from './fault.ts';
 import {
   type AgentLiveness,

@@ -2,13 +2,12 @@ import { join } from 'node:path';
 import { AGENT_STATE_NOT_REPORTED, exactly, Fault, formatIso, toFault } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import { type Disk, readText } from '../../state/index.ts';
-import { type DirectoryWatch, watchDirectories } from '../directories.node.ts';
+import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { SourceHost, WatchedSource } from '../module.ts';
 import { toReadOnlyFiles } from '../read-only-files.ts';
-import type { SetItem } from '../set.ts';
-import type { Checkpoint, Persona, PollResult, Source } from '../source.ts';
-import { cut, sanitizeText } from '../text.ts';
-import { createTimers } from '../timers.ts';
+import type { Checkpoint, Persona, PollResult, SetItem, Source } from '../source.ts';
+
+import { createTimers, cut, sanitizeText } from '../source-tools.ts';
 import { MAILDIR, MAILDIR_PREFIX, type MaildirSettings } from './settings.ts';
 
 export interface MaildirOptions {
@@ -138,7 +137,7 @@ export function createMaildirSource({ folder, disk, clock, contentChars }: Maild
     hints(wake) {
       const timers = createTimers(clock);
       const directories = watchDirectories({ clock, statOnly: false });
-      const followed = new Map<string, readonly DirectoryWatch[]>();
+      const followed = new Map<string, readonly DirectoryObserver[]>();
       const wakeSoon = (address: string): void => timers.schedule(WAKE_AFTER_MS, address, () => wake(address));
       follow = (addresses) => {
         for (const address of addresses) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { LARGE_JSON, parseJson } from '../../../model/index.ts';
-import { formatJson } from '../../timers.ts';
+import { formatJson } from '../../source-tools.ts';
 import type { Entity } from './projection.ts';
 import { listNames, type ReadFiles, readFile } from './read-files.ts';
 import { isCount, isObject, type JournalRecord, type JsonFields } from './record.ts';

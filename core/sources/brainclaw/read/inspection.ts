@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatJson } from '../../timers.ts';
+import { formatJson } from '../../source-tools.ts';
 import { type AppliedRecord, findViolations, type JournalListener, type Violation } from './ledger.ts';
 import type { JournalRecord } from './record.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseJson } from '../../../model/index.ts';
 import type { Stat } from '../../../ports/index.ts';
-import { formatJson } from '../../timers.ts';
+import { formatJson } from '../../source-tools.ts';
 import { shortenText } from './projection.ts';
 import { listNames, type ReadFiles, readFile, readStat } from './read-files.ts';
 import { isObject, type JsonFields } from './record.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseJson } from '../../../model/index.ts';
-import { formatJson } from '../../timers.ts';
+import { formatJson } from '../../source-tools.ts';
 import { type ReadFiles, readFile } from './read-files.ts';
 
 /** An object parsed from JSON, before its fields are checked. */

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { formatJson } from '../../timers.ts';
+import { formatJson } from '../../source-tools.ts';
 import { createGardenFault } from '../fault.ts';
 import {
   BACKENDS,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { UNREADABLE } from '../../timers.ts';
+import { UNREADABLE } from '../../source-tools.ts';
 import { parseJsonInParts } from './json-parts.ts';
 
 const soon = async (): Promise<void> => {};

@@ -1,5 +1,5 @@
 import { findStringEnd, JSON_LIMITS, JsonRefusal, parseJson } from '../../../model/index.ts';
-import { UNREADABLE } from '../../timers.ts';
+import { UNREADABLE } from '../../source-tools.ts';
 
 /** How many characters are parsed in one turn of the event loop. */
 const PART_CHARS = 64 * 1024;
