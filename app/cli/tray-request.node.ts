@@ -41,7 +41,9 @@ export function askTray(
     };
     const chunks: Buffer[] = [];
     const socket = connect(path, () => socket.write(formatHttpRequest(request)));
-    socket.setTimeout(withinMs, () => fail('timeout', `hivebar: timed out after ${withinMs / 1000} s`));
+    // After a pause of this process the timeout fires before what arrived meanwhile is read, so that comes first.
+    const failTimeout = (): void => fail('timeout', `hivebar: timed out after ${withinMs / 1000} s`);
+    socket.setTimeout(withinMs, () => void setImmediate(failTimeout));
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('end', () => {
       const answer = parseHttpResponse(Buffer.concat(chunks));

@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 import type { Io } from '../../core/command/index.ts';
 import { dispatch } from './dispatch.ts';
 import { QUICK_COMMANDS } from './quick-commands.ts';
+import { askTray } from './tray-request.node.ts';
 
 /** A server on the socket where the tray process would listen. */
 async function listening(server: Server) {
@@ -127,4 +128,16 @@ describe('the commands that ask the running program', () => {
       assert.equal(await dispatch(args, io, QUICK_COMMANDS), 2, args.join(' '));
     }
   });
+});
+
+test('given a process that stood still, a socket where nobody listens is still found to be none', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'hivebar-cli-'));
+  try {
+    mkdirSync(join(home, 'run'));
+    const answer = askTray({ method: 'GET', path: '/', body: null }, { HIVEBAR_HOME: home }, 50);
+    for (const end = performance.now() + 200; performance.now() < end; );
+    assert.deepEqual(await answer, { is: 'not-running' });
+  } finally {
+    rmSync(home, { recursive: true });
+  }
 });
