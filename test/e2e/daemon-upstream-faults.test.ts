@@ -257,7 +257,11 @@ describe('a peek that goes wrong', () => {
       await using s = await scene({ faster: 20 });
       s.up.faults.pending = fault;
       s.up.cut();
-      await s.daemon.until('it says so', ({ last_error_class: error }) => error === 'pending_reconcile_failed');
+      // A peek of the old connection may have failed before the new one: only in RECONCILING is it the peek that is meant.
+      await s.daemon.until(
+        'it reconciles and says so',
+        ({ fsm, last_error_class: error }) => fsm === 'RECONCILING' && error === 'pending_reconcile_failed',
+      );
       s.ada.signals(2);
       assert.equal((await s.daemon.turnBoundary()).why, 'reconciling');
       s.up.faults.pending = null;
