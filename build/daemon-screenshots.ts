@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configOf, installIn, startDaemon } from '../test/kit/daemon-board.ts';
+import { createConfig, installIn, startDaemon } from '../test/kit/daemon-board.ts';
 import { trayHome } from '../test/kit/tray-process.ts';
 import { referenceUpstream } from '../test/kit/upstream/index.ts';
 import { capturePageScreenshots } from './page-screenshots.ts';
@@ -21,8 +21,8 @@ export async function captureDaemonScreenshots(folder: string, executablePath: s
   mkdirSync(folder, { recursive: true });
   await using upstream = await referenceUpstream({ pingMs: 100, heartbeatMs: 6000 });
   using home = trayHome({ primary: { is: 'local' } });
-  const [cyrus] = installIn(home, configOf('cyrus', { upstream: upstream.url }));
-  installIn(home, configOf('ada'), configOf('bo'));
+  const [cyrus] = installIn(home, createConfig('cyrus', { upstream: upstream.url }));
+  installIn(home, createConfig('ada'), createConfig('bo'));
   if (cyrus === undefined) throw new Error('cyrus is not installed');
   const known = upstream.persona('lab', 'cyrus', cyrus);
   await using tray = await home.start(['--no-tray', '--no-notifications']);

@@ -9,9 +9,9 @@ function session(persona: string, id: string | null, cwd: string, announcedAt = 
 }
 
 function who(live: readonly Session[], evidence: Partial<CallerEvidence>): GateCaller {
-  const nameOf = (persona: string): string => persona.replace(/^local-/, '');
+  const resolveName = (persona: string): string => persona.replace(/^local-/, '');
   return identifyCaller(
-    { persona: undefined, session: undefined, env: {}, cwd: '/', resolveName: nameOf, ...evidence },
+    { persona: undefined, session: undefined, env: {}, cwd: '/', resolveName: resolveName, ...evidence },
     () => live,
   );
 }

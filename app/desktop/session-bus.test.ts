@@ -41,7 +41,7 @@ async function joinBus(clock = realClock): Promise<SessionBus> {
   return bus;
 }
 
-const nameOf = (bus: SessionBus): string => (bus.state.is === 'connected' ? bus.state.uniqueName : '');
+const findUniqueName = (bus: SessionBus): string => (bus.state.is === 'connected' ? bus.state.uniqueName : '');
 
 const thing = (bus: SessionBus): BusInterface => ({
   name: 'com.example.Thing',
@@ -64,7 +64,7 @@ const thing = (bus: SessionBus): BusInterface => ({
 });
 
 const on = (bus: SessionBus, member: string, signature = '', body: readonly unknown[] = []) => ({
-  dest: nameOf(bus),
+  dest: findUniqueName(bus),
   path: '/thing',
   iface: 'com.example.Thing',
   member,
@@ -86,7 +86,7 @@ describe('one connection to the session bus', { skip: skipUnless(desktopMissing(
     const [text, value] = await theirs.call(on(ours, 'Hello', 's', ['you']));
     assert.equal(text, 'hello you');
     assert.deepEqual((value as { value: unknown }).value, [[1, 1, Buffer.from('abcd')]]);
-    const standard = { dest: nameOf(ours), path: '/thing' };
+    const standard = { dest: findUniqueName(ours), path: '/thing' };
     const [xml] = await theirs.call({
       ...standard,
       iface: 'org.freedesktop.DBus.Introspectable',
@@ -126,9 +126,9 @@ describe('one connection to the session bus', { skip: skipUnless(desktopMissing(
     await own(ours, 'com.example.Thing');
     const heard: unknown[] = [];
     using _ = theirs.signals({ sender: 'com.example.Thing', iface: 'com.example.Thing' }, (s) => heard.push(s.body[0]));
-    await ownerIs(theirs, 'com.example.Thing', nameOf(ours));
+    await ownerIs(theirs, 'com.example.Thing', findUniqueName(ours));
     const reached: unknown[] = []; // the forgery does reach the connection, past the bus's own filter
-    const ofStranger = { sender: nameOf(stranger), iface: 'com.example.Thing' };
+    const ofStranger = { sender: findUniqueName(stranger), iface: 'com.example.Thing' };
     using _forged = theirs.signals(ofStranger, (s) => reached.push(s.body[0]));
     await theirs.call(on(ours, 'Hello', 's', ['x']));
     forged.emit('com.example.Thing', 'Changed', ['forged']);
@@ -154,7 +154,7 @@ describe('one connection to the session bus', { skip: skipUnless(desktopMissing(
       () => seen.length === 1 || null,
     );
     await own(ours, 'com.example.Shop');
-    const name = nameOf(ours);
+    const name = findUniqueName(ours);
     await poll(
       () => 'owner',
       () => seen.at(-1) === name || null,

@@ -374,7 +374,7 @@ for (const urgentBreaksQuiet of [false, true]) {
 
 test('S3: a restart at any point neither repeats nor loses an edge, whatever is muted, hidden, paused or quiet', () => {
   const steps = fc.array(fc.tuple(fc.oneof(...EVENTS), fc.boolean()), { maxLength: 30 });
-  const edgesOf = (history: readonly (readonly [Move, boolean])[], restarts: boolean): readonly string[] => {
+  const playHistory = (history: readonly (readonly [Move, boolean])[], restarts: boolean): readonly string[] => {
     const scene = new Watched();
     scene.join(...PERSONAS);
     for (const p of PERSONAS) scene.forgetHealth(p);
@@ -391,7 +391,7 @@ test('S3: a restart at any point neither repeats nor loses an edge, whatever is 
     return scene.edges.sort(); // those of one moment are in no order
   };
   fc.assert(
-    fc.property(steps, (history) => assert.deepEqual(edgesOf(history, true), edgesOf(history, false))),
+    fc.property(steps, (history) => assert.deepEqual(playHistory(history, true), playHistory(history, false))),
     { numRuns: 200 },
   );
 });

@@ -7,7 +7,7 @@ import type { Session } from './session.ts';
 const PANE = { socket: '/tmp/tmux-0/default', serverPid: 7, pane: '%3' };
 const RESUME = ['claude', '--resume', 'x'];
 
-/** A session that is named by its life: `lifeOf` below reads it back. */
+/** A session that is named by its life: `findLiveness` below reads it back. */
 function session(life: ProcessLiveness, more: Partial<Session> = {}): Session {
   const runner = { pid: 1, startKey: life };
   return {
@@ -22,12 +22,12 @@ function session(life: ProcessLiveness, more: Partial<Session> = {}): Session {
     ...more,
   };
 }
-const lifeOf = ({ runner }: Session): ProcessLiveness => runner.startKey as ProcessLiveness;
+const findLiveness = ({ runner }: Session): ProcessLiveness => runner.startKey as ProcessLiveness;
 
 const AUTO = { is: 'auto' } as const;
 const TERMINAL = { is: 'terminal' } as const;
-const stepsOf = (sessions: readonly Session[], setting: OpenerSetting): string[] =>
-  choosePlan(sessions, setting, lifeOf).steps.map((step) =>
+const chooseSteps = (sessions: readonly Session[], setting: OpenerSetting): string[] =>
+  choosePlan(sessions, setting, findLiveness).steps.map((step) =>
     step.is === 'terminal' && step.resume !== null ? 'resume' : step.is,
   );
 
@@ -66,13 +66,14 @@ describe('what a click does', () => {
     ['terminal, it lives in a pane: the pane', TERMINAL, [liveInPane], ['attach']],
   ];
   for (const [what, setting, sessions, steps] of table) {
-    test(what, () => assert.deepEqual(stepsOf(sessions, setting), steps));
+    test(what, () => assert.deepEqual(chooseSteps(sessions, setting), steps));
   }
 
   test('of several that live it is the newest', () => {
     const older = session('live', { id: 'older' });
     assert.equal(
-      choosePlan([session('gone', { id: 'gone' }), session('live', { id: 'newer' }), older], AUTO, lifeOf).session?.id,
+      choosePlan([session('gone', { id: 'gone' }), session('live', { id: 'newer' }), older], AUTO, findLiveness).session
+        ?.id,
       'newer',
     );
   });
@@ -83,7 +84,7 @@ describe('what a click does', () => {
 
   test('the terminal of the settings is the one that is opened', () => {
     const argv = ['kitty', '--hold'];
-    const [step] = choosePlan([gone], { is: 'terminal', argv }, lifeOf).steps;
+    const [step] = choosePlan([gone], { is: 'terminal', argv }, findLiveness).steps;
     assert.deepEqual(step, { is: 'terminal', resume: RESUME, terminal: argv });
   });
 });

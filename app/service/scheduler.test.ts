@@ -23,19 +23,19 @@ function windowsDisk(): { readonly disk: Disk; readonly has: Map<string, Buffer>
       : { kind: 'file' as const, size, mode: 0o600, uid: 0, dev: 1, ino: 1, ctimeMs: 0 };
   };
   const directory = { kind: 'directory' as const, size: 0, mode: 0o700, uid: 0, dev: 1, ino: 2, ctimeMs: 0 };
-  const nameOf = (fd: number): string => open[fd] ?? '';
+  const findOpenPath = (fd: number): string => open[fd] ?? '';
   const files: Files = {
     ...realFiles,
     open(path, flags) {
       if (flags !== 0 && path.endsWith('.tmp')) has.set(path, Buffer.from(''));
       return open.push(path) - 1;
     },
-    read: (fd, into) => has.get(nameOf(fd))?.copy(into) ?? 0,
+    read: (fd, into) => has.get(findOpenPath(fd))?.copy(into) ?? 0,
     write(fd, bytes) {
-      has.set(nameOf(fd), Buffer.concat([has.get(nameOf(fd)) ?? Buffer.from(''), bytes]));
+      has.set(findOpenPath(fd), Buffer.concat([has.get(findOpenPath(fd)) ?? Buffer.from(''), bytes]));
       return bytes.length;
     },
-    fstat: (fd) => stat(nameOf(fd)) ?? directory,
+    fstat: (fd) => stat(findOpenPath(fd)) ?? directory,
     fsync: () => {},
     close: () => {},
     mkdirAll: () => {},
@@ -216,7 +216,7 @@ describe('the Task Scheduler, headless', () => {
 describe('the Task Scheduler, a persona daemon', () => {
   const DIR = `${STATE}\\daemons\\acme-ada`;
   const NAME = '\\Hivebar\\prism-daemon-acme-ada';
-  const daemonOf = ({ needs }: ReturnType<typeof scene>, environment: Readonly<Record<string, string>> = {}) =>
+  const createDaemon = ({ needs }: ReturnType<typeof scene>, environment: Readonly<Record<string, string>> = {}) =>
     createDaemonService(
       needs,
       { tenant: 'acme', identity: 'ada', project: 'C:\\p', program: { ...needs.program, environment } },
@@ -225,7 +225,7 @@ describe('the Task Scheduler, a persona daemon', () => {
 
   test('its text is UTF-16 with a byte order mark, known again as ours; paused, and gone', async () => {
     const the = scene();
-    const daemon = daemonOf(the);
+    const daemon = createDaemon(the);
     await daemon.install();
     assert.deepEqual([...(the.has.get(`${DIR}\\logon-task.xml`) ?? []).slice(0, 4)], [0xff, 0xfe, 0x3c, 0x00]);
     assert.partialDeepStrictEqual(await daemon.check(), { is: 'ours', path: `${DIR}\\logon-task.xml`, isOld: false });
@@ -248,7 +248,7 @@ describe('the Task Scheduler, a persona daemon', () => {
 
   test('one that cannot be taken away keeps its text, as it was written', async () => {
     const the = scene('/Delete');
-    const daemon = daemonOf(the);
+    const daemon = createDaemon(the);
     await daemon.install();
     const bytes = the.has.get(`${DIR}\\logon-task.xml`);
     await assert.rejects(daemon.uninstall(), /Access is denied/);
@@ -257,7 +257,7 @@ describe('the Task Scheduler, a persona daemon', () => {
 
   test('what needs variables is refused', async () => {
     const the = scene();
-    await assert.rejects(daemonOf(the, { HIVEBAR_HOME: 'C:\\h' }).install(), /a task cannot carry HIVEBAR_HOME/);
+    await assert.rejects(createDaemon(the, { HIVEBAR_HOME: 'C:\\h' }).install(), /a task cannot carry HIVEBAR_HOME/);
     assert.deepEqual(the.calls, []);
   });
 });

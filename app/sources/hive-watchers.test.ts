@@ -9,7 +9,7 @@ import type { Source } from '../../core/sources/index.ts';
 import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { stillClocks } from '../../test/kit/still-clocks.ts';
-import { linesOf } from '../../test/kit/tray-process.ts';
+import { readLogLines } from '../../test/kit/tray-process.ts';
 import { until } from '../../test/kit/until.ts';
 import { openSettings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.ts';
@@ -74,7 +74,7 @@ test('given a fault in the middle, the watch of a hive runs again, repeats nothi
   });
   supervisor.add(watchers);
   const delivered = (): readonly unknown[] =>
-    linesOf(home.at('events'), 'events.team-ada.ndjson')
+    readLogLines(home.at('events'), 'events.team-ada.ndjson')
       .map((line) => JSON.parse(line) as { event: string; stem?: string })
       .flatMap(({ event, stem }) => (event === 'new' ? [stem] : []));
   await until('the first two', () => delivered().length === 2);

@@ -9,7 +9,7 @@ const record = (backend: Backend, nativeSessionId = '7f3c; rm -rf ~'): MetaRecor
   ...{ schemaVersion: 3, gardenId: '20260614T100037-aaaaaa', backend, nativeSessionId, cwd: '/fields/river' },
   ...{ model: null, transcriptPath: null, createdAt: 'c', recordUpdatedAt: 'u' },
 });
-const stepsOf = (backend: Backend, agent: 'live' | 'gone' | 'unknown' = 'gone') =>
+const chooseSteps = (backend: Backend, agent: 'live' | 'gone' | 'unknown' = 'gone') =>
   choosePlan([toSession(toCitizenSession('garden-x', record(backend), agent))], { is: 'auto' }, () => 'unknown').steps;
 
 test('each backend takes its own session up again, in a terminal, item by item', () => {
@@ -20,15 +20,15 @@ test('each backend takes its own session up again, in a terminal, item by item',
     ['pi', ['pi', '--session']],
   ];
   for (const [backend, words] of resumes) {
-    const [step] = stepsOf(backend);
+    const [step] = chooseSteps(backend);
     assert.deepEqual(step, { is: 'terminal', resume: [...words, '7f3c; rm -rf ~'], terminal: null });
   }
   assert.equal(toCitizenSession('garden-x', record('pi'), 'gone').cwd, '/fields/river');
 });
 
 test('one whose agent is not known to live is taken up, one that lives is not', () => {
-  assert.equal(stepsOf('claude-code', 'unknown')[0].is, 'terminal');
-  assert.deepEqual(stepsOf('claude-code', 'live'), [{ is: 'page' }]);
+  assert.equal(chooseSteps('claude-code', 'unknown')[0].is, 'terminal');
+  assert.deepEqual(chooseSteps('claude-code', 'live'), [{ is: 'page' }]);
 });
 
 test('an id that is an option, or breaks a line, is given to nobody', () => {

@@ -15,7 +15,7 @@ interface Page {
 }
 
 const bearer = { Authorization: `Bearer ${TOKEN}` };
-const idsOf = ({ events }: Page): readonly string[] => events.map(({ event_id }) => event_id);
+const listIds = ({ events }: Page): readonly string[] => events.map(({ event_id }) => event_id);
 
 let rig: StatusRig;
 let base: string;
@@ -84,21 +84,21 @@ describe('status, personas and one of them', () => {
 
 describe('events', () => {
   test('without since the newest come, oldest first, and last is where to go on', async () => {
-    assert.deepEqual(idsOf(await page('/events')), ['ada:new:1', 'ada:new:2', 'bo:new:7', 'ada:new:3']);
+    assert.deepEqual(listIds(await page('/events')), ['ada:new:1', 'ada:new:2', 'bo:new:7', 'ada:new:3']);
     const two = await page('/events?limit=2');
-    assert.deepEqual(idsOf(two), ['bo:new:7', 'ada:new:3']);
+    assert.deepEqual(listIds(two), ['bo:new:7', 'ada:new:3']);
     assert.equal(two.last, 'ada:new:3');
-    assert.deepEqual(idsOf(await page('/personas/ada/events?limit=2')), ['ada:new:2', 'ada:new:3']);
+    assert.deepEqual(listIds(await page('/personas/ada/events?limit=2')), ['ada:new:2', 'ada:new:3']);
   });
 
   test('with since what was told after it comes, oldest first, a page at a time', async () => {
     const first = await page('/events?since=ada:new:1&limit=2');
-    assert.deepEqual([idsOf(first), first.last], [['ada:new:2', 'bo:new:7'], 'bo:new:7']);
+    assert.deepEqual([listIds(first), first.last], [['ada:new:2', 'bo:new:7'], 'bo:new:7']);
     const second = await page(`/events?since=${first.last}&limit=2`);
-    assert.deepEqual(idsOf(second), ['ada:new:3']);
+    assert.deepEqual(listIds(second), ['ada:new:3']);
     const none = await page(`/events?since=${second.last}`);
     assert.deepEqual([none.events, none.last], [[], 'ada:new:3'], 'last stays what it was');
-    assert.deepEqual(idsOf(await page('/personas/ada/events?since=bo:new:7')), ['ada:new:3'], 'a place is a place');
+    assert.deepEqual(listIds(await page('/personas/ada/events?since=bo:new:7')), ['ada:new:3'], 'a place is a place');
   });
 
   test('with an empty since all that is kept comes; last is null only where nothing ever was', async () => {
@@ -108,7 +108,7 @@ describe('events', () => {
     assert.deepEqual(await answer.json(), { events: [], last: null });
     const held = fetch(`http://127.0.0.1:${empty.port}/api/v1/events?since=&wait=20`);
     await empty.mail('ada', 1);
-    assert.deepEqual(idsOf((await (await held).json()) as Page), ['ada:new:1']);
+    assert.deepEqual(listIds((await (await held).json()) as Page), ['ada:new:1']);
   });
 
   test('sender and text are there with the token and only then', async () => {
@@ -188,11 +188,11 @@ describe('a long-poll', () => {
     await realClock.sleep(50, new AbortController().signal);
     await rig.mail('ada', 4);
     for (const held of [await all, await ada]) {
-      assert.deepEqual(idsOf(held?.answer as Page), ['ada:new:4']);
+      assert.deepEqual(listIds(held?.answer as Page), ['ada:new:4']);
       assert.ok((held?.took ?? 0) < 5000);
     }
     await rig.mail('bo', 8);
-    assert.deepEqual(idsOf((await bo)?.answer as Page), ['bo:new:8']);
+    assert.deepEqual(listIds((await bo)?.answer as Page), ['bo:new:8']);
   });
 
   test('is answered without events when its time is over', async () => {

@@ -9,7 +9,7 @@ import { type History, openHistory } from '../../core/history/index.ts';
 import { AGENT_STATE_NOT_REPORTED, exactly, Fault, parseIso } from '../../core/model/index.ts';
 import { realFiles, silentLog } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { mailOf } from '../../test/kit/status-rig.ts';
+import { createMail } from '../../test/kit/status-rig.ts';
 import { answerProblem, toProblem } from './answer.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
 import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire.ts';
@@ -34,7 +34,7 @@ before(async () => {
   poll('__proto__', 1);
   poll('bo/ü "x"', 0);
   const fault = new Fault('not-json', 'the answer is not JSON, it begins "SECRET-TEXT"', { is: 'source', key: 'hive' });
-  put({ is: 'delivered', at: clock.now(), persona: 'ada', events: [mailOf('ada', 7)] });
+  put({ is: 'delivered', at: clock.now(), persona: 'ada', events: [createMail('ada', 7)] });
   await clock.advance(30 * MINUTE);
   for (const persona of ['ada', '__proto__']) {
     put({

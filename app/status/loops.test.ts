@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createBoard, type Fact } from '../../core/board/index.ts';
 import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../../core/model/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { mailOf } from '../../test/kit/status-rig.ts';
+import { createMail } from '../../test/kit/status-rig.ts';
 import { followLoops } from './health-routes.ts';
 
 const HIVE = 'http://127.0.0.1:7474';
@@ -120,7 +120,12 @@ test('looks, failures and events are counted, until it is disposed', () => {
   poll('ada');
   poll('ada');
   fail('ada');
-  const reported: Fact = { is: 'delivered', at: 1, persona: 'ada', events: [mailOf('ada', 1), mailOf('ada', 2)] };
+  const reported: Fact = {
+    is: 'delivered',
+    at: 1,
+    persona: 'ada',
+    events: [createMail('ada', 1), createMail('ada', 2)],
+  };
   board.put(reported);
   board.put({ ...reported, is: 'recalled' });
   const counted = { polls: 2, failures: 1, events: new Map([['new', 2]]) };

@@ -76,7 +76,7 @@ describe('openapi.json', () => {
     closed.poll('ada', 0);
     for (const { path, method, operation } of operations) {
       const refused = async (of: StatusRig): Promise<boolean> => {
-        const url = `http://127.0.0.1:${of.port}${targetOf(path)}`;
+        const url = `http://127.0.0.1:${of.port}${toExampleUrl(path)}`;
         const post = { method, headers: { 'Content-Type': 'application/json' }, body: '{}' };
         const answer = await ask(url, method === 'POST' ? post : {});
         void answer.body?.cancel();
@@ -116,10 +116,12 @@ describe('openapi.json', () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };
     for (const { path, method, operation } of operations) {
       if (method !== 'GET' || operation.responses['200']?.content?.['application/json'] === undefined) continue;
-      const answer = await ask(`http://127.0.0.1:${rig.port}${targetOf(path)}`, { headers });
+      const answer = await ask(`http://127.0.0.1:${rig.port}${toExampleUrl(path)}`, { headers });
       assert.equal(answer.status, 200, path);
       holds(path, 'get', '200', await answer.json());
-      const refused = await ask(`http://127.0.0.1:${rig.port}${targetOf(path)}`, { headers: { Authorization: 'x' } });
+      const refused = await ask(`http://127.0.0.1:${rig.port}${toExampleUrl(path)}`, {
+        headers: { Authorization: 'x' },
+      });
       holds(path, 'get', '401', await refused.json());
     }
     const send = { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' } };
@@ -142,7 +144,7 @@ function ask(url: string, init: RequestInit = {}): Promise<Response> {
 }
 
 /** A request of this path that the rig serves. */
-function targetOf(path: string): string {
+function toExampleUrl(path: string): string {
   if (path === '/api/inbox') return '/api/inbox?persona=ada&mark_read=false';
   if (path === '/v1/signals/pending') return `${path}?address=ada`;
   if (path.startsWith('/api/brainclaw/')) return '/api/brainclaw/bc-lab';

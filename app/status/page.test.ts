@@ -6,7 +6,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { buildPage } from '../../build/page.ts';
 import { displayName } from '../../core/format/index.ts';
-import { browserFor, faultsOf, live, overflowOf, press, tabOf } from '../../test/kit/browser.ts';
+import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab, press } from '../../test/kit/browser.ts';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { loadPage } from './assets.node.ts';
 import type { StatusWire } from './wire.ts';
@@ -37,7 +37,7 @@ async function open(t: TestContext, rig: StatusRig, options: BrowserContextOptio
 }
 
 const tab = (context: BrowserContext, rig: StatusRig, complaints: string[]): Promise<Page> =>
-  tabOf(context, rig.server.urls[0] ?? '', complaints);
+  openTab(context, rig.server.urls[0] ?? '', complaints);
 
 /** What a person reads on the cards, without what only a script can do and without ages. */
 const words = async (page: Page): Promise<string[]> =>
@@ -342,8 +342,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
       if (opened === null) return;
       const { page, context } = opened;
       await live(page);
-      assert.deepEqual(await faultsOf(page), []);
-      assert.equal(await overflowOf(page), 0, `at ${width}`);
+      assert.deepEqual(await findAccessibilityFaults(page), []);
+      assert.equal(await measureOverflow(page), 0, `at ${width}`);
       await context.close();
     }
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { type RawAnswer, raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
-import { helloOf, openStream } from '../../test/kit/stream-client.ts';
+import { createHello, openStream } from '../../test/kit/stream-client.ts';
 import { type DaemonKey, hashToken } from './session.ts';
 
 const ADA = { tenant: 'lab', identity: 'ada' };
@@ -124,8 +124,8 @@ describe('a stream', () => {
     for (const [frame, code] of [
       ['{"type":"hello"', 1007],
       [Buffer.from('{}'), 1003],
-      [helloOf(ADA, { proto: 2 }), 1008],
-      [helloOf(ADA, { surface: 7 }), 1008],
+      [createHello(ADA, { proto: 2 }), 1008],
+      [createHello(ADA, { surface: 7 }), 1008],
     ] as const) {
       using stream = openStream(base, { token: OBSERVE });
       stream.send(frame);
@@ -136,15 +136,15 @@ describe('a stream', () => {
   test('passes over frames before a hello, and what is no object', async () => {
     using stream = openStream(base, { token: OBSERVE });
     for (const frame of ['null', '[]', '7', '{}', '{"type":"heartbeat","seq":1}']) stream.send(frame);
-    stream.send(helloOf(ADA));
+    stream.send(createHello(ADA));
     await stream.next('welcome');
   });
 
   test('welcomes a hello that comes again, as the same', async () => {
     using stream = openStream(base, { token: OBSERVE });
-    stream.send(helloOf(ADA));
+    stream.send(createHello(ADA));
     const first = await stream.next('welcome');
-    stream.send(helloOf(ADA));
+    stream.send(createHello(ADA));
     assert.deepEqual(await stream.next('welcome'), first);
   });
 
@@ -154,7 +154,7 @@ describe('a stream', () => {
       [[key('observe', 'e'.repeat(64), 'bo')], 4410],
     ] as const) {
       using stream = openStream(base, { token: OBSERVE });
-      stream.send(helloOf(ADA));
+      stream.send(createHello(ADA));
       await stream.next('welcome');
       const before = keys;
       keys = now;
@@ -166,27 +166,27 @@ describe('a stream', () => {
 
   test('that says goodbye is no registration any more, though it stays open', async () => {
     using stream = openStream(base, { token: OBSERVE });
-    stream.send(helloOf(ADA));
+    stream.send(createHello(ADA));
     await stream.next('welcome');
     stream.send({ type: 'bye', reason: 'shutdown' });
-    stream.send(helloOf(ADA));
+    stream.send(createHello(ADA));
     await stream.next('welcome');
     assert.equal(new Set(stream.of('welcome').map(({ registration_id }) => registration_id)).size, 2);
   });
 
   test('whose reader takes nothing is ended, and keeps nobody from being told', async () => {
     using slow = openStream(base, { token: OBSERVE });
-    slow.send(helloOf(ADA));
+    slow.send(createHello(ADA));
     await slow.next('welcome');
     using quick = openStream(base, { token: ACT });
-    quick.send(helloOf(ADA, { kind: 'agent' }));
+    quick.send(createHello(ADA, { kind: 'agent' }));
     await quick.next('welcome');
     assert.equal(rig.registrations.connected().length, 2);
     slow.socket.pause();
     // Each hello is answered, and nothing of it is read; what the system itself holds for a reader is a few MiB.
     for (let sent = 0; rig.registrations.connected().length === 2; sent += 1) {
       assert.ok(sent < 1_000_000, 'the slow reader is still there');
-      if (slow.socket.readyState === slow.socket.OPEN) slow.send(helloOf(ADA));
+      if (slow.socket.readyState === slow.socket.OPEN) slow.send(createHello(ADA));
       if (sent % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     await rig.hive.send({ to: 'ada', from: 'bo', content: 'hello', urgent: false });
@@ -200,10 +200,10 @@ describe('a stream', () => {
     using silent = openStream(url, { token: OBSERVE });
     await once(silent.socket, 'open');
     using dead = openStream(url, { token: OBSERVE, pongs: false });
-    dead.send(helloOf(ADA));
+    dead.send(createHello(ADA));
     await dead.next('welcome');
     using live = openStream(url, { token: ACT });
-    live.send(helloOf(ADA, { kind: 'agent' }));
+    live.send(createHello(ADA, { kind: 'agent' }));
     await live.next('welcome');
     await clock.advance(10_000);
     assert.equal(await silent.ended(), 1008);
@@ -232,7 +232,7 @@ describe('a stream', () => {
   test('does not keep Hivebar from stopping', async () => {
     await using other = await statusRig({ keys: { all: () => keys } });
     using stream = openStream(`http://127.0.0.1:${other.port}`, { token: OBSERVE });
-    stream.send(helloOf(ADA));
+    stream.send(createHello(ADA));
     await stream.next('welcome');
     await other.server[Symbol.asyncDispose]();
     assert.notEqual(await stream.ended(), 0);

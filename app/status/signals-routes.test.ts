@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Value } from 'typebox/value';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
-import { helloOf, openStream } from '../../test/kit/stream-client.ts';
+import { createHello, openStream } from '../../test/kit/stream-client.ts';
 import { type DaemonKey, hashToken } from './session.ts';
 import { DrainWire, PendingWire, RegistrationsWire, StaleWire } from './wire-signals.ts';
 
@@ -201,7 +201,7 @@ describe('a signal', () => {
 
   test('to a persona that was wrapped is 409 with the binding; what was accepted before stays', async () => {
     using stream = openStream(base, { token: OBSERVE });
-    stream.send(helloOf(ADA));
+    stream.send(createHello(ADA));
     await stream.next('welcome');
     const accepted = await ask(BO_ACT, 'POST', '/v1/signals', signal);
     assert.equal(accepted.status, 202);
@@ -225,7 +225,7 @@ describe('a signal', () => {
     assert.equal(stored.status, 200);
     assert.equal(idsIn(await drain(ACT)).length, 2);
     using again = openStream(base, { token: OBSERVE });
-    again.send(helloOf(ADA));
+    again.send(createHello(ADA));
     await again.next('welcome');
     assert.equal((await ask(BO_ACT, 'POST', '/v1/signals', signal)).status, 202);
   });
@@ -233,7 +233,7 @@ describe('a signal', () => {
 
 test('registrations are as they are described', async () => {
   using stream = openStream(base, { token: OBSERVE });
-  stream.send(helloOf(ADA));
+  stream.send(createHello(ADA));
   await stream.next('welcome');
   const { body } = await ask(ACT, 'GET', '/v1/registrations');
   assert.ok(Value.Check(RegistrationsWire, body), JSON.stringify(body));

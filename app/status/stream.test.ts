@@ -7,7 +7,7 @@ import { AGENT_STATE_NOT_REPORTED, exactly } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
-import { mailOf, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
+import { createMail, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { createCurrentStatus, createStream, type EventLog } from './stream.ts';
 
 interface Message {
@@ -371,7 +371,12 @@ function still(full = false) {
   });
   const statuses = (): number => written.filter((text) => text.startsWith('event: status')).length;
   const commit = (seq: number): void => {
-    const row = { seq, persona: 'ada', eventId: `ada:new:${seq}`, line: formatEventLine(mailOf('ada', seq)).trimEnd() };
+    const row = {
+      seq,
+      persona: 'ada',
+      eventId: `ada:new:${seq}`,
+      line: formatEventLine(createMail('ada', seq)).trimEnd(),
+    };
     rows.push(row);
     tell([row]);
   };

@@ -38,7 +38,7 @@ function toPolled(persona: string, unread: Count): Fact {
     cursor: 7,
   };
 }
-function wireOf(...facts: Fact[]): StatusWire {
+function createWire(...facts: Fact[]): StatusWire {
   const board = createBoard();
   for (const fact of facts) board.put(fact);
   return toWire(board.snapshot(), META);
@@ -48,7 +48,7 @@ function valid(wire: unknown): void {
 }
 
 test('a persona has exactly the keys of the specification, in its order', () => {
-  const wire = wireOf(joined('ada'), toPolled('ada', exactly(3)));
+  const wire = createWire(joined('ada'), toPolled('ada', exactly(3)));
   valid(wire);
   assert.deepEqual(wire.personas[0], {
     id: 'ada',
@@ -84,7 +84,7 @@ test('a persona has exactly the keys of the specification, in its order', () => 
 test('of a persona of this machine also what is pending by priority, and its open gates without their text', () => {
   const gate = { id: 'ship', hook: 'Stop', mode: 'strict', description: 'secret words' } as const;
   const values = { pending: [1, 0, 2, 0, 0], gates: [gate] } as const;
-  const wire = wireOf(joined('ada'), { is: 'reported', at: NOW, persona: 'ada', values });
+  const wire = createWire(joined('ada'), { is: 'reported', at: NOW, persona: 'ada', values });
   valid(wire);
   assert.deepEqual(wire.personas[0]?.pending, [1, 0, 2, 0, 0]);
   assert.deepEqual(wire.personas[0]?.gates, [{ id: 'ship', hook: 'Stop', mode: 'strict' }]);
@@ -102,7 +102,7 @@ test('an open decision is named and not told: the words of agents are not in the
     created: NOW,
     expires: null,
   } as const;
-  const wire = wireOf({ is: 'decisions', at: NOW, decisions: [asked] });
+  const wire = createWire({ is: 'decisions', at: NOW, decisions: [asked] });
   valid(wire);
   assert.deepEqual(wire.decisions, [
     {
@@ -118,7 +118,7 @@ test('an open decision is named and not told: the words of agents are not in the
 });
 
 test('a number that is not known is null and says so, and is never 0', () => {
-  const wire = wireOf(joined('ada'));
+  const wire = createWire(joined('ada'));
   valid(wire);
   assert.deepEqual(
     [wire.personas[0]?.unread, wire.personas[0]?.unreadIs, wire.personas[0]?.state],
@@ -128,7 +128,7 @@ test('a number that is not known is null and says so, and is never 0', () => {
 });
 
 test('a lower bound says that it is one, and makes the total one', () => {
-  const wire = wireOf(
+  const wire = createWire(
     joined('ada'),
     joined('bo'),
     toPolled('ada', { is: 'atLeast', n: 200 }),
@@ -139,7 +139,7 @@ test('a lower bound says that it is one, and makes the total one', () => {
 });
 
 test('failing below the threshold is UP with its reason, down is DOWN and a cause', () => {
-  const failing = wireOf(joined('ada'), {
+  const failing = createWire(joined('ada'), {
     is: 'failed',
     at: NOW,
     persona: 'ada',
@@ -148,7 +148,7 @@ test('failing below the threshold is UP with its reason, down is DOWN and a caus
   });
   assert.equal(failing.personas[0]?.state, 'UP');
   assert.match(failing.personas[0]?.reason ?? '', /127\.0\.0\.1:7474.*running/);
-  const down = wireOf(joined('ada'), {
+  const down = createWire(joined('ada'), {
     is: 'failed',
     at: NOW,
     persona: 'ada',
@@ -162,25 +162,31 @@ test('failing below the threshold is UP with its reason, down is DOWN and a caus
 
 test('events that wait are a reason although the inbox is UP', () => {
   const full = new Fault('no-space', 'no space left', { is: 'machine', key: 'disk' });
-  const wire = wireOf(joined('ada'), toPolled('ada', exactly(1)), { is: 'held', at: NOW, persona: 'ada', fault: full });
+  const wire = createWire(joined('ada'), toPolled('ada', exactly(1)), {
+    is: 'held',
+    at: NOW,
+    persona: 'ada',
+    fault: full,
+  });
   assert.equal(wire.personas[0]?.state, 'UP');
   assert.match(wire.personas[0]?.reason ?? '', /no space left/);
 });
 
 test('a mute is an end, "forever" or null, and is over when its time is, also between two facts', () => {
   const until = (at: number): string | null | undefined =>
-    wireOf(joined('ada'), { is: 'muted', at: NOW - 5000, persona: 'ada', until: { is: 'at', at } }).personas[0]?.muted;
+    createWire(joined('ada'), { is: 'muted', at: NOW - 5000, persona: 'ada', until: { is: 'at', at } }).personas[0]
+      ?.muted;
   assert.equal(until(NOW + 60_000), '2026-06-20T10:01:00.000000+00:00');
   assert.equal(until(NOW), null);
   assert.equal(
-    wireOf({ is: 'muted', at: 1, persona: null, until: { is: 'forever' } }).notifications.pausedUntil,
+    createWire({ is: 'muted', at: 1, persona: null, until: { is: 'forever' } }).notifications.pausedUntil,
     'forever',
   );
 });
 
 test('a source that has not said where it is has no address', () => {
-  assert.equal(wireOf(joined('ada')).hives[0]?.address, null);
-  valid(wireOf(joined('ada'), { is: 'source', at: 1, source: 'kijito', address: 'http://h', fault }));
+  assert.equal(createWire(joined('ada')).hives[0]?.address, null);
+  valid(createWire(joined('ada'), { is: 'source', at: 1, source: 'kijito', address: 'http://h', fault }));
 });
 
 test('property: whatever is known, what is emitted fits the schema', () => {
@@ -208,7 +214,7 @@ test('property: whatever is known, what is emitted fits the schema', () => {
             ]
           : []),
       ]);
-      valid(JSON.parse(JSON.stringify(wireOf(...facts))));
+      valid(JSON.parse(JSON.stringify(createWire(...facts))));
     }),
   );
 });
@@ -217,7 +223,7 @@ test('F2 how well the urgent number is known stands beside it', () => {
   const counted = (persona: string, urgent: Count): Fact => ({
     ...{ is: 'counted', at: NOW, persona, unread: exactly(3), urgent },
   });
-  const wire = wireOf(joined('ada'), joined('bo'), counted('ada', exactly(1)), counted('bo', { is: 'unknown' }));
+  const wire = createWire(joined('ada'), joined('bo'), counted('ada', exactly(1)), counted('bo', { is: 'unknown' }));
   valid(wire);
   assert.deepEqual([wire.totals.urgent, wire.totals.urgentIs], [1, 'atLeast']);
 });

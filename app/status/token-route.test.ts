@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => rig[Symbol.asyncDispose]());
 
-const codeOf = (link: string): string => new URLSearchParams(new URL(link).hash.slice(1)).get('once') ?? '';
+const parseCode = (link: string): string => new URLSearchParams(new URL(link).hash.slice(1)).get('once') ?? '';
 const handIn = (code: unknown, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`http://127.0.0.1:${rig.port}/api/v1/token`, {
     method: 'POST',
@@ -34,7 +34,7 @@ describe('a one-time link', () => {
   });
 
   test('is good for the token once; the second time the owner is told', async () => {
-    const code = codeOf(rig.server.createOnceLink(null));
+    const code = parseCode(rig.server.createOnceLink(null));
     const answer = await handIn(code);
     assert.deepEqual([answer.status, await answer.json()], [200, { token: TOKEN }]);
     assert.equal(answer.headers.get('cache-control'), 'no-store');
@@ -61,7 +61,7 @@ describe('a one-time link', () => {
   });
 
   test('is handed in by the page itself only: no other Origin, no simple POST, no GET', async () => {
-    const code = codeOf(rig.server.createOnceLink(null));
+    const code = parseCode(rig.server.createOnceLink(null));
     for (const headers of [
       { Origin: 'http://evil.example.com' },
       { Origin: 'null' },
@@ -86,7 +86,7 @@ describe('a one-time link', () => {
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ code }),
       });
-    const code = codeOf(other.server.createOnceLink(null));
+    const code = parseCode(other.server.createOnceLink(null));
     for (let i = 0; i < 50; i += 1) assert.equal((await ask(`guess ${i}`)).status, 403);
     const answer = await ask(code);
     assert.deepEqual([answer.status, await answer.json()], [200, { token: TOKEN }]);
@@ -98,7 +98,7 @@ describe('a one-time link', () => {
       needs(t, process.getuid?.() === 0 ? null : 'only root can run a process of another user: run the tests as root')
     )
       return;
-    const code = codeOf(rig.server.createOnceLink(null));
+    const code = parseCode(rig.server.createOnceLink(null));
     for (const host of ['127.0.0.1', '::1']) {
       const stolen = await handInAs(65_534, host, code);
       assert.match(stolen, /^403 .*"another-user".*next.*log in as the user who runs Hivebar/s, host);

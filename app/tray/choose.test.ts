@@ -9,7 +9,7 @@ import { buildTrayModel } from './menu.ts';
 
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
 
-async function stateOf(of: Partial<TrayNeeds>): Promise<string[]> {
+async function recordStates(of: Partial<TrayNeeds>): Promise<string[]> {
   const states: string[] = [];
   const logged: string[] = [];
   await using driver = await openTray({
@@ -32,14 +32,14 @@ async function stateOf(of: Partial<TrayNeeds>): Promise<string[]> {
 }
 
 test('switched off, it says so and shows nothing', async () => {
-  assert.deepEqual(await stateOf({ choice: 'none' }), ['off (switched off)']);
+  assert.deepEqual(await recordStates({ choice: 'none' }), ['off (switched off)']);
 });
 
 test('S9: without a bus there is no icon, one line that says why, and a driver that does nothing', async () => {
-  assert.deepEqual(await stateOf({ choice: 'sni' }), ['off (no session bus: nothing is set)']);
-  if (process.platform === 'linux') assert.deepEqual(await stateOf({}), await stateOf({ choice: 'sni' }));
+  assert.deepEqual(await recordStates({ choice: 'sni' }), ['off (no session bus: nothing is set)']);
+  if (process.platform === 'linux') assert.deepEqual(await recordStates({}), await recordStates({ choice: 'sni' }));
 });
 
 test('the helper is not even started where no display is', async () => {
-  if (process.platform === 'linux') assert.deepEqual(await stateOf({ choice: 'systray2' }), ['off (no display)']);
+  if (process.platform === 'linux') assert.deepEqual(await recordStates({ choice: 'systray2' }), ['off (no display)']);
 });

@@ -10,7 +10,7 @@ const DAEMON: DaemonView = {
 };
 const STALLED: AgentState = { is: 'stalled', why: 'drain-stalled' };
 
-function menuOf(agentState: AgentState, daemon: DaemonView | null = DAEMON, hidden = false) {
+function createMenu(agentState: AgentState, daemon: DaemonView | null = DAEMON, hidden = false) {
   const ada = { ...persona('ada', { unread: exactly(3), hidden }), agentState, daemon };
   const model = trayModel(snapshot([ada, persona('bo')]));
   const rows = text(model.menu);
@@ -20,7 +20,7 @@ function menuOf(agentState: AgentState, daemon: DaemonView | null = DAEMON, hidd
 
 describe('a persona daemon in the menu', () => {
   test('stalled, it says so in its row and in the summary, and the icon keeps its states', () => {
-    const { model, row, notes } = menuOf(STALLED);
+    const { model, row, notes } = createMenu(STALLED);
     assert.equal(row, 'ada - 3 unread, drain stalled');
     assert.equal(model.summary, '3 unread, 1 stalled');
     assert.equal(model.icon.state, 'up');
@@ -32,7 +32,7 @@ describe('a persona daemon in the menu', () => {
   });
 
   test('live, only what it does; its last error is named by its class', () => {
-    const { model, row, notes } = menuOf({ is: 'live' }, { ...DAEMON, lastError: 'ws_stream_stalled' });
+    const { model, row, notes } = createMenu({ is: 'live' }, { ...DAEMON, lastError: 'ws_stream_stalled' });
     assert.equal(row, 'ada - 3 unread');
     assert.equal(model.summary, '3 unread');
     assert.deepEqual([notes[0], notes[2]], ['CONNECTED, sleeping, in claude-code', 'Last error: ws_stream_stalled']);
@@ -44,7 +44,7 @@ describe('a persona daemon in the menu', () => {
   });
 
   test('hidden, it is in no summary; of no daemon nothing is said', () => {
-    assert.equal(menuOf(STALLED, DAEMON, true).model.summary, 'No unread');
-    assert.ok(!menuOf({ is: 'live' }, null).notes.some((note) => /CONNECTED|fetched/.test(note)));
+    assert.equal(createMenu(STALLED, DAEMON, true).model.summary, 'No unread');
+    assert.ok(!createMenu({ is: 'live' }, null).notes.some((note) => /CONNECTED|fetched/.test(note)));
   });
 });

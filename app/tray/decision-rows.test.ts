@@ -17,12 +17,12 @@ import type { MenuEntry } from './model.ts';
 
 const ada = persona('ada', { label: 'Ada' });
 
-const menuOf = (...decisions: OpenDecision[]): readonly MenuEntry[] =>
+const createMenu = (...decisions: OpenDecision[]): readonly MenuEntry[] =>
   trayModel(snapshot([ada, persona('bo')], { decisions })).menu;
 
 /** Everything above the summary. */
-function topOf(...decisions: OpenDecision[]): string[] {
-  const all = text(menuOf(...decisions));
+function listTopRows(...decisions: OpenDecision[]): string[] {
+  const all = text(createMenu(...decisions));
   return all.slice(
     0,
     all.findIndex((row) => /unread/.test(row)),
@@ -32,7 +32,7 @@ function topOf(...decisions: OpenDecision[]): string[] {
 describe('what is to be decided', () => {
   test('stands at the very top, with what one has to know, an entry an option, and the page', () => {
     const context = '\n  The build is green.\nTwo reviews are missing.';
-    assert.deepEqual(topOf(createDecision(7, { prompt: 'Merge the branch?', context, fallback: 'no' })), [
+    assert.deepEqual(listTopRows(createDecision(7, { prompt: 'Merge the branch?', context, fallback: 'no' })), [
       'Ada asks: Merge the branch?',
       '  The build is green.',
       '  Merge it now',
@@ -40,24 +40,24 @@ describe('what is to be decided', () => {
       '  ---',
       '  Answer on the page',
     ]);
-    assert.deepEqual(topOf(), []);
+    assert.deepEqual(listTopRows(), []);
   });
 
   test('an option answers with its id, the page is that of who asks', () => {
-    const menu = menuOf(createDecision(7));
+    const menu = createMenu(createDecision(7));
     assert.deepEqual(findAction(menu, 'Merge it now'), ['decide', { decision: 7, select: 'yes' }]);
     assert.deepEqual(findAction(menu, 'Wait for the build'), ['decide', { decision: 7, select: 'no' }]);
     assert.deepEqual(findAction(menu, 'Answer on the page'), ['page', { persona: 'ada' }]);
   });
 
   test('who is not watched is called as it calls itself, and has no page of its own', () => {
-    const menu = menuOf(createDecision(7, { persona: 'ghost', options: [], freeText: true }));
+    const menu = createMenu(createDecision(7, { persona: 'ghost', options: [], freeText: true }));
     assert.deepEqual(text(menu).slice(0, 3), ['ghost asks: Question 7?', '  ---', '  Answer on the page']);
     assert.deepEqual(findAction(menu, 'Answer on the page'), ['page', {}]);
   });
 
   test('high urgency and who stands still come first, then the oldest; five are in sight', () => {
-    const rows = topOf(
+    const rows = listTopRows(
       createDecision(1, { urgency: 'low' }),
       createDecision(2),
       createDecision(3, { created: NOW - 60 * MINUTE }),
@@ -68,13 +68,13 @@ describe('what is to be decided', () => {
     ).filter((row) => !row.startsWith(' '));
     assert.deepEqual(rows, [...[4, 5, 3, 1, 2].map((id) => `Ada asks: Question ${id}?`), '2 more questions for you']);
     assert.deepEqual(
-      findAction(menuOf(...Array.from({ length: 9 }, (_, i) => createDecision(i + 1))), '4 more questions for you'),
+      findAction(createMenu(...Array.from({ length: 9 }, (_, i) => createDecision(i + 1))), '4 more questions for you'),
       ['page', {}],
     );
   });
 
   test('where there are no submenus a row opens the page, and the fullest menu has room for all of them', () => {
-    const menu = menuOf(...Array.from({ length: 9 }, (_, i) => createDecision(i + 1)));
+    const menu = createMenu(...Array.from({ length: 9 }, (_, i) => createDecision(i + 1)));
     const flat = buildFlatMenu(menu, getDialect('darwin'));
     assert.equal(flat.dropped, 0);
     assert.deepEqual(
@@ -99,7 +99,7 @@ describe('what is to be decided', () => {
         { id: 'y', short: '', label: '\u200b' },
       ],
     });
-    const [row = '', context = '', ...options] = topOf(hostile);
+    const [row = '', context = '', ...options] = listTopRows(hostile);
     assert.match(row, /^eve\\u202e\\u000a asks: red A+…$/);
     assert.ok(row.length < 87 && context.length < 85, `${row} ${context}`);
     assert.match(context, /^ {2}c+…$/);
@@ -123,9 +123,9 @@ describe('what is to be decided', () => {
   });
 
   test('its key stays when another goes, so that a panel changes nothing else in place', () => {
-    const keyOf = (menu: readonly MenuEntry[]): string | undefined =>
+    const findKey = (menu: readonly MenuEntry[]): string | undefined =>
       menu.find((entry) => 'label' in entry && entry.label === 'Ada asks: Question 2?')?.key;
-    assert.equal(keyOf(menuOf(createDecision(1), createDecision(2))), keyOf(menuOf(createDecision(2))));
+    assert.equal(findKey(createMenu(createDecision(1), createDecision(2))), findKey(createMenu(createDecision(2))));
   });
 });
 

@@ -19,7 +19,7 @@ import type { MenuEntry } from './model.ts';
 import { computeNextChange } from './render.ts';
 
 /** All rows between the summary and what can be done, without what is behind them. */
-const rowsOf = (s: Snapshot): string[] => {
+const listRows = (s: Snapshot): string[] => {
   const { menu } = trayModel(s);
   const lines = menu.flatMap((entry, i) => (entry.is === 'separator' ? [i] : []));
   return text(menu.slice((lines[0] ?? 0) + 1, lines[1])).filter((row) => !row.startsWith('  '));
@@ -103,7 +103,7 @@ describe('the menu', () => {
 
   test('down comes before urgent, urgent before unread, unread before the rest, and within that by id', () => {
     assert.deepEqual(
-      rowsOf(
+      listRows(
         snapshot([
           persona('a'),
           persona('b', { unread: exactly(9) }),
@@ -123,7 +123,7 @@ describe('the menu', () => {
       persona('c', { source: 'kijito' }),
       persona('d', { source: 'local' }),
     ];
-    assert.deepEqual(rowsOf(snapshot(two)), [
+    assert.deepEqual(listRows(snapshot(two)), [
       'local',
       'b - 1 unread',
       'd - no unread',
@@ -132,12 +132,12 @@ describe('the menu', () => {
       'c - no unread',
     ]);
     const hidden = two.map((p) => ({ ...p, hidden: p.source === 'local' }));
-    assert.deepEqual(rowsOf(snapshot(hidden)), ['a - no unread', 'c - no unread', 'Hidden (2)']);
+    assert.deepEqual(listRows(snapshot(hidden)), ['a - no unread', 'c - no unread', 'Hidden (2)']);
   });
 
   test('a row says what is known, and no more', () => {
     assert.deepEqual(
-      rowsOf(
+      listRows(
         snapshot([
           persona('a', { unread: { is: 'atLeast', n: 200 } }),
           persona('b', { unread: UNKNOWN, health: { is: 'unseen' } }),
@@ -172,7 +172,7 @@ describe('the menu', () => {
       asOf: NOW - 9 * MINUTE,
       staleAfter,
     });
-    assert.deepEqual(rowsOf(snapshot([of('a', NOW), of('b', NOW + 1), of('c', NOW - 1, down(5))])), [
+    assert.deepEqual(listRows(snapshot([of('a', NOW), of('b', NOW + 1), of('c', NOW - 1, down(5))])), [
       'c - DOWN 5 min, 3 unread, as of +-9 min',
       'a - 3 unread, as of +-9 min',
       'b - 3 unread',
@@ -181,7 +181,7 @@ describe('the menu', () => {
 
   test('B6 labels of others become one short plain line', () => {
     assert.deepEqual(
-      rowsOf(
+      listRows(
         snapshot([
           persona('x', { label: 'a\u202eb\u0000\nc\u2028d\t\ue000' }),
           persona('y', { label: 'é'.repeat(100) }),
@@ -196,7 +196,7 @@ describe('the menu', () => {
     const many = Array.from({ length: 30 }, (_, i) =>
       persona(`p${i}`, i === 29 ? { health: down(1) } : { unread: exactly(i < 22 ? 1 : 0) }),
     );
-    const rows = rowsOf(snapshot(many));
+    const rows = listRows(snapshot(many));
     assert.equal(rows[0], 'p29 - DOWN 1 min');
     assert.equal(rows[20], '10 more - 3 unread');
     assert.equal(rows.length, 21);
@@ -242,11 +242,11 @@ describe('the menu', () => {
   test('a hive that is down before it could name anybody has a row, and counts as down', () => {
     const hive = { source: 'kijito', address: 'http://h:7474', state: 'DOWN', reason: null } as const;
     const s = snapshot([], { hives: [hive] });
-    assert.deepEqual(rowsOf(s), ['kijito - DOWN http://h:7474']);
+    assert.deepEqual(listRows(s), ['kijito - DOWN http://h:7474']);
     assert.equal(trayModel(s).icon.state, 'down');
     assert.equal(trayModel(s).summary, 'No personas, hive down');
     const recalled = persona('a', { source: 'kijito', health: { is: 'unseen' } });
-    assert.deepEqual(rowsOf(snapshot([recalled], { hives: [hive] })), [
+    assert.deepEqual(listRows(snapshot([recalled], { hives: [hive] })), [
       'kijito - DOWN http://h:7474',
       'a - not checked yet',
     ]);
@@ -361,7 +361,7 @@ describe('behind the row of a persona', () => {
       unread: exactly(3),
       latestMessages: [createMessage(1, 'عمر', 'مرحبا 123')],
     });
-    assert.deepEqual(rowsOf(snapshot([p])), ['\u200e\u2068שלום\u2069 - 3 unread']);
+    assert.deepEqual(listRows(snapshot([p])), ['\u200e\u2068שלום\u2069 - 3 unread']);
     assert.equal(text(behind(p))[0], '\u200e\u2068عمر\u2069 · 5 min · \u200e\u2068مرحبا 123\u2069');
   });
 
@@ -375,7 +375,7 @@ describe('who is hidden', () => {
 
   test('has no row, does not make the icon red, and can be shown again', () => {
     const model = trayModel(s);
-    assert.deepEqual(rowsOf(s), ['a - no unread', 'Hidden (1)']);
+    assert.deepEqual(listRows(s), ['a - no unread', 'Hidden (1)']);
     assert.deepEqual([model.icon.state, model.attention, model.summary], ['up', false, 'No unread']);
     assert.deepEqual(findAction(model.menu, 'Show b_b again'), ['unhide', { persona: 'b' }]);
   });
@@ -383,7 +383,7 @@ describe('who is hidden', () => {
   test('keeps the outage of its hive from concerning anyone, unless somebody else is there', () => {
     const hives = [{ source: 'kijito', address: 'http://h', state: 'DOWN', reason: null }] as const;
     const alone = snapshot([persona('b', { hidden: true, health: down(5) })], { hives });
-    assert.deepEqual(rowsOf(alone), ['Hidden (1)']);
+    assert.deepEqual(listRows(alone), ['Hidden (1)']);
     assert.equal(trayModel(alone).icon.state, 'unknown');
     assert.equal(trayModel(snapshot([...alone.personas, persona('c')], { hives })).icon.state, 'down');
   });
@@ -452,26 +452,29 @@ describe('the house', () => {
 });
 
 describe('the icon', () => {
-  const iconOf = (s: Snapshot) => {
+  const formatIcon = (s: Snapshot) => {
     const { state, badge } = trayModel(s).icon;
     return `${state}-${badge}`;
   };
 
   test('down before paused before unknown before up', () => {
     const paused = { paused: { is: 'forever' } } as const;
-    assert.equal(iconOf(snapshot([persona('a'), persona('b', { health: down(1) })], paused)), 'down-none');
-    assert.equal(iconOf(snapshot([persona('a')], paused)), 'paused-none');
-    assert.equal(iconOf(snapshot([])), 'unknown-none');
-    assert.equal(iconOf(snapshot([persona('a', { health: { is: 'unseen' }, unread: UNKNOWN })])), 'unknown-none');
-    assert.equal(iconOf(snapshot([persona('a'), persona('b', { health: { is: 'unseen' } })])), 'up-none');
+    assert.equal(formatIcon(snapshot([persona('a'), persona('b', { health: down(1) })], paused)), 'down-none');
+    assert.equal(formatIcon(snapshot([persona('a')], paused)), 'paused-none');
+    assert.equal(formatIcon(snapshot([])), 'unknown-none');
+    assert.equal(formatIcon(snapshot([persona('a', { health: { is: 'unseen' }, unread: UNKNOWN })])), 'unknown-none');
+    assert.equal(formatIcon(snapshot([persona('a'), persona('b', { health: { is: 'unseen' } })])), 'up-none');
   });
 
   test('a failing persona below the threshold is still up', () => {
-    assert.equal(iconOf(snapshot([persona('a', { health: { is: 'failing', failures: 2, why: 'dns' } })])), 'up-none');
+    assert.equal(
+      formatIcon(snapshot([persona('a', { health: { is: 'failing', failures: 2, why: 'dns' } })])),
+      'up-none',
+    );
   });
 
   test('the badge counts to nine and then says more', () => {
-    const badge = (unread: Count) => iconOf(snapshot([persona('a', { unread })]));
+    const badge = (unread: Count) => formatIcon(snapshot([persona('a', { unread })]));
     assert.equal(badge(exactly(0)), 'up-none');
     assert.equal(badge(exactly(1)), 'up-1');
     assert.equal(badge(exactly(9)), 'up-9');
@@ -481,8 +484,8 @@ describe('the icon', () => {
   });
 
   test('S2: back to up by the recovery alone, with nothing new to read', () => {
-    const before = iconOf(snapshot([persona('a', { health: down(3) })]));
-    const after = iconOf(snapshot([persona('a', { health: up })]));
+    const before = formatIcon(snapshot([persona('a', { health: down(3) })]));
+    const after = formatIcon(snapshot([persona('a', { health: up })]));
     assert.deepEqual([before, after], ['down-none', 'up-none']);
   });
 });

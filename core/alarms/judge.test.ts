@@ -21,7 +21,7 @@ const members = (of: Record<string, Partial<DirectoryMember>>, asked = 1e9): Per
 
 type Mail = Record<string, number | readonly [unread: number, urgent: number] | null>;
 
-function countsOf(n: Mail[string]): PolledCounts {
+function toCounts(n: Mail[string]): PolledCounts {
   if (n === null || n === undefined) return { unread: null, urgent: null };
   const [unread, urgent] = typeof n === 'number' ? [n, 0] : n;
   return { unread, urgent };
@@ -33,7 +33,7 @@ function hive(rules: Partial<AlarmRules> = {}) {
   let state: AlarmState = NOTHING_OBSERVED;
   let at = 0;
   const counts = (mail: Mail): ReadonlyMap<string, PolledCounts> =>
-    new Map(Object.entries(mail).map(([name, n]) => [name, countsOf(n)]));
+    new Map(Object.entries(mail).map(([name, n]) => [name, toCounts(n)]));
   const made = {
     polls(times: number, mail: Mail, apart = 60_000) {
       for (let n = 0; n < times; n += 1) {

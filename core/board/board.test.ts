@@ -84,7 +84,7 @@ function asks(id: number, persona: string, blocking = false): OpenDecision {
   const more = { context: null, freeText: true, fallback: null, urgency: 'normal', expires: null } as const;
   return { id, persona, prompt: `question ${id}`, options, blocking, created: id, ...more };
 }
-function boardOf(...facts: Fact[]): Board {
+function createBoardOfFacts(...facts: Fact[]): Board {
   const board = createBoard();
   for (const fact of facts) board.put(fact);
   return board;
@@ -97,7 +97,7 @@ function only(snapshot: Snapshot) {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('a persona that joined is PENDING with unknown counts, never with zero', () => {
-  const snapshot = boardOf(join('ada', 5)).snapshot();
+  const snapshot = createBoardOfFacts(join('ada', 5)).snapshot();
   const ada = only(snapshot);
   assert.deepEqual(ada.health, { is: 'unseen' });
   assert.deepEqual([ada.unread, ada.asOf, ada.staleAfter], [UNKNOWN, null, null]);
@@ -109,13 +109,13 @@ test('an empty board has exactly nothing unread', () => {
 });
 
 test('a look shows at once what was counted, when, and from when on it is old', () => {
-  const ada = only(boardOf(join('ada'), poll('ada', 1000, 3)).snapshot());
+  const ada = only(createBoardOfFacts(join('ada'), poll('ada', 1000, 3)).snapshot());
   assert.deepEqual([ada.unread, ada.asOf, ada.staleAfter], [exactly(3), 1000, 91_000]);
   assert.equal(ada.since, 1000);
 });
 
 test('a pending list moves the counts and nothing else', () => {
-  const board = boardOf(join('ada'), poll('ada', 1, 3), down('ada', 2));
+  const board = createBoardOfFacts(join('ada'), poll('ada', 1, 3), down('ada', 2));
   board.put({ is: 'counted', at: 3, persona: 'ada', unread: exactly(7), urgent: exactly(2) });
   const ada = only(board.snapshot());
   assert.equal(ada.health.is, 'down');
@@ -124,7 +124,7 @@ test('a pending list moves the counts and nothing else', () => {
 });
 
 test('mail counts as an event only when it was told, not when it was seen', () => {
-  const board = boardOf(join('ada'), poll('ada', 1, 3));
+  const board = createBoardOfFacts(join('ada'), poll('ada', 1, 3));
   assert.equal(only(board.snapshot()).lastEventId, null);
   board.put(mail('ada', 9, 41, 42));
   assert.equal(only(board.snapshot()).lastEventId, 'ada:new:42');
@@ -138,7 +138,7 @@ test('A10 the time of the last mail is the message’s own, and never after the 
     const events = delivered.events.slice(0, times.length).map((event, i) => {
       return { ...event, ts: formatIso(at), created: times[i] ?? null } as (typeof delivered.events)[number];
     });
-    return only(boardOf(join('ada'), { ...delivered, events }).snapshot()).lastMailAt;
+    return only(createBoardOfFacts(join('ada'), { ...delivered, events }).snapshot()).lastMailAt;
   };
   assert.equal(written('2026-01-02T03:04:05.006Z'), Date.UTC(2026, 0, 2, 3, 4, 5, 6));
   assert.equal(written('2026-01-02T03:04:05'), Date.UTC(2026, 0, 2, 3, 4, 5));
@@ -148,13 +148,13 @@ test('A10 the time of the last mail is the message’s own, and never after the 
 });
 
 test('the time of mail that does not say its own is the one of its line, whenever the sink took it', () => {
-  const board = boardOf(join('ada'));
+  const board = createBoardOfFacts(join('ada'));
   board.put({ ...(mail('ada', 9, 41) as Extract<Fact, { is: 'delivered' }>), at: 12 });
   assert.equal(only(board.snapshot()).lastMailAt, 9);
 });
 
 test('S2: after an outage the first good look with nothing unread shows UP again, and says so to every surface', async () => {
-  const board = boardOf(join('ada'), poll('ada', 1, 0), down('ada', 2));
+  const board = createBoardOfFacts(join('ada'), poll('ada', 1, 0), down('ada', 2));
   const seen: string[] = [];
   await turn();
   board.changes((snapshot) => seen.push(`${only(snapshot).health.is} ${snapshot.causes.length}`));
@@ -173,7 +173,7 @@ test('failures below the threshold stay UP with a reason, and do not restart "si
     fault: refused(),
     health: { is: 'failing', failures: 1, why: 'refused' },
   };
-  const board = boardOf(join('ada'), poll('ada', 1, 0), failing);
+  const board = createBoardOfFacts(join('ada'), poll('ada', 1, 0), failing);
   assert.equal(board.snapshot().totals.up, 1);
   assert.match(only(board.snapshot()).reason ?? '', /refused/);
   assert.deepEqual(board.snapshot().causes, []);
@@ -183,7 +183,7 @@ test('failures below the threshold stay UP with a reason, and do not restart "si
 
 test('S4: sixty personas that lose one hive are one cause that names them all', () => {
   const names = Array.from({ length: 60 }, (_, i) => `p${String(i).padStart(2, '0')}`);
-  const board = boardOf(...names.map((name) => join(name)), ...names.map((name, i) => down(name, 100 + i)));
+  const board = createBoardOfFacts(...names.map((name) => join(name)), ...names.map((name, i) => down(name, 100 + i)));
   const { causes, totals, hives } = board.snapshot();
   assert.equal(totals.down, 60);
   assert.deepEqual(
@@ -198,7 +198,7 @@ test('S4: sixty personas on three hives are three causes, oldest first', () => {
     join(`p${i}`, 0, `h${i % 3}`),
     down(`p${i}`, 10 - (i % 3), refused(`hive-${i % 3}`)),
   ]);
-  const { causes, hives } = boardOf(...facts.flat()).snapshot();
+  const { causes, hives } = createBoardOfFacts(...facts.flat()).snapshot();
   assert.deepEqual(
     causes.map((cause) => cause.key),
     ['hive-2', 'hive-1', 'hive-0'],
@@ -207,7 +207,7 @@ test('S4: sixty personas on three hives are three causes, oldest first', () => {
 });
 
 test('a source that cannot say who is there is a cause of its own, and is one with its personas', () => {
-  const board = boardOf({ is: 'source', at: 1, source: 'kijito', address: HIVE, fault: refused() });
+  const board = createBoardOfFacts({ is: 'source', at: 1, source: 'kijito', address: HIVE, fault: refused() });
   assert.deepEqual(board.snapshot().causes[0]?.personas, []);
   assert.deepEqual(
     board.snapshot().hives.map((hive) => [hive.address, hive.state]),
@@ -227,7 +227,7 @@ test('a source that cannot say who is there is a cause of its own, and is one wi
 
 test('a full disk is a cause although every inbox is UP, and ends when the sink takes again', () => {
   const full = new Fault('no-space', 'write of /state/hivebar.sqlite: no space left', { is: 'machine', key: 'disk' });
-  const board = boardOf(join('ada'), join('bo'), poll('ada', 1, 1), poll('bo', 1, 1));
+  const board = createBoardOfFacts(join('ada'), join('bo'), poll('ada', 1, 1), poll('bo', 1, 1));
   for (const [i, persona] of ['ada', 'bo', 'ada'].entries()) board.put({ is: 'held', at: 2 + i, persona, fault: full });
   const { causes, totals } = board.snapshot();
   assert.equal(totals.up, 2);
@@ -242,7 +242,7 @@ test('a full disk is a cause although every inbox is UP, and ends when the sink 
 
 test('trouble of this machine is a cause of its own until it is over, and a new picture each time', () => {
   const fault = new Fault('store-damaged', 'hivebar.sqlite was damaged', { is: 'machine', key: 'store' });
-  const board = boardOf(join('ada'), poll('ada', 1, 1));
+  const board = createBoardOfFacts(join('ada'), poll('ada', 1, 1));
   const { rev } = board.snapshot();
   board.put({ is: 'machine', at: 2, key: 'store', fault });
   const { causes, rev: next } = board.snapshot();
@@ -256,7 +256,7 @@ test('trouble of this machine is a cause of its own until it is over, and a new 
 });
 
 test('a quiet tick changes no rev and calls nobody, but the numbers are fresh', async () => {
-  const board = boardOf(join('ada'), poll('ada', 1000, 3));
+  const board = createBoardOfFacts(join('ada'), poll('ada', 1000, 3));
   await turn();
   const before = board.snapshot();
   let calls = 0;
@@ -269,7 +269,7 @@ test('a quiet tick changes no rev and calls nobody, but the numbers are fresh', 
 });
 
 test('an outage that goes on does not repaint with every further failure', async () => {
-  const board = boardOf(join('ada'), down('ada', 1));
+  const board = createBoardOfFacts(join('ada'), down('ada', 1));
   const { rev } = board.snapshot();
   board.put({ ...down('ada', 2), health: { is: 'down', since: 1, failures: 4, why: 'refused' } } as Fact);
   assert.equal(board.snapshot().rev, rev);
@@ -314,7 +314,7 @@ test('a listener that throws is logged, stays, and keeps nobody else from hearin
 });
 
 test('a mute holds for a persona that joins later, and ends by itself at its time', () => {
-  const board = boardOf(
+  const board = createBoardOfFacts(
     { is: 'muted', at: 1, persona: 'ada', until: { is: 'at', at: 50 } },
     join('ada', 2),
     join('bo', 2),
@@ -328,13 +328,13 @@ test('a mute holds for a persona that joins later, and ends by itself at its tim
 });
 
 test('"Pause notifications" is of the board, not of a persona', () => {
-  const board = boardOf(join('ada'), { is: 'muted', at: 1, persona: null, until: { is: 'forever' } });
+  const board = createBoardOfFacts(join('ada'), { is: 'muted', at: 1, persona: null, until: { is: 'forever' } });
   assert.deepEqual(board.snapshot().paused, { is: 'forever' });
   assert.deepEqual(only(board.snapshot()).muted, { is: 'never' });
 });
 
 test('a persona that left is gone, and late facts about it change nothing', () => {
-  const board = boardOf(join('ada'), { is: 'left', at: 1, persona: 'ada' });
+  const board = createBoardOfFacts(join('ada'), { is: 'left', at: 1, persona: 'ada' });
   const { rev } = board.snapshot();
   board.put(poll('ada', 2, 9));
   assert.deepEqual(board.snapshot().personas, []);
@@ -342,13 +342,13 @@ test('a persona that left is gone, and late facts about it change nothing', () =
 });
 
 test('a persona that joins again under another label keeps what is known of its inbox', () => {
-  const board = boardOf(join('ada'), poll('ada', 1, 4), { ...join('ada', 2), label: 'Ada L.' } as Fact);
+  const board = createBoardOfFacts(join('ada'), poll('ada', 1, 4), { ...join('ada', 2), label: 'Ada L.' } as Fact);
   assert.equal(only(board.snapshot()).label, 'Ada L.');
   assert.deepEqual(only(board.snapshot()).unread, exactly(4));
 });
 
 test('personas are in code-unit order, whatever the order they joined in', () => {
-  const board = boardOf(...['b', 'é', 'A', 'a', '10', '2', 'e\u0301'].map((name) => join(name)));
+  const board = createBoardOfFacts(...['b', 'é', 'A', 'a', '10', '2', 'e\u0301'].map((name) => join(name)));
   assert.deepEqual(
     board.snapshot().personas.map((persona) => persona.id),
     ['10', '2', 'A', 'a', 'b', 'e\u0301', 'é'],
@@ -463,7 +463,7 @@ function describeSnapshot(snapshot: Snapshot): string {
 }
 
 test('the newest five messages stay on the board, newest first; what a former run told is shown but is no news', () => {
-  const board = boardOf(join('ada'));
+  const board = createBoardOfFacts(join('ada'));
   const recalled = mail('ada', 1, 1, 2) as Extract<Fact, { is: 'delivered' }>;
   const events = recalled.events.map((event) => ({ ...event, ts: formatIso(3) }));
   board.put({ ...recalled, events, is: 'recalled' });
@@ -482,14 +482,14 @@ test('the newest five messages stay on the board, newest first; what a former ru
 test('a message on the board is cut, however long it is', () => {
   const fact = mail('ada', 1, 1) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, from: 'f'.repeat(9000), content: 'c'.repeat(100_000) }));
-  const [preview] = only(boardOf(join('ada'), { ...fact, events }).snapshot()).latestMessages;
+  const [preview] = only(createBoardOfFacts(join('ada'), { ...fact, events }).snapshot()).latestMessages;
   assert.deepEqual([preview?.from.length, preview?.text?.length], [100, 300]);
 });
 
 test('a message of whom nobody knows who wrote it, and when, is on the board; what becomes of it moves no time of mail', () => {
   const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, from: null, created: null }) as (typeof fact.events)[number]);
-  const board = boardOf(join('ada'), { ...fact, events });
+  const board = createBoardOfFacts(join('ada'), { ...fact, events });
   const read = { source: 's', ts: 't', persona: 'ada', event: 'read', id: 3, wake_class: 'liveness' } as const;
   board.put({ is: 'delivered', at: 5, persona: 'ada', events: [{ ...read, event_id: 'ada:read:3-1' }] });
   const { latestMessages: latest, lastMailAt, lastEventId, cursor } = only(board.snapshot());
@@ -500,13 +500,17 @@ test('a message of whom nobody knows who wrote it, and when, is on the board; wh
 test('work that came is among the latest, with its time and its number', () => {
   const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, event: 'assigned' }) as (typeof fact.events)[number]);
-  const { latestMessages: latest, lastMailAt, cursor } = only(boardOf(join('ada'), { ...fact, events }).snapshot());
+  const {
+    latestMessages: latest,
+    lastMailAt,
+    cursor,
+  } = only(createBoardOfFacts(join('ada'), { ...fact, events }).snapshot());
   assert.deepEqual([latest.map(({ id }) => id), lastMailAt, cursor], [[7], 1, 7]);
 });
 
 test('who is hidden is watched and listed, and left out of totals and causes, also when hidden before it joined', () => {
   const hidden = { is: 'hidden', at: 0, persona: 'ada', hidden: true } as const;
-  const board = boardOf(hidden, join('ada'), join('bo'), poll('ada', 1, 3), poll('bo', 1, 2));
+  const board = createBoardOfFacts(hidden, join('ada'), join('bo'), poll('ada', 1, 3), poll('bo', 1, 2));
   assert.deepEqual(
     board.snapshot().personas.map((p) => p.hidden),
     [true, false],
@@ -519,7 +523,7 @@ test('who is hidden is watched and listed, and left out of totals and causes, al
 });
 
 test('what only the hive of this machine knows stays with its persona; nothing of it is known of others', () => {
-  const board = boardOf(join('ada'), join('bo'), local('ada', 1, 2, ['ship']));
+  const board = createBoardOfFacts(join('ada'), join('bo'), local('ada', 1, 2, ['ship']));
   const [ada, bo] = board.snapshot().personas;
   assert.deepEqual(ada?.pending, [0, 2, 3, 0, 0]);
   assert.deepEqual(
@@ -534,7 +538,10 @@ test('what only the hive of this machine knows stays with its persona; nothing o
 
 test('projects are by source; one that says the same changes nothing, and one that is withdrawn takes its hive with it', () => {
   const project = (source: string, rev: string): Fact => ({ is: 'project', at: 0, source, board: source, rev });
-  const board = boardOf(project('bc-b', '1'), project('bc-a', '1'), { ...join('bc-b'), source: 'bc-b' } as Fact);
+  const board = createBoardOfFacts(project('bc-b', '1'), project('bc-a', '1'), {
+    ...join('bc-b'),
+    source: 'bc-b',
+  } as Fact);
   assert.deepEqual(board.snapshot().projects, [
     { source: 'bc-a', board: 'bc-a', rev: '1' },
     { source: 'bc-b', board: 'bc-b', rev: '1' },
@@ -551,7 +558,7 @@ test('projects are by source; one that says the same changes nothing, and one th
 });
 
 test('open decisions are shown also of who is not on the board, but not of who is hidden', () => {
-  const board = boardOf(
+  const board = createBoardOfFacts(
     join('ada'),
     { is: 'hidden', at: 0, persona: 'ada', hidden: true },
     { is: 'decisions', at: 1, decisions: [asks(1, 'ada'), asks(2, 'new')] },

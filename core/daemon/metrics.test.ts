@@ -54,18 +54,18 @@ function scraped(text: string): readonly Series[] {
   return series;
 }
 
-function textOf(daemon: DrivenDaemon, persona = PERSONA): string {
+function formatMetrics(daemon: DrivenDaemon, persona = PERSONA): string {
   return formatExposition(collectSamples(daemon.state, persona, daemon.mono));
 }
 
 function shown(daemon: DrivenDaemon, name: string, errorClass: ErrorClass | null = null): number | undefined {
-  return scraped(textOf(daemon)).find(
+  return scraped(formatMetrics(daemon)).find(
     (one) => one.name === name && (one.labels.get('error_class') ?? null) === errorClass,
   )?.value;
 }
 
 test('persona daemon check 10: six names, four labels each, two of them error_class too, and session_id nowhere', () => {
-  const text = textOf(new DrivenDaemon().connected(3));
+  const text = formatMetrics(new DrivenDaemon().connected(3));
   const series = scraped(text);
   assert.deepEqual([...new Set(series.map(({ name }) => name))].sort(), NAMES);
   assert.deepEqual(Object.keys(METRICS).sort(), NAMES);
@@ -123,12 +123,12 @@ test('a value is cut to 64 characters of [A-Za-z0-9._-], and is never empty', ()
 test('persona daemon check 12: a thousand distinct errors are at most ten values, the strange ones unclassified', () => {
   const daemon = new DrivenDaemon();
   for (let n = 0; n < 1_000; n += 1) daemon.tell({ is: 'failed', error: `ENOENT ${n}: no such thing` as ErrorClass });
-  const series = scraped(textOf(daemon));
+  const series = scraped(formatMetrics(daemon));
   const values = new Set(series.flatMap(({ labels }) => labels.get('error_class') ?? []));
   assert.deepEqual([...values].sort(), [...ERROR_CLASSES].sort());
   assert.equal(shown(daemon, 'daemon_errors_total', 'unclassified'), 1_000);
   assert.equal(daemon.state.lastError, 'unclassified');
-  assert.ok(!textOf(daemon).includes('ENOENT'));
+  assert.ok(!formatMetrics(daemon).includes('ENOENT'));
   for (const name of ['__proto__', 'constructor', 'toString']) daemon.tell({ is: 'failed', error: name as ErrorClass });
   assert.equal(Object.keys(daemon.state.errors).length, ERROR_CLASSES.length);
 });

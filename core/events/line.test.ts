@@ -79,7 +79,7 @@ const anyText = fc.string({
 
 const contentLine = (content: string): string => formatEventLine({ ...mail, content });
 
-describe('lineOf', () => {
+describe('formatEventLine', () => {
   for (const [event, line] of LINES) {
     test(`${'self' in event ? 'new from oneself' : event.event}: exact bytes`, () =>
       assert.equal(formatEventLine(event), line));
@@ -130,7 +130,7 @@ describe('lineOf', () => {
   });
 });
 
-describe('eventOf', () => {
+describe('parseEventLine', () => {
   for (const [event, line] of LINES) {
     test(`${event.event}: reads back its own line`, () => assert.deepEqual(parseEventLine(line), event));
   }

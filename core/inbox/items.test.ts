@@ -36,7 +36,7 @@ const item = (more: Partial<NewItem> = {}): NewItem => newItem({ created: START,
 
 const toAll = { to: { is: 'everyone' as const } };
 const ask: LeaseRequest = { persona: 'ada', session: null, upTo: 4, most: 20, forMs: 30_000 };
-const idsOf = (some: readonly { readonly id: number }[]): number[] => some.map((one) => one.id);
+const listIds = (some: readonly { readonly id: number }[]): number[] => some.map((one) => one.id);
 
 /** The database, failing at the next commit while `failing` is set, and telling how each commit reached the disk. */
 function watched(db: Database): Database & { failing: boolean; readonly commits: string[] } {
@@ -245,7 +245,7 @@ describe('what is pushed', () => {
     assert.deepEqual([hive.window('ada', 0, going).max, hive.window('ada', 1, going).messages], [1, []]);
     openItems({ db: theirs, clock: realClock }).push([item()]);
     const { max, messages: rows } = hive.window('ada', 1, going);
-    assert.deepEqual([max, idsOf(rows)], [2, [2]]);
+    assert.deepEqual([max, listIds(rows)], [2, [2]]);
   });
 
   const refused: [string, Partial<NewItem>, RegExp][] = [
@@ -285,7 +285,7 @@ describe('a lease', () => {
       item({ priority: 1, created: START + 9, session: 's1' }),
       item({ priority: 1, created: START, session: 's2' }),
     ]);
-    assert.deepEqual(idsOf(items.lease({ ...ask, session: 's1' }).items), [5, 2, 3, 1, 4]);
+    assert.deepEqual(listIds(items.lease({ ...ask, session: 's1' }).items), [5, 2, 3, 1, 4]);
   });
 
   test('inbox-gates 8.7, seed 12: 20 at most cuts nothing that is critical', () => {
@@ -305,7 +305,7 @@ describe('a lease', () => {
     const { items } = rig();
     items.push(([0, 1, 2, 3, 4] as const).map((priority) => item({ priority })));
     const lease = items.lease({ ...ask, upTo: 1 });
-    assert.deepEqual([idsOf(lease.items), lease.left], [[1, 2], 3]);
+    assert.deepEqual([listIds(lease.items), lease.left], [[1, 2], 3]);
   });
 
   test('counts what is left up to 1,000', () => {
@@ -319,17 +319,17 @@ describe('a lease', () => {
     const { items, hive, time } = rig();
     items.push([item(), item(), item(toAll)]);
     const lost = items.lease(ask);
-    assert.deepEqual(idsOf(lost.items), [1, 2, 3]);
+    assert.deepEqual(listIds(lost.items), [1, 2, 3]);
     assert.deepEqual(items.pending('ada', null), [0, 0, 0, 0, 0]);
     assert.deepEqual(items.list('ada', 'delivered', 9), []);
     assert.equal(hive.list('ada', 9).filter((row) => row.read).length, 0);
     time.now += 30_000; // whoever had it is gone
     const partly = items.lease(ask);
-    assert.deepEqual(idsOf(partly.items), [1, 2, 3]);
+    assert.deepEqual(listIds(partly.items), [1, 2, 3]);
     items.markDelivered(partly, [3]);
-    assert.deepEqual(idsOf(items.list('ada', 'pending', 9)), [1, 2], 'at once, for they were not shown');
+    assert.deepEqual(listIds(items.list('ada', 'pending', 9)), [1, 2], 'at once, for they were not shown');
     items.release(items.lease(ask));
-    assert.deepEqual(idsOf(items.list('ada', 'pending', 9)), [1, 2]);
+    assert.deepEqual(listIds(items.list('ada', 'pending', 9)), [1, 2]);
   });
 
   test('inbox-gates 8.3b: a mark that fails is told, and leaves what was leased to come back', () => {
@@ -342,7 +342,7 @@ describe('a lease', () => {
     assert.throws(() => items.markDelivered(lease, [1]), /full/);
     db.failing = false;
     time.now += 30_001;
-    assert.deepEqual(idsOf(items.lease(ask).items), [1]);
+    assert.deepEqual(listIds(items.lease(ask).items), [1]);
   });
 
   test('that lapsed can still say what it showed, and frees nothing of who has it now', () => {
@@ -354,7 +354,7 @@ describe('a lease', () => {
     items.markDelivered(slow, [1]);
     assert.deepEqual(items.pending('ada', null), [0, 0, 0, 0, 0], '2 is in the lease of the other');
     items.release(quick);
-    assert.deepEqual(idsOf(items.lease(ask).items), [2]);
+    assert.deepEqual(listIds(items.lease(ask).items), [2]);
   });
 
   test('a push is flushed to the disk, a lease and its end with the next push', () => {
@@ -397,7 +397,7 @@ describe('read and delivered', () => {
     items.push([item({ priority: 0 }), item(), item(toAll)]);
     hive.inbox({ persona: 'ada', markRead: true, beforeId: null, limit: 2, unreadOnly: false });
     assert.deepEqual(items.pending('ada', null), [1, 0, 0, 0, 0]);
-    assert.deepEqual(idsOf(items.lease(ask).items), [1]);
+    assert.deepEqual(listIds(items.lease(ask).items), [1]);
   });
 
   test('inbox-gates 8.13c: what nobody will ever take does not get into the way of a drain', () => {
@@ -406,7 +406,7 @@ describe('read and delivered', () => {
     items.push(Array.from({ length: 150 }, () => item({ priority: 0, session: 'gone' })));
     items.push([item({ priority: 4 })]);
     time.now += 10;
-    assert.deepEqual(idsOf(items.lease(ask).items), [301]);
+    assert.deepEqual(listIds(items.lease(ask).items), [301]);
     assert.equal(items.list('ada', 'all', 1000).length, 151, 'what expired is gone');
   });
 });
@@ -432,24 +432,24 @@ describe('a broadcast', () => {
       ['ada', 'bo', 'cy'].map((name) => hive.window(name, id - 1, going).messages[0]?.read),
       [true, true, false],
     );
-    assert.deepEqual(idsOf(items.lease({ ...ask, persona: 'cy' }).items), [id]);
-    assert.deepEqual(idsOf(items.lease({ ...ask, persona: 'bo' }).items), []);
+    assert.deepEqual(listIds(items.lease({ ...ask, persona: 'cy' }).items), [id]);
+    assert.deepEqual(listIds(items.lease({ ...ask, persona: 'bo' }).items), []);
   });
 
   test('seed 25: is there for who appears later, by mail or by asking, until it expires', async () => {
     const { items, hive, time } = rig();
     items.push([item({ ...toAll, expires: START + 100 }), item(toAll)]);
     assert.deepEqual(hive.personas(), []);
-    assert.deepEqual(idsOf(items.list('ada', 'pending', 9)), [1, 2]);
+    assert.deepEqual(listIds(items.list('ada', 'pending', 9)), [1, 2]);
     assert.deepEqual(items.pending('ada', 's1'), [0, 0, 2, 0, 0]);
     assert.deepEqual(hive.personas(), [], 'to look creates nobody');
     time.now = START + 99;
-    assert.deepEqual(idsOf(items.lease(ask).items), [1, 2]);
+    assert.deepEqual(listIds(items.lease(ask).items), [1, 2]);
     hive.sendNow({ to: 'bo', from: 'zoe', content: 'hello', urgent: false });
     time.now = START + 100;
     items.push([item({ to: { is: 'persona', name: 'cy' }, created: START })]);
     assert.deepEqual(
-      ['ada', 'bo', 'cy', 'dee'].map((name) => idsOf(items.list(name, 'all', 9))),
+      ['ada', 'bo', 'cy', 'dee'].map((name) => listIds(items.list(name, 'all', 9))),
       [[1, 2], [1, 2, 3], [2, 4], [2]],
     );
     assert.deepEqual((await hive.pending(null, going)).byAddress.get('cy'), { unread: exactly(2), urgent: exactly(0) });
@@ -465,14 +465,14 @@ describe('what is over', () => {
     const { items, hive, time } = rig();
     items.push([item({ expires: START + 10 }), item({ ...toAll, expires: START + 10 }), item()]);
     time.now = START + 10;
-    assert.deepEqual(idsOf(items.list('ada', 'pending', 9)), [3]);
+    assert.deepEqual(listIds(items.list('ada', 'pending', 9)), [3]);
     assert.deepEqual(items.pending('ada', null), [0, 0, 1, 0, 0]);
     assert.deepEqual(hive.changedElsewhere(), ['ada']);
     assert.deepEqual((await hive.pending(null, going)).byAddress.get('ada'), {
       unread: exactly(1),
       urgent: exactly(0),
     });
-    assert.deepEqual(idsOf(hive.window('ada', 0, going).messages), [3]);
+    assert.deepEqual(listIds(hive.window('ada', 0, going).messages), [3]);
     assert.deepEqual(hive.changedElsewhere(), []);
   });
 
@@ -483,10 +483,10 @@ describe('what is over', () => {
     items.markDelivered(items.lease(ask), [1, 2, 3, 4]);
     time.now = START + DAY - 1;
     assert.equal(hive.reap(START - 1), 0);
-    assert.deepEqual(idsOf(items.list('ada', 'delivered', 9)), [1, 2, 3, 4]);
+    assert.deepEqual(listIds(items.list('ada', 'delivered', 9)), [1, 2, 3, 4]);
     time.now = START + DAY;
     assert.equal(hive.reap(START - 1), 2);
-    assert.deepEqual(idsOf(items.list('ada', 'delivered', 9)), [3, 4]);
+    assert.deepEqual(listIds(items.list('ada', 'delivered', 9)), [3, 4]);
     assert.equal(hive.reap(START + 1), 2);
     assert.deepEqual(items.list('ada', 'all', 9), []);
   });
@@ -538,8 +538,8 @@ test('inbox-gates 8.10a: two processes that drain one persona take 2,400 items, 
   const accepted = printed.map((lines) => lines.join('').split('\n').slice(1, -1).map(Number));
   // What came after both had found nothing more is left for a last one.
   const rest = items.lease({ ...ask, most: 10_000 });
-  items.markDelivered(rest, idsOf(rest.items));
-  const all = [...accepted.flat(), ...idsOf(rest.items)];
+  items.markDelivered(rest, listIds(rest.items));
+  const all = [...accepted.flat(), ...listIds(rest.items)];
   assert.ok(
     accepted.every((ids) => ids.length >= 17), // the lease that each took before the start
     `both took part: ${accepted.map((ids) => ids.length)}`,

@@ -63,7 +63,7 @@ type Act =
 /** Where a look goes on: nowhere, from the first row, or so many ids below (or above) the newest. */
 type Cursor = null | 'first' | number;
 
-function idOf(cursor: Cursor, last: number): number | null {
+function toItemId(cursor: Cursor, last: number): number | null {
   if (cursor === null) return null;
   return cursor === 'first' ? 0 : Math.max(0, last - cursor);
 }
@@ -179,7 +179,7 @@ test('a window is what the table holds, whoever wrote it and whatever was read o
             await null; // what was known in this turn is forgotten
             break;
           case 'look': {
-            const cursor = idOf(one.cursor, last);
+            const cursor = toItemId(one.cursor, last);
             const window = ours.window(one.name, cursor, never);
             assert.deepEqual(window, { ...plainly(plain, one.name, cursor), max: largest.get(one.name) ?? 0 });
           }

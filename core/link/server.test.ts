@@ -14,7 +14,7 @@ import { askDaemon } from './index.ts';
 import { LONGEST_LINE } from './lines.ts';
 
 const isPosix = process.platform === 'win32' ? 'named pipes have other names and rights' : null;
-const tokenOf = (home: string): string => fs.readFileSync(placesIn(home).token, 'utf8').trim();
+const readToken = (home: string): string => fs.readFileSync(placesIn(home).token, 'utf8').trim();
 const line = (token: string, more: object): string => `${JSON.stringify({ v: 1, token, ...more })}\n`;
 const mode = (path: string): string => (fs.lstatSync(path).mode & 0o777).toString(8);
 const NOTIFY = { verb: 'notify_surface', boundary: { kind: 'Stop', session: 's', turn: 't' } };
@@ -31,7 +31,7 @@ describe('the control socket of a daemon', () => {
       assert.equal(fs.lstatSync(places.socket).isSocket(), true);
       const files = [places.socket, places.token, `${places.locked}.lock`];
       assert.deepEqual([places.runtime, ...files].map(mode), ['700', '600', '600', '600']);
-      assert.match(tokenOf(at.dir), /^[0-9a-f]{64}$/);
+      assert.match(readToken(at.dir), /^[0-9a-f]{64}$/);
     } finally {
       process.umask(before);
     }
@@ -42,7 +42,7 @@ describe('the control socket of a daemon', () => {
     const { handlers, calls } = notingHandlers();
     await using link = await linkIn(at.dir, handlers);
     using wire = wireTo(link.places.socket);
-    const token = tokenOf(at.dir);
+    const token = readToken(at.dir);
     wire.say(line(token, { verb: 'status' }));
     wire.say(line(token, NOTIFY) + line(token, { verb: 'resume_surface' }));
     const shutdown = line(token, { verb: 'shutdown', reason: 'wrap', deadline_ms: 700 });
@@ -65,7 +65,7 @@ describe('the control socket of a daemon', () => {
     const { handlers, calls } = notingHandlers();
     await using link = await linkIn(at.dir, handlers);
     using wire = wireTo(link.places.socket);
-    const token = tokenOf(at.dir);
+    const token = readToken(at.dir);
     wire.say(line(token, { verb: 'drain_surface' }));
     wire.say(line(token, { verb: 'toString' }));
     wire.say(line(token, {}));
@@ -99,7 +99,7 @@ describe('the control socket of a daemon', () => {
       using at = scratch();
       const { handlers, calls } = notingHandlers();
       await using link = await linkIn(at.dir, handlers);
-      const token = tokenOf(at.dir);
+      const token = readToken(at.dir);
       using first = wireTo(link.places.socket);
       first.say(fields(token));
       await first.over();
@@ -126,8 +126,8 @@ describe('the control socket of a daemon', () => {
     using at = scratch();
     await using link = await linkIn(at.dir, notingHandlers().handlers);
     using wire = wireTo(link.places.socket);
-    const bare = line(tokenOf(at.dir), { verb: 'status', pad: '' }).length - 1;
-    wire.say(line(tokenOf(at.dir), { verb: 'status', pad: 'x'.repeat(LONGEST_LINE - bare) }));
+    const bare = line(readToken(at.dir), { verb: 'status', pad: '' }).length - 1;
+    wire.say(line(readToken(at.dir), { verb: 'status', pad: 'x'.repeat(LONGEST_LINE - bare) }));
     assert.equal((await wire.lines(1))[0]?.ok, true);
   });
 
@@ -153,7 +153,7 @@ describe('the control socket of a daemon', () => {
     });
     await using link = await linkIn(at.dir, handlers);
     using wire = wireTo(link.places.socket, 'deaf');
-    wire.say(line(tokenOf(at.dir), { verb: 'status' }).repeat(2000));
+    wire.say(line(readToken(at.dir), { verb: 'status' }).repeat(2000));
     await until('the first answers', () => asked > 0);
     for (let i = 0; i < 5; i += 1) {
       assert.equal((await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
@@ -166,7 +166,7 @@ describe('the control socket of a daemon', () => {
     await using link = await linkIn(at.dir, notingHandlers().handlers);
     const wires = Array.from({ length: 80 }, () => wireTo(link.places.socket));
     try {
-      const token = tokenOf(at.dir);
+      const token = readToken(at.dir);
       for (const wire of wires) wire.say(line(token, { verb: 'resume_surface' }));
       await until('an answer or an end for each', () => wires.every((one) => one.text() !== '' || one.isOver()));
       assert.equal(wires.filter((one) => one.text() !== '').length, 64);
@@ -191,10 +191,10 @@ describe('one daemon of a name', () => {
   test('persona daemon check 2: a second one finds the lock held, and the first is not disturbed', async () => {
     using at = scratch();
     await using link = await linkIn(at.dir, notingHandlers().handlers);
-    const token = tokenOf(at.dir);
+    const token = readToken(at.dir);
     const second = linkIn(at.dir, notingHandlers().handlers);
     await assert.rejects(second, (error) => error instanceof Fault && error.code === 'daemon-runs');
-    assert.equal(tokenOf(at.dir), token);
+    assert.equal(readToken(at.dir), token);
     assert.equal((await askDaemon(link.places, { verb: 'status' }, { timeoutMs: 10_000 })).is, 'answered');
     await using _ = await linkIn(at.dir, notingHandlers().handlers, 'eve');
   });
@@ -211,7 +211,7 @@ describe('one daemon of a name', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(child.stdout, 'data');
-    const old = tokenOf(at.dir);
+    const old = readToken(at.dir);
     child.kill('SIGKILL');
     await once(child, 'close');
     assert.equal(fs.lstatSync(places.socket).isSocket(), true);
@@ -230,7 +230,7 @@ describe('one daemon of a name', () => {
     const places = placesIn(at.dir);
     const link = await linkIn(at.dir, notingHandlers().handlers);
     using wire = wireTo(places.socket);
-    wire.say(line(tokenOf(at.dir), { verb: 'resume_surface' }));
+    wire.say(line(readToken(at.dir), { verb: 'resume_surface' }));
     await wire.lines(1);
     await link[Symbol.asyncDispose]();
     await wire.over();
@@ -297,7 +297,7 @@ describe('whether an answer was read', () => {
       });
       await using link = await linkIn(at.dir, handlers);
       const wire = wireTo(link.places.socket, 'deaf');
-      wire.say(line(tokenOf(at.dir), NOTIFY));
+      wire.say(line(readToken(at.dir), NOTIFY));
       await until('the request', () => calls.includes('asked'));
       if (when === 'before') {
         wire[Symbol.dispose]();

@@ -9,7 +9,7 @@ import { AS_WRITTEN, createHttpClient, type HttpClient, type Resolve } from './i
 /** The address of a hive that changes while it is watched, by a resolver of the test's own and a server that moves. */
 const never = new AbortController().signal;
 
-function clientOf(hive: FakeHive, resolve: Resolve, deadlineMs = 5000): HttpClient {
+function createClient(hive: FakeHive, resolve: Resolve, deadlineMs = 5000): HttpClient {
   return createHttpClient({
     url: `http://hive.test:${hive.port}`,
     policy: AS_WRITTEN,
@@ -42,7 +42,7 @@ async function waitForOutcome(client: HttpClient): Promise<FaultCode | 'answered
 test('trap f: a server that moved to another address is found there, without a new client', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   let address = '127.0.0.1';
-  await using client = clientOf(hive, async () => [address]);
+  await using client = createClient(hive, async () => [address]);
   assert.equal(await outcome(client), 'answered');
   await hive.move('127.0.0.2');
   assert.equal(await waitForOutcome(client), 'refused', 'DNS still says the old address');
@@ -57,7 +57,7 @@ test('trap f: an old server that went silent holds one request up to its deadlin
   await using old = await fakeHive({ personas: ['ada'] });
   await using moved = await fakeHive({ personas: ['ada'], host: '127.0.0.2', port: old.port });
   let address = '127.0.0.1';
-  await using client = clientOf(old, async () => [address], 500);
+  await using client = createClient(old, async () => [address], 500);
   assert.equal(await outcome(client), 'answered');
   old.fail({ is: 'hang' });
   address = '127.0.0.2';
@@ -73,7 +73,7 @@ test('trap f: DNS that fails between two connections is a failure of that time o
     if (isUp) return ['127.0.0.1'];
     throw Object.assign(new Error('getaddrinfo EAI_AGAIN hive.test'), { code: 'EAI_AGAIN' });
   };
-  await using client = clientOf(hive, resolve);
+  await using client = createClient(hive, resolve);
   assert.equal(await outcome(client), 'dns');
   isUp = true;
   assert.equal(await outcome(client), 'answered');
@@ -88,7 +88,7 @@ test('trap f: DNS that fails between two connections is a failure of that time o
 test('trap f: an address nobody answered from is no class: behind the login page of a hotel the real one is not shut out', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   let address = '10.255.255.1'; // private, and nobody there within the deadline
-  await using client = clientOf(hive, async () => [address], 300);
+  await using client = createClient(hive, async () => [address], 300);
   assert.notEqual(await outcome(client), 'answered');
   hive.fail({ is: 'redirect', to: 'http://login.test/' });
   address = '127.0.0.1';
@@ -103,7 +103,7 @@ test('trap f: an address nobody answered from is no class: behind the login page
 test('trap f: a redirect does not move the class: the target of a later one is never asked', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   await using inner = await fakeHive({ personas: ['ada'], host: '127.0.0.2', port: hive.port });
-  await using client = clientOf(hive, async () => ['127.0.0.1']);
+  await using client = createClient(hive, async () => ['127.0.0.1']);
   assert.equal(await outcome(client), 'answered');
   hive.fail({ is: 'redirect', to: inner.url });
   assert.equal(await outcome(client), 'redirect');

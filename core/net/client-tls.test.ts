@@ -23,7 +23,7 @@ after(() => {
   server.close();
 });
 
-const clientOf = (host: string) =>
+const createClient = (host: string) =>
   createHttpClient({
     url: `https://${host}:${port}`,
     policy: AS_WRITTEN,
@@ -35,15 +35,15 @@ const clientOf = (host: string) =>
 
 test('a certificate nobody vouches for is the fault tls', async () => {
   setDefaultCACertificates(trusted);
-  await using client = clientOf('hive.test');
+  await using client = createClient('hive.test');
   await assert.rejects(client.get('/', never), { code: 'tls', message: /hive\.test.*SELF_SIGNED/ });
 });
 
 test('the name in the URL is what the certificate must be for, although the connection goes to a checked address', async () => {
   setDefaultCACertificates([...trusted, CERTIFICATE]);
-  await using client = clientOf('hive.test');
+  await using client = createClient('hive.test');
   assert.equal((await client.get('/', never)).status, 200);
-  await using other = clientOf('other.test');
+  await using other = createClient('other.test');
   await assert.rejects(other.get('/', never), { code: 'tls', message: /other\.test.*ERR_TLS_CERT_ALTNAME_INVALID/ });
 });
 

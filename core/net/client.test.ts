@@ -12,7 +12,7 @@ import { AS_WRITTEN, createHttpClient, createPublicPolicy, type HttpClient, type
 const PATH = '/api/inbox?persona=ada&mark_read=false';
 const never = new AbortController().signal;
 
-function clientOf(url: string, more: Partial<HttpOptions> = {}): HttpClient {
+function createClient(url: string, more: Partial<HttpOptions> = {}): HttpClient {
   return createHttpClient({
     url,
     policy: AS_WRITTEN,
@@ -37,7 +37,7 @@ async function outcome(client: HttpClient, path = PATH): Promise<{ code: FaultCo
 test('a healthy answer comes whole, asked for by name and without compression', async () => {
   await using hive = await fakeHive({ personas: ['ada'], namedAgentsOnly: true });
   hive.deliver('ada', { content: 'hällo' });
-  await using client = clientOf(hive.url);
+  await using client = createClient(hive.url);
   const answer = await client.get(PATH, never);
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['content-type'], 'application/json');
@@ -51,16 +51,16 @@ test('a healthy answer comes whole, asked for by name and without compression', 
 
 test('F10 given a deadline longer than Node can wait, an answer is waited for and not cut after a millisecond', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
-  await using client = clientOf(hive.url, { deadlineMs: 3_000_000_000 });
+  await using client = createClient(hive.url, { deadlineMs: 3_000_000_000 });
   hive.fail({ is: 'slow', ms: 100 });
   assert.equal((await outcome(client)).code, 'answered');
 });
 
 test('the credential goes with every request', async () => {
   await using hive = await fakeHive({ personas: ['ada'], token: 's3cret' });
-  await using client = clientOf(hive.url, { credential: { name: 'authorization', value: 'Bearer s3cret' } });
+  await using client = createClient(hive.url, { credential: { name: 'authorization', value: 'Bearer s3cret' } });
   assert.equal((await outcome(client)).code, 'answered');
-  await using stranger = clientOf(hive.url);
+  await using stranger = createClient(hive.url);
   assert.equal((await outcome(stranger)).code, 'unauthorized');
 });
 
@@ -86,7 +86,7 @@ const BROKEN: readonly (readonly [name: string, fault: HiveFault, code: FaultCod
 for (const [name, fault, code, says] of BROKEN) {
   test(`${name} is the fault ${code}, and the next request is none the worse`, async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
-    await using client = clientOf(hive.url);
+    await using client = createClient(hive.url);
     hive.fail(fault);
     const found = await outcome(client);
     assert.equal(found.code, code, found.message);
@@ -99,7 +99,7 @@ for (const [name, fault, code, says] of BROKEN) {
 
 test('a refused connection is the fault refused, and heals by itself on the same client', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
-  await using client = clientOf(hive.url);
+  await using client = createClient(hive.url);
   assert.equal((await outcome(client)).code, 'answered');
   await hive.refuse();
   for (let i = 0; i < 3; i += 1) assert.equal((await outcome(client)).code, 'refused');
@@ -110,7 +110,7 @@ test('a refused connection is the fault refused, and heals by itself on the same
 test('a redirect is never followed, not even to the same host', async () => {
   await using other = await fakeHive({ personas: ['ada'] });
   await using hive = await fakeHive({ personas: ['ada'] });
-  await using client = clientOf(hive.url);
+  await using client = createClient(hive.url);
   for (const to of [`${other.url}${PATH}`, '/api/personas']) {
     hive.fail({ is: 'redirect', to });
     const found = await outcome(client);
@@ -124,7 +124,7 @@ test('a redirect is never followed, not even to the same host', async () => {
 test('D7: the deadline is one for the whole request: hanging and dripping bodies end with it', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   hive.deliver('ada');
-  await using client = clientOf(hive.url, { deadlineMs: 300 });
+  await using client = createClient(hive.url, { deadlineMs: 300 });
   for (const fault of [{ is: 'hang' }, { is: 'drip', everyMs: 50 }] as const) {
     hive.fail(fault);
     const start = performance.now();
@@ -138,7 +138,7 @@ test('D7: the deadline is one for the whole request: hanging and dripping bodies
 
 test('a request may have a deadline of its own, as a long-poll does', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
-  await using client = clientOf(hive.url, { deadlineMs: 100 });
+  await using client = createClient(hive.url, { deadlineMs: 100 });
   hive.fail({ is: 'slow', ms: 250 });
   assert.equal((await outcome(client)).code, 'timeout');
   assert.equal((await client.get(PATH, never, { deadlineMs: 2000 })).status, 200);
@@ -146,12 +146,12 @@ test('a request may have a deadline of its own, as a long-poll does', async () =
 
 test('D24: a body over the cap is cut, whether its length is announced or not', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
-  await using client = clientOf(hive.url);
+  await using client = createClient(hive.url);
   hive.fail({ is: 'huge', bytes: 48 * 1024 * 1024 });
   const before = process.memoryUsage.rss();
   assert.equal((await outcome(client)).code, 'too-large');
   assert.ok(process.memoryUsage.rss() - before < 80 * 1024 * 1024);
-  await using small = clientOf(hive.url, { maxBytes: 1000 });
+  await using small = createClient(hive.url, { maxBytes: 1000 });
   hive.fail({ is: 'body', body: 'x'.repeat(1001) });
   assert.equal((await outcome(small)).code, 'too-large');
   hive.fail({ is: 'body', body: 'x'.repeat(1000) });
@@ -160,7 +160,7 @@ test('D24: a body over the cap is cut, whether its length is announced or not', 
 
 test('an abort cuts a request at once, with the reason of the signal', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
-  await using client = clientOf(hive.url);
+  await using client = createClient(hive.url);
   hive.fail({ is: 'hang' });
   const controller = new AbortController();
   const asked = client.get(PATH, controller.signal);
@@ -182,9 +182,9 @@ test('a request that is over takes its connection with it: no abort, deadline or
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await using late = clientOf(url, { deadlineMs: 100 });
-  await using small = clientOf(url, { maxBytes: 1000 });
-  await using aborted = clientOf(url);
+  await using late = createClient(url, { deadlineMs: 100 });
+  await using small = createClient(url, { maxBytes: 1000 });
+  await using aborted = createClient(url);
   assert.equal((await outcome(late)).code, 'timeout');
   assert.equal((await outcome(small)).code, 'too-large');
   await assert.rejects(aborted.get(PATH, AbortSignal.timeout(50)));
@@ -195,7 +195,7 @@ test('a request that is over takes its connection with it: no abort, deadline or
 
 test('a reset drops every connection: what is under way fails as broken, and the next request connects anew', async () => {
   await using hive = await connectionCounter();
-  await using client = clientOf(hive.url);
+  await using client = createClient(hive.url);
   await client.get(PATH, never);
   const hung = outcome(client, '/hang');
   await hive.until(2);
@@ -210,7 +210,7 @@ test('a reset does not wait for a name look-up that hangs, and forgets no admiss
   await using hive = await fakeHive({ personas: ['ada'] });
   let answers: readonly string[] | null = null;
   const resolve = () => (answers === null ? new Promise<never>(() => {}) : Promise.resolve(answers));
-  await using client = clientOf(`http://hive.test:${hive.port}`, { resolve, deadlineMs: 1000 });
+  await using client = createClient(`http://hive.test:${hive.port}`, { resolve, deadlineMs: 1000 });
   const hung = outcome(client);
   await setTimeout(20);
   answers = ['127.0.0.1'];
@@ -224,7 +224,7 @@ test('a reset does not wait for a name look-up that hangs, and forgets no admiss
 
 test('resets without number leave no connection behind', async () => {
   await using hive = await connectionCounter();
-  await using client = clientOf(hive.url);
+  await using client = createClient(hive.url);
   for (let n = 0; n < 20; n++) {
     await client.get(PATH, never);
     client.reset();
@@ -269,7 +269,7 @@ test('closing the client ends requests under way and closes its sockets at once'
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const client = clientOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const client = createClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const asked = outcome(client);
   await once(server, 'connection');
   const [socket] = sockets;
@@ -286,7 +286,7 @@ test('closing the client ends requests under way and closes its sockets at once'
 
 test('a hundred requests at once neither wait for each other nor fail each other', async () => {
   await using hive = await fakeHive({ personas: ['ada', 'bo'] });
-  await using client = clientOf(hive.url, { deadlineMs: 1000 });
+  await using client = createClient(hive.url, { deadlineMs: 1000 });
   hive.fail({ is: 'hang' }, { persona: 'bo' });
   const hanging = Array.from({ length: 50 }, () => outcome(client, '/api/inbox?persona=bo&mark_read=false'));
   const good = await Promise.all(Array.from({ length: 50 }, () => outcome(client)));
@@ -302,7 +302,7 @@ test('connections are kept: ten polls in a row use one', async () => {
   });
   await once(server, 'listening');
   {
-    await using client = clientOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await using client = createClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     for (let i = 0; i < 10; i += 1) {
       await client.get('/', never);
       await setTimeout(5);
@@ -315,7 +315,7 @@ test('connections are kept: ten polls in a row use one', async () => {
 for (const host of ['127.0.0.1', '::1'] as const) {
   test(`S13: localhost reaches a hive that listens on ${host} only`, async () => {
     await using hive = await fakeHive({ personas: ['ada'], host });
-    await using client = clientOf(`http://localhost:${hive.port}`);
+    await using client = createClient(`http://localhost:${hive.port}`);
     assert.equal((await outcome(client)).code, 'answered');
   });
 }
@@ -323,20 +323,22 @@ for (const host of ['127.0.0.1', '::1'] as const) {
 test('localhost with nobody on either family is refused, not an internal error', async () => {
   const hive = await fakeHive();
   await hive[Symbol.asyncDispose]();
-  await using client = clientOf(`http://localhost:${hive.port}`);
+  await using client = createClient(`http://localhost:${hive.port}`);
   assert.equal((await outcome(client)).code, 'refused');
 });
 
 test('localhost is never resolved: a resolver that lies is not asked', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   const resolve = () => Promise.reject(new Error('asked'));
-  await using client = clientOf(`http://localhost:${hive.port}`, { resolve });
+  await using client = createClient(`http://localhost:${hive.port}`, { resolve });
   assert.equal((await outcome(client)).code, 'answered');
 });
 
 test('a name is connected at the addresses that were checked, the second when the first refuses', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
-  await using client = clientOf(`http://hive.test:${hive.port}`, { resolve: async () => ['127.0.0.2', '127.0.0.1'] });
+  await using client = createClient(`http://hive.test:${hive.port}`, {
+    resolve: async () => ['127.0.0.2', '127.0.0.1'],
+  });
   assert.equal((await outcome(client)).code, 'answered');
   assert.equal(hive.requests[0]?.headers.host, `hive.test:${hive.port}`);
 });
@@ -348,7 +350,7 @@ test('requests at the same moment share one resolution; each new connection reso
     resolutions += 1;
     return ['127.0.0.1'];
   };
-  await using client = clientOf(`http://hive.test:${hive.port}`, { resolve });
+  await using client = createClient(`http://hive.test:${hive.port}`, { resolve });
   await Promise.all(Array.from({ length: 20 }, () => outcome(client)));
   assert.equal(resolutions, 1);
   await hive.refuse();
@@ -360,11 +362,11 @@ test('requests at the same moment share one resolution; each new connection reso
 
 test('a name that resolves to nothing is the fault dns', async () => {
   const failing = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
-  await using client = clientOf('http://hive.test:1', { resolve: failing });
+  await using client = createClient('http://hive.test:1', { resolve: failing });
   const found = await outcome(client);
   assert.equal(found.code, 'dns');
   assert.match(found.message, /^http:\/\/hive\.test:1.*ENOTFOUND/);
-  await using empty = clientOf('http://hive.test:1', { resolve: async () => [] });
+  await using empty = createClient('http://hive.test:1', { resolve: async () => [] });
   assert.equal((await outcome(empty)).code, 'dns');
 });
 
@@ -372,7 +374,7 @@ test('a name with one inner address among its addresses is blocked, and nobody i
   await using hive = await fakeHive({ personas: ['ada'] });
   const policy = createPublicPolicy({ loopback: false, private: false });
   for (const addresses of [['1.1.1.1', '127.0.0.1'], ['127.0.0.1', '1.1.1.1'], ['::ffff:127.0.0.1']]) {
-    await using client = clientOf(`http://hive.test:${hive.port}`, { policy, resolve: async () => addresses });
+    await using client = createClient(`http://hive.test:${hive.port}`, { policy, resolve: async () => addresses });
     const found = await outcome(client);
     assert.equal(found.code, 'blocked');
     assert.match(found.message, /^hive\.test \((127\.0\.0\.1|::ffff:127\.0\.0\.1)\) is a loopback address/);
@@ -383,7 +385,7 @@ test('a name with one inner address among its addresses is blocked, and nobody i
 test('a hive whose name moves to another class between two connections is blocked (rebinding)', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   let answer = ['127.0.0.1'];
-  await using client = clientOf(`http://hive.test:${hive.port}`, { resolve: async () => answer });
+  await using client = createClient(`http://hive.test:${hive.port}`, { resolve: async () => answer });
   assert.equal((await outcome(client)).code, 'answered');
   answer = ['10.0.0.1'];
   await hive.refuse();
@@ -398,13 +400,13 @@ test('a hive whose name moves to another class between two connections is blocke
 
 test('a literal is judged before anything is sent', () => {
   const policy = createPublicPolicy({ loopback: false, private: false });
-  assert.throws(() => clientOf('http://127.0.0.1:1/', { policy }), { code: 'blocked' });
-  assert.throws(() => clientOf('http://0x7f000001:1/', { policy }), { code: 'blocked' });
+  assert.throws(() => createClient('http://127.0.0.1:1/', { policy }), { code: 'blocked' });
+  assert.throws(() => createClient('http://0x7f000001:1/', { policy }), { code: 'blocked' });
 });
 
 test('a path cannot lead to another host, and messages hide what may be secret', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
-  await using client = clientOf(hive.url);
+  await using client = createClient(hive.url);
   const found = await outcome(client, '//evil.test/x?key=s3cret&persona=ada');
   assert.equal(found.code, 'not-found');
   assert.doesNotMatch(found.message, /s3cret/);

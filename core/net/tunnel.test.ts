@@ -14,7 +14,7 @@ import { AS_WRITTEN, createHttpClient, type HttpClient, type HttpOptions } from 
 
 const never = new AbortController().signal;
 
-function clientOf(url: string, proxy: string, more: Partial<HttpOptions> = {}): HttpClient {
+function createClient(url: string, proxy: string, more: Partial<HttpOptions> = {}): HttpClient {
   return createHttpClient({
     url,
     policy: AS_WRITTEN,
@@ -45,21 +45,21 @@ test('D11: https goes through CONNECT: the proxy sees a host and a port, and nev
   await using hive = await fakeHive({ personas: ['ada'], token: 's3cret' });
   await using front = await tlsFront(hive.port);
   await using proxy = await fakeProxy(front.port);
-  await using client = clientOf('https://hive.test', proxy.url);
+  await using client = createClient('https://hive.test', proxy.url);
   for (let n = 0; n < 3; n += 1) assert.equal(await outcome(client), 'answered');
   assert.deepEqual(proxy.connects, ['hive.test:443'], 'one tunnel is kept');
   assert.deepEqual(proxy.headers, [{ host: 'hive.test:443', 'user-agent': 'hivebar/0.0.0-test', connection: 'close' }]);
   assert.equal(hive.requests[0]?.headers.authorization, 'Bearer s3cret');
   assert.equal(hive.requests[0]?.headers.host, 'hive.test');
   // The certificate is checked against the hive's name, whoever opened the way.
-  await using other = clientOf('https://other.test', proxy.url);
+  await using other = createClient('https://other.test', proxy.url);
   assert.match(await outcome(other), /^tls: .*ALTNAME/);
 });
 
 test('D11: plain http goes through CONNECT too: the proxy is handed no request to read, keep or change', async () => {
   await using hive = await fakeHive({ personas: ['ada'], token: 's3cret' });
   await using proxy = await fakeProxy(hive.port);
-  await using client = clientOf('http://hive.test:7474', proxy.url);
+  await using client = createClient('http://hive.test:7474', proxy.url);
   assert.equal(await outcome(client), 'answered');
   assert.deepEqual([proxy.connects, proxy.requests], [['hive.test:7474'], []]);
   assert.equal(proxy.headers[0]?.authorization, undefined);
@@ -77,7 +77,7 @@ for (const [fault, says] of BROKEN) {
   test(`a proxy with ${JSON.stringify(fault)} is a failure that names it, and heals by itself`, async () => {
     await using hive = await fakeHive({ personas: ['ada'], token: 's3cret' });
     await using proxy = await fakeProxy(hive.port);
-    await using client = clientOf('http://hive.test', proxy.url, { deadlineMs: 500 });
+    await using client = createClient('http://hive.test', proxy.url, { deadlineMs: 500 });
     proxy.fail(fault);
     assert.match(await outcome(client), says);
     assert.match(await outcome(client), says);
@@ -93,7 +93,7 @@ test('a proxy that is not there is refused, and no way around it is tried', asyn
   await using hive = await fakeHive({ personas: ['ada'] });
   const proxy = await fakeProxy(hive.port);
   await proxy[Symbol.asyncDispose]();
-  await using client = clientOf(`http://hive.test:${hive.port}`, proxy.url, { resolve: async () => ['127.0.0.1'] });
+  await using client = createClient(`http://hive.test:${hive.port}`, proxy.url, { resolve: async () => ['127.0.0.1'] });
   assert.match(await outcome(client), /^refused: proxy http:\/\/127\.0\.0\.1:\d+\/: connection refused/);
   assert.equal(hive.requests.length, 0);
 });
@@ -107,7 +107,7 @@ test('the name of the proxy is resolved and guarded: it stays in the class it fi
     asked.push(name);
     return addresses;
   };
-  await using client = clientOf('http://hive.test', `http://proxy.test:${new URL(proxy.url).port}`, { resolve });
+  await using client = createClient('http://hive.test', `http://proxy.test:${new URL(proxy.url).port}`, { resolve });
   assert.equal(await outcome(client), 'answered');
   addresses = ['10.0.0.1'];
   client.reset();
@@ -118,7 +118,7 @@ test('the name of the proxy is resolved and guarded: it stays in the class it fi
 test('an abort, a reset and the end of the client leave no tunnel, and wait for none that hangs', async () => {
   await using hive = await fakeHive({ personas: ['ada'], token: 's3cret' });
   await using proxy = await fakeProxy(hive.port);
-  const client = clientOf('http://hive.test', proxy.url, { deadlineMs: 600_000 });
+  const client = createClient('http://hive.test', proxy.url, { deadlineMs: 600_000 });
   assert.equal(await outcome(client), 'answered');
   assert.equal(proxy.open, 1);
   client.reset();

@@ -30,7 +30,7 @@ function mail(id: number, content = `mail ${id}`): MailEvent {
   };
 }
 
-function sinkOf(command: string, spawn: Spawn = realSpawn, warn: (line: string) => void = () => {}): Sink<unknown> {
+function createSink(command: string, spawn: Spawn = realSpawn, warn: (line: string) => void = () => {}): Sink<unknown> {
   const env = { PATH: process.env.PATH, OUT: join(dir, 'out'), KIJITOMON_TOKEN: 'secret' };
   return createExecSink({ command, spawn, env, os: process.platform, log: { ...silentLog, warn } });
 }
@@ -43,7 +43,7 @@ const hasty = (timeoutMs: number): Spawn => ({
 });
 
 test('the command runs once an event, one after the other, in order', async () => {
-  const sink = sinkOf('sleep 0.0$((4 - KIJITOMON_ID)); echo "$KIJITOMON_ID $KIJITOMON_CONTENT" >> "$OUT"');
+  const sink = createSink('sleep 0.0$((4 - KIJITOMON_ID)); echo "$KIJITOMON_ID $KIJITOMON_CONTENT" >> "$OUT"');
   assert.deepEqual(await sink.open(), { eventIds: new Set() });
   const both = [sink.take([mail(1), mail(2)], null, never), sink.take([mail(3)], null, never)];
   assert.deepEqual(await Promise.all(both), [{ is: 'all' }, { is: 'all' }]);
@@ -52,7 +52,7 @@ test('the command runs once an event, one after the other, in order', async () =
 
 test('trap 1: exit 0 is the acknowledgement, trap 2: the batch stops at the first failure, which names code, event and last words', async () => {
   const output: string[] = [];
-  const sink = sinkOf(
+  const sink = createSink(
     'echo $KIJITOMON_ID >> "$OUT"; echo why >&2; test $KIJITOMON_ID -ne 2 || exit 3',
     realSpawn,
     (l) => output.push(l),
@@ -70,7 +70,7 @@ test('trap 1: exit 0 is the acknowledgement, trap 2: the batch stops at the firs
 test('trap 9: a command that keeps failing is told once, whatever it says each time, and once more after it succeeded', async () => {
   const output: string[] = [];
   const command = 'echo $KIJITOMON_ID at $$ >&2; test ! -e "$OUT" && exit 3; true';
-  const sink = sinkOf(command, realSpawn, (line) => output.push(line));
+  const sink = createSink(command, realSpawn, (line) => output.push(line));
   for (const id of [1, 1, 2]) await sink.take([mail(id)], null, never);
   assert.equal(output.length, 1, output.join('\n'));
   fs.writeFileSync(join(dir, 'out'), '');
@@ -82,27 +82,27 @@ test('trap 9: a command that keeps failing is told once, whatever it says each t
 
 test('text of a message reaches the command as it is and is never run', async () => {
   const hostile = `'; touch ${join(dir, 'PWNED')}; ' $(touch ${join(dir, 'PWNED')}) \`touch ${join(dir, 'PWNED')}\` "\\`;
-  const sink = sinkOf('printf %s "$KIJITOMON_CONTENT" > "$OUT"');
+  const sink = createSink('printf %s "$KIJITOMON_CONTENT" > "$OUT"');
   assert.deepEqual(await sink.take([mail(1, hostile)], null, never), { is: 'all' });
   assert.equal(out(), hostile);
   assert.ok(!fs.existsSync(join(dir, 'PWNED')));
 });
 
 test('a message that no environment could carry as it is wedges nothing', async () => {
-  const sink = sinkOf('printf %s "$KIJITOMON_CONTENT" | wc -c >> "$OUT"');
+  const sink = createSink('printf %s "$KIJITOMON_CONTENT" | wc -c >> "$OUT"');
   const events = [mail(1, 'a\0b'), mail(2, '\ud800'), mail(3, 'x'.repeat(1_000_000))];
   assert.deepEqual(await sink.take(events, null, never), { is: 'all' });
   assert.deepEqual(out().split('\n').map(Number).slice(0, 3), [2, 3, 100_000]);
 });
 
 test('the token is not in the environment of the command', async () => {
-  await sinkOf('env > "$OUT"').take([mail(1)], null, never);
+  await createSink('env > "$OUT"').take([mail(1)], null, never);
   assert.match(out(), /KIJITOMON_ID=1/);
   assert.doesNotMatch(out(), /secret/);
 });
 
 test('D9: at the time limit the command and its children are killed', async () => {
-  const sink = sinkOf('(sleep 0.6; echo child >> "$OUT") & sleep 30', hasty(150));
+  const sink = createSink('(sleep 0.6; echo child >> "$OUT") & sleep 30', hasty(150));
   const ack = await sink.take([mail(1)], null, never);
   assert.ok(ack.is === 'stopped' && ack.fault.code === 'exec-timeout', JSON.stringify(ack));
   await wait(800);
@@ -117,19 +117,19 @@ test('the limit is 10 seconds', async () => {
       return { is: 'exited', code: 0, stderr: '' };
     },
   };
-  await sinkOf('true', spawn).take([mail(1)], null, never);
+  await createSink('true', spawn).take([mail(1)], null, never);
   assert.deepEqual(limits, [10_000]);
 });
 
 test('an abort ends the running command and starts no further one', async () => {
   const stop = new AbortController();
-  const taking = sinkOf('echo $KIJITOMON_ID >> "$OUT"; sleep 30').take([mail(1), mail(2)], null, stop.signal);
+  const taking = createSink('echo $KIJITOMON_ID >> "$OUT"; sleep 30').take([mail(1), mail(2)], null, stop.signal);
   while (out() === '') await wait(5);
   stop.abort();
   const ack = await taking;
   assert.ok(ack.is === 'stopped' && ack.count === 0);
   assert.equal(out(), '1\n');
-  const after = await sinkOf('echo $KIJITOMON_ID >> "$OUT"').take([mail(3)], null, stop.signal);
+  const after = await createSink('echo $KIJITOMON_ID >> "$OUT"').take([mail(3)], null, stop.signal);
   assert.ok(after.is === 'stopped' && after.count === 0);
   assert.equal(out(), '1\n');
 });

@@ -57,7 +57,7 @@ function sinkAt(where: string, maxBytes = 0, keep = 5): Sink<unknown> {
   return sink;
 }
 
-const idsOf = (text: string): number[] =>
+const parseIds = (text: string): number[] =>
   text
     .split('\n')
     .filter((line) => line !== '')
@@ -123,7 +123,7 @@ test('two watches may share a sink: their batches do not mix', async () => {
   const batches = [0, 1, 2, 3].map((n) => [1, 2, 3].map((k) => mail(n * 10 + k)));
   await Promise.all(batches.map((batch) => sink.take(batch, null, never)));
   assert.deepEqual(
-    idsOf(fs.readFileSync(path, 'utf8')),
+    parseIds(fs.readFileSync(path, 'utf8')),
     batches.flat().map((e) => ('id' in e ? e.id : -1)),
   );
 });
@@ -150,7 +150,7 @@ test('tail -F sees every line once, in order, across many rotations', async (t) 
     }
     for (let n = 0; n < 100 && !seen.includes(`"ada:new:${last}"`); n += 1) await wait(20);
     assert.deepEqual(
-      idsOf(seen),
+      parseIds(seen),
       Array.from({ length: last }, (_, n) => n + 1),
     );
     assert.ok(fs.existsSync(`${path}.5`) && !fs.existsSync(`${path}.6`));
@@ -175,7 +175,7 @@ test('trap 3: a full disk: whole lines that fit are kept, nothing is torn, and i
     const ack = await sink.take(events, null, never);
     assert.ok(ack.is === 'stopped' && ack.fault.code === 'no-space', JSON.stringify(ack));
     assert.ok(ack.count > 5 && ack.count < 50, `${ack.count}`);
-    assert.deepEqual(idsOf(fs.readFileSync(where, 'utf8')).length, ack.count);
+    assert.deepEqual(parseIds(fs.readFileSync(where, 'utf8')).length, ack.count);
 
     const again = await sink.take(events.slice(ack.count), null, never);
     assert.ok(again.is === 'stopped' && again.count === 0);
@@ -184,7 +184,7 @@ test('trap 3: a full disk: whole lines that fit are kept, nothing is torn, and i
     const rest = events.slice(ack.count, ack.count + 10);
     assert.deepEqual(await sink.take(rest, null, never), { is: 'all' });
     assert.deepEqual(
-      idsOf(fs.readFileSync(where, 'utf8')),
+      parseIds(fs.readFileSync(where, 'utf8')),
       Array.from({ length: ack.count + 10 }, (_, n) => n + 1),
     );
     await sink[Symbol.asyncDispose]();
@@ -233,7 +233,7 @@ test('E4 trap 5: kill -9 in the middle of writing: every line is whole or torn a
     [],
     'a torn line is the beginning of an event',
   );
-  const ids = idsOf(lines.filter((line) => !torn.includes(line)).join('\n')).slice(0, -1);
+  const ids = parseIds(lines.filter((line) => !torn.includes(line)).join('\n')).slice(0, -1);
   const first = ids[0] ?? 0;
   assert.deepEqual(
     ids,

@@ -47,7 +47,7 @@ function mail(id: number, content = `mail ${id}`): MailEvent {
   };
 }
 
-const idsOf = (text: string): number[] =>
+const parseIds = (text: string): number[] =>
   text
     .split('\n')
     .filter((line) => line !== '')
@@ -86,7 +86,7 @@ function writer(body: string, stdout: 'socket' | 'pipe', reader = 'cat'): ChildP
   return child;
 }
 
-async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
+async function readText(stream: NodeJS.ReadableStream | null): Promise<string> {
   let text = '';
   assert.ok(stream);
   for await (const chunk of stream) text += String(chunk);
@@ -105,9 +105,9 @@ for (const stdout of ['pipe', 'socket'] as const) {
     );
     // The pipe reader of the shell line sleeps by itself; the socket's reader is this process.
     if (stdout === 'socket') await wait(300);
-    const [text, output] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+    const [text, output] = await Promise.all([readText(child.stdout), readText(child.stderr)]);
     assert.deepEqual(
-      idsOf(text),
+      parseIds(text),
       Array.from({ length: 100 }, (_, n) => n + 1),
       output,
     );
@@ -143,7 +143,7 @@ test('a line that an abort cut is completed first, and its event is not written 
     'sleep 0.6; cat',
   );
   assert.deepEqual(
-    idsOf(await textOf(child.stdout)),
+    parseIds(await readText(child.stdout)),
     Array.from({ length: 50 }, (_, n) => n + 1),
   );
 });
@@ -167,7 +167,7 @@ for (const stdout of ['pipe', 'socket'] as const) {
       await once(child.stdout, 'data');
       child.stdout.destroy();
     }
-    const output = await textOf(child.stderr);
+    const output = await readText(child.stderr);
     assert.match(output, /^reader-gone0 reader-gone0 reader-gone0$/m);
     assert.equal(output.match(/WARN/g)?.length, 1, output);
   });

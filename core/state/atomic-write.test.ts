@@ -11,12 +11,12 @@ import { createRealDisk } from './disk.node.ts';
 import type { Disk } from './safe-open.ts';
 
 const PATH = '/d/hive.json';
-const diskOf = (files: FakeFiles): Disk => ({ files, log: silentLog, uid: UID });
+const createDisk = (files: FakeFiles): Disk => ({ files, log: silentLog, uid: UID });
 
 /** A write of `new` over `old` with one mishap; the fault it ended with, or null. */
 function attempt(files: FakeFiles): Fault | null {
   try {
-    writeAtomically(diskOf(files), realRandom, PATH, 'new');
+    writeAtomically(createDisk(files), realRandom, PATH, 'new');
     return null;
   } catch (error) {
     assert.ok(error instanceof Fault, String(error));
@@ -99,7 +99,7 @@ test('trap 5: a power cut before any call leaves the old text or the new, and th
 
 test('missing directories are made', () => {
   const files = fakeFiles();
-  writeAtomically(diskOf(files), realRandom, '/d/a/b/hive.json', 'new');
+  writeAtomically(createDisk(files), realRandom, '/d/a/b/hive.json', 'new');
   assert.equal(files.text('/d/a/b/hive.json'), 'new');
   assert.equal(files.lstat('/d/a')?.mode, 0o700);
 });
@@ -108,7 +108,7 @@ test('D25: a sweep removes what a kill left for this file, and nothing of anothe
   const files = fakeFiles();
   const killed = (path: string): void => {
     files.mishaps((call) => (['rename', 'unlink'].includes(call.name) ? { is: 'fails', code: 'EIO' } : null));
-    assert.throws(() => writeAtomically(diskOf(files), realRandom, path, 'half'));
+    assert.throws(() => writeAtomically(createDisk(files), realRandom, path, 'half'));
     files.mishaps(null);
   };
   killed(PATH);
@@ -116,10 +116,10 @@ test('D25: a sweep removes what a kill left for this file, and nothing of anothe
   killed('/d/hive.other.json');
   assert.equal(files.list('/d').length, 3);
   for (const path of files.list('/d')) assert.match(path, /^\/d\/\.kijmon-.*\.tmp$/);
-  assert.equal(sweepTemps(diskOf(files), PATH), 2);
+  assert.equal(sweepTemps(createDisk(files), PATH), 2);
   assert.equal(files.list('/d').length, 1);
-  assert.equal(sweepTemps(diskOf(files), '/d/hive.other.json'), 1);
-  assert.equal(sweepTemps(diskOf(files), '/nowhere/hive.json'), 0);
+  assert.equal(sweepTemps(createDisk(files), '/d/hive.other.json'), 1);
+  assert.equal(sweepTemps(createDisk(files), '/nowhere/hive.json'), 0);
 });
 
 test('on the real disk: replaced, private, nothing left over', () => {
@@ -141,7 +141,7 @@ test('on the real disk: replaced, private, nothing left over', () => {
 });
 
 describe('a file that must be new', () => {
-  const create = (files: FakeFiles): boolean => createAtomically(diskOf(files), realRandom, PATH, 'new');
+  const create = (files: FakeFiles): boolean => createAtomically(createDisk(files), realRandom, PATH, 'new');
 
   test('is private and complete, and nothing else is left', () => {
     const files = fakeFiles();

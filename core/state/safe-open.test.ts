@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-const modeOf = (path: string): number => fs.statSync(path).mode & 0o7777;
+const readMode = (path: string): number => fs.statSync(path).mode & 0o7777;
 const openCount = (): number => (fs.existsSync('/proc/self/fd') ? fs.readdirSync('/proc/self/fd').length : 0);
 
 function fault(run: () => unknown): Fault {
@@ -42,9 +42,9 @@ test('a new file is 0600 and its missing directories 0700 at every level, whatev
     const { fd, created } = openForAppend(disk, path);
     fs.closeSync(fd);
     assert.ok(created);
-    assert.equal(modeOf(path), 0o600);
-    assert.equal(modeOf(join(dir, 'a', 'b')), 0o700);
-    assert.equal(modeOf(join(dir, 'a')), 0o700);
+    assert.equal(readMode(path), 0o600);
+    assert.equal(readMode(join(dir, 'a', 'b')), 0o700);
+    assert.equal(readMode(join(dir, 'a')), 0o700);
     assert.deepEqual(warnings, []);
   } finally {
     process.umask(before);
@@ -59,7 +59,7 @@ test('trap 51: a file that is looser, or 0700, is made 0600 and said so', () => 
     const { fd, created } = openForAppend(disk, path);
     fs.closeSync(fd);
     assert.ok(!created);
-    assert.equal(modeOf(path), 0o600);
+    assert.equal(readMode(path), 0o600);
     assert.equal(fs.readFileSync(path, 'utf8'), 'kept\n');
     assert.ok(warnings.at(-1)?.includes(path) && warnings.at(-1)?.includes(`0${mode.toString(8)}`));
   }
@@ -110,15 +110,15 @@ test('reading what is not there is null, not a fault', () => {
 test('a directory of ours is created 0700, tightened when looser, and refused as a symlink or a file', () => {
   const path = join(dir, 'state', 'hivebar');
   ensurePrivateDir(disk, path);
-  assert.equal(modeOf(path), 0o700);
+  assert.equal(readMode(path), 0o700);
   assert.deepEqual(warnings, []);
   fs.chmodSync(path, 0o755);
   ensurePrivateDir(disk, path);
-  assert.equal(modeOf(path), 0o700);
+  assert.equal(readMode(path), 0o700);
   assert.match(warnings[0] ?? '', /0755/);
   fs.chmodSync(dir, 0o755);
   ensurePrivateDir(disk, path);
-  assert.equal(modeOf(dir), 0o755, 'a parent is left as it is');
+  assert.equal(readMode(dir), 0o755, 'a parent is left as it is');
 
   fs.symlinkSync(path, join(dir, 'link'));
   fs.writeFileSync(join(dir, 'file'), '');

@@ -20,7 +20,7 @@ const root = mkdtempSync(join(tmpdir(), 'hivebar-store-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 let made = 0;
 
-const textOf = (n: number): string => `row ${n} ${'é😀'.repeat(n % 90)}`;
+const formatRow = (n: number): string => `row ${n} ${'é😀'.repeat(n % 90)}`;
 
 function fill(db: Database, from: number, to: number): void {
   db.exec(
@@ -30,8 +30,8 @@ function fill(db: Database, from: number, to: number): void {
   db.exec('CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, value TEXT) STRICT, WITHOUT ROWID');
   runTransaction(db, () => {
     for (let n = from; n <= to; n += 1) {
-      db.prepare('INSERT INTO inbox (persona, content) VALUES (?, ?)').run('ada', textOf(n));
-      db.prepare('INSERT INTO kept VALUES (?, ?)').run(`k${n}`, textOf(n));
+      db.prepare('INSERT INTO inbox (persona, content) VALUES (?, ?)').run('ada', formatRow(n));
+      db.prepare('INSERT INTO kept VALUES (?, ?)').run(`k${n}`, formatRow(n));
     }
   });
 }
@@ -47,7 +47,7 @@ function store(rows = 200, copied = 150): string {
   return path;
 }
 
-const rowsOf = (db: Database) =>
+const readRows = (db: Database) =>
   db.prepare<{ seq: number; content: string }>('SELECT seq, content FROM inbox ORDER BY seq').all();
 const setAside = (path: string): string[] => readdirSync(join(path, '..')).filter((name) => name.includes('.damaged-'));
 
@@ -71,9 +71,9 @@ describe('a store that is damaged', () => {
       const path = store();
       harm(path);
       using db = openStore(path, { checks: true });
-      const rows = rowsOf(db);
+      const rows = readRows(db);
       assert.ok(rows.length >= least, `${rows.length} rows`);
-      for (const { seq, content } of rows) assert.equal(content, textOf(seq));
+      for (const { seq, content } of rows) assert.equal(content, formatRow(seq));
       const report = readStoreReport(path);
       assert.notEqual(report, null);
       assert.ok(report?.copyOf !== null);
@@ -91,8 +91,8 @@ describe('a store that is damaged', () => {
     for (const page of [12, 13]) bytes.fill(0xa5, page * 4096, (page + 1) * 4096);
     writeFileSync(path, bytes);
     using db = openStore(path, { checks: true });
-    const rows = rowsOf(db);
-    for (const { seq, content } of rows) assert.equal(content, textOf(seq));
+    const rows = readRows(db);
+    for (const { seq, content } of rows) assert.equal(content, formatRow(seq));
     assert.ok(rows.length >= 560, `${rows.length} of 600`);
     assert.ok(
       rows.some(({ seq }) => seq === 600),
@@ -115,7 +115,7 @@ describe('a store that is damaged', () => {
     using db = openStore(path, { checks: true });
     const trigger = db.prepare<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 't'").get();
     assert.match(String(trigger?.sql), /DELETE FROM kept/);
-    assert.equal(rowsOf(db).length, 30);
+    assert.equal(readRows(db).length, 30);
     assert.match(String(readStoreReport(path)?.problem), /text of its tables/);
   });
 
@@ -150,7 +150,7 @@ describe('a store that is damaged', () => {
     bytes.fill(0xa5, 10 * 4096, 11 * 4096);
     writeFileSync(path, bytes);
     using db = openStore(path, { checks: true });
-    assert.ok(rowsOf(db).length > 150, `${rowsOf(db).length}`);
+    assert.ok(readRows(db).length > 150, `${readRows(db).length}`);
     assert.equal(readStoreReport(path)?.copyOf, null);
   });
 

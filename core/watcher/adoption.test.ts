@@ -39,7 +39,7 @@ describe('a persona that appears while running', () => {
   });
 
   test('is opened once, however many speak of it meanwhile', async (t) => {
-    const { since, clock, world, watcherOf } = await roundsRig(t, adopting);
+    const { since, clock, world, openWatcher } = await roundsRig(t, adopting);
     let opened: (watcher: Watcher) => void = () => {};
     world.open = () =>
       new Promise((resolve) => {
@@ -49,7 +49,7 @@ describe('a persona that appears while running', () => {
     world.hint('cy');
     await clock.advance(2 * MINUTE);
     world.hint('cy');
-    opened(watcherOf('cy', { is: 'born' }));
+    opened(openWatcher('cy', { is: 'born' }));
     await clock.advance(MINUTE);
     assert.equal(counted(since(), 'open cy'), 1);
   });

@@ -343,7 +343,7 @@ describe('the end', () => {
   });
 
   test('a persona whose watch was being opened is closed too, unseen', async (t) => {
-    const { world, clock, ended, stop, since, watcherOf } = await roundsRig(t, { personas: ['ada'], adopts: true });
+    const { world, clock, ended, stop, since, openWatcher } = await roundsRig(t, { personas: ['ada'], adopts: true });
     let opened: (watcher: Watcher) => void = () => {};
     world.open = () =>
       new Promise((resolve) => {
@@ -354,7 +354,7 @@ describe('the end', () => {
     since();
     stop.abort();
     await clock.advance(0);
-    opened(watcherOf('cy', { is: 'born' }));
+    opened(openWatcher('cy', { is: 'born' }));
     await ended;
     assert.deepEqual(since(), ['hints end', 'close ada', 'close cy']);
   });
@@ -505,7 +505,7 @@ describe('F1 what the counts of a hive hide', () => {
 });
 
 describe('F2 how much is urgent', () => {
-  const urgentOf = (facts: readonly Fact[]) =>
+  const listUrgent = (facts: readonly Fact[]) =>
     facts.flatMap((fact) => (fact.is === 'polled' && fact.persona === 'ada' ? [fact.urgent] : []));
 
   test('F2 a look keeps the urgent count of the answer that led to it, before its mail is told', async (t) => {
@@ -514,7 +514,7 @@ describe('F2 how much is urgent', () => {
     world.mail.set('ada', 1);
     world.levels = new Map([['ada', { unread: exactly(1), urgent: exactly(1) }]]);
     await clock.advance(MINUTE);
-    assert.deepEqual(urgentOf(facts), [exactly(1)]);
+    assert.deepEqual(listUrgent(facts), [exactly(1)]);
     assert.deepEqual(
       facts.filter(({ is }) => is === 'polled' || is === 'delivered').map(({ is }) => is),
       ['polled', 'delivered'],
@@ -531,7 +531,7 @@ describe('F2 how much is urgent', () => {
       world.mail.set('ada', found);
       world.levels = new Map([['ada', { unread: exactly(listed), urgent: exactly(1) }]]);
       await clock.advance(MINUTE);
-      assert.deepEqual(urgentOf(facts), [urgent]);
+      assert.deepEqual(listUrgent(facts), [urgent]);
     }
   });
 });

@@ -95,7 +95,7 @@ function waiting(): Child {
 }
 
 /** Lives until its `dies`-th call to the disk (0: for ever), or until `ms` after its first look, or for so many looks. */
-async function lifeOf(child: Child, dies: number, ms: number | null, polls: number): Promise<number | null> {
+async function pollUntilExit(child: Child, dies: number, ms: number | null, polls: number): Promise<number | null> {
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (printed === '' && ms !== null) setTimeout(() => child.kill('SIGKILL'), ms);
@@ -128,11 +128,14 @@ test(`a watch of a set, killed ${LIVES} times: each message is told once, then i
     children.push(waiting());
     const child = children.shift() ?? waiting();
     // The calls of a start are about 20, and of a look about 5.
-    const code = i % 3 < 2 ? await lifeOf(child, 8 + i * 2, null, 30) : await lifeOf(child, 0, Math.random() * 20, 1e9);
+    const code =
+      i % 3 < 2
+        ? await pollUntilExit(child, 8 + i * 2, null, 30)
+        : await pollUntilExit(child, 0, Math.random() * 20, 1e9);
     if (code === null) killed += 1;
   }
   assert.ok(killed > LIVES / 2, `${killed} were killed`);
-  assert.equal(await lifeOf(children.shift() ?? waiting(), 0, null, 9), 0, 'a last one ends by itself');
+  assert.equal(await pollUntilExit(children.shift() ?? waiting(), 0, null, 9), 0, 'a last one ends by itself');
   for (const child of children) child.kill('SIGKILL');
 
   const now = Number(fs.readFileSync(join(home, 'tick'), 'utf8'));

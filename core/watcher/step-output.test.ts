@@ -154,7 +154,7 @@ describe('what an event carries', () => {
     EMPTY_TAIL,
     RULES,
   );
-  const mailOf = (row: Partial<Message>, rules: WatcherRules = RULES): Event | undefined => {
+  const pollMail = (row: Partial<Message>, rules: WatcherRules = RULES): Event | undefined => {
     const poll = toPollResult(['1'], T0);
     const rows = poll.evidence.messages.map((each) => ({ ...each, ...row }));
     return step(
@@ -165,7 +165,7 @@ describe('what an event carries', () => {
   };
 
   test('source, time, persona, an id that is the same for ever, and a wake class', () => {
-    assert.deepEqual(mailOf({}), {
+    assert.deepEqual(pollMail({}), {
       event: 'new',
       source: 'kijito-inbox',
       ts: '2026-06-20T00:00:00.000000+00:00',
@@ -180,10 +180,10 @@ describe('what an event carries', () => {
   });
 
   test('without content there is no content key; without a persona no persona key', () => {
-    const event = mailOf({ content: null }, { ...RULES, persona: null });
+    const event = pollMail({ content: null }, { ...RULES, persona: null });
     assert.ok(event !== undefined && !('content' in event) && !('persona' in event));
     assert.equal(event.event_id, '_:new:1');
-    assert.equal((mailOf({ content: '' }) as { content?: string }).content, '');
+    assert.equal((pollMail({ content: '' }) as { content?: string }).content, '');
   });
 
   test('every other event counts on within the run, also those that are said again', () => {

@@ -62,7 +62,7 @@ function rig(): Rig {
   return self;
 }
 
-const keysOf = (saved: SavedState | undefined): unknown =>
+const formatKeys = (saved: SavedState | undefined): unknown =>
   saved?.known?.keys.map(({ key, fingerprint }) => `${key} ${fingerprint}`);
 
 test('what is remembered without an event is given to the sink as well, and a look that is the same gives nothing', async () => {
@@ -72,7 +72,7 @@ test('what is remembered without an event is given to the sink as well, and a lo
   await poll('a', 'b.read');
   await poll('a', 'b');
   assert.deepEqual(
-    takes.map(({ batchWords, saved }) => [batchWords, keysOf(saved)]),
+    takes.map(({ batchWords, saved }) => [batchWords, formatKeys(saved)]),
     [
       ['persona_added armed new', ['a fresh']],
       ['', ['a fresh', 'b read']],
@@ -113,5 +113,5 @@ test('a large set goes part by part, and waits where the sink refuses', async ()
     self.takes.slice(5).map(({ batchWords }) => new Set(batchWords.split(' '))),
     Array(3).fill(new Set(['gone'])),
   );
-  assert.deepEqual(keysOf(self.takes.at(-1)?.saved), []);
+  assert.deepEqual(formatKeys(self.takes.at(-1)?.saved), []);
 });

@@ -18,7 +18,7 @@ import {
 import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
 import { bench, type Measured, ms, quantile } from './harness.ts';
-import { cpuOf, memoryOf, mib, post, type Running, start, startTray, temporary, until } from './rig.ts';
+import { mib, post, type Running, readCpuMs, readMemory, start, startTray, temporary, until } from './rig.ts';
 
 export const benches = [
   bench('one persona daemon at rest, connected: resident memory', '<= 65 MiB', memory),
@@ -36,7 +36,7 @@ async function memory(): Promise<Measured> {
   await using tray = await startTray(home);
   await using daemon = await startDaemon(home, 'ada');
   await sleep(15_000);
-  const { rss } = memoryOf(daemon.pid);
+  const { rss } = readMemory(daemon.pid);
   void tray;
   return { figure: mib(rss), floor: `Node with net and ws ${mib(await bareNode())}`, met: rss <= 65 };
 }
@@ -51,7 +51,7 @@ async function bareNode(): Promise<number> {
   });
   await once(child.stdout, 'data');
   await sleep(5000);
-  const { rss } = memoryOf(child.pid ?? 0);
+  const { rss } = readMemory(child.pid ?? 0);
   child.kill();
   return rss;
 }
@@ -63,7 +63,7 @@ async function twentyIdle(): Promise<Measured> {
   const pids: number[] = [];
   for (let n = 0; n < 20; n += 1) pids.push(stack.use(await startDaemon(home, `agent-${n}`)).pid);
   await sleep(30_000); // what a start leaves to do is no idling
-  const cpu = (): number => pids.reduce((sum, pid) => sum + cpuOf(pid), 0);
+  const cpu = (): number => pids.reduce((sum, pid) => sum + readCpuMs(pid), 0);
   const before = cpu();
   const from = performance.now();
   await sleep(IDLE_MS);
@@ -142,16 +142,16 @@ async function reconnect(): Promise<Measured> {
   tray.child.kill('SIGKILL');
   await ended;
   rmSync(join(tray.home, 'run', 'port')); // else the next one would be taken for listening before it is
-  await until('the break', async () => (await statusOf(daemon.places)).fsm === 'DISCONNECTED');
+  await until('the break', async () => (await askStatus(daemon.places)).fsm === 'DISCONNECTED');
   await sleep(3000);
   await using _again = await startTray(home);
   const from = performance.now();
-  const { attempts } = (await statusOf(daemon.places)).ws;
-  await until('the stream', async () => (await statusOf(daemon.places)).fsm === 'CONNECTED', 90_000);
+  const { attempts } = (await askStatus(daemon.places)).ws;
+  await until('the stream', async () => (await askStatus(daemon.places)).fsm === 'CONNECTED', 90_000);
   const took = performance.now() - from;
   const step = Math.min(60, 2 ** Math.max(0, attempts - 1)) * 1000;
   await sleep(2000);
-  const { transitions, outstanding, pending } = await statusOf(daemon.places);
+  const { transitions, outstanding, pending } = await askStatus(daemon.places);
   const rings = transitions.filter(({ to }) => to === 'EMITTING').length + (outstanding === null ? 0 : 1);
   return {
     figure: `${ms(took)}; ${rings} with ${pending.count} waiting`,
@@ -187,7 +187,7 @@ async function ifAny(places: DaemonPlaces): Promise<DaemonStatus | null> {
   return asked.is === 'answered' ? asked.answer : null;
 }
 
-async function statusOf(places: DaemonPlaces): Promise<DaemonStatus> {
+async function askStatus(places: DaemonPlaces): Promise<DaemonStatus> {
   return (await ifAny(places)) ?? Promise.reject(new Error('the daemon does not answer'));
 }
 

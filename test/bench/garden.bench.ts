@@ -5,7 +5,7 @@ import { realClock, silentLog } from '../../core/ports/index.ts';
 import { computeGardenPlaces, createGardenSource } from '../../core/sources/garden/index.ts';
 import { createRealDisk, toStem } from '../../core/state/index.ts';
 import { bench, ms, quantile } from './harness.ts';
-import { cpuOf, fileText, spin, startTray, temporary, until } from './rig.ts';
+import { fileText, readCpuMs, spin, startTray, temporary, until } from './rig.ts';
 
 export const benches = [
   bench('garden: message file appears -> event line, p50 / p99, 500 citizens', '<= 20 ms', fileToLine),
@@ -51,19 +51,20 @@ async function watched(count: number) {
   writeFileSync(join(folder, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
   await sleep(1000); // what was written just now is not taken for granted
   const tray = await startTray(home);
-  const eventsOf = (id: string): string => join(home, 'hivebar', 'events', `events.${toStem(`garden-${id}`)}.ndjson`);
-  for (const id of citizens) await until(`armed of ${id}`, () => fileText(eventsOf(id))?.includes('"armed"'));
-  return { tray, store, citizens, eventsOf };
+  const findEventFile = (id: string): string =>
+    join(home, 'hivebar', 'events', `events.${toStem(`garden-${id}`)}.ndjson`);
+  for (const id of citizens) await until(`armed of ${id}`, () => fileText(findEventFile(id))?.includes('"armed"'));
+  return { tray, store, citizens, findEventFile };
 }
 
 async function fileToLine() {
-  const { tray, store, citizens, eventsOf } = await watched(500);
+  const { tray, store, citizens, findEventFile } = await watched(500);
   await using _tray = tray;
   const took: number[] = [];
   for (let i = 0; i < 250; i += 1) {
     const id = citizens[(i * 7) % citizens.length] ?? '';
     const box = join(store, 'meta-mailbox', id);
-    const fd = openSync(eventsOf(id), 'r');
+    const fd = openSync(findEventFile(id), 'r');
     const before = fstatSync(fd).size;
     const at = new Date().toISOString();
     const stem = `${at.replaceAll(/[:.]/g, '-')}-${i.toString(16).padStart(6, '0')}`;
@@ -117,9 +118,9 @@ async function idle() {
   const { tray } = await watched(500);
   await using _tray = tray;
   await sleep(QUIET_MS);
-  const before = cpuOf(tray.pid);
+  const before = readCpuMs(tray.pid);
   const from = performance.now();
   await sleep(IDLE_MS);
-  const percent = ((cpuOf(tray.pid) - before) / (performance.now() - from)) * 100;
+  const percent = ((readCpuMs(tray.pid) - before) / (performance.now() - from)) * 100;
   return { figure: `${percent.toFixed(2)} %`, floor: 'none', met: percent <= 0.3 };
 }

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BenchHive, benchHive } from './bench-hive.ts';
 import { bench, ms, quantile } from './harness.ts';
-import { cpuOf, fileText, kijitoHome, memoryOf, mib, spin, start, startTray, temporary, until } from './rig.ts';
+import { fileText, kijitoHome, mib, readCpuMs, readMemory, spin, start, startTray, temporary, until } from './rig.ts';
 
 const ROUNDS = 300;
 const WARM = 60;
@@ -40,7 +40,7 @@ async function answerToLine(n: number) {
   const took = new Map<Writer, number[]>([own, withUndici, withSocket].map((writer) => [writer, []]));
   for (let i = 0; i < ROUNDS; i += 1) {
     for (const [writer, times] of took) {
-      const time = await roundOf(writer);
+      const time = await measureRound(writer);
       if (i >= WARM && time !== null) times.push(time);
     }
   }
@@ -54,7 +54,7 @@ async function answerToLine(n: number) {
 }
 
 /** Milliseconds from the answer that held a message to its line; null when nobody saw that answer. */
-async function roundOf({ hive, written }: Writer): Promise<number | null> {
+async function measureRound({ hive, written }: Writer): Promise<number | null> {
   await spin(() => hive.holding);
   await sleep(Math.random() * 2);
   let id = 0;
@@ -141,13 +141,13 @@ async function quietTick() {
   const before = {
     inbox: hive.counts.inbox,
     pending: hive.counts.pending,
-    cpu: cpuOf(cli.pid),
-    files: stampsOf(home),
+    cpu: readCpuMs(cli.pid),
+    files: listStamps(home),
   };
   await sleep(20_000);
   const ticks = hive.counts.pending - before.pending;
-  const cpu = (cpuOf(cli.pid) - before.cpu) / ticks;
-  const writes = stampsOf(home).filter((stamp, i) => stamp !== before.files[i]).length;
+  const cpu = (readCpuMs(cli.pid) - before.cpu) / ticks;
+  const writes = listStamps(home).filter((stamp, i) => stamp !== before.files[i]).length;
   const requests = (hive.counts.inbox - before.inbox + ticks) / ticks;
   return {
     figure: `${requests} request, ${writes} writes, ${ms(cpu)} CPU (${ticks} ticks)`,
@@ -157,7 +157,7 @@ async function quietTick() {
 }
 
 /** Inode, size and time of every file: any write of an event or a state shows in one of them. */
-function stampsOf(home: string): string[] {
+function listStamps(home: string): string[] {
   return readdirSync(home)
     .sort()
     .map((name) => statSync(join(home, name)))
@@ -172,7 +172,7 @@ async function watchMemory() {
     for (const name of names(100)) hive.deliver(name);
     await sleep(1500);
   }
-  const { rss, own } = memoryOf(cli.pid);
+  const { rss, own } = readMemory(cli.pid);
   return { figure: `${mib(rss)} (private ${mib(own)})`, floor: '82 MiB measured with undici in use', met: rss <= 90 };
 }
 

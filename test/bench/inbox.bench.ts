@@ -9,7 +9,7 @@ import { type Items, type NewItem, openItems } from '../../core/inbox/index.ts';
 import { takeOver } from '../../core/inbox/queue/index.ts';
 import { realClock, realRandom, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk, openDatabase } from '../../core/state/index.ts';
-import { compiledWriter, done, linesOf, noCompiler, noPython, startWriter } from '../kit/queue-writers.ts';
+import { compiledWriter, done, listWritten, noCompiler, noPython, startWriter } from '../kit/queue-writers.ts';
 import { bench, ms, quantile } from './harness.ts';
 import { startTray, temporary } from './rig.ts';
 
@@ -35,9 +35,9 @@ async function pushes() {
   };
   const count = 1000;
   const rate = await runWithItems(io, 'changes', (items) => {
-    for (let n = 0; n < 20; n += 1) items.push([itemOf(n)]);
+    for (let n = 0; n < 20; n += 1) items.push([createItem(n)]);
     const from = performance.now();
-    for (let n = 0; n < count; n += 1) items.push([itemOf(n)]);
+    for (let n = 0; n < count; n += 1) items.push([createItem(n)]);
     return (count * 1000) / (performance.now() - from);
   });
   const floor = flushesASecond(count, 1);
@@ -66,14 +66,14 @@ async function sends(flying: number) {
   };
   const all = (count: number) =>
     Promise.all(Array.from({ length: connections }, (_, connection) => answered(connection, count)));
-  const rateOf = async (mails: number): Promise<number> => {
+  const measureRate = async (mails: number): Promise<number> => {
     const from = performance.now();
     await all(mails / connections);
     return (mails * 1000) / (performance.now() - from);
   };
-  const cold = await rateOf(5000);
+  const cold = await measureRate(5000);
   await all(25_000 / connections);
-  const rate = await rateOf(20_000);
+  const rate = await measureRate(20_000);
   const floor = flushesASecond(1000, connections) * connections;
   return {
     figure: `${aSecond(rate)} (the first 5,000: ${aSecond(cold)})`,
@@ -132,11 +132,12 @@ async function counts() {
 function pendingRig(): Disposable & { readonly items: Items } {
   const db = openDatabase(join(temporary(), 'hivebar.sqlite'));
   const items = openItems({ db, clock: realClock });
-  for (let from = 0; from < PENDING; from += 1000) items.push(Array.from({ length: 1000 }, (_, n) => itemOf(from + n)));
+  for (let from = 0; from < PENDING; from += 1000)
+    items.push(Array.from({ length: 1000 }, (_, n) => createItem(from + n)));
   return { items, [Symbol.dispose]: () => db[Symbol.dispose]() };
 }
 
-function itemOf(n: number): NewItem {
+function createItem(n: number): NewItem {
   return {
     ...{
       to: { is: 'persona', name: 'ada' },
@@ -184,7 +185,7 @@ async function queued() {
     .all()
     .map(({ content }) => content);
   const seen = new Set(there);
-  const lost = writings.flatMap(linesOf).filter((line) => !seen.has(line)).length;
+  const lost = writings.flatMap(listWritten).filter((line) => !seen.has(line)).length;
   const twice = there.length - seen.size;
   return {
     figure: `${lost} lost, ${twice} twice; ${drained} drains, ${aSecond((12_000 * 1000) / took)}`,

@@ -13,7 +13,7 @@ import { createHttpHive, parseHiveUrl } from '../../core/sources/index.ts';
 import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import { benchHive } from './bench-hive.ts';
 import { bench, ms, quantile } from './harness.ts';
-import { cpuOf, fileText, kijitoHome, memoryOf, mib, spin, start, startTray, temporary, until } from './rig.ts';
+import { fileText, kijitoHome, mib, readCpuMs, readMemory, spin, start, startTray, temporary, until } from './rig.ts';
 
 /** What the Kijito inbox beyond rev 6 must reach. */
 const SCOPE = { is: 'source', key: 'kijito' } as const;
@@ -65,7 +65,7 @@ async function windowHive(messages: number, rows: number) {
   return { url: `http://127.0.0.1:${port}`, port, [Symbol.dispose]: () => void child.kill() };
 }
 
-function bodyOf(agent: Agent, port: number, path: string): Promise<string> {
+function readBody(agent: Agent, port: number, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     request({ agent, host: '127.0.0.1', port, path }, (response) => {
       let text = '';
@@ -110,7 +110,7 @@ async function walk() {
     own.push(performance.now() - from);
     from = performance.now();
     for (let before = 10_001; before > 1; before -= 200)
-      await bodyOf(agent, hive.port, `/api/inbox?persona=ada&mark_read=false&before_id=${before}`);
+      await readBody(agent, hive.port, `/api/inbox?persona=ada&mark_read=false&before_id=${before}`);
     bare.push(performance.now() - from);
   }
   agent.destroy();
@@ -139,14 +139,14 @@ async function changedTick() {
   await using cli = await headless(hive.url, 1000);
   await sleep(15_000); // until V8 has tidied up after the start
   const ticks = 20;
-  const before = { inbox: hive.counts.inbox, pending: hive.counts.pending, cpu: cpuOf(cli.pid) };
+  const before = { inbox: hive.counts.inbox, pending: hive.counts.pending, cpu: readCpuMs(cli.pid) };
   for (let tick = 0; tick < ticks; tick += 1) {
     const at = hive.counts.pending;
     for (let i = 0; i < 10; i += 1) hive.deliver(names(1000)[(tick * 10 + i) % 1000] ?? '');
     await until('the tick', () => hive.counts.pending > at);
     await sleep(200);
   }
-  const cpu = (cpuOf(cli.pid) - before.cpu) / ticks;
+  const cpu = (readCpuMs(cli.pid) - before.cpu) / ticks;
   const requests = (hive.counts.inbox - before.inbox + hive.counts.pending - before.pending) / ticks;
   return { figure: `${requests} requests, ${ms(cpu)} CPU`, floor: 'none', met: requests <= 11 && cpu <= 50 };
 }
@@ -156,11 +156,11 @@ async function quietMap() {
   for (const name of names(1000)) hive.deliver(name);
   await using cli = await headless(hive.url, 1000);
   await sleep(20_000);
-  const before = cpuOf(cli.pid);
+  const before = readCpuMs(cli.pid);
   const from = performance.now();
   await sleep(60_000);
-  const percent = ((cpuOf(cli.pid) - before) / (performance.now() - from)) * 100;
-  const { rss } = memoryOf(cli.pid);
+  const percent = ((readCpuMs(cli.pid) - before) / (performance.now() - from)) * 100;
+  const { rss } = readMemory(cli.pid);
   return {
     figure: `${percent.toFixed(2)} % over 60 s; ${mib(rss)}`,
     floor: 'none',
@@ -239,7 +239,7 @@ async function stall() {
     const last = `"ada:new:${5001 + round * 5000}"`;
     const took = await pinger.during(async () => {
       await fetch(`${hive.url}/deliver?n=5000`);
-      await until('the last', () => endOf(path).includes(last));
+      await until('the last', () => readEnd(path).includes(last));
     });
     worst.push(Math.max(...took));
     await sleep(3000); // afterwards it rests
@@ -272,7 +272,7 @@ function startPinger(port: number) {
   };
 }
 
-function endOf(path: string): string {
+function readEnd(path: string): string {
   const fd = openSync(path, 'r');
   try {
     const bytes = Buffer.alloc(2000);

@@ -6,7 +6,7 @@ import { openLocalHive } from '../../core/inbox/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { bench, ms, quantile } from './harness.ts';
-import { fileText, memoryOf, mib, post, type Running, spin, start, startTray, temporary, until } from './rig.ts';
+import { fileText, mib, post, type Running, readMemory, spin, start, startTray, temporary, until } from './rig.ts';
 
 const HUNDRED = names(100);
 
@@ -169,9 +169,9 @@ async function trayMemory() {
   for (let part = 0; part < 4; part += 1) {
     await deliver(tray, 2500, part);
     await sleep(1500);
-    seen.push(memoryOf(tray.pid).rss);
+    seen.push(readMemory(tray.pid).rss);
   }
-  const { rss, own } = memoryOf(tray.pid);
+  const { rss, own } = readMemory(tray.pid);
   const [early = 0] = seen.slice(1);
   const flat = Math.max(...seen.slice(1)) - early;
   return {

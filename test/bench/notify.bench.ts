@@ -25,7 +25,7 @@ export const benches = [
         if (member === 'Notify') notified.set(String(args[3]).split(':')[0] ?? '', performance.now());
       },
     });
-    const floor = await floorOf(desktop);
+    const floor = await measureFloor(desktop);
     return await measured(desktop, notified, floor);
   }),
 ];
@@ -66,7 +66,7 @@ async function measured(desktop: Desktop, notified: ReadonlyMap<string, number>,
 }
 
 /** A Notify call of our own to the same stand-in, there and back. */
-async function floorOf(desktop: Desktop): Promise<number> {
+async function measureFloor(desktop: Desktop): Promise<number> {
   await using bus = await joined(desktop);
   const took: number[] = [];
   for (let i = 0; i < 50; i += 1) {

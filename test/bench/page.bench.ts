@@ -6,7 +6,7 @@ import { openLocalHive } from '../../core/inbox/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { bench, ms, quantile } from './harness.ts';
-import { cpuOf, fileText, startTray, temporary, until } from './rig.ts';
+import { fileText, readCpuMs, startTray, temporary, until } from './rig.ts';
 
 const PERSONAS = 100;
 const CONTENT_MS = 300;
@@ -98,9 +98,9 @@ async function idle() {
     await page.goto(`http://127.0.0.1:${tray.port}/`);
     await page.locator('#link[data-link="live"]').waitFor();
     await sleep(20_000); // until V8 has tidied up after the start
-    const open = await percentOf(tray.pid);
+    const open = await measureCpuPercent(tray.pid);
     await page.close();
-    const alone = await percentOf(tray.pid);
+    const alone = await measureCpuPercent(tray.pid);
     return {
       figure: `${open.toFixed(2)} % over ${CPU_SECONDS} s`,
       floor: `${alone.toFixed(2)} % with no page open`,
@@ -111,9 +111,9 @@ async function idle() {
   }
 }
 
-async function percentOf(pid: number): Promise<number> {
+async function measureCpuPercent(pid: number): Promise<number> {
   const from = performance.now();
-  const before = cpuOf(pid);
+  const before = readCpuMs(pid);
   await sleep(CPU_SECONDS * 1000);
-  return ((cpuOf(pid) - before) / (performance.now() - from)) * 100;
+  return ((readCpuMs(pid) - before) / (performance.now() - from)) * 100;
 }

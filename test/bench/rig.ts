@@ -132,14 +132,14 @@ export async function spin(check: () => boolean, ms = 5000): Promise<number> {
 }
 
 /** Resident and private memory in MiB. */
-export function memoryOf(pid: number): { readonly rss: number; readonly own: number } {
+export function readMemory(pid: number): { readonly rss: number; readonly own: number } {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const sum = (pattern: RegExp): number => [...rollup.matchAll(pattern)].reduce((n, m) => n + Number(m[1]), 0) / 1024;
   return { rss: sum(/^Rss:\s+(\d+)/gm), own: sum(/^Private_(?:Clean|Dirty):\s+(\d+)/gm) };
 }
 
 /** CPU time of all threads so far, in milliseconds. */
-export function cpuOf(pid: number): number {
+export function readCpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10; // USER_HZ is 100
 }

@@ -350,7 +350,7 @@ async function checkHalves(rig: SourceRig): Promise<void> {
     const { is } = await watched.poll();
     assert.ok(is === 'healthy' || is === 'failed');
     if (rig.evidence !== 'level') assert.deepEqual(listTexts(delivered), sent, `${size} bytes of ${half.size}`);
-    else if (is === 'healthy') assertIsOneOf((await poll(source, persona)).unread, sent.length, sent.length + 1);
+    else if (is === 'healthy') assertCountIn((await poll(source, persona)).unread, sent.length, sent.length + 1);
     await half.finish();
     sent.push(text);
     assert.equal((await watched.poll()).is, 'healthy');
@@ -392,7 +392,7 @@ async function checkAbort(rig: SourceRig): Promise<void> {
   assert.equal(watched.watcher.state.failures, 0);
 }
 
-function assertIsOneOf(count: Count, ...truths: readonly number[]): void {
+function assertCountIn(count: Count, ...truths: readonly number[]): void {
   assert.ok(count.is === 'unknown' || (count.is === 'exact' && truths.includes(count.n)), JSON.stringify(count));
 }
 

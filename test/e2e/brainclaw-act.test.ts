@@ -12,7 +12,7 @@ import { until } from '../kit/until.ts';
 /** `brainclaw` is a stand-in everywhere here: the real one is not installed where Hivebar is tested. */
 const PROJECT = 'bc-prj_lab0001';
 
-const homeOf = (store: Store, actions: boolean): TrayHome =>
+const createHome = (store: Store, actions: boolean): TrayHome =>
   trayHome({ primary: { is: 'local' }, brainclaw: { is: 'on', projects: [store.dir], actions } });
 
 /** A candidate that asks for a person. */
@@ -27,7 +27,7 @@ function pendingIn(store: Store): string {
 
 const candidatesIn = (store: Store): number => viewed(store.open()).replay.projection.getByType('candidate').size;
 
-const sheetOf = async (tray: TrayProcess): Promise<ProjectWire> => {
+const fetchSheet = async (tray: TrayProcess): Promise<ProjectWire> => {
   const headers = { authorization: `Bearer ${tray.token}` };
   return (await (await fetch(`${tray.url}/api/brainclaw/${PROJECT}`, { headers })).json()) as ProjectWire;
 };
@@ -35,7 +35,7 @@ const sheetOf = async (tray: TrayProcess): Promise<ProjectWire> => {
 /** The sheet as soon as something on it was asked of brainclaw. */
 async function seededIn(tray: TrayProcess): Promise<ProjectWire['sheet']> {
   for (const end = performance.now() + 60_000; performance.now() < end; await sleep(20)) {
-    const { sheet } = await sheetOf(tray);
+    const { sheet } = await fetchSheet(tray);
     if ((sheet?.seeded.length ?? 0) > 0) return sheet;
   }
   throw new Error(`nothing was asked of brainclaw\n${tray.cli.stderr}`);
@@ -44,7 +44,8 @@ async function seededIn(tray: TrayProcess): Promise<ProjectWire['sheet']> {
 const keysOn = ({ sheet }: ProjectWire): readonly string[] =>
   sheet?.sections.find(({ id }) => id === 'attention')?.rows.map(({ key }) => key) ?? [];
 
-const boardOf = (tray: TrayProcess, unread: number | null) => tray.persona(PROJECT, (shown) => shown.unread === unread);
+const waitForUnread = (tray: TrayProcess, unread: number | null) =>
+  tray.persona(PROJECT, (shown) => shown.unread === unread);
 
 async function asked(tray: TrayProcess, params: object): Promise<{ readonly status: number; readonly body: string }> {
   const answer = await fetch(`${tray.url}/api/v1/actions/brainclaw`, {
@@ -61,7 +62,7 @@ describe('hivebar brainclaw act', () => {
   test('has brainclaw do it, as a person, and leaves no server behind', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const server = installed(files, 'none', store.root);
     const id = pendingIn(store);
     const before = candidatesIn(store);
@@ -94,7 +95,7 @@ describe('hivebar brainclaw act', () => {
   test('is refused unless the settings let it, and names the setting', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, false);
+    using home = createHome(store, false);
     const server = installed(files, 'none', store.root);
     const args = ['brainclaw', 'act', 'accept', pendingIn(store), '--project', store.dir];
     const refused = await home.run(args, { env: server.env });
@@ -108,7 +109,7 @@ describe('hivebar brainclaw act', () => {
 
   test('prints the exact call where brainclaw is not installed, and ends with 3', async () => {
     using store = brainclaw();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const run = (...args: readonly string[]) =>
       home.run(['brainclaw', 'act', ...args, '--project', store.dir], { env: NOT_INSTALLED });
     const text = await run('reject', 'cnd_1', '--text', "it isn't so");
@@ -135,7 +136,7 @@ describe('hivebar brainclaw act', () => {
   test('says what brainclaw says, without what a terminal would act on', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const { env } = installed(files, 'error');
     const failed = await home.run(['brainclaw', 'act', 'release', 'clm_9', '--project', store.dir], { env });
     assert.equal(failed.code, 1);
@@ -149,7 +150,7 @@ describe('hivebar brainclaw act', () => {
   test('of a wrong command line is a usage error before anything is asked', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const server = installed(files);
     for (const args of [[], ['accept'], ['wreck', 'cnd_1'], ['accept', 'clm_1'], ['accept', 'cnd_1', 'cnd_2']]) {
       const { code } = await home.run(['brainclaw', 'act', ...args, '--project', store.dir], { env: server.env });
@@ -163,19 +164,19 @@ describe('the action brainclaw of a tray process', () => {
   test('conformance 5: the board follows the record, not the answer', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const server = installed(files); // takes the call, and writes nothing yet
     const id = pendingIn(store);
     await using tray = await home.start([], server.env);
-    await boardOf(tray, 20);
-    assert.ok(keysOn(await sheetOf(tray)).includes(`candidate:${id}`));
+    await waitForUnread(tray, 20);
+    assert.ok(keysOn(await fetchSheet(tray)).includes(`candidate:${id}`));
     const { result } = (await tray.post('/api/v1/actions/brainclaw', {
       ...{ project: PROJECT, do: 'accept', item: `candidate:${id}` },
     })) as { result: Record<string, unknown> };
     assert.deepEqual([result.accepted, result.tool], [true, 'bclaw_transition']);
     await tray.post('/api/v1/actions/poll', {});
     assert.equal((await tray.persona(PROJECT)).unread, 20);
-    assert.ok(keysOn(await sheetOf(tray)).includes(`candidate:${id}`), 'nothing is taken for done');
+    assert.ok(keysOn(await fetchSheet(tray)).includes(`candidate:${id}`), 'nothing is taken for done');
     const [before] = (await tray.status()).projects;
     store.step(1); // a record of something else
     await tray.until('it is read', ({ projects: [now] }) => now?.rev !== before?.rev);
@@ -185,15 +186,15 @@ describe('the action brainclaw of a tray process', () => {
   test('with the record the item is gone from the board, and its event says so', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const server = installed(files, 'none', store.root);
     const id = pendingIn(store);
     await using tray = await home.start([], server.env);
-    await boardOf(tray, 20);
+    await waitForUnread(tray, 20);
     assert.deepEqual(server.noted, [], 'a server is not started to look');
     assert.equal((await asked(tray, { do: 'accept', item: id })).status, 200);
-    await boardOf(tray, 19);
-    assert.ok(!keysOn(await sheetOf(tray)).includes(`candidate:${id}`));
+    await waitForUnread(tray, 19);
+    assert.ok(!keysOn(await fetchSheet(tray)).includes(`candidate:${id}`));
     await until('it is told', () =>
       home.events(PROJECT).some(({ event, item }) => event === 'cleared' && String(item).includes(id)),
     );
@@ -209,17 +210,17 @@ describe('the action brainclaw of a tray process', () => {
     const server = installed(files);
     const accept = { do: 'accept', item: 'cnd_1' };
     {
-      using off = homeOf(store, false);
+      using off = createHome(store, false);
       await using tray = await off.start([], server.env);
-      await boardOf(tray, 20);
+      await waitForUnread(tray, 20);
       const { status, body } = await asked(tray, accept);
       assert.equal(status, 409);
       assert.match(body, /actions-off.*brainclaw\.actions is not switched on/);
     }
     {
-      using home = homeOf(store, true);
+      using home = createHome(store, true);
       await using tray = await home.start([], NOT_INSTALLED);
-      await boardOf(tray, 20);
+      await waitForUnread(tray, 20);
       const { status, body } = await asked(tray, accept);
       assert.equal(status, 501);
       const { error } = JSON.parse(body) as { error: { message: string } };
@@ -244,12 +245,12 @@ describe('what brainclaw can add to a board that the journal does not make whole
   test('is asked for once when the journal is off, and marked', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const server = installed(files);
     renameSync(store.journal, store.at('.brainclaw', 'elsewhere'));
     await using tray = await home.start([], server.env);
-    await boardOf(tray, 4);
-    const { sheet } = await sheetOf(tray);
+    await waitForUnread(tray, 4);
+    const { sheet } = await fetchSheet(tray);
     assert.deepEqual(sheet?.remarks, ['journal-off']);
     assert.deepEqual([...(sheet?.seeded ?? [])].sort(), ['actions', 'agents', 'claims', 'plans', 'sessions']);
     assert.deepEqual([sheet?.counts.claims, sheet?.counts.runs], [3, null]);
@@ -261,7 +262,7 @@ describe('what brainclaw can add to a board that the journal does not make whole
   test('is asked for when the registry is not whole in it, and gives way once it is', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const server = installed(files);
     const last = readdirSync(store.journal)
       .filter((name) => name.startsWith('seg-'))
@@ -278,8 +279,8 @@ describe('what brainclaw can add to a board that the journal does not make whole
     assert.ok(sheet?.remarks.includes('registry-partial'));
     assert.deepEqual([...(sheet?.seeded ?? [])].sort(), ['actions', 'agents', 'claims', 'sessions']);
     for (const [name, text] of texts) writeFileSync(store.event(name), text);
-    await boardOf(tray, 20);
-    const now = (await sheetOf(tray)).sheet;
+    await waitForUnread(tray, 20);
+    const now = (await fetchSheet(tray)).sheet;
     assert.deepEqual([...(now?.seeded ?? [])].sort(), ['agents', 'sessions']);
     assert.equal(now?.counts.claims, 12);
     assert.equal(calls(server).length, 1);
@@ -290,12 +291,12 @@ describe('what brainclaw can add to a board that the journal does not make whole
     const server = installed(files);
     for (const actions of [true, false]) {
       using store = brainclaw();
-      using home = homeOf(store, actions);
+      using home = createHome(store, actions);
       if (!actions) renameSync(store.journal, store.at('.brainclaw', 'elsewhere'));
       await using tray = await home.start([], server.env);
-      await boardOf(tray, actions ? 20 : null);
+      await waitForUnread(tray, actions ? 20 : null);
       await tray.post('/api/v1/actions/poll', {});
-      assert.equal((await sheetOf(tray)).sheet?.seeded.length, 0);
+      assert.equal((await fetchSheet(tray)).sheet?.seeded.length, 0);
     }
     assert.deepEqual(server.noted, []);
   });
@@ -303,12 +304,12 @@ describe('what brainclaw can add to a board that the journal does not make whole
   test('when it does not answer, the board is what the journal says', async () => {
     using store = brainclaw();
     using files = scratch();
-    using home = homeOf(store, true);
+    using home = createHome(store, true);
     const server = installed(files, 'dies');
     renameSync(store.journal, store.at('.brainclaw', 'elsewhere'));
     await using tray = await home.start([], server.env);
     await until('it is said', () => tray.log.some((line) => /is shown without what brainclaw could add/.test(line)));
-    const { sheet } = await sheetOf(tray);
+    const { sheet } = await fetchSheet(tray);
     assert.deepEqual([sheet?.seeded, sheet?.counts.claims], [[], null]);
     assert.equal((await tray.persona(PROJECT)).unread, null);
   });

@@ -15,7 +15,7 @@ interface BoardJson {
   readonly remarks: readonly string[];
 }
 
-const boardOf = async (store: Store, ...args: readonly string[]): Promise<BoardJson> => {
+const readBoard = async (store: Store, ...args: readonly string[]): Promise<BoardJson> => {
   const { code, json } = await brainclawCli(store)(['board', '--json', ...args]);
   assert.equal(code, 0);
   return json<BoardJson>();
@@ -25,7 +25,7 @@ describe('the board', () => {
   test('brainclaw check 1: is that of the reference, by its keys', async () => {
     using store = brainclaw();
     const { checks: _, ...expected } = EXPECTED.observer;
-    assert.deepEqual(await boardOf(store), { ...expected, remarks: ['skipped=5'] });
+    assert.deepEqual(await readBoard(store), { ...expected, remarks: ['skipped=5'] });
     const { out, err } = await brainclawCli(store)(['board']);
     assert.match(out, /^prj_lab0001 {2}attention 20, at record 359\nskipped=5\nplans 27, claims 12, .*sessions \?\n/);
     assert.equal(err, '');
@@ -38,7 +38,7 @@ describe('the board', () => {
   test('brainclaw check 2: up to a record, and what is to be said beside it', async () => {
     using store = brainclaw();
     for (const { until, registryAuthoritative, entities, counts, attention_required } of EXPECTED.until) {
-      const board = await boardOf(store, '--until', `${until}`);
+      const board = await readBoard(store, '--until', `${until}`);
       assert.deepEqual(
         [board.registryAuthoritative, board.entities, board.counts, board.attention_required],
         [registryAuthoritative, entities, counts, attention_required],
@@ -54,7 +54,7 @@ describe('the board', () => {
     for (const number of [1, 2, 3, 4]) {
       store.step(number);
       const { counts, attention_required, entities, cursor } = stepAt(number).after;
-      const board = await boardOf(store);
+      const board = await readBoard(store);
       assert.deepEqual(
         [board.counts, board.attention_required, board.entities, board.cursor.seq],
         [counts, attention_required, entities, cursor],
@@ -64,11 +64,11 @@ describe('the board', () => {
 
   test('brainclaw check 6: whatever meta.json says', async () => {
     using store = brainclaw();
-    const board = await boardOf(store);
+    const board = await readBoard(store);
     for (const meta of ['{', '{"next_seq":12,"active_segment":"seg-00000001.jsonl","entity_revs":{}}', null]) {
       if (meta === null) rmSync(store.event('meta.json'));
       else writeFileSync(store.event('meta.json'), meta);
-      assert.deepEqual(await boardOf(store), board);
+      assert.deepEqual(await readBoard(store), board);
     }
   });
 
@@ -77,7 +77,7 @@ describe('the board', () => {
     renameSync(store.journal, store.at('parked'));
     mkdirSync(store.journal);
     writeFileSync(store.event('seg-00000001.jsonl'), line(1));
-    const { entities, counts, cursor, remarks } = await boardOf(store);
+    const { entities, counts, cursor, remarks } = await readBoard(store);
     assert.deepEqual([entities, counts.plans, cursor.seq, remarks], [1, 1, 1, ['registry-partial']]);
   });
 
@@ -85,7 +85,7 @@ describe('the board', () => {
     using store = brainclaw();
     for (const name of ['seg-00000001.jsonl', 'seg-00000122.jsonl'])
       renameSync(store.event(name), store.event(join('archive', name)));
-    const { attention_required, entities, cursor, remarks } = await boardOf(store);
+    const { attention_required, entities, cursor, remarks } = await readBoard(store);
     const { coldFromCheckpoint: expected } = EXPECTED;
     assert.deepEqual([attention_required, entities, cursor], [expected.attention_required, 145, expected.cursor]);
     assert.deepEqual(remarks, ['from-checkpoint', 'registry-partial', 'skipped=5']);
@@ -94,7 +94,7 @@ describe('the board', () => {
     const index = bytes.indexOf('todo');
     bytes[index] = (bytes[index] ?? 0) ^ 1;
     writeFileSync(snapshot, bytes);
-    const broken = await boardOf(store);
+    const broken = await readBoard(store);
     assert.deepEqual(broken.remarks, ['incomplete', 'registry-partial', 'skipped=5']);
     assert.equal(broken.cursor.checkpoint_seq, 0);
   });

@@ -19,7 +19,7 @@ const SPAN_SECONDS = Number(process.env.HIVEBAR_SPAN ?? 4);
 const PAUSE_MS = 50;
 
 /** Each thing in a store with all that is known of it but when it was read. */
-function treeOf({ root }: Store): ReadonlyMap<string, string> {
+function readTree({ root }: Store): ReadonlyMap<string, string> {
   const names = ['.', ...(readdirSync(root, { recursive: true }) as string[])].sort();
   return new Map(
     names.map((name) => {
@@ -45,22 +45,22 @@ test('brainclaw check 8: while three others write, the watcher changes nothing, 
   if (needs(t, spawnSync('strace', ['-V']).status === 0 ? null : 'strace: apt-get install strace')) return;
   using store = ended(brainclaw());
   using apart = scratch();
-  const before = treeOf(store);
+  const before = readTree(store);
   const journal = readFileSync(store.event(LAST), 'utf8');
   const log = apart.at('strace');
   await using watcher = straced(log, [process.execPath, kit('brainclaw-watcher'), store.root, ...AGENTS]);
   await until('the watcher', () => watcher.stdout().includes('ready'));
-  assert.deepEqual(treeOf(store), before, 'reading it all changed nothing');
+  assert.deepEqual(readTree(store), before, 'reading it all changed nothing');
 
   const count = Math.ceil((SPAN_SECONDS * 1000) / PAUSE_MS);
   const wrote = await Promise.all(
     AGENTS.map((agent, index) => writes(store, `writer${index}`, 361 + index * count, count, agent)),
   );
-  const quiet = treeOf(store);
+  const quiet = readTree(store);
   await new Promise((resolve) => setTimeout(resolve, 2500)); // two polls and more
-  assert.deepEqual(treeOf(store), quiet, 'nor did polling it');
+  assert.deepEqual(readTree(store), quiet, 'nor did polling it');
   await watcher.end();
-  const after = treeOf(store);
+  const after = readTree(store);
 
   // Nobody but the others wrote: each file of theirs holds what they left there, all else is as it was.
   const theirs = new Set([join('events', LAST), ...AGENTS.map((agent) => join('coordination', 'inbox', agent))]);

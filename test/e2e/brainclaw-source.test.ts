@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BOARD, toBoardSummary } from '../../core/sources/brainclaw/index.ts';
-import { brainclaw, coldOf, EXPECTED, LAST, line, NEXT, type Store, stepBytes } from '../kit/brainclaw-store.ts';
+import { brainclaw, EXPECTED, LAST, line, NEXT, openCold, type Store, stepBytes } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';
 import { until } from '../kit/until.ts';
-import { unreadOf, type Watched, watching } from '../kit/watch-brainclaw.ts';
+import { formatUnread, type Watched, watching } from '../kit/watch-brainclaw.ts';
 
 const ready = (watched: Watched, unread = '20'): Promise<unknown> =>
-  watched.until(`${unread} unread`, (shown) => unreadOf(shown) === unread);
-const inboxOf = (store: Store, agent: string): string => join(store.root, 'coordination', 'inbox', agent);
+  watched.until(`${unread} unread`, (shown) => formatUnread(shown) === unread);
+const findInbox = (store: Store, agent: string): string => join(store.root, 'coordination', 'inbox', agent);
 
 /** A message, written as a whole or where it stands. */
 function message(store: Store, agent: string, id: string, more: object = {}, inPlace = false): void {
@@ -27,7 +27,7 @@ function message(store: Store, agent: string, id: string, more: object = {}, inP
     },
     ...{ requires_ack: true, status: 'pending', created_at: '2026-06-20T10:00:00.000Z', ...more },
   });
-  const folder = inboxOf(store, agent);
+  const folder = findInbox(store, agent);
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `${id}.json`);
   writeFileSync(inPlace ? path : `${path}.tmp`, text);
@@ -115,10 +115,10 @@ test('A9 given a store that is checked out at an earlier commit and back, nothin
     for (let turn = 0; turn < 2; turn += 1) {
       put(home.at('before'));
       await ready(watched, '20');
-      await watched.until('nothing unread', (shown) => unreadOf(shown) === '0', 'hermes');
+      await watched.until('nothing unread', (shown) => formatUnread(shown) === '0', 'hermes');
       put(home.at('after'));
       await ready(watched, '21');
-      await watched.until('one unread', (shown) => unreadOf(shown) === '1', 'hermes');
+      await watched.until('one unread', (shown) => formatUnread(shown) === '1', 'hermes');
     }
   }
   await using watched = await watching(store.root, home);
@@ -201,35 +201,35 @@ describe('brainclaw check 6: what is not the journal, and another journal', () =
     await (async () => {
       await using watched = await watching(store.root, home);
       await ready(watched);
-      await watched.until('its mail', (shown) => unreadOf(shown) === '2', 'codex');
+      await watched.until('its mail', (shown) => formatUnread(shown) === '2', 'codex');
     })();
     renameSync(store.journal, store.event('../events.parked'));
     mkdirSync(store.journal);
     writeFileSync(store.event('seg-00000001.jsonl'), state(1, 'act_1', { agent: 'codex' }));
     message(store, 'codex', 'msg_same');
-    message(store, 'codex', 'msg_0000000000000001', { ...idOf(store, 'msg_0000000000000001'), status: 'read' });
+    message(store, 'codex', 'msg_0000000000000001', { ...readMessage(store, 'msg_0000000000000001'), status: 'read' });
     await using watched = await watching(store.root, home);
     await until('both', () => watched.delivered('codex').length >= 2);
-    await watched.until('its mail', (shown) => unreadOf(shown) === '2', 'codex');
+    await watched.until('its mail', (shown) => formatUnread(shown) === '2', 'codex');
     assert.deepEqual(watched.delivered('codex'), ['new msg_same', 'read msg_0000000000000001']);
     assert.deepEqual(watched.delivered(), []);
   });
 });
 
-const idOf = (store: Store, id: string): object =>
-  JSON.parse(readFileSync(join(inboxOf(store, 'codex'), `${id}.json`), 'utf8')) as object;
+const readMessage = (store: Store, id: string): object =>
+  JSON.parse(readFileSync(join(findInbox(store, 'codex'), `${id}.json`), 'utf8')) as object;
 
 describe('the mail of agents', () => {
   test('is new, read and acknowledged, each told once with its keys; a file that is rewritten where it stands is no new one', async () => {
     using store = brainclaw();
     using home = scratch();
     await using watched = await watching(store.root, home);
-    await watched.until('codex', (shown) => unreadOf(shown) === '2', 'codex');
+    await watched.until('codex', (shown) => formatUnread(shown) === '2', 'codex');
     assert.deepEqual(watched.delivered('codex'), []);
     message(store, 'codex', 'msg_a');
     await until('new', () => watched.delivered('codex').length === 1);
-    await watched.until('3', (shown) => unreadOf(shown) === '3', 'codex');
-    const path = join(inboxOf(store, 'codex'), 'msg_a.json');
+    await watched.until('3', (shown) => formatUnread(shown) === '3', 'codex');
+    const path = join(findInbox(store, 'codex'), 'msg_a.json');
     writeFileSync(path, readFileSync(path, 'utf8').slice(0, 40));
     await watched.until('one that is bad', ({ agentState }) => agentState.why === 'skipped=3', 'codex');
     message(store, 'codex', 'msg_a', { status: 'read' }, true);
@@ -258,12 +258,12 @@ describe('the mail of agents', () => {
     await using watched = await watching(store.root, home);
     await ready(watched);
     message(store, 'new-one', 'msg_1');
-    await watched.until('it', (shown) => unreadOf(shown) === '1', 'new-one');
+    await watched.until('it', (shown) => formatUnread(shown) === '1', 'new-one');
     await until('its mail', () => watched.delivered('new-one').length === 1);
     message(store, 'new-one', 'msg_2');
     await until('more mail', () => watched.delivered('new-one').length === 2);
     assert.equal(watched.persona('new-one')?.label, `new-one · ${store.dir.split('/').at(-1)}`);
-    rmSync(inboxOf(store, 'new-one'), { recursive: true });
+    rmSync(findInbox(store, 'new-one'), { recursive: true });
     await until('nobody', () => watched.persona('new-one') === undefined);
     assert.deepEqual(watched.delivered('new-one'), ['new msg_1', 'new msg_2']);
   });
@@ -274,7 +274,7 @@ describe('the mail of agents', () => {
     await using watched = await watching(store.root, home, { mail: false });
     await ready(watched);
     const shown = await watched.until('codex', () => true, 'codex');
-    assert.equal(unreadOf(shown), 'unknown');
+    assert.equal(formatUnread(shown), 'unknown');
     message(store, 'codex', 'msg_a');
     store.step(1);
     store.step(2);
@@ -309,7 +309,7 @@ describe('work of agents in the journal', () => {
       'assigned assignment:asg_1',
       'action state:act_1',
     ]);
-    const shown = await watched.until('no mail', (one) => unreadOf(one) === '0', 'zoe_b');
+    const shown = await watched.until('no mail', (one) => formatUnread(one) === '0', 'zoe_b');
     assert.deepEqual(
       shown.latestMessages.map(({ from, text }) => `${from}: ${text}`),
       ['codex: act_1', 'claude-code: do it\nsrc', 'codex: all yours'],
@@ -346,7 +346,7 @@ describe('what cannot be read', () => {
     await until('an agent of the journal alone', () => watched.delivered('zoe').length === 1);
     const parked = `${store.journal}.parked`;
     renameSync(store.journal, parked);
-    const off = await watched.until('off', (shown) => unreadOf(shown) === 'unknown');
+    const off = await watched.until('off', (shown) => formatUnread(shown) === 'unknown');
     assert.deepEqual([off.health.is, off.agentState.why], ['up', 'journal-off']);
     watched.poll();
     message(store, 'codex', 'msg_meanwhile');
@@ -369,10 +369,10 @@ describe('what cannot be read', () => {
     await ready(watched);
     const away = join(store.root, 'away');
     renameSync(join(store.root, 'coordination'), away);
-    await watched.until('not known', (shown) => unreadOf(shown) === 'unknown', 'codex');
+    await watched.until('not known', (shown) => formatUnread(shown) === 'unknown', 'codex');
     watched.poll();
     renameSync(away, join(store.root, 'coordination'));
-    await watched.until('2 again', (shown) => unreadOf(shown) === '2', 'codex');
+    await watched.until('2 again', (shown) => formatUnread(shown) === '2', 'codex');
     message(store, 'codex', 'msg_a');
     await until('what came', () => watched.delivered('codex').length > 0);
     assert.deepEqual(watched.delivered('codex'), ['new msg_a']);
@@ -388,7 +388,7 @@ describe('what cannot be read', () => {
     const parked = `${store.journal}.parked`;
     renameSync(store.journal, parked);
     await using watched = await watching(store.root, home);
-    await watched.until('off', (shown) => unreadOf(shown) === 'unknown');
+    await watched.until('off', (shown) => formatUnread(shown) === 'unknown');
     renameSync(parked, store.journal);
     await ready(watched);
     watched.poll();
@@ -412,12 +412,12 @@ describe('what cannot be read', () => {
       await using watched = await watching(store.root, home);
       const shown = await watched.until('it', ({ health }) => health.is === 'up');
       assert.deepEqual(
-        [unreadOf(shown), shown.agentState.why, watched.source.sheet?.attention],
+        [formatUnread(shown), shown.agentState.why, watched.source.sheet?.attention],
         ['unknown', 'journal-off', null],
       );
     }
     await using watched = await watching(store.root, home, { seed });
-    const shown = await watched.until('seven', (one) => unreadOf(one) === '7');
+    const shown = await watched.until('seven', (one) => formatUnread(one) === '7');
     assert.equal(shown.agentState.why, 'seeded');
     watched.poll();
     message(store, 'codex', 'msg_x');
@@ -484,8 +484,8 @@ test('started and stopped again and again while records and mail come, and the j
   store.step(1);
   {
     await using first = await watching(store.root, home);
-    await first.until('the board', (shown) => unreadOf(shown) === '20');
-    await first.until('codex', (shown) => unreadOf(shown) === '2', 'codex');
+    await first.until('the board', (shown) => formatUnread(shown) === '20');
+    await first.until('codex', (shown) => formatUnread(shown) === '2', 'codex');
   }
   const messages: string[] = [];
   const items: string[] = [];
@@ -532,7 +532,7 @@ test('the numbers are those of a reader that starts now', async () => {
   await ready(watched);
   store.step(1);
   await until('step 1', () => watched.source.sheet?.seq === 360);
-  const cold = toBoardSummary(coldOf(store).replay.projection);
+  const cold = toBoardSummary(openCold(store).replay.projection);
   assert.deepEqual(watched.source.sheet?.attention, cold.attention_required);
   assert.equal(watched.persona(BOARD)?.unread.is, 'exact');
 });

@@ -18,7 +18,7 @@ interface Saved {
 
 const homeWith = (brainclaw: object, more: object = {}): TrayHome =>
   trayHome({ primary: { is: 'local' }, brainclaw: { is: 'on', ...brainclaw }, ...more });
-const homeOf = (store: Store, more: object = {}): TrayHome => homeWith({ projects: [store.dir], ...more });
+const createHome = (store: Store, more: object = {}): TrayHome => homeWith({ projects: [store.dir], ...more });
 
 const ask = async <T>(tray: TrayProcess, path: string, token = false): Promise<T> => {
   const headers = token ? { authorization: `Bearer ${tray.token}` } : {};
@@ -30,14 +30,15 @@ const delivered = (home: TrayHome, persona: string): readonly string[] =>
     .events(persona)
     .filter(({ event }) => /^(new|cleared|read|acked|gone|handoff|assigned|action)$/.test(String(event)))
     .map(({ event, item, message_id }: EventLine) => `${event} ${item ?? message_id ?? ''}`.trim());
-const boardOf = (tray: TrayProcess, unread: number | null) => tray.persona(BOARD, (shown) => shown.unread === unread);
+const waitForUnread = (tray: TrayProcess, unread: number | null) =>
+  tray.persona(BOARD, (shown) => shown.unread === unread);
 
 describe('a project in the tray process', () => {
   test('is a board and its agents, the same on every surface, each with an event file of its own', async () => {
     using store = brainclaw();
-    using home = homeOf(store);
+    using home = createHome(store);
     await using tray = await home.start();
-    const { unread, label, source, state } = await boardOf(tray, 20);
+    const { unread, label, source, state } = await waitForUnread(tray, 20);
     assert.deepEqual([unread, label, source, state], [20, store.dir.split('/').at(-1), BOARD, 'UP']);
     const codex = await tray.persona(`${BOARD}-codex`, (shown) => shown.unread === 2);
     assert.match(codex.label, /^codex · /);
@@ -71,9 +72,9 @@ describe('a project in the tray process', () => {
 
   test('keeps its text for who has the token', async () => {
     using store = brainclaw();
-    using home = homeOf(store);
+    using home = createHome(store);
     await using tray = await home.start();
-    await boardOf(tray, 20);
+    await waitForUnread(tray, 20);
     const open = await (await fetch(`${tray.url}/api/brainclaw/${BOARD}`)).text();
     const list = await (await fetch(`${tray.url}/api/brainclaw`)).text();
     for (const text of [open, list]) assert.doesNotMatch(text, /Approve|the thing|candidate cnd|cnd_a|act_a|please/);
@@ -85,17 +86,17 @@ describe('a project in the tray process', () => {
 
   test('an action that asks is one more, one event and one notification; a restart tells nothing twice', async () => {
     using store = brainclaw();
-    using home = homeOf(store);
+    using home = createHome(store);
     const notifier = standIn(home, 'notify-send');
     const env = { ...notifier.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' };
     const banners = (): readonly string[] => notifier.calls.filter((item) => /: \d+ new/.test(item));
     store.step(1);
     {
       await using tray = await home.start([], env);
-      await boardOf(tray, 20);
+      await waitForUnread(tray, 20);
       assert.deepEqual(delivered(home, BOARD), []);
       store.step(2);
-      await boardOf(tray, 21);
+      await waitForUnread(tray, 21);
       await until('its event', () => delivered(home, BOARD).length > 0);
       await until('its banner', () => banners().length > 0);
       await tray.stop();
@@ -104,11 +105,11 @@ describe('a project in the tray process', () => {
     const saved = JSON.parse(readFileSync(home.at('brainclaw', `${BOARD}.cursor.json`), 'utf8')) as Saved;
     assert.equal(saved.store, store.root);
     await using again = await home.start([], env);
-    await boardOf(again, 21);
+    await waitForUnread(again, 21);
     await again.persona(`${BOARD}-codex`, ({ unread }) => unread === 2);
     store.step(3);
     store.step(4);
-    await boardOf(again, 20);
+    await waitForUnread(again, 20);
     await until('that it is over', () => delivered(home, BOARD).length > 1);
     assert.deepEqual(delivered(home, BOARD), ['new state:act_c0', 'cleared state:act_c0']);
     assert.equal(banners().length, 1, banners().join());
@@ -116,10 +117,10 @@ describe('a project in the tray process', () => {
 
   test('a sheet that changes without a count has another rev in the status', async () => {
     using store = brainclaw();
-    using home = homeOf(store);
+    using home = createHome(store);
     store.step(1);
     await using tray = await home.start();
-    await boardOf(tray, 20);
+    await waitForUnread(tray, 20);
     const [before] = (await tray.until('a sheet', ({ projects }) => projects.length === 1)).projects;
     writeFileSync(
       store.event(LAST),
@@ -135,7 +136,7 @@ describe('a project in the tray process', () => {
   test('whose journal is off is not known, which is not 0; its agents have their mail', async () => {
     using store = brainclaw();
     rmSync(store.journal, { recursive: true });
-    using home = homeOf(store);
+    using home = createHome(store);
     await using tray = await home.start();
     await tray.persona(`${BOARD}-codex`, ({ unread }) => unread === 2);
     const shown = await tray.persona(BOARD, ({ state }) => state === 'UP');
@@ -146,9 +147,9 @@ describe('a project in the tray process', () => {
 
   test('with its mail switched off has agents only by their work', async () => {
     using store = brainclaw();
-    using home = homeOf(store, { mail: false });
+    using home = createHome(store, { mail: false });
     await using tray = await home.start();
-    await boardOf(tray, 20);
+    await waitForUnread(tray, 20);
     const [project] = (await ask<ProjectsWire>(tray, '/api/brainclaw')).projects;
     assert.deepEqual([...new Set(project?.agents.map(({ pending }) => pending))], [null]);
   });
@@ -162,7 +163,7 @@ describe('which projects are watched', () => {
     copy(place.at('w', 'one'));
     using home = homeWith({ roots: [place.at('w')] });
     await using tray = await home.start();
-    await boardOf(tray, 20);
+    await waitForUnread(tray, 20);
     copy(place.at('w', 'deep', 'two'));
     await tray.post('/api/v1/actions/poll', {});
     const { projects } = await tray.until('both', ({ projects: all }) => all.length === 2);
@@ -186,7 +187,7 @@ describe('which projects are watched', () => {
       assert.deepEqual((await tray.status()).projects, []);
       copy(place.at('one'));
       await tray.post('/api/v1/actions/poll', {});
-      await boardOf(tray, 20);
+      await waitForUnread(tray, 20);
       await tray.stop();
     }
     writeFileSync(home.at('config', 'config.json'), JSON.stringify({ primary: { is: 'local' } }));
@@ -202,7 +203,7 @@ describe('which projects are watched', () => {
     using home = homeWith({ roots: [place.dir] });
     {
       await using tray = await home.start();
-      await boardOf(tray, 20);
+      await waitForUnread(tray, 20);
       await tray.stop();
     }
     copy(place.at('a'));
@@ -216,7 +217,7 @@ describe('which projects are watched', () => {
     copy(place.at('one'));
     using home = homeWith({ projects: [place.at('one')] }, { pollSeconds: 1, alertAfter: 1 });
     await using tray = await home.start();
-    await boardOf(tray, 20);
+    await waitForUnread(tray, 20);
     renameSync(place.at('one'), place.at('away'));
     const down = await tray.until('all down', ({ totals }) => totals.up === 0 && totals.down > 0);
     assert.deepEqual(
@@ -230,13 +231,13 @@ describe('which projects are watched', () => {
 });
 
 test('hivebar doctor says what asks for a person, and what is wrong first', async () => {
-  const lineOf = async (home: TrayHome): Promise<string> =>
+  const readDoctorLine = async (home: TrayHome): Promise<string> =>
     /^\S+ +brainclaw .*$/m.exec((await home.run(['doctor'])).stdout)?.[0] ?? '';
   using store = brainclaw();
-  using home = homeOf(store);
-  assert.match(await lineOf(home), /1 project; prj_lab0001: skipped=5, /);
+  using home = createHome(store);
+  assert.match(await readDoctorLine(home), /1 project; prj_lab0001: skipped=5, /);
   using none = homeWith({ projects: [join(store.dir, 'none')] });
-  assert.match(await lineOf(none), /0 projects; .*none holds no project/);
+  assert.match(await readDoctorLine(none), /0 projects; .*none holds no project/);
   using off = trayHome();
-  assert.match(await lineOf(off), /switched off/);
+  assert.match(await readDoctorLine(off), /switched off/);
 });

@@ -6,8 +6,8 @@ import { formatDuration } from '../../core/format/index.ts';
 import { ERROR_CLASSES, writeDaemonConfig } from '../../core/link/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk, toStem } from '../../core/state/index.ts';
-import { boardId, configOf, exportAs, installIn, placesOf, startDaemon } from '../kit/daemon-board.ts';
-import { exportOf } from '../kit/daemon-export.ts';
+import { boardId, createConfig, exportAs, findPlaces, installIn, startDaemon } from '../kit/daemon-board.ts';
+import { createExport } from '../kit/daemon-export.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 import { type ReferenceUpstream, referenceUpstream, type UpstreamPersona } from '../kit/upstream/index.ts';
@@ -15,12 +15,12 @@ import { type ReferenceUpstream, referenceUpstream, type UpstreamPersona } from 
 /** The fastest the settings allow, so that an outage is one within seconds. */
 const FAST = { primary: { is: 'local' }, pollSeconds: 1, alertAfter: 1 };
 
-const eventsOf = (home: TrayHome, identity: string): readonly string[] =>
+const listEvents = (home: TrayHome, identity: string): readonly string[] =>
   home.events(toStem(boardId(identity))).map(({ event }) => event);
 
 /** Installed for that upstream, which knows it by the same tokens. */
 function installAt(home: TrayHome, upstream: ReferenceUpstream, identity: string): UpstreamPersona {
-  const [tokens] = installIn(home, configOf(identity, { upstream: upstream.url }));
+  const [tokens] = installIn(home, createConfig(identity, { upstream: upstream.url }));
   assert.ok(tokens !== undefined);
   return upstream.persona('lab', identity, tokens);
 }
@@ -41,7 +41,7 @@ function durationsBetween(least: number, most: number): readonly string[] {
 }
 
 /** Every series of the daemons, `name{labels}`, by a parser of its own. */
-async function seriesOf(tray: TrayProcess): Promise<ReadonlyMap<string, number>> {
+async function fetchSeries(tray: TrayProcess): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`${tray.url}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith('daemon_'));
   const series = lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]);
@@ -50,13 +50,13 @@ async function seriesOf(tray: TrayProcess): Promise<ReadonlyMap<string, number>>
   return all;
 }
 
-const labelsOf = (series: string): Readonly<Record<string, string>> =>
+const parseLabels = (series: string): Readonly<Record<string, string>> =>
   Object.fromEntries([...series.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
 
 describe('persona daemons on the board', () => {
   test('each is a persona: up with what waits for it, which its surface fetches; nothing is told as mail', async () => {
     using home = trayHome(FAST);
-    installIn(home, configOf('ada'), configOf('bo'));
+    installIn(home, createConfig('ada'), createConfig('bo'));
     await using tray = await home.start();
     await using _ada = await startDaemon(home, 'ada');
     await using _bo = await startDaemon(home, 'bo');
@@ -78,33 +78,33 @@ describe('persona daemons on the board', () => {
     assert.deepEqual([totals.unread, totals.personas, totals.up], [1, 4, 4], 'one message is counted once');
     assert.equal((await home.run(['inbox', 'read', 'ada'])).code, 0);
     await tray.persona(boardId('ada'), ({ unread }) => unread === 0);
-    assert.ok(!eventsOf(home, 'ada').includes('new'), 'mail is told by the hive that it lies in');
+    assert.ok(!listEvents(home, 'ada').includes('new'), 'mail is told by the hive that it lies in');
   });
 
   test('one that is installed while the tray process runs comes by itself, and goes when it is uninstalled', async () => {
     using home = trayHome(FAST);
     await using tray = await home.start();
     assert.deepEqual((await tray.status()).personas, []);
-    installIn(home, configOf('ada'));
+    installIn(home, createConfig('ada'));
     await tray.persona(boardId('ada'), ({ state }) => state === 'DOWN');
-    rmSync(placesOf(home, 'ada').dir, { recursive: true });
+    rmSync(findPlaces(home, 'ada').dir, { recursive: true });
     await tray.until('nobody', ({ personas }) => personas.length === 0);
   });
 
   test('killed: one alert, DOWN with the socket and the next step; started again: one recovered', async () => {
     using home = trayHome(FAST);
-    installIn(home, configOf('ada'), configOf('bo'));
+    installIn(home, createConfig('ada'), createConfig('bo'));
     await using tray = await home.start();
     await using _bo = await startDaemon(home, 'bo');
     {
       await using ada = await startDaemon(home, 'ada');
       await tray.persona(boardId('ada'), ({ state, unread }) => state === 'UP' && unread === 0);
-      await until('its first events', () => eventsOf(home, 'ada').includes('armed'));
+      await until('its first events', () => listEvents(home, 'ada').includes('armed'));
       await ada.kill();
     }
-    const before = eventsOf(home, 'ada').filter((event) => event === 'alert').length;
+    const before = listEvents(home, 'ada').filter((event) => event === 'alert').length;
     const down = await tray.persona(boardId('ada'), ({ state }) => state === 'DOWN');
-    assert.ok(down.reason?.includes(placesOf(home, 'ada').socket), down.reason ?? '');
+    assert.ok(down.reason?.includes(findPlaces(home, 'ada').socket), down.reason ?? '');
     assert.match(down.reason ?? '', /does not run: .*hivebar daemon/);
     assert.deepEqual([down.daemon, (await tray.persona(boardId('bo'))).state], [null, 'UP']);
     const { causes } = await tray.status();
@@ -112,7 +112,7 @@ describe('persona daemons on the board', () => {
       causes.map(({ scope, personas }) => [scope, personas]),
       [['persona', [boardId('ada')]]],
     );
-    const count = (name: string): number => eventsOf(home, 'ada').filter((event) => event === name).length;
+    const count = (name: string): number => listEvents(home, 'ada').filter((event) => event === name).length;
     await until('the alert', () => count('alert') === before + 1);
     const recovered = count('recovered');
     await using _again = await startDaemon(home, 'ada');
@@ -124,12 +124,12 @@ describe('persona daemons on the board', () => {
 
   test('one that is paused and does not run is no outage', async () => {
     using home = trayHome(FAST);
-    installIn(home, configOf('ada', { paused: true }));
+    installIn(home, createConfig('ada', { paused: true }));
     await using tray = await home.start();
     const { agent, agentReason } = await tray.persona(boardId('ada'), ({ state }) => state === 'UP');
     assert.deepEqual([agent, agentReason, (await tray.status()).causes], ['gone', 'paused', []]);
-    const config = configOf('ada');
-    writeDaemonConfig(createRealDisk(silentLog), realRandom, placesOf(home, 'ada'), config);
+    const config = createConfig('ada');
+    writeDaemonConfig(createRealDisk(silentLog), realRandom, findPlaces(home, 'ada'), config);
     await tray.persona(boardId('ada'), ({ state }) => state === 'DOWN');
   });
 
@@ -190,13 +190,13 @@ describe('persona daemons on the board', () => {
     using home = trayHome(FAST);
     const line = async (): Promise<string> => /^.*daemons.*$/m.exec((await home.run(['doctor'])).stdout)?.[0] ?? '';
     assert.match(await line(), /none is installed/);
-    installIn(home, configOf('ada'), configOf('bo'));
+    installIn(home, createConfig('ada'), createConfig('bo'));
     await using _ = await startDaemon(home, 'ada').then(async (daemon) => {
       for (let isThere = false; !isThere; await sleep(20)) isThere = (await daemon.status()) !== null;
       return daemon;
     });
     assert.match(await line(), /2 installed, 1 runs; the daemon lab-bo at .*does not run/);
-    writeFileSync(placesOf(home, 'bo').config, '{}', { mode: 0o600 });
+    writeFileSync(findPlaces(home, 'bo').config, '{}', { mode: 0o600 });
     assert.match(await line(), /2 installed, 1 runs; .*lab-bo.daemon\.json/);
   });
 });
@@ -204,13 +204,13 @@ describe('persona daemons on the board', () => {
 describe('the metrics of all daemons', () => {
   test('persona daemon check 10: six names with the four labels each, of real daemons and in one exposition', async () => {
     using home = trayHome(FAST);
-    installIn(home, configOf('ada'), configOf('bo'));
+    installIn(home, createConfig('ada'), createConfig('bo'));
     await using tray = await home.start();
     await using _ada = await startDaemon(home, 'ada');
     await using bo = await startDaemon(home, 'bo');
     let series: ReadonlyMap<string, number> = new Map();
     for (let ups = 0; ups < 2; await sleep(50)) {
-      series = await seriesOf(tray);
+      series = await fetchSeries(tray);
       ups = [...series].filter(([name, value]) => name.startsWith('daemon_up{') && value === 1).length;
     }
     assert.equal(series.size, 48);
@@ -221,7 +221,7 @@ describe('the metrics of all daemons', () => {
     ]);
     const four = ['agent_identity', 'agent_surface', 'machine_id', 'tenant_id'];
     for (const one of series.keys()) {
-      const { error_class, ...labels } = labelsOf(one);
+      const { error_class, ...labels } = parseLabels(one);
       assert.deepEqual(Object.keys(labels).sort(), four, one);
       assert.ok(
         Object.values(labels).every((value) => value !== ''),
@@ -229,12 +229,12 @@ describe('the metrics of all daemons', () => {
       );
       assert.equal(error_class !== undefined, /^daemon_(errors|last_error)/.test(one), one);
     }
-    const machines = new Set([...series.keys()].map((one) => labelsOf(one).machine_id));
+    const machines = new Set([...series.keys()].map((one) => parseLabels(one).machine_id));
     assert.equal(machines.size, 1);
     await bo.kill();
-    const gone = [...(await seriesOf(tray))].filter(([one]) => labelsOf(one).agent_identity === 'bo');
+    const gone = [...(await fetchSeries(tray))].filter(([one]) => parseLabels(one).agent_identity === 'bo');
     assert.deepEqual(
-      gone.map(([one, value]) => [one.slice(0, one.indexOf('{')), value, labelsOf(one).machine_id]),
+      gone.map(([one, value]) => [one.slice(0, one.indexOf('{')), value, parseLabels(one).machine_id]),
       [['daemon_up', 0, [...machines][0]]],
       'at once, under the labels it had',
     );
@@ -243,7 +243,7 @@ describe('the metrics of all daemons', () => {
   test('persona daemon check 11: 50 personas are exactly 1,200 series, and session_id is on none', async () => {
     using home = trayHome(FAST);
     const generated = Array.from({ length: 48 }, (_, i) => `p${i}`);
-    installIn(home, ...['ada', 'bo', ...generated].map((identity) => configOf(identity)));
+    installIn(home, ...['ada', 'bo', ...generated].map((identity) => createConfig(identity)));
     for (const identity of generated) exportAs(home, identity);
     await using tray = await home.start();
     await using _ada = await startDaemon(home, 'ada');
@@ -252,7 +252,7 @@ describe('the metrics of all daemons', () => {
     try {
       let series: ReadonlyMap<string, number> = new Map();
       for (const end = performance.now() + 60_000; series.size !== 1200 && performance.now() < end; await sleep(50)) {
-        series = await seriesOf(tray);
+        series = await fetchSeries(tray);
       }
       assert.equal(series.size, 1200);
       const count = (name: string): number => [...series.keys()].filter((one) => one.startsWith(`${name}{`)).length;
@@ -260,12 +260,12 @@ describe('the metrics of all daemons', () => {
         [count('daemon_errors_total'), count('daemon_last_error_timestamp_seconds'), count('daemon_up')],
         [500, 500, 50],
       );
-      const classes = new Set([...series.keys()].flatMap((one) => labelsOf(one).error_class ?? []));
+      const classes = new Set([...series.keys()].flatMap((one) => parseLabels(one).error_class ?? []));
       assert.deepEqual([...classes].sort(), [...ERROR_CLASSES].sort());
-      exportAs(home, 'p0', exportOf('lab', 'p0').replaceAll('machine_id=', 'session_id="s1",machine_id='));
+      exportAs(home, 'p0', createExport('lab', 'p0').replaceAll('machine_id=', 'session_id="s1",machine_id='));
       const text = await (await fetch(`${tray.url}/metrics`)).text();
       assert.ok(!text.includes('session_id') && !text.includes('"s1"'));
-      const p0 = [...(await seriesOf(tray))].filter(([one]) => labelsOf(one).agent_identity === 'p0');
+      const p0 = [...(await fetchSeries(tray))].filter(([one]) => parseLabels(one).agent_identity === 'p0');
       assert.deepEqual(
         p0.map(([, value]) => value),
         [0],

@@ -12,7 +12,7 @@ import { referenceUpstream } from '../kit/upstream/index.ts';
 const LINE = /hivebar: work waits for acme\/ada; fetch it now: hivebar daemon drain --tenant acme --identity ada/;
 
 /** Hooks of ada's agent on the machine of a daemon. */
-function hooksOf(home: DaemonHome) {
+function createHooks(home: DaemonHome) {
   const m = hookMachine();
   return {
     call: (event: string, given: Readonly<Record<string, unknown>> = {}): Promise<Called> =>
@@ -74,7 +74,7 @@ describe('a doorbell over the hook of a real daemon', () => {
     await using daemon = await home.start(ada);
     await using woken = await home.start(eve, { faster: 20 });
     await Promise.all([daemon.connected(), woken.connected()]);
-    using hooks = hooksOf(home);
+    using hooks = createHooks(home);
     using wire = wireTo(daemon.places.socket);
     const output: string[] = [];
     const marks: string[] = [];
@@ -144,7 +144,7 @@ describe('a doorbell over the hook of a real daemon', () => {
     home.install(ada, up);
     await using daemon = await home.start(ada);
     await daemon.connected();
-    using hooks = hooksOf(home);
+    using hooks = createHooks(home);
     ada.signals(12);
     await daemon.until('they are known', ({ pending }) => pending.count === 12 && pending.fresh);
     const both = await Promise.all([1, 2].map(() => hooks.call('UserPromptSubmit', { turn_id: 't' })));
@@ -178,7 +178,7 @@ describe('a doorbell over the hook of a real daemon', () => {
       [after.last_error_class, after.outstanding, after.pending.count],
       ['surface_inject_failed', null, 1],
     );
-    using hooks = hooksOf(home);
+    using hooks = createHooks(home);
     assert.equal(isRung(await hooks.call('UserPromptSubmit', { turn_id: 't2' })), true);
     assert.equal(up.recording.asked('POST', '/v1/signals/pending/drain').length, 0);
   });

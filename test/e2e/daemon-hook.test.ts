@@ -71,7 +71,7 @@ async function holdAda(m: HookMachine): Promise<void> {
   assert.equal(code, 0, stderr);
 }
 
-const markOf = (m: HookMachine) => m.hivebar(['gate', 'mark', 'decision', '--persona', 'ada', '--force']);
+const markDecision = (m: HookMachine) => m.hivebar(['gate', 'mark', 'decision', '--persona', 'ada', '--force']);
 
 describe('the hook of a persona with a daemon', () => {
   test('tells the daemon of each boundary and prints the one line when it rings; nothing is drained', async () => {
@@ -151,7 +151,7 @@ describe('the hook of a persona with a daemon', () => {
     assert.doesNotMatch(held.stdout, /work waits/);
     assert.deepEqual(turnBoundaries, []);
 
-    assert.equal((await markOf(m)).code, 0);
+    assert.equal((await markDecision(m)).code, 0);
     rungWith(LINE, await stop(true, 'b'));
     assert.equal(m.home.text('run/activity/ada'), 'Continued\n');
     waits = false;

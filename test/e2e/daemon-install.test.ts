@@ -11,11 +11,11 @@ import { until } from '../kit/until.ts';
 import { referenceUpstream } from '../kit/upstream/index.ts';
 import { type UserSystemd, userSystemd } from '../kit/user-systemd.ts';
 
-const homeOf = ({ env }: DaemonHome): string => env.HOME ?? '';
-const system = (home: DaemonHome, fails?: string): UserSystemd => userSystemd(homeOf(home), fails);
+const getHome = ({ env }: DaemonHome): string => env.HOME ?? '';
+const system = (home: DaemonHome, fails?: string): UserSystemd => userSystemd(getHome(home), fails);
 
 function hivebar(home: DaemonHome, systemd: UserSystemd, words: readonly string[], env = {}) {
-  if (words[0] === 'install' && !words.includes('--print')) installHooks(homeOf(home), home.env.HIVEBAR_HOME ?? '');
+  if (words[0] === 'install' && !words.includes('--print')) installHooks(getHome(home), home.env.HIVEBAR_HOME ?? '');
   return runCli(['daemon', ...words], { env: { ...home.env, ...systemd.env, ...env } });
 }
 
@@ -26,7 +26,7 @@ const ada = (home: DaemonHome, ...more: readonly string[]): readonly string[] =>
 
 const configAt = ({ config }: DaemonPlaces): DaemonConfig => JSON.parse(readFileSync(config, 'utf8'));
 
-async function statusOf(places: DaemonPlaces): Promise<DaemonStatus | null> {
+async function askStatus(places: DaemonPlaces): Promise<DaemonStatus | null> {
   const asked = await askDaemon(places, { verb: 'status' }, { timeoutMs: 5000 });
   return asked.is === 'answered' ? asked.answer : null;
 }
@@ -57,13 +57,13 @@ describe('hivebar daemon install', () => {
       none.stderr,
       /says nothing between turns as long as Claude Code has no hooks: run hivebar hook install/,
     );
-    const doctorOf = async () => {
+    const runDoctor = async () => {
       const { code, stdout } = await runCli(['doctor', '--json'], { env });
       const { checks } = JSON.parse(stdout) as { readonly checks: readonly Record<'name' | 'is' | 'seen', string>[] };
       const { is, seen } = checks.find(({ name }) => name === 'hooks') ?? assert.fail('no check of hooks');
       return { code, is, seen };
     };
-    assert.deepEqual(await doctorOf(), {
+    assert.deepEqual(await runDoctor(), {
       code: 1,
       is: 'fail',
       seen: 'the daemon acme-ada says nothing between turns: Claude Code has no hooks: run hivebar hook install --harness claude',
@@ -71,10 +71,10 @@ describe('hivebar daemon install', () => {
     const ofProject = ['hook', 'install', '--harness', 'claude', '--project'];
     assert.equal((await runCli(ofProject, { env, cwd: home.project })).code, 0);
     assert.equal((await runCli(['daemon', ...ada(home)], { env })).code, 0, 'those of its project are hooks too');
-    assert.equal((await doctorOf()).is, 'skipped');
+    assert.equal((await runDoctor()).is, 'skipped');
     rmSync(join(home.project, '.claude'), { recursive: true });
-    installHooks(homeOf(home), home.env.HIVEBAR_HOME ?? '');
-    const path = join(homeOf(home), '.claude/settings.json');
+    installHooks(getHome(home), home.env.HIVEBAR_HOME ?? '');
+    const path = join(getHome(home), '.claude/settings.json');
     const good = readFileSync(path, 'utf8');
     writeFileSync(path, JSON.stringify({ ...JSON.parse(good), disableAllHooks: true }));
     const off = await runCli(['daemon', ...ada(home)], { env });
@@ -83,7 +83,7 @@ describe('hivebar daemon install', () => {
       off.stderr,
       /the hooks of Claude Code are not right: they do not run: .*settings\.json says "disableAllHooks": true/,
     );
-    const switchedOff = await doctorOf();
+    const switchedOff = await runDoctor();
     assert.deepEqual([switchedOff.code, switchedOff.is], [1, 'fail']);
     assert.match(
       switchedOff.seen,
@@ -189,7 +189,7 @@ describe('hivebar daemon install', () => {
   test('bad input is said, and nothing is written', async () => {
     using home = daemonHome();
     const systemd = system(home);
-    const file = join(homeOf(home), 'file');
+    const file = join(getHome(home), 'file');
     writeFileSync(file, 'x'.repeat(20), { mode: 0o644 });
     const pair = ['install', '--tenant', 'acme', '--identity', 'ada'];
     for (const [words, code, message] of [
@@ -220,7 +220,7 @@ describe('hivebar daemon install', () => {
   test('D5 a daemon that does not answer is not said to run: what its log says is, and the exit is 1', async () => {
     using home = daemonHome();
     const record = JSON.stringify({ level: 'error', msg: 'daemon.json cannot be read: mode 0644' });
-    const done = await hivebar(home, userSystemd(homeOf(home), 'never', record), ada(home));
+    const done = await hivebar(home, userSystemd(getHome(home), 'never', record), ada(home));
     assert.equal(done.code, 1, done.stdout);
     assert.doesNotMatch(done.stdout, /it runs/);
     assert.match(
@@ -286,7 +286,7 @@ describe('hivebar daemon install', () => {
     const persona = up.persona('acme', 'ada');
     const systemd = system(home);
     const file = (name: string, token: string): string => {
-      const path = join(homeOf(home), name);
+      const path = join(getHome(home), name);
       writeFileSync(path, `${token}\n`, { mode: 0o600 });
       chmodSync(path, 0o600);
       return path;
@@ -344,13 +344,13 @@ test('persona daemon check 2: three personas are three units, three processes, t
     assert.equal((await hivebar(home, systemd, words)).code, 0);
   }
   assert.deepEqual(
-    readdirSync(join(homeOf(home), '.config/systemd/user')).toSorted(),
+    readdirSync(join(getHome(home), '.config/systemd/user')).toSorted(),
     names.map((identity) => `prism-daemon-acme-${identity}.service`),
   );
   await using stack = new AsyncDisposableStack();
   for (const identity of names) stack.use(supervise(systemd.unit(`prism-daemon-acme-${identity}`) ?? '', home.env));
   const pids = async (): Promise<readonly number[]> => {
-    const all = await Promise.all(names.map((identity) => statusOf(home.places(identity))));
+    const all = await Promise.all(names.map((identity) => askStatus(home.places(identity))));
     return all.flatMap((status) => (status === null ? [] : [status.pid]));
   };
   const waitUntilQuiet = async (fits: (all: readonly number[]) => boolean): Promise<readonly number[]> => {
@@ -367,27 +367,27 @@ test('persona daemon check 2: three personas are three units, three processes, t
 test('persona daemon check 18: a second project is refused while the daemon lives, and taken once it is wrapped', async () => {
   using home = daemonHome();
   const systemd = system(home);
-  const other = join(homeOf(home), 'other');
+  const other = join(getHome(home), 'other');
   mkdirSync(other);
   await hivebar(home, systemd, ada(home));
   const places = home.places('ada');
   const unit = systemd.unit('prism-daemon-acme-ada') ?? '';
   {
     await using _supervisor = supervise(unit, home.env);
-    for (let status = null; status === null; status = await statusOf(places));
+    for (let status = null; status === null; status = await askStatus(places));
     const refused = await hivebar(home, systemd, ada(home, '--project', other));
     assert.equal(refused.code, 1);
     assert.ok(refused.stderr.includes(`is bound to the project ${home.project} while it runs`), refused.stderr);
     assert.deepEqual([configAt(places).project, systemd.unit('prism-daemon-acme-ada')], [home.project, unit]);
-    assert.equal((await statusOf(places))?.project, home.project);
+    assert.equal((await askStatus(places))?.project, home.project);
     assert.equal((await hivebar(home, systemd, ['wrap', 'acme-ada'])).code, 0);
-    assert.equal(await statusOf(places), null);
+    assert.equal(await askStatus(places), null);
   }
   const accepted = await hivebar(home, systemd, ada(home, '--project', other));
   assert.equal(accepted.code, 0, accepted.stderr);
   await using _supervisor = supervise(systemd.unit('prism-daemon-acme-ada') ?? '', home.env);
   let status: DaemonStatus | null = null;
-  while (status === null) status = await statusOf(places);
+  while (status === null) status = await askStatus(places);
   assert.equal(status.project, other);
 });
 

@@ -16,7 +16,7 @@ import { type UserSystemd, userSystemd } from '../kit/user-systemd.ts';
 const DEAF = join(import.meta.dirname, '..', 'kit', 'deaf-daemon.ts');
 
 const configAt = ({ config }: DaemonPlaces): DaemonConfig => JSON.parse(readFileSync(config, 'utf8'));
-const unitOf = (identity: string): string => `prism-daemon-acme-${identity}`;
+const toUnitName = (identity: string): string => `prism-daemon-acme-${identity}`;
 
 interface Scene extends AsyncDisposable {
   readonly home: DaemonHome;
@@ -96,15 +96,15 @@ describe('persona daemon check 13: lifecycle verbs', () => {
       ['wrap'],
     );
     assert.equal(configAt(ada.places).paused, true);
-    assert.ok(the.systemd.unit(unitOf('ada')) !== null && existsSync(ada.places.observeToken));
+    assert.ok(the.systemd.unit(toUnitName('ada')) !== null && existsSync(ada.places.observeToken));
     assert.deepEqual(the.systemd.requests.slice(-2), [
-      `systemctl --user disable ${unitOf('ada')}.service`,
-      `systemctl --user stop ${unitOf('ada')}.service`,
+      `systemctl --user disable ${toUnitName('ada')}.service`,
+      `systemctl --user stop ${toUnitName('ada')}.service`,
     ]);
     await goOn([bo]);
     assert.equal((await the.hivebar('install', '--tenant', 'acme', '--identity', 'ada')).code, 0);
     assert.equal(configAt(ada.places).paused, false);
-    assert.ok(the.systemd.requests.includes(`systemctl --user restart ${unitOf('ada')}.service`));
+    assert.ok(the.systemd.requests.includes(`systemctl --user restart ${toUnitName('ada')}.service`));
   });
 
   test('archive ends all of a persona, takes the unit away and keeps the truth', async () => {
@@ -116,7 +116,7 @@ describe('persona daemon check 13: lifecycle verbs', () => {
       [0, [{ name: 'acme-ada', end: 'asked', unit: 'removed', config: 'kept' }]],
     );
     assert.equal((await ada.cli.ended()).code, 0);
-    assert.equal(the.systemd.unit(unitOf('ada')), null);
+    assert.equal(the.systemd.unit(toUnitName('ada')), null);
     assert.deepEqual([configAt(ada.places).paused, existsSync(ada.places.actToken)], [true, true]);
     await goOn([bo]);
   });
@@ -141,12 +141,12 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     for (const identity of ['ada', 'bo', 'di']) {
       const { dir, runtime } = the.home.places(identity);
       assert.deepEqual(
-        [existsSync(dir), existsSync(runtime), the.systemd.unit(unitOf(identity))],
+        [existsSync(dir), existsSync(runtime), the.systemd.unit(toUnitName(identity))],
         [false, false, null],
       );
     }
     await goOn([cy]);
-    assert.ok(existsSync(cy.places.config) && the.systemd.unit(unitOf('cy')) !== null);
+    assert.ok(existsSync(cy.places.config) && the.systemd.unit(toUnitName('cy')) !== null);
   });
 
   test('G8 D6 given its directory is removed while it runs, nobody else starts and destroy ends it; a reused number is nobody', {

@@ -8,7 +8,7 @@ import { createRealDisk, writeAtomically } from '../../core/state/index.ts';
 import { DAEMON_PERSONAS, installPersonas } from '../kit/daemon-personas.ts';
 import { answering, type DaemonProcess } from '../kit/daemon-process.ts';
 import { startCli } from '../kit/process.ts';
-import { helloOf, openStream } from '../kit/stream-client.ts';
+import { createHello, openStream } from '../kit/stream-client.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 import type { SuitePersona } from '../kit/upstream-suite.ts';
 
@@ -106,7 +106,7 @@ describe('a daemon and the hive of its own machine', () => {
     assert.equal((await it.ask(it.ada.observe, 'POST', '/v1/signals', signal)).status, 403);
     assert.equal((await it.ask(it.ada.observe, 'POST', '/v1/signals/pending/drain', { max: 1 })).status, 403);
     using agent = openStream(it.tray.url, { token: it.ada.observe });
-    agent.send(helloOf(it.ada, { kind: 'agent' }));
+    agent.send(createHello(it.ada, { kind: 'agent' }));
     assert.equal(await agent.ended(), 4403);
     assert.equal((await daemon.status()).fsm, 'CONNECTED');
   });

@@ -25,8 +25,8 @@ function withShim(record: string, ...words: readonly string[]): Partial<DaemonCo
 }
 
 /** Each start of a shim, and everything that it was asked of a kind. */
-const startsOf = (record: string) => shimNotes(record).filter(({ is }) => is === 'started');
-const askedOf = (record: string, call: string) => shimNotes(record).filter(({ asked }) => asked?.call === call);
+const listStarts = (record: string) => shimNotes(record).filter(({ is }) => is === 'started');
+const listCalls = (record: string, call: string) => shimNotes(record).filter(({ asked }) => asked?.call === call);
 
 /**
  * Ada comes to rest, and something waits: she is rung through her wake path, if she has one. She is rung there once, so her
@@ -54,12 +54,12 @@ describe('a daemon and the surface it serves', { skip: process.platform === 'win
     using dir = scratch();
     const { ada, daemon } = await atRest(home, up, withShim(dir.at('record')));
     await using _ = daemon;
-    await until('the ring', () => askedOf(dir.at('record'), 'notify_surface').length > 0);
+    await until('the ring', () => listCalls(dir.at('record'), 'notify_surface').length > 0);
     const { outstanding } = await daemon.until('it stands', (status) => status.outstanding !== null);
     assert.ok(outstanding !== null);
     ada.signals(11);
     await daemon.until('it knows of all', ({ pending }) => pending.count === 12);
-    const rings = askedOf(dir.at('record'), 'notify_surface').map(({ asked }) => asked?.payload as object);
+    const rings = listCalls(dir.at('record'), 'notify_surface').map(({ asked }) => asked?.payload as object);
     assert.equal(rings.length, 1);
     assert.deepEqual(Object.keys(rings[0] ?? {}).sort(), ['kind', 'source', 'timestamp']);
     assert.equal(shimNotes(dir.at('record'))[0]?.cwd, home.project);
@@ -86,7 +86,7 @@ describe('a daemon and the surface it serves', { skip: process.platform === 'win
     const persona = up.persona('acme', 'ada');
     home.install(persona, up, withShim(dir.at('record'), 'child'));
     await using daemon = await home.start(persona, { faster: 10 });
-    const pidOf = async (restarts: number): Promise<number> => {
+    const waitForPid = async (restarts: number): Promise<number> => {
       const fits = await daemon.until(
         `start ${restarts}`,
         ({ shim }) => shim.pid !== null && shim.restarts === restarts,
@@ -94,16 +94,16 @@ describe('a daemon and the surface it serves', { skip: process.platform === 'win
       return fits.shim.pid ?? assert.fail();
     };
     await daemon.connected();
-    const first = await pidOf(0);
-    await until('its start', () => startsOf(dir.at('record')).length === 1);
+    const first = await waitForPid(0);
+    await until('its start', () => listStarts(dir.at('record')).length === 1);
     process.kill(first, 'SIGKILL');
-    const second = await pidOf(1);
-    await until('its start', () => startsOf(dir.at('record')).length === 2);
+    const second = await waitForPid(1);
+    await until('its start', () => listStarts(dir.at('record')).length === 2);
     process.kill(second, 'SIGSTOP');
-    const third = await pidOf(2);
+    const third = await waitForPid(2);
     assert.notEqual(second, third);
-    await until('its start', () => startsOf(dir.at('record')).length === 3);
-    const children = startsOf(dir.at('record')).flatMap(({ child }) => child ?? []);
+    await until('its start', () => listStarts(dir.at('record')).length === 3);
+    const children = listStarts(dir.at('record')).flatMap(({ child }) => child ?? []);
     assert.equal(up.recording.received('hello').length, 1, 'the stream was never left');
     assert.equal((await daemon.stop()).code, 0);
     assert.deepEqual([first, second, third, ...children].filter(isThere), []);
@@ -150,16 +150,16 @@ describe('a daemon and the surface it serves', { skip: process.platform === 'win
     const persona = up.persona('acme', 'ada');
     home.install(persona, up, withShim(record, 'deaf', 'child'));
     await using killed = await home.start(persona);
-    await until('its start', () => startsOf(record).length === 1);
+    await until('its start', () => listStarts(record).length === 1);
     await killed.kill();
-    const [left] = startsOf(record);
+    const [left] = listStarts(record);
     await until('the end of its stdin', () => shimNotes(record).some(({ is }) => is === 'end of stdin'));
     assert.ok(left?.child && isThere(left.pid) && isThere(left.child), 'it lives on');
     await using next = await home.start(persona);
-    await until('the next start', () => startsOf(record).length === 2);
+    await until('the next start', () => listStarts(record).length === 2);
     assert.deepEqual([left.pid, left.child].filter(isThere), []);
     const note = join(next.places.runtime, 'shim.pid');
-    assert.match(readFileSync(note, 'utf8'), new RegExp(`^${startsOf(record)[1]?.pid} \\d+\n$`));
+    assert.match(readFileSync(note, 'utf8'), new RegExp(`^${listStarts(record)[1]?.pid} \\d+\n$`));
     await next.stop();
     assert.equal(existsSync(note), false);
   });
@@ -293,7 +293,7 @@ describe('the ways to an agent that no hook of it asks for', { skip: process.pla
     await using _ = daemon;
     // Twice as long as a wake would take, by the daemon's own clock.
     await daemon.until('a minute has passed', ({ uptime_s }) => uptime_s > 60);
-    assert.equal(askedOf(dir.at('record'), 'notify_surface').length, 0);
+    assert.equal(listCalls(dir.at('record'), 'notify_surface').length, 0);
     assert.deepEqual(await daemon.turnBoundary('UserPromptSubmit'), { emitted: true, why: 'rung' });
   });
 

@@ -27,7 +27,7 @@ async function runs(
   fits: (status: DaemonStatus) => boolean = () => true,
 ): Promise<DaemonStatus> {
   for (const end = performance.now() + 60_000; ; await sleep(20)) {
-    const status = await home.statusOf(identity);
+    const status = await home.askStatus(identity);
     if (status !== null && fits(status)) return status;
     if (performance.now() > end)
       throw new Error(`${identity} is not so: ${JSON.stringify({ ...status, metrics: '' })}\n${tray?.log.join('\n')}`);
@@ -89,7 +89,7 @@ describe('persona daemons that the tray owns', () => {
     const first = await runs(home, tray, 'ada');
     assert.equal((await home.run(['daemon', 'shutdown', 'acme-ada'])).code, 0);
     await logged(tray, /acme-ada ended with 0: it is not restarted/);
-    assert.equal(await home.statusOf('ada'), null);
+    assert.equal(await home.askStatus('ada'), null);
     await install(home, 'ada');
     assert.notEqual((await runs(home, tray, 'ada')).pid, first.pid);
   });
@@ -114,7 +114,7 @@ describe('persona daemons that the tray owns', () => {
     const second = await runs(home, tray, 'ada', ({ surface }) => surface === 'fallback');
     assert.notEqual(second.pid, first.pid);
     assert.equal((await home.run(['daemon', 'wrap', 'acme-ada'])).code, 0);
-    assert.deepEqual([await home.statusOf('ada'), isAlive(second.pid)], [null, false]);
+    assert.deepEqual([await home.askStatus('ada'), isAlive(second.pid)], [null, false]);
     await install(home, 'ada');
     const third = await runs(home, tray, 'ada');
     assert.equal((await home.run(['daemon', 'destroy', '--project', home.home])).code, 0);
@@ -130,7 +130,7 @@ describe('persona daemons that the tray owns', () => {
     rewrite(home, 'bo', { surface: '' });
     await using tray = await home.start();
     await runs(home, tray, 'cy');
-    for (const identity of ['ada', 'bo', 'di']) assert.equal(await home.statusOf(identity), null);
+    for (const identity of ['ada', 'bo', 'di']) assert.equal(await home.askStatus(identity), null);
     assert.ok(!tray.log.some((line) => /acme-(ada|bo|di) was started/.test(line)));
     assert.equal(tray.log.filter((line) => /acme-bo is not started: .*surface is ""/.test(line)).length, 1);
     rewrite(home, 'bo', { surface: 'fallback' });
@@ -143,7 +143,7 @@ describe('persona daemons that the tray owns', () => {
     const first = await home.start();
     const { pid } = await runs(home, first, 'ada');
     await first.kill();
-    assert.equal((await home.statusOf('ada'))?.pid, pid);
+    assert.equal((await home.askStatus('ada'))?.pid, pid);
     await using tray = await home.start();
     await logged(tray, new RegExp(`acme-ada runs already, and is supervised \\(pid ${pid}\\)`));
     await runs(home, tray, 'ada', (status) => status.pid === pid && status.fsm === 'CONNECTED');

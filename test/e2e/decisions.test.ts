@@ -194,12 +194,16 @@ describe('a wait', () => {
     const mark = home.at('gates', 'ada', 'decision-waiting.json');
     await using waiting = startCli([...ASK, '--wait', 'Which way?'], { env: home.env });
     await waiting.says(/decision 1 asked by ada; waiting/);
-    await until('the mark', () => existsSync(mark) && markOf(mark) === 'decision');
+    await until('the mark', () => existsSync(mark) && readMark(mark) === 'decision');
     assert.equal((await home.run(['decision', 'respond', '1', '--select', 'a'])).code, 0);
     assert.equal((await waiting.ended()).code, 0);
     assert.deepEqual(waiting.lines, ['decision 1: answered by operator: a (the long way)']);
-    assert.equal(markOf(mark), null);
-    assert.equal(markOf(home.at('gates', 'ada', 'decision.json')), null, 'nothing is registered that it would be for');
+    assert.equal(readMark(mark), null);
+    assert.equal(
+      readMark(home.at('gates', 'ada', 'decision.json')),
+      null,
+      'nothing is registered that it would be for',
+    );
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -208,11 +212,11 @@ describe('a wait', () => {
       await ask(home);
       const mark = home.at('gates', 'ada', 'decision-waiting.json');
       await using waiting = startCli(['decision', 'wait', '1'], { env: home.env });
-      await until('the mark', () => markOf(mark) === 'decision');
+      await until('the mark', () => readMark(mark) === 'decision');
       waiting.kill(signal);
       assert.deepEqual(await waiting.ended(), { code: 3, signal: null });
       assert.match(waiting.stderr, /still open: continue with hivebar decision wait 1/);
-      assert.equal(markOf(mark), null);
+      assert.equal(readMark(mark), null);
       assert.equal((await show(home, 1)).state, 'open');
     });
   }
@@ -226,7 +230,8 @@ describe('two waits of one persona', () => {
     await until('both waits', () => waitsIn(home) === 2);
     return waits;
   }
-  const isMarked = (home: TrayHome): boolean => markOf(home.at('gates', 'ada', 'decision-waiting.json')) === 'decision';
+  const isMarked = (home: TrayHome): boolean =>
+    readMark(home.at('gates', 'ada', 'decision-waiting.json')) === 'decision';
   const mayStop = async (home: TrayHome, session: string): Promise<boolean> =>
     (await home.run(['gate', 'check', '--hook', 'Stop', '--persona', 'ada', '--session', session])).code === 0;
 
@@ -426,7 +431,7 @@ function waitsIn(home: TrayHome): number {
   return db.prepare<{ n: number }>('SELECT count(*) AS n FROM decision_waits').get()?.n ?? 0;
 }
 
-function markOf(path: string): string | null {
+function readMark(path: string): string | null {
   if (!existsSync(path)) return null;
   const { satisfied_by: by } = JSON.parse(readFileSync(path, 'utf8')) as { readonly satisfied_by: string | null };
   return by;

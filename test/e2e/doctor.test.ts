@@ -43,13 +43,13 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     chmodSync(home.at('config', 'config.json'), 0o644);
     mkdirSync(home.at('elsewhere'), { mode: 0o700 });
     symlinkSync(home.at('elsewhere'), home.at('run'));
-    const before = treeOf(home.dir);
+    const before = listTree(home.dir);
     const { code, of } = await doctor(home);
     assert.equal(code, 1);
     assert.match(of('state directory').seen, /mode 0755 instead of 0700/);
     assert.match(of('private files').seen, /config\.json has mode 0644/);
     assert.match(of('run directory').seen, /symlink/);
-    assert.deepEqual(treeOf(home.dir), before);
+    assert.deepEqual(listTree(home.dir), before);
   });
 
   test('a damaged database is named, and not touched', async () => {
@@ -107,9 +107,9 @@ describe('hivebar doctor, where Hivebar does not run', () => {
   test('mail of the local hive is counted, and the database is left without a trace', async () => {
     using home = trayHome();
     await home.run(['demo']);
-    const before = treeOf(home.dir);
+    const before = listTree(home.dir);
     assert.match((await doctor(home)).of('local hive').seen, /^4 personas, 7 messages, \d unread$/);
-    assert.deepEqual(treeOf(home.dir), before);
+    assert.deepEqual(listTree(home.dir), before);
   });
 
   test('an event file that was cut is named, and so is the way to mend it', async () => {
@@ -330,7 +330,7 @@ describe('hivebar doctor, while Hivebar runs', () => {
 });
 
 /** Path, kind, mode and bytes of everything below a folder. */
-function treeOf(folder: string): readonly string[] {
+function listTree(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .sort()
     .map((name) => {

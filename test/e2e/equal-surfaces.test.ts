@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core';
 import type { StatusWire } from '../../app/status/index.ts';
 import { drain, enqueue, upsert } from '../../core/sources/garden/index.ts';
 import { browserFor } from '../kit/browser.ts';
-import { configOf, installIn, startDaemon } from '../kit/daemon-board.ts';
+import { createConfig, installIn, startDaemon } from '../kit/daemon-board.ts';
 import { type Desktop, desktopMissing, type MenuEntry, startDesktop } from '../kit/desktop/index.ts';
 import { type FakeHive, fakeHive } from '../kit/fake-hive.ts';
 import { type Garden, garden, handAt } from '../kit/garden-store.ts';
@@ -416,7 +416,7 @@ test('tray, page, JSON, stream, metrics and command line are equal at every quie
       };
       using home = trayHome(settings);
       await using upstream = await referenceUpstream();
-      const [tokens] = installIn(home, configOf(IDENTITY, { upstream: upstream.url }));
+      const [tokens] = installIn(home, createConfig(IDENTITY, { upstream: upstream.url }));
       const signals = upstream.persona('lab', IDENTITY, tokens);
       await using daemon = await startDaemon(home, IDENTITY);
       await daemon.connected();

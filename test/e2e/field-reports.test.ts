@@ -394,7 +394,7 @@ describe('field reports', { concurrency: 4 }, () => {
         for (let n = 0; n < rounds; n += 1)
           for (const to of NAMES) hive.sendNow({ to, from: 'me', content: content(n), urgent: false });
       };
-      const idsOf = (name: number, rounds: number): number[] =>
+      const listIds = (name: number, rounds: number): number[] =>
         Array.from({ length: rounds }, (_, n) => n * NAMES.length + name + 1);
       const paths = NAMES.map((name) => home.at('events', `events.${name}.ndjson`));
       deliver(3);
@@ -421,7 +421,7 @@ describe('field reports', { concurrency: 4 }, () => {
         const bytes = readFileSync(path);
         const { left } = cuts[i] as (typeof cuts)[number];
         assert.ok(bytes.subarray(0, left.length).equals(left), `${path}: what was read of it stays`);
-        assert.deepEqual(idsIn(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), idsOf(i, 4), path);
+        assert.deepEqual(idsIn(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), listIds(i, 4), path);
       }
     });
 
@@ -567,10 +567,10 @@ describe('field reports', { concurrency: 4 }, () => {
       [2, body.replaceAll('\0', ''), cut(long)],
       [3, 'river', 'and all goes on'],
     ];
-    const mailOf = (events: readonly Record<string, unknown>[]): unknown[] =>
+    const listMail = (events: readonly Record<string, unknown>[]): unknown[] =>
       events.filter(({ event }) => event === 'new').map((event) => [event.id, event.from, event.content]);
-    assert.deepEqual(mailOf(home.events('ada')), sent);
-    assert.deepEqual(mailOf(stream.messages.flatMap(({ event, data }) => (event === 'event' ? [data] : []))), sent);
+    assert.deepEqual(listMail(home.events('ada')), sent);
+    assert.deepEqual(listMail(stream.messages.flatMap(({ event, data }) => (event === 'event' ? [data] : []))), sent);
     assert.equal(text.split('\n').length - 1, 4, 'armed, and a line each');
     assert.match(
       readFileSync(join(import.meta.dirname, '../../docs/contract/events.md'), 'utf8'),

@@ -104,13 +104,13 @@ describe('an agent that follows is killed again and again', () => {
       await sleep(Math.random() * 1200);
       cli.kill('SIGKILL');
       await cli.ended();
-      got.push(...idsOf(cli.lines));
+      got.push(...parseIds(cli.lines));
     }
     await using cli = follow(home, ['--harness', 'claude', '--json', '--limit', '50']);
     // Four lives may have been enough for all of it: then nothing is left for this one.
     const isLast = (id: string): boolean => id === 'ada:new:400';
-    await cli.until('the last', () => got.some(isLast) || idsOf(cli.lines).some(isLast), 60_000);
-    got.push(...idsOf(cli.lines));
+    await cli.until('the last', () => got.some(isLast) || parseIds(cli.lines).some(isLast), 60_000);
+    got.push(...parseIds(cli.lines));
     assert.deepEqual(firsts(got), mailIds(1, 400));
     assert.ok(got.length <= 400 + 4 * 50, `${got.length} lines`);
   });
@@ -167,9 +167,9 @@ describe('what wakes', () => {
     using home = homeWith(0);
     put(home, ...lines);
     const all = await once(home);
-    assert.deepEqual([all.code, idsOf(all.out)], [0, ['ada:new:1', 'ada:alert:1', 'ada:comet:1', 'ada:new:3']]);
+    assert.deepEqual([all.code, parseIds(all.out)], [0, ['ada:new:1', 'ada:alert:1', 'ada:comet:1', 'ada:new:3']]);
     const only = await once(home, '--as', 'mail-only', '--no-diagnostics');
-    assert.deepEqual(idsOf(only.out), ['ada:new:1', 'ada:new:3']);
+    assert.deepEqual(parseIds(only.out), ['ada:new:1', 'ada:new:3']);
     assert.match(parseSaved(home, 'claude'), /heartbeat:2/); // the position is behind what wakes nobody too
   });
 
@@ -193,9 +193,9 @@ describe('one batch, then the end', () => {
   test('exit 0 with what is there up to the limit, 5 when nothing comes in time, and the next goes on', async () => {
     using home = homeWith(5);
     const first = await once(home, '--limit', '3');
-    assert.deepEqual([first.code, idsOf(first.out)], [0, mailIds(1, 3)]);
+    assert.deepEqual([first.code, parseIds(first.out)], [0, mailIds(1, 3)]);
     const second = await once(home);
-    assert.deepEqual([second.code, idsOf(second.out)], [0, mailIds(4, 5)]);
+    assert.deepEqual([second.code, parseIds(second.out)], [0, mailIds(4, 5)]);
     const third = await once(home);
     assert.deepEqual([third.code, third.out], [5, []]);
   });
@@ -208,17 +208,17 @@ describe('one batch, then the end', () => {
     await until('it has passed that', () => parseSaved(home, 'codex').includes('heartbeat:1'));
     put(home, mail(2));
     assert.deepEqual(await cli.ended(), { code: 0, signal: null });
-    assert.deepEqual(idsOf(cli.lines), ['ada:new:2']);
+    assert.deepEqual(parseIds(cli.lines), ['ada:new:2']);
   });
 
   test('from now on: what was there is left out, what came before the second start is not', async () => {
     using home = homeWith(0);
     assert.equal((await once(home, '--from', 'now')).code, 5);
     put(home, mail(1), mail(2));
-    assert.deepEqual(idsOf((await once(home, '--from', 'now')).out), mailIds(1, 2));
+    assert.deepEqual(parseIds((await once(home, '--from', 'now')).out), mailIds(1, 2));
     assert.equal((await once(home, '--from', 'now', '--as', 'late')).code, 5);
     put(home, mail(3));
-    assert.deepEqual(idsOf((await once(home, '--from', 'now', '--as', 'late')).out), mailIds(3, 3));
+    assert.deepEqual(parseIds((await once(home, '--from', 'now', '--as', 'late')).out), mailIds(3, 3));
   });
 
   test('stopped while it waits is no mail: 5', async () => {
@@ -238,15 +238,15 @@ describe('consumers', () => {
     const again = await once(home);
     assert.equal(again.code, 1);
     assert.match(again.err, /followed already as claude.*--as NAME/);
-    assert.deepEqual(idsOf((await once(home, '--as', 'second')).out), mailIds(1, 2));
+    assert.deepEqual(parseIds((await once(home, '--as', 'second')).out), mailIds(1, 2));
   });
 
   test('what is no longer kept is told as an event, and the rest comes', async () => {
     using home = homeWith(2);
     await once(home);
-    writeFileSync(eventsOf(home), [7, 8].map((id) => `${mail(id)}\n`).join(''));
+    writeFileSync(findEventFile(home), [7, 8].map((id) => `${mail(id)}\n`).join(''));
     const { code, out, err } = await once(home);
-    assert.deepEqual([code, idsOf(out)], [0, ['ada:gap:ada:new:2', ...mailIds(7, 8)]]);
+    assert.deepEqual([code, parseIds(out)], [0, ['ada:gap:ada:new:2', ...mailIds(7, 8)]]);
     assert.match(err, /events after ada:new:2 may be missing/);
     assert.equal((await once(home)).code, 5);
   });
@@ -439,7 +439,7 @@ describe('whose session it is', () => {
     cli.leave();
     assert.deepEqual(await cli.ended(), { code: 4, signal: null });
     put(home, mail(2));
-    assert.deepEqual(idsOf((await once(home)).out), ['ada:new:2']);
+    assert.deepEqual(parseIds((await once(home)).out), ['ada:new:2']);
   });
 });
 
@@ -479,10 +479,10 @@ function homeWith(messages: number, more: Readonly<Record<string, unknown>> = {}
   return home;
 }
 
-const eventsOf = (home: TrayHome): string => home.at('events', 'events.ada.ndjson');
+const findEventFile = (home: TrayHome): string => home.at('events', 'events.ada.ndjson');
 
 function put(home: TrayHome, ...lines: readonly string[]): void {
-  appendFileSync(eventsOf(home), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  appendFileSync(findEventFile(home), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
 }
 
 const parseSaved = (home: TrayHome, consumer: string): string => {
@@ -510,7 +510,7 @@ async function once(home: TrayHome, ...args: readonly string[]) {
   return { code: ended.code, out: ended.stdout.split('\n').slice(0, -1), err: ended.stderr };
 }
 
-function idsOf(lines: readonly string[]): readonly string[] {
+function parseIds(lines: readonly string[]): readonly string[] {
   return lines.map((line) => String((JSON.parse(line) as { event_id: string }).event_id));
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { readProcesses } from '../../core/sources/garden/index.ts';
 import { complaintsIn, type GardenCli, gardenCli } from '../kit/garden-cli.ts';
-import { EXPECTED_V3, fillLiveMarkers, garden, idOf } from '../kit/garden-store.ts';
+import { EXPECTED_V3, fillLiveMarkers, findCitizenId, garden } from '../kit/garden-store.ts';
 
 interface Sleeper extends AsyncDisposable {
   readonly pid: number;
@@ -44,7 +44,7 @@ async function agents(run: GardenCli): Promise<(label: string) => readonly unkno
   const of = (all: readonly Shown[]) => all.map(({ gardenId, agent, agentReasons }) => [gardenId, agent, agentReasons]);
   assert.deepEqual(of(peers), of(citizens));
   return (label) => {
-    const found = peers.find(({ gardenId }) => gardenId === idOf(label));
+    const found = peers.find(({ gardenId }) => gardenId === findCitizenId(label));
     return [found?.agent, ...(found?.agentReasons ?? []), found?.send];
   };
 }
@@ -75,9 +75,9 @@ describe('garden check 6: who lives', () => {
     using store = garden('store');
     mkdirSync(store.places.sockets);
     const server = createServer((socket) => socket.end());
-    server.listen(join(store.places.sockets, `${idOf('pi-parent')}.sock`));
+    server.listen(join(store.places.sockets, `${findCitizenId('pi-parent')}.sock`));
     await once(server, 'listening');
-    writeFileSync(join(store.places.sockets, `${idOf('pi-child')}.sock`), 'no socket');
+    writeFileSync(join(store.places.sockets, `${findCitizenId('pi-child')}.sock`), 'no socket');
     const seen = await agents(gardenCli(store));
     assert.deepEqual(seen('pi-parent'), ['live', 'force']);
     assert.deepEqual(seen('pi-child'), ['unknown', 'owner-implausible', 'force']);
@@ -138,13 +138,13 @@ describe('a marker', () => {
     const message = EXPECTED_V3.pid1Marker.error.replace(/^Error: /, '').replace(/ Quiescing .*$/, '');
     for (const kind of ['receiver', 'sender']) {
       for (const pid of [1, 0, -5]) {
-        const { code, err } = await run(['marker', 'write', kind, '--id', idOf('cc-read'), `--pid=${pid}`]);
+        const { code, err } = await run(['marker', 'write', kind, '--id', findCitizenId('cc-read'), `--pid=${pid}`]);
         const expected = message
           .replace('receiver marker', `${kind} marker`)
           .replace('owner pid 1:', `owner pid ${pid}:`);
         assert.deepEqual([code, complaintsIn(err)], [1, [expected]]);
       }
-      const gone = await run(['marker', 'write', kind, '--id', idOf('cc-read'), '--pid', '4194305']);
+      const gone = await run(['marker', 'write', kind, '--id', findCitizenId('cc-read'), '--pid', '4194305']);
       assert.equal(gone.code, 1);
       assert.match(gone.err, /no such process is known to run/);
     }
@@ -157,19 +157,23 @@ describe('a marker', () => {
     const before = store.tree();
     const write = (...args: readonly string[]) => run(['marker', 'write', ...args, '--pid', `${process.pid}`]);
     const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
-      [['receiver', '--id', idOf('pi-parent')], 1, /"backend" must be one of claude-code \| antigravity \| codex/],
+      [
+        ['receiver', '--id', findCitizenId('pi-parent')],
+        1,
+        /"backend" must be one of claude-code \| antigravity \| codex/,
+      ],
       [['sender', '--id', '20260101T000000-0a0b0c'], 1, /not a garden citizen/],
       [['receiver', '--id', '../../x'], 1, /"gardenId" must match/],
-      [['receiver', '--id', idOf('cc-read'), '--provenance', 'magic'], 1, /"armProvenance" must be one of/],
-      [['both', '--id', idOf('cc-read')], 2, /expected receiver or sender/],
-      [['sender', '--id', idOf('cc-read'), '--owner-kind', 'x'], 2, /unknown flag --owner-kind/],
+      [['receiver', '--id', findCitizenId('cc-read'), '--provenance', 'magic'], 1, /"armProvenance" must be one of/],
+      [['both', '--id', findCitizenId('cc-read')], 2, /expected receiver or sender/],
+      [['sender', '--id', findCitizenId('cc-read'), '--owner-kind', 'x'], 2, /unknown flag --owner-kind/],
     ];
     for (const [args, code, why] of cases) {
       const answer = await write(...args);
       assert.equal(answer.code, code, args.join(' '));
       assert.match(answer.err, why);
     }
-    assert.equal((await run(['marker', 'write', 'sender', '--id', idOf('cc-read'), '--pid', 'me'])).code, 2);
+    assert.equal((await run(['marker', 'write', 'sender', '--id', findCitizenId('cc-read'), '--pid', 'me'])).code, 2);
     assert.deepEqual(store.tree(), before);
     assert.ok(!existsSync(join(store.places.senders, 'pi')));
   });

@@ -5,7 +5,7 @@ import { chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
-import { garden, idOf } from '../kit/garden-store.ts';
+import { findCitizenId, garden } from '../kit/garden-store.ts';
 import { needs } from '../kit/require.ts';
 import { until } from '../kit/until.ts';
 
@@ -24,7 +24,7 @@ interface Drained {
 
 const SOMEBODY = 4242;
 const NOT_ROOT = process.getuid?.() === 0 ? null : 'files of another user: run as root';
-const messageOf = (defects: readonly Defect[], filename: string): string | undefined =>
+const findMessage = (defects: readonly Defect[], filename: string): string | undefined =>
   defects.find((defect) => defect.filename === filename)?.message;
 
 describe('an id that leads out of the store', () => {
@@ -42,7 +42,7 @@ describe('an id that leads out of the store', () => {
       ['marker', 'write', 'sender'],
     ],
   ];
-  const ids = ['../../etc/passwd', '', `${idOf('cc-read')}/../x`, idOf('cc-enqueued').toUpperCase()];
+  const ids = ['../../etc/passwd', '', `${findCitizenId('cc-read')}/../x`, findCitizenId('cc-enqueued').toUpperCase()];
   for (const verb of verbs) {
     test(`is refused by ${verb.join(' ')}, and nothing is changed`, async () => {
       using store = garden('store');
@@ -65,8 +65,8 @@ describe('a record that is no file of the store', () => {
   test('is a defect with its reason, is not opened, and its neighbours are listed', async () => {
     using store = garden('store');
     const at = (hex: string): string => join(store.places.sessions, name(hex));
-    const good = readFileSync(join(store.places.sessions, `${idOf('cc-read')}.meta.json`), 'utf8');
-    const outside = store.write('outside.json', good.replaceAll(idOf('cc-read'), '20260615T000000-aaaaaa'));
+    const good = readFileSync(join(store.places.sessions, `${findCitizenId('cc-read')}.meta.json`), 'utf8');
+    const outside = store.write('outside.json', good.replaceAll(findCitizenId('cc-read'), '20260615T000000-aaaaaa'));
     symlinkSync(outside, at('aaaaaa'));
     execFileSync('mkfifo', [at('bbbbbb')]);
     mkdirSync(at('cccccc'));
@@ -74,10 +74,10 @@ describe('a record that is no file of the store', () => {
     const { code, json } = await gardenCli(store)(['list', '--json']);
     const { citizens, defects } = json<Listed>();
     assert.deepEqual([code, citizens.length, defects.length], [0, 18, 12]);
-    assert.equal(messageOf(defects, name('aaaaaa')), 'is a symlink, which is never followed');
-    assert.equal(messageOf(defects, name('bbbbbb')), 'is a pipe, socket or device, not a file');
-    assert.equal(messageOf(defects, name('cccccc')), 'is a directory, not a file');
-    assert.match(messageOf(defects, name('dddddd')) ?? '', /^is 307200 bytes long, over 262144$/);
+    assert.equal(findMessage(defects, name('aaaaaa')), 'is a symlink, which is never followed');
+    assert.equal(findMessage(defects, name('bbbbbb')), 'is a pipe, socket or device, not a file');
+    assert.equal(findMessage(defects, name('cccccc')), 'is a directory, not a file');
+    assert.match(findMessage(defects, name('dddddd')) ?? '', /^is 307200 bytes long, over 262144$/);
     const one = await gardenCli(store)(['mail', 'send', '--queue', '--id', '20260615T000000-aaaaaa', 'x']);
     assert.deepEqual([one.code, store.box('20260615T000000-aaaaaa')], [1, null]);
     assert.match(one.err, /is a symlink, which is never followed$/m);
@@ -86,16 +86,16 @@ describe('a record that is no file of the store', () => {
   test('or belongs to somebody else is not believed', async (t) => {
     if (needs(t, NOT_ROOT)) return;
     using store = garden('store');
-    const foreign = join(store.places.sessions, `${idOf('cc-read')}.meta.json`);
+    const foreign = join(store.places.sessions, `${findCitizenId('cc-read')}.meta.json`);
     chownSync(foreign, SOMEBODY, SOMEBODY);
     const run = gardenCli(store);
     const { citizens, defects } = (await run(['list', '--json'])).json<Listed>();
     assert.equal(citizens.length, 17);
     assert.equal(
-      messageOf(defects, `${idOf('cc-read')}.meta.json`),
+      findMessage(defects, `${findCitizenId('cc-read')}.meta.json`),
       `belongs to user ${SOMEBODY}, whose files are not believed`,
     );
-    const sent = await run(['mail', 'send', '--queue', '--id', idOf('cc-read'), 'x']);
+    const sent = await run(['mail', 'send', '--queue', '--id', findCitizenId('cc-read'), 'x']);
     assert.equal(sent.code, 1);
     assert.match(sent.err, /whose files are not believed$/m);
     chownSync(store.places.sessions, SOMEBODY, SOMEBODY);
@@ -104,7 +104,7 @@ describe('a record that is no file of the store', () => {
 });
 
 describe('what is in a box and no message', () => {
-  const id = idOf('cc-enqueued');
+  const id = findCitizenId('cc-enqueued');
   const file = (n: number): string => `2026-06-14T01-00-0${n}-000Z-00000${n}.msg`;
 
   test('is left and named, and the mail beside it is read', async () => {
@@ -128,7 +128,7 @@ describe('what is in a box and no message', () => {
     const peeked = await run(['mail', 'peek', '--id', id, '--json']);
     assert.deepEqual(pairs(peeked.json<Listed>().defects), expected);
     const { diagnostics } = (await run(['status', '--json'])).json<{ diagnostics: readonly Defect[] }>();
-    for (const [name, why] of expected) assert.equal(messageOf(diagnostics, `meta-mailbox/${id}/${name}`), why);
+    for (const [name, why] of expected) assert.equal(findMessage(diagnostics, `meta-mailbox/${id}/${name}`), why);
     const read = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
     const { messages, left } = read.json<Drained>();
     assert.equal(read.code, 1);
@@ -161,7 +161,7 @@ describe('what is in a box and no message', () => {
   test('nor is a box that is a symlink, also not for a message to it', async () => {
     using store = garden('store');
     const run = gardenCli(store);
-    const other = idOf('cc-never-armed');
+    const other = findCitizenId('cc-never-armed');
     symlinkSync(id, join(store.places.mailbox, other));
     const before = store.tree();
     for (const args of [

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gardenCli } from '../kit/garden-cli.ts';
-import { EXPECTED, garden, idOf } from '../kit/garden-store.ts';
+import { EXPECTED, findCitizenId, garden } from '../kit/garden-store.ts';
 
 interface Defect {
   readonly filename: string;
@@ -16,7 +16,7 @@ interface Examined {
   readonly notes: readonly Defect[];
 }
 
-const messageOf = (defects: readonly Defect[], filename: string): string | undefined =>
+const findMessage = (defects: readonly Defect[], filename: string): string | undefined =>
   defects.find((defect) => defect.filename === filename)?.message;
 
 describe('the doctor', () => {
@@ -31,20 +31,22 @@ describe('the doctor', () => {
       defects.map(({ filename }) => filename),
       [
         ...bad.map((hex, n) => `meta-sessions/20260614T12000${n + 1}-${hex}.meta.json`),
-        ...['state-badjson', 'state-drift', 'state-stray'].map((label) => `meta-mailbox/${idOf(label)}/state.json`),
+        ...['state-badjson', 'state-drift', 'state-stray'].map(
+          (label) => `meta-mailbox/${findCitizenId(label)}/state.json`,
+        ),
         ...['meta-receivers/20260614T100114-9abadd.json', 'meta-receivers/20260614T100305-1158c5.json'],
       ],
     );
     for (const label of ['state-badjson', 'state-drift', 'state-stray']) {
       const preview = store.toPlainMessage(EXPECTED.citizens[label]?.receipt.error);
-      assert.equal(messageOf(defects, `meta-mailbox/${idOf(label)}/state.json`), preview);
+      assert.equal(findMessage(defects, `meta-mailbox/${findCitizenId(label)}/state.json`), preview);
     }
-    assert.match(messageOf(defects, 'meta-receivers/20260614T100305-1158c5.json') ?? '', /process 1, which owns no/);
+    assert.match(findMessage(defects, 'meta-receivers/20260614T100305-1158c5.json') ?? '', /process 1, which owns no/);
     assert.deepEqual(
       notes.map(({ filename }) => filename),
       [
         ...['meta-mailbox/20260101T000000-0a0b0c', 'meta-mailbox/lost+found'],
-        `meta-mailbox/${idOf('agy-misdelivered')}`,
+        `meta-mailbox/${findCitizenId('agy-misdelivered')}`,
         ...['meta-receivers/20260614T100228-f3f6e5.json', 'meta-senders/claude-code/4194305.json'],
       ],
     );
@@ -165,7 +167,7 @@ describe('the registry of capabilities', () => {
 describe('prune', () => {
   test('lists what a person may delete, and deletes nothing', async () => {
     using store = garden('store');
-    const own = join(store.places.mailbox, idOf('cc-read'), `state.json.tmp-${process.pid}-1781406000000`);
+    const own = join(store.places.mailbox, findCitizenId('cc-read'), `state.json.tmp-${process.pid}-1781406000000`);
     writeFileSync(own, '');
     const before = store.tree();
     const run = gardenCli(store);
@@ -177,7 +179,7 @@ describe('prune', () => {
       [
         ['meta-sessions/20260614T120009-00bad9.meta.json.tmp-4242-1781406000000', 'left behind by process 4242'],
         [
-          `meta-mailbox/${idOf('cc-read')}/state.json.tmp-${process.pid}-1781406000000`,
+          `meta-mailbox/${findCitizenId('cc-read')}/state.json.tmp-${process.pid}-1781406000000`,
           `a process ${process.pid} runs`,
         ],
         ['meta-receivers/20260614T100228-f3f6e5.json', 'a marker whose owner has ended'],

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
-import { EXPECTED, EXPECTED_V3, garden, idOf } from '../kit/garden-store.ts';
+import { EXPECTED, EXPECTED_V3, findCitizenId, garden } from '../kit/garden-store.ts';
 
 interface Listed {
   readonly citizens: readonly Readonly<Record<string, unknown>>[];
@@ -133,7 +133,7 @@ describe('one citizen', () => {
   test('is read by its id, or refused in the words of the reference', async () => {
     using store = garden('store');
     const run = gardenCli(store);
-    const id = idOf('v1-claude');
+    const id = findCitizenId('v1-claude');
     const expected = EXPECTED.listAllMetaIdentities.identities.find(({ gardenId }) => gardenId === id);
     assert.deepEqual((await run(['record', 'get', '--id', id, '--json'])).json().citizen, expected);
     const asked = {
@@ -201,7 +201,9 @@ describe('garden check 2: the status', () => {
         (hex, n) => `meta-sessions/20260614T12000${n + 1}-${hex}.meta.json`,
       ),
       ...['meta-sessions/20260614T120007-00d0b1.meta.json', 'meta-sessions/20260614T120008-00d0b2.meta.json'],
-      ...['state-badjson', 'state-drift', 'state-stray'].map((label) => `meta-mailbox/${idOf(label)}/state.json`),
+      ...['state-badjson', 'state-drift', 'state-stray'].map(
+        (label) => `meta-mailbox/${findCitizenId(label)}/state.json`,
+      ),
       ...['meta-receivers/20260614T100114-9abadd.json', `meta-mailbox/${ORPHAN}`, 'meta-mailbox/lost+found'],
     ]);
     const [orphan] = diagnostics.filter(({ filename }) => filename.endsWith(ORPHAN));
@@ -237,11 +239,11 @@ describe('garden check 2: the status', () => {
 
   test('of a box that is closed knows no number, and the others are counted', async () => {
     using store = garden('store');
-    writeFileSync(join(store.places.mailbox, idOf('cc-never-armed')), 'no directory');
+    writeFileSync(join(store.places.mailbox, findCitizenId('cc-never-armed')), 'no directory');
     const { unread, citizens, diagnostics } = (await gardenCli(store)(['status', '--json'])).json<Status>();
     assert.equal(unread, 7);
-    assert.equal(citizens.find(({ gardenId }) => gardenId === idOf('cc-never-armed'))?.unread, null);
-    const box = diagnostics.find(({ filename }) => filename === `meta-mailbox/${idOf('cc-never-armed')}`);
+    assert.equal(citizens.find(({ gardenId }) => gardenId === findCitizenId('cc-never-armed'))?.unread, null);
+    const box = diagnostics.find(({ filename }) => filename === `meta-mailbox/${findCitizenId('cc-never-armed')}`);
     assert.equal(box?.message, 'is not a directory');
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { drain, enqueue, parseEnvelope } from '../../core/sources/garden/index.ts';
 import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
-import { doorbell, EXPECTED, type Garden, garden, handAt, idOf } from '../kit/garden-store.ts';
+import { doorbell, EXPECTED, findCitizenId, type Garden, garden, handAt } from '../kit/garden-store.ts';
 
 const ORPHAN = '20260101T000000-0a0b0c';
 const KILLER = import.meta.resolve('../kit/kill-at-step.mjs');
@@ -30,7 +30,7 @@ describe('garden check 4: mail read', () => {
     test(`of ${label} gives the bodies and leaves the files of the reference, and again it changes nothing`, async () => {
       using store = garden('store');
       const run = gardenCli(store);
-      const id = idOf(label);
+      const id = findCitizenId(label);
       const first = await run(['mail', 'read', '--id', id, '--json'], own(id));
       const { messages, readAt, left } = first.json<Drained>();
       assert.deepEqual([first.code, first.err, left], [0, '', []]);
@@ -56,7 +56,7 @@ describe('garden check 4: mail read', () => {
   test('for people shows each message, and says that nothing is left the second time', async () => {
     using store = garden('store');
     const run = gardenCli(store);
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     const first = await run(['mail', 'read', '--id', id], own(id));
     assert.match(first.out, /^2026-06-14T01-07-24-000Z-53c70b {2}from meta-session\/claude-code @ /);
     assert.match(first.out, /\n {2}plain body without an envelope\n/);
@@ -65,12 +65,12 @@ describe('garden check 4: mail read', () => {
 });
 
 describe('the box of another', () => {
-  const id = idOf('cc-mixed');
+  const id = findCitizenId('cc-mixed');
 
   test('is not read without a word, whether it is known who asks or not', async () => {
     using store = garden('store');
     const run = gardenCli(store);
-    const other = idOf('cc-read');
+    const other = findCitizenId('cc-read');
     const before = store.tree();
     const refused = async (args: readonly string[], env: Record<string, string>, who: RegExp): Promise<void> => {
       const { code, out, err } = await run(['mail', 'read', '--id', id, ...args], { env });
@@ -154,7 +154,14 @@ describe('garden check 5: mail send', () => {
     using store = garden('store');
     const before = store.tree();
     for (const words of [[], ['']]) {
-      const { code, err } = await gardenCli(store)(['mail', 'send', '--id', idOf('cc-enqueued'), '--queue', ...words]);
+      const { code, err } = await gardenCli(store)([
+        'mail',
+        'send',
+        '--id',
+        findCitizenId('cc-enqueued'),
+        '--queue',
+        ...words,
+      ]);
       assert.equal(code, 1);
       assert.deepEqual(complaintsIn(err), [store.toPlainMessage(EXPECTED.enqueueErrors.emptyBody.error)]);
     }
@@ -164,7 +171,7 @@ describe('garden check 5: mail send', () => {
   test('puts body, receipt and signal, from the line or from stdin as it is', async () => {
     using store = garden('store');
     const run = gardenCli(store);
-    const id = idOf('cc-never-armed');
+    const id = findCitizenId('cc-never-armed');
     const text = 'zeile 1\r\n\tZwei — 한글 🌱\n\n';
     const first = await run(['mail', 'send', '--id', id, '--queue', '--json', 'two', 'words']);
     const second = await run(['mail', 'send', '--id', id, '--queue'], { input: text });
@@ -187,7 +194,7 @@ describe('garden check 5: mail send', () => {
 
   test('D6 has the envelope of its sender where that is known, so that its reader can answer', async () => {
     using store = garden('store');
-    const [from, to] = [idOf('cc-enqueued'), idOf('cc-never-armed')];
+    const [from, to] = [findCitizenId('cc-enqueued'), findCitizenId('cc-never-armed')];
     for (const [flags, env] of [
       [['--as', from], {}],
       [[], { HIVEBAR_PERSONA: `garden-${from}` }],
@@ -220,7 +227,7 @@ describe('garden check 5: mail send', () => {
 
   test('D6 without a body is read as such once nobody writes to it any more', async () => {
     using store = garden('store');
-    const id = idOf('cc-never-armed');
+    const id = findCitizenId('cc-never-armed');
     mkdirSync(join(store.places.mailbox, id), { recursive: true });
     writeFileSync(join(store.places.mailbox, id, '2026-06-14T01-07-24-000Z-53c70b.msg'), '', { mode: 0o600 });
     const later = (ms: number) => handAt({ now: new Date(Date.now() + ms).toISOString() });
@@ -238,7 +245,7 @@ describe('garden check 5: mail send', () => {
     using store = garden('store');
     const run = gardenCli(store);
     const send = async (label: string, ...flags: readonly string[]): Promise<readonly [number | null, string]> => {
-      const { code, err } = await run(['mail', 'send', '--id', idOf(label), ...flags, 'x']);
+      const { code, err } = await run(['mail', 'send', '--id', findCitizenId(label), ...flags, 'x']);
       return [code, err];
     };
     const before = store.tree();
@@ -263,16 +270,16 @@ describe('garden check 5: mail send', () => {
     assert.deepEqual(store.tree(), before);
     assert.deepEqual(await send('codex-plain', '--force'), [0, '']);
     assert.deepEqual(await send('cc-delivered', '--queue'), [0, '']);
-    await run(['marker', 'write', 'receiver', '--id', idOf('cc-enqueued'), '--pid', `${process.pid}`]);
+    await run(['marker', 'write', 'receiver', '--id', findCitizenId('cc-enqueued'), '--pid', `${process.pid}`]);
     assert.deepEqual(await send('cc-enqueued'), [0, '']);
     assert.deepEqual(
-      ['codex-plain', 'cc-delivered', 'cc-enqueued'].map((label) => bodiesIn(store, idOf(label)).length),
+      ['codex-plain', 'cc-delivered', 'cc-enqueued'].map((label) => bodiesIn(store, findCitizenId(label)).length),
       [1, 2, 3],
     );
   });
 
   test('that is killed before any of its calls never leaves a signal without a body, nor half a body', async () => {
-    const id = idOf('cc-never-armed');
+    const id = findCitizenId('cc-never-armed');
     const body = `whole ${'x'.repeat(5000)} body`;
     let steps = 0;
     for (let isDone = false; !isDone; steps += 1) {
@@ -300,7 +307,7 @@ describe('garden check 5: mail send', () => {
 
 describe('a mail read that is killed before any of its calls', () => {
   test('leaves every body, unread or archived, and what is unread is read by the next', async () => {
-    const id = idOf('cc-mixed');
+    const id = findCitizenId('cc-mixed');
     let steps = 0;
     for (let isDone = false; !isDone; steps += 1) {
       using store = garden('store');
@@ -326,7 +333,7 @@ describe('garden check 9: a doorbell and readers at once', () => {
   test('every one of 1,000 messages is read exactly once and whole', async () => {
     using store = garden('store');
     const run = gardenCli(store);
-    const id = idOf('cc-armed-empty');
+    const id = findCitizenId('cc-armed-empty');
     const box = join(store.places.mailbox, id);
     const sent = new Map<string, string>();
     let isSent = false;

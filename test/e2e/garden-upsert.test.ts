@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { mergeReceipt, readReceipt, readRecord } from '../../core/sources/garden/index.ts';
 import { complaintsIn, type GardenAnswer, type GardenCli, gardenCli } from '../kit/garden-cli.ts';
-import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf, type Op } from '../kit/garden-store.ts';
+import { EXPECTED, EXPECTED_V3, findCitizenId, type Garden, garden, handAt, type Op } from '../kit/garden-store.ts';
 
 const FIXED = import.meta.resolve('../kit/fixed-moment.mjs');
 const KILLER = import.meta.resolve('../kit/kill-at-step.mjs');
@@ -13,7 +13,7 @@ const SESSION_3 = '0f3c9d1e-77aa-4b10-9c55-000000000003';
 type Input = Readonly<Record<string, unknown>>;
 
 /** A flag for what is set, `--no-` for what is null, nothing for what is not said. */
-function flagsOf({ backend, nativeSessionId, cwd, model, transcriptPath, parentGardenId, isEntwurf }: Input): string[] {
+function toFlags({ backend, nativeSessionId, cwd, model, transcriptPath, parentGardenId, isEntwurf }: Input): string[] {
   const saved = (name: string, value: unknown): string[] =>
     value === undefined ? [] : value === null ? [`--no-${name}`] : [`--${name}`, String(value)];
   return [
@@ -24,13 +24,13 @@ function flagsOf({ backend, nativeSessionId, cwd, model, transcriptPath, parentG
 }
 
 /** As it was run for the reference: at that moment, in Seoul, with those digits drawn. */
-function atMomentOf(op: Op): { env: Record<string, string> } {
+function createMomentEnv(op: Op): { env: Record<string, string> } {
   const hex = String(op.record.gardenId).slice(-6);
   return { env: { NODE_OPTIONS: `--import=${FIXED}`, FIXED_NOW: op.now, FIXED_HEX: hex, TZ: 'Asia/Seoul' } };
 }
 
 async function upserted(run: GardenCli, op: Op, input: Input, more: readonly string[] = []): Promise<GardenAnswer> {
-  const answer = await run(['record', 'upsert', '--json', ...flagsOf(input), ...more], atMomentOf(op));
+  const answer = await run(['record', 'upsert', '--json', ...toFlags(input), ...more], createMomentEnv(op));
   assert.deepEqual([answer.code, answer.err], [0, ''], op.label);
   const { action, citizen, path } = answer.json<{ action: string; citizen: object; path: string }>();
   assert.deepEqual([action, citizen], [op.action, op.record], op.label);
@@ -38,7 +38,7 @@ async function upserted(run: GardenCli, op: Op, input: Input, more: readonly str
   return answer;
 }
 
-const recordOf = (store: Garden, id: string): string =>
+const readRecordText = (store: Garden, id: string): string =>
   readFileSync(join(store.places.sessions, `${id}.meta.json`), 'utf8');
 
 describe('garden check 7: record upsert', () => {
@@ -49,19 +49,19 @@ describe('garden check 7: record upsert', () => {
     for (const op of EXPECTED.ops) {
       if (op.op === 'upsert') await upserted(run, op, op.input);
       if (op.op !== 'write-v1') continue;
-      const { delivery } = JSON.parse(recordOf(made, idOf('v1-claude'))) as { delivery: object };
-      const text = op.label === 'v1-migrated' ? v1Before(delivery) : recordOf(made, op.gardenId);
+      const { delivery } = JSON.parse(readRecordText(made, findCitizenId('v1-claude'))) as { delivery: object };
+      const text = op.label === 'v1-migrated' ? v1Before(delivery) : readRecordText(made, op.gardenId);
       writeFileSync(join(store.places.sessions, `${op.gardenId}.meta.json`), text);
     }
     const ids = Object.values(EXPECTED.labels);
     assert.deepEqual(readdirSync(store.places.sessions).sort(), ids.map((id) => `${id}.meta.json`).sort());
-    for (const id of ids) assert.equal(recordOf(store, id), recordOf(made, id));
-    const migrated = join(idOf('v1-migrated'), 'state.json');
+    for (const id of ids) assert.equal(readRecordText(store, id), readRecordText(made, id));
+    const migrated = join(findCitizenId('v1-migrated'), 'state.json');
     assert.equal(
       readFileSync(join(store.places.mailbox, migrated), 'utf8'),
       readFileSync(join(made.places.mailbox, migrated), 'utf8'),
     );
-    assert.deepEqual(readdirSync(store.places.mailbox), [idOf('v1-migrated')]);
+    assert.deepEqual(readdirSync(store.places.mailbox), [findCitizenId('v1-migrated')]);
   });
 
   test('writes the keys of the third schema in the order of the later generation', async () => {
@@ -72,19 +72,19 @@ describe('garden check 7: record upsert', () => {
       await upserted(run, op, op.record, ['--schema', '3']);
     }
     for (const { gardenId } of Object.values(EXPECTED_V3.citizens)) {
-      assert.equal(recordOf(store, gardenId), recordOf(made, gardenId));
+      assert.equal(readRecordText(store, gardenId), readRecordText(made, gardenId));
     }
   });
 
   test('of a v1 record migrates its receipt before it rewrites it, and keeps who it is', async () => {
     using store = garden('store');
-    const id = idOf('v1-claude');
-    const before = JSON.parse(recordOf(store, id)) as Record<string, unknown>;
+    const id = findCitizenId('v1-claude');
+    const before = JSON.parse(readRecordText(store, id)) as Record<string, unknown>;
     const { nativeSessionId, delivery } = before as { nativeSessionId: string; delivery: Record<string, unknown> };
     const input = { backend: 'claude-code', nativeSessionId, cwd: '/new' };
-    const { code, json } = await gardenCli(store)(['record', 'upsert', '--json', ...flagsOf(input)]);
+    const { code, json } = await gardenCli(store)(['record', 'upsert', '--json', ...toFlags(input)]);
     assert.deepEqual([code, json().action], [0, 'attach']);
-    const after = JSON.parse(recordOf(store, id)) as Record<string, unknown>;
+    const after = JSON.parse(readRecordText(store, id)) as Record<string, unknown>;
     assert.deepEqual(
       [after.schemaVersion, after.gardenId, after.createdAt, after.transcriptPath, after.cwd, after.delivery],
       [2, id, before.createdAt, before.transcriptPath, '/new', undefined],
@@ -179,12 +179,12 @@ describe('garden check 7: record upsert', () => {
   });
 
   test('that is killed before any of its calls leaves records that are whole, and keeps nobody out', async () => {
-    const id = idOf('v1-claude');
+    const id = findCitizenId('v1-claude');
     let steps = 0;
     for (let isDone = false; !isDone; steps += 1) {
       using store = garden('store');
       const run = gardenCli(store);
-      const { nativeSessionId } = JSON.parse(recordOf(store, id)) as { nativeSessionId: string };
+      const { nativeSessionId } = JSON.parse(readRecordText(store, id)) as { nativeSessionId: string };
       const args = ['record', 'upsert', '--backend', 'claude-code', '--session', nativeSessionId, '--json'];
       const env = { NODE_OPTIONS: `--import=${KILLER}`, KILL_AT: `${steps}`, KILL_BELOW: store.store };
       const ended = await run(args, { env });

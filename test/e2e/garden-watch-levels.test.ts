@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import { enqueue, upsert } from '../../core/sources/garden/index.ts';
 import { toStem } from '../../core/state/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
-import { EXPECTED, fillLiveMarkers, garden, handAt, idOf } from '../kit/garden-store.ts';
+import { EXPECTED, fillLiveMarkers, findCitizenId, garden, handAt } from '../kit/garden-store.ts';
 import { WITHOUT_ROOT } from '../kit/permissions.ts';
 import { needs } from '../kit/require.ts';
 import { standIn, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
-import { gardenHome, listDelivered, personaOf, sleeper } from '../kit/watch-garden.ts';
+import { gardenHome, listDelivered, sleeper, toPersonaId } from '../kit/watch-garden.ts';
 
 const LEFT_OUT = ['20260614T120007-00d0b1', '20260614T120008-00d0b2'];
 /** `pollSeconds` is 1 at least. */
@@ -25,20 +25,20 @@ test('garden check 2: every citizen is a persona with what waits for it; what is
   const status = await tray.until('all citizens', ({ personas: all }) => all.length === 18 && all.every(isSeen));
   const shown = new Map(status.personas.map((persona) => [persona.id, persona]));
   for (const [label, { gardenId, unread }] of Object.entries(EXPECTED.citizens)) {
-    if (!LEFT_OUT.includes(gardenId)) assert.equal(shown.get(personaOf(gardenId))?.unread, unread, label);
+    if (!LEFT_OUT.includes(gardenId)) assert.equal(shown.get(toPersonaId(gardenId))?.unread, unread, label);
   }
   assert.equal(status.totals.unread, 7);
   assert.deepEqual(
     status.personas.map(({ state }) => state),
     Array(18).fill('UP'),
   );
-  assert.equal(shown.get(personaOf(idOf('cc-mixed')))?.label.split(' · ')[0], 'claude-code');
+  assert.equal(shown.get(toPersonaId(findCitizenId('cc-mixed')))?.label.split(' · ')[0], 'claude-code');
   const defects = tray.log.filter((line) => line.startsWith('garden: '));
   for (const name of [
     ...EXPECTED.listAllMetaIdentities.errors.map(({ filename }) => filename),
     ...LEFT_OUT.map((id) => `${id}.meta.json`),
     ...['20260101T000000-0a0b0c', 'lost+found'],
-    ...['state-badjson', 'state-drift', 'state-stray'].map((label) => `${idOf(label)}/state.json`),
+    ...['state-badjson', 'state-drift', 'state-stray'].map((label) => `${findCitizenId(label)}/state.json`),
   ]) {
     assert.equal(defects.filter((line) => line.startsWith(`garden: ${name}: `)).length, 1, name);
   }
@@ -51,34 +51,34 @@ test('D6 a box whose permission is lost is down at once; given back, it is up wi
   using store = garden('store');
   using home = gardenHome(store, FAST);
   await using tray = await home.start([], {}, WITHOUT_ROOT);
-  const mixed = idOf('cc-mixed');
-  await tray.persona(personaOf(mixed), ({ state, unread }) => state === 'UP' && unread === 3);
+  const mixed = findCitizenId('cc-mixed');
+  await tray.persona(toPersonaId(mixed), ({ state, unread }) => state === 'UP' && unread === 3);
   const box = join(store.places.mailbox, mixed);
   chmodSync(box, 0);
   try {
-    const lost = await tray.persona(personaOf(mixed), ({ reason }) => reason !== null);
+    const lost = await tray.persona(toPersonaId(mixed), ({ reason }) => reason !== null);
     assert.equal(lost.state, 'DOWN', JSON.stringify(lost));
     assert.match(lost.reason ?? '', /permission/);
   } finally {
     chmodSync(box, 0o700);
   }
-  await tray.persona(personaOf(mixed), ({ state, unread }) => state === 'UP' && unread === 3);
+  await tray.persona(toPersonaId(mixed), ({ state, unread }) => state === 'UP' && unread === 3);
 });
 
 test('A10 what waited before the first start is counted and not told; what comes then is, with the numbers after it', async () => {
   using store = garden('store');
   using home = gardenHome(store);
   await using tray = await home.start();
-  const mixed = idOf('cc-mixed');
-  const shown = await tray.persona(personaOf(mixed), ({ unread }) => unread === 3);
+  const mixed = findCitizenId('cc-mixed');
+  const shown = await tray.persona(toPersonaId(mixed), ({ unread }) => unread === 3);
   assert.equal(shown.lastMailAt, null);
-  const kinds = (): readonly string[] => home.events(toStem(personaOf(mixed))).map(({ event }) => event);
+  const kinds = (): readonly string[] => home.events(toStem(toPersonaId(mixed))).map(({ event }) => event);
   await until('the baseline', () => kinds().includes('armed'));
   assert.deepEqual(kinds(), ['baseline_skipped', 'armed']);
   const { stem } = enqueue(handAt({ now: '2026-06-15T00:00:00.000Z' }), store.places, mixed, 'hello\n');
   await until('it', () => listDelivered(home, mixed).length > 0);
   assert.deepEqual(listDelivered(home, mixed), [`new 4 ${stem}`]);
-  const after = await tray.persona(personaOf(mixed), ({ unread }) => unread === 4);
+  const after = await tray.persona(toPersonaId(mixed), ({ unread }) => unread === 4);
   assert.equal(after.lastMailAt, '2026-06-15T00:00:00.000000+00:00');
 });
 
@@ -86,7 +86,7 @@ test('A10 with garden.backfill what waited before the first start is told once, 
   using store = garden('store');
   using home = gardenHome(store, { garden: { is: 'auto', store: store.store, backfill: true } });
   await using tray = await home.start();
-  const mixed = idOf('cc-mixed');
+  const mixed = findCitizenId('cc-mixed');
   const files = EXPECTED.citizens['cc-mixed']?.mailboxFiles ?? [];
   const stems = files.flatMap((file) => /^(.*)\.msg(\.delivered)?(\.read)?$/.exec(file)?.[1] ?? []);
   await until('four messages', () => listDelivered(home, mixed).length >= 4);
@@ -94,7 +94,7 @@ test('A10 with garden.backfill what waited before the first start is told once, 
     listDelivered(home, mixed),
     stems.map((stem, i) => `new ${i + 1} ${stem}`),
   );
-  const { lastMailAt } = await tray.persona(personaOf(mixed), ({ unread }) => unread === 3);
+  const { lastMailAt } = await tray.persona(toPersonaId(mixed), ({ unread }) => unread === 3);
   assert.match(lastMailAt ?? '', /^2026-06-14T/);
 });
 
@@ -108,7 +108,7 @@ test('garden check 6: agents live, are gone or unknown by their markers, and one
   const agent = async (label: string, is: string, reason: string | null): Promise<void> => {
     const fits = (shown: { agent: string; agentReason: string | null; unread: number | null }): boolean =>
       shown.unread !== null && shown.agent === is && shown.agentReason === reason;
-    await tray.persona(personaOf(idOf(label)), fits);
+    await tray.persona(toPersonaId(findCitizenId(label)), fits);
   };
   await agent('cc-enqueued', 'live', null);
   await agent('cc-mixed', 'unknown', 'identity-mismatch');
@@ -153,7 +153,7 @@ test('a garden that appears is watched from then on, under the variables of eith
   mkdirSync(store.places.sessions);
   const { record } = upsert(handAt(), store.places, { backend: 'codex', nativeSessionId: 'n', cwd: '/fields/river' });
   enqueue(handAt(), store.places, record.gardenId, 'hello\n');
-  const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 1);
+  const shown = await tray.persona(toPersonaId(record.gardenId), ({ unread }) => unread === 1);
   await until(
     'its first message, which came while it was watched for',
     () => listDelivered(home, record.gardenId).length === 1,
@@ -175,7 +175,7 @@ test('beside a Kijito persona: tray, page and JSON have both, and each has its o
   hive.deliver('ada', { content: 'hi' });
   using home = gardenHome(store, { primary: { is: 'kijito', base: hive.url } });
   await using tray = await home.start();
-  const citizen = await tray.persona(personaOf(idOf('cc-mixed')), ({ unread }) => unread === 3);
+  const citizen = await tray.persona(toPersonaId(findCitizenId('cc-mixed')), ({ unread }) => unread === 3);
   const ada = await tray.persona('ada', ({ state }) => state === 'UP');
   assert.notEqual(citizen.eventsFile, ada.eventsFile);
   const output = await home.run(['status', '--json']);
@@ -210,8 +210,8 @@ test('Open session takes the native session up again in its folder, in a termina
   const claude = standIn(home, 'claude');
   const terminal = standIn(home, 'xterm');
   await using tray = await home.start([], { ...claude.env, ...terminal.env, TERMINAL: 'xterm' });
-  await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 0);
-  await tray.post('/api/v1/actions/open', { persona: personaOf(record.gardenId) });
+  await tray.persona(toPersonaId(record.gardenId), ({ unread }) => unread === 0);
+  await tray.post('/api/v1/actions/open', { persona: toPersonaId(record.gardenId) });
   await until('the terminal', () => terminal.calls.length >= 4);
   const [dash, program, ...args] = terminal.calls;
   assert.deepEqual([dash, program?.endsWith('/claude'), args], ['-e', true, ['--resume', '7f3c $(id)']]);

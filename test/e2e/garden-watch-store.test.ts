@@ -7,12 +7,12 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { drain, enqueue, upsert } from '../../core/sources/garden/index.ts';
-import { doorbell, type Garden, garden, handAt, idOf } from '../kit/garden-store.ts';
+import { doorbell, findCitizenId, type Garden, garden, handAt } from '../kit/garden-store.ts';
 import { readLines } from '../kit/read-lines.ts';
 import { needs } from '../kit/require.ts';
 import { CHANGES, OPENS_TO_WRITE } from '../kit/strace.ts';
 import { until } from '../kit/until.ts';
-import { gardenHome, listDelivered, mailOf, personaOf } from '../kit/watch-garden.ts';
+import { gardenHome, listDelivered, readMailEvents, toPersonaId } from '../kit/watch-garden.ts';
 
 const WRITER = fileURLToPath(import.meta.resolve('../kit/garden-writer.ts'));
 const FAST = { pollSeconds: 1 };
@@ -47,7 +47,7 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
   using store = garden('store');
   // What is read before it is seen is told too: the others wait for nobody.
   using home = gardenHome(store, { ...FAST, ...backfill(store) });
-  const citizens = [idOf('cc-never-armed'), idOf('cc-armed-empty'), idOf('codex-plain')];
+  const citizens = [findCitizenId('cc-never-armed'), findCitizenId('cc-armed-empty'), findCitizenId('codex-plain')];
   const before = store.tree();
   await using tray = await home.start();
   await tray.until('all citizens', ({ personas }) => personas.length === 18);
@@ -58,7 +58,9 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
   assert.deepEqual([count(did, 'sent'), count(did, 'rang')], [50, 20]);
   const stems = (what: Did[0]) => did.flatMap(([one, gardenId, stem]) => (one === what ? [`${gardenId} ${stem}`] : []));
   const deliveredMail = (event: string): readonly string[] =>
-    citizens.flatMap((id) => mailOf(home, id).flatMap((one) => (one.event === event ? [`${id} ${one.stem}`] : [])));
+    citizens.flatMap((id) =>
+      readMailEvents(home, id).flatMap((one) => (one.event === event ? [`${id} ${one.stem}`] : [])),
+    );
   await until('every message', () => deliveredMail('new').length >= 50);
   const after = store.tree();
   await tray.until(
@@ -104,7 +106,7 @@ test('garden check 8: a fresh cut takes the personas away, with one gone for eac
   using home = gardenHome(store, { ...FAST, ...backfill(store) });
   await using tray = await home.start();
   await tray.until('all citizens', ({ personas, totals }) => personas.length === 18 && totals.unread === 7);
-  const mixed = idOf('cc-mixed');
+  const mixed = findCitizenId('cc-mixed');
   await until('its mail', () => listDelivered(home, mixed).length === 4);
   const { sessions } = store.places;
   renameSync(sessions, `${sessions}.archive-x`);
@@ -120,7 +122,7 @@ test('garden check 8: a fresh cut takes the personas away, with one gone for eac
     nativeSessionId: 'n',
     cwd: '/fields/river',
   });
-  const shown = await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 0, 2000);
+  const shown = await tray.persona(toPersonaId(record.gardenId), ({ unread }) => unread === 0, 2000);
   assert.equal(shown.label, 'claude-code · river');
   enqueue(handAt(), store.places, record.gardenId, 'hello\n');
   await until('its first message', () => listDelivered(home, record.gardenId).length === 1);
@@ -132,14 +134,14 @@ test('garden check 8: a fresh cut takes the personas away, with one gone for eac
   enqueue(handAt(), store.places, mixed, 'later\n');
   await until('what came since', () => listDelivered(home, mixed).length === 9);
   assert.match(listDelivered(home, mixed).at(-1) ?? '', /^new 5 /);
-  const ids = mailOf(home, mixed).map(({ event_id: id }) => id);
+  const ids = readMailEvents(home, mixed).map(({ event_id: id }) => id);
   assert.equal(new Set(ids).size, ids.length);
 });
 
 test('A9 given boxes that are moved away and back, and a record that is replaced, no mail is told again', async () => {
   using store = garden('store');
   using home = gardenHome(store, FAST);
-  const [sent, other] = [idOf('cc-never-armed'), idOf('cc-armed-empty')];
+  const [sent, other] = [findCitizenId('cc-never-armed'), findCitizenId('cc-armed-empty')];
   {
     await using tray = await home.start();
     await tray.until('all citizens', ({ personas }) => personas.length === 18);
@@ -149,7 +151,7 @@ test('A9 given boxes that are moved away and back, and a record that is replaced
     renameSync(mailbox, `${mailbox}.away`);
     await until('gone', () => listDelivered(home, sent).length === 4);
     renameSync(`${mailbox}.away`, mailbox);
-    await tray.persona(personaOf(sent), ({ unread }) => unread === 2);
+    await tray.persona(toPersonaId(sent), ({ unread }) => unread === 2);
     // As a copying program does it that deletes what it replaces.
     const path = join(sessions, `${sent}.meta.json`);
     const record = readFileSync(path);
@@ -157,14 +159,14 @@ test('A9 given boxes that are moved away and back, and a record that is replaced
     await tray.until('17', ({ personas }) => personas.length === 17);
     store.write('next', record.toString());
     renameSync(store.at('next'), path);
-    await tray.persona(personaOf(sent), ({ unread }) => unread === 2);
+    await tray.persona(toPersonaId(sent), ({ unread }) => unread === 2);
     await tray.stop();
   }
   await using tray = await home.start();
-  await tray.persona(personaOf(sent), ({ unread }) => unread === 2);
+  await tray.persona(toPersonaId(sent), ({ unread }) => unread === 2);
   enqueue(handAt(), store.places, sent, 'later\n');
   await until('what came since', () => listDelivered(home, sent).at(-1)?.startsWith('new') === true);
-  const kinds = mailOf(home, sent).map(({ event, id, wake_class: wakes }) => `${event} ${id} ${wakes}`);
+  const kinds = readMailEvents(home, sent).map(({ event, id, wake_class: wakes }) => `${event} ${id} ${wakes}`);
   const gone = ['gone 1 liveness', 'gone 2 liveness'];
   const inOrder = [...kinds.slice(0, 2), ...kinds.slice(2, 4).sort(), ...kinds.slice(4, 6).sort(), ...kinds.slice(6)];
   assert.deepEqual(inOrder, ['new 1 mail', 'new 2 mail', ...gone, ...gone, 'new 3 mail']);
@@ -180,7 +182,7 @@ test('both directories renamed away and made anew, and a parent too: watched all
   for (let n = 1; n <= 3; n += 1) {
     const { record } = upsert(handAt(), store.places, { backend: 'claude-code', nativeSessionId: `n${n}`, cwd: '/w' });
     enqueue(handAt(), store.places, record.gardenId, 'hello\n');
-    await tray.persona(personaOf(record.gardenId), ({ unread }) => unread === 1, 15_000);
+    await tray.persona(toPersonaId(record.gardenId), ({ unread }) => unread === 1, 15_000);
     await until('its message', () => listDelivered(home, record.gardenId).length === 1);
   }
 });
@@ -189,7 +191,7 @@ test('a record that breaks takes its persona away without a word; mended, the wa
   using store = garden('store');
   using home = gardenHome(store, { ...FAST, ...backfill(store) });
   await using tray = await home.start();
-  const mixed = idOf('cc-mixed');
+  const mixed = findCitizenId('cc-mixed');
   await until('its mail', () => listDelivered(home, mixed).length === 4);
   const path = join(store.places.sessions, `${mixed}.meta.json`);
   const good = readFileSync(path);
@@ -201,18 +203,18 @@ test('a record that breaks takes its persona away without a word; mended, the wa
   await tray.until('17', ({ personas }) => personas.length === 17);
   enqueue(
     handAt({ now: '2026-06-15T00:00:00.000Z' }),
-    { ...store.places, sessions: copyOf(store, mixed, good) },
+    { ...store.places, sessions: createCopy(store, mixed, good) },
     mixed,
     'late\n',
   );
   put(good);
-  await tray.persona(personaOf(mixed), ({ unread }) => unread === 4);
+  await tray.persona(toPersonaId(mixed), ({ unread }) => unread === 4);
   await until('the late one', () => listDelivered(home, mixed).length === 5);
   assert.match(listDelivered(home, mixed)[4] ?? '', /^new 5 2026-06-15T/);
 });
 
 /** A directory of records in which this citizen is one. */
-function copyOf(store: Garden, gardenId: string, record: Buffer): string {
+function createCopy(store: Garden, gardenId: string, record: Buffer): string {
   mkdirSync(store.at('records'));
   store.write(join('records', `${gardenId}.meta.json`), record);
   return store.at('records');
@@ -221,7 +223,7 @@ function copyOf(store: Garden, gardenId: string, record: Buffer): string {
 test('what goes while nobody watches is told once at the next start', async () => {
   using store = garden('store');
   using home = gardenHome(store, backfill(store));
-  const delivered = idOf('cc-delivered');
+  const delivered = findCitizenId('cc-delivered');
   {
     await using tray = await home.start();
     await until('its mail', () => listDelivered(home, delivered).length === 1);
@@ -242,7 +244,7 @@ test('what goes while nobody watches is told once at the next start', async () =
 test('killed again and again while messages arrive: each stem is told once, and its changes have its id', async () => {
   using store = garden('store');
   using home = gardenHome(store, { ...FAST, ...backfill(store) });
-  const citizens = [idOf('cc-never-armed'), idOf('codex-plain')];
+  const citizens = [findCitizenId('cc-never-armed'), findCitizenId('codex-plain')];
   let isWriting = true;
   const writing = write(store, [40, 120, 10, 0], citizens).finally(() => {
     isWriting = false;
@@ -255,17 +257,19 @@ test('killed again and again while messages arrive: each stem is told once, and 
   const sent = (await writing).flatMap(([what, id, stem]) => (what === 'sent' ? [`${id} ${stem}`] : []));
   await using tray = await home.start();
   const news = (): readonly string[] =>
-    citizens.flatMap((id) => mailOf(home, id).flatMap(({ event, stem }) => (event === 'new' ? [`${id} ${stem}`] : [])));
+    citizens.flatMap((id) =>
+      readMailEvents(home, id).flatMap(({ event, stem }) => (event === 'new' ? [`${id} ${stem}`] : [])),
+    );
   await until('every message', () => news().length >= sent.length);
   assert.deepEqual([...news()].sort(), [...sent].sort());
   for (const id of citizens) {
     doorbell(store.places, id);
     const { messages } = await drain(handAt(), store.places, id, never);
     assert.ok(messages.length > 0);
-    const read = (): number => mailOf(home, id).filter(({ event }) => event === 'read').length;
+    const read = (): number => readMailEvents(home, id).filter(({ event }) => event === 'read').length;
     await until('every reading', () => read() >= messages.length);
     const numbers = new Map<unknown, Set<unknown>>();
-    for (const { stem, id: number } of mailOf(home, id))
+    for (const { stem, id: number } of readMailEvents(home, id))
       numbers.set(stem, (numbers.get(stem) ?? new Set()).add(number));
     assert.ok(
       [...numbers.values()].every(({ size }) => size === 1),
@@ -274,7 +278,7 @@ test('killed again and again while messages arrive: each stem is told once, and 
     assert.equal(new Set([...numbers.values()].flatMap((one) => [...one])).size, numbers.size, 'and no other has it');
   }
   await tray.until('nothing unread', ({ personas }) =>
-    personas.filter(({ id }) => citizens.some((one) => id === personaOf(one))).every(({ unread }) => unread === 0),
+    personas.filter(({ id }) => citizens.some((one) => id === toPersonaId(one))).every(({ unread }) => unread === 0),
   );
   assert.ok(readdirSync(store.places.mailbox).length > 0);
 });
@@ -282,16 +286,16 @@ test('killed again and again while messages arrive: each stem is told once, and 
 test('messages appear, are announced, read and removed: an event each, with its body and sender', async () => {
   using store = garden('store');
   using home = gardenHome(store);
-  const id = idOf('cc-never-armed');
+  const id = findCitizenId('cc-never-armed');
   await using tray = await home.start();
-  await tray.persona(personaOf(id), ({ unread }) => unread === 0);
+  await tray.persona(toPersonaId(id), ({ unread }) => unread === 0);
   const rule = '─'.repeat(40);
   const body = `[entwurf received ⟵]\n  from: bo\n  session: none\n  at: now\n  wants reply: no\n${rule}\nhello\u0000 there\n`;
   const { stem } = enqueue(handAt(), store.places, id, body);
   await until('new', () => listDelivered(home, id).length === 1);
   doorbell(store.places, id);
   await until('delivered', () => listDelivered(home, id).length === 2);
-  await tray.persona(personaOf(id), ({ unread }) => unread === 1);
+  await tray.persona(toPersonaId(id), ({ unread }) => unread === 1);
   await drain(handAt(), store.places, id, never);
   await until('read', () => listDelivered(home, id).length === 3);
   rmSync(join(store.places.mailbox, id, `${stem}.msg.delivered.read`));
@@ -300,9 +304,9 @@ test('messages appear, are announced, read and removed: an event each, with its 
     listDelivered(home, id),
     ['new', 'delivered', 'read', 'gone'].map((event) => `${event} 1 ${stem}`),
   );
-  const [event] = mailOf(home, id);
+  const [event] = readMailEvents(home, id);
   assert.deepEqual(
     [event?.source, event?.persona, event?.from, event?.content, event?.created],
-    ['garden-mailbox', personaOf(id), 'bo', 'hello there\n', '2026-06-14T06:00:00.000Z'],
+    ['garden-mailbox', toPersonaId(id), 'bo', 'hello there\n', '2026-06-14T06:00:00.000Z'],
   );
 });

@@ -30,13 +30,13 @@ async function push(m: HookMachine, text: string, ...flags: readonly string[]): 
   assert.equal(code, 0, stderr);
 }
 
-const contextOf = ({ stdout }: Called): string => {
+const parseContext = ({ stdout }: Called): string => {
   const { hookSpecificOutput } = JSON.parse(stdout) as {
     readonly hookSpecificOutput: { readonly additionalContext: string };
   };
   return hookSpecificOutput.additionalContext;
 };
-const reasonOf = ({ stdout }: Called): string => {
+const parseReason = ({ stdout }: Called): string => {
   const { decision, reason } = JSON.parse(stdout) as { readonly decision: string; readonly reason: string };
   assert.equal(decision, 'block');
   return reason;
@@ -76,7 +76,7 @@ describe('one agent and its hooks', () => {
     await push(m, 'second, urgent', '--priority', '0');
     const start = await m.hook('SessionStart', { source: 'startup' }, ADA);
     assert.equal(start.code, 0, start.stderr);
-    assert.match(contextOf(start), /second, urgent[\s\S]*first/);
+    assert.match(parseContext(start), /second, urgent[\s\S]*first/);
     assert.equal(pending(m), 0);
     const sessions = JSON.parse((await m.hivebar(['session', 'list', '--json'])).stdout) as readonly object[];
     const [session] = sessions as readonly { readonly persona: string; readonly id: string; readonly cwd: string }[];
@@ -86,7 +86,7 @@ describe('one agent and its hooks', () => {
     // From here on nobody is named: the session tells.
     const blocked = await m.hook('Stop', { stop_hook_active: false, last_assistant_message: 'done' });
     assert.equal(blocked.code, 0);
-    assert.match(reasonOf(blocked), /decision: [\s\S]*third, bulk/);
+    assert.match(parseReason(blocked), /decision: [\s\S]*third, bulk/);
     assert.equal(pending(m), 0);
     assert.equal(readFileSync(m.home.at('run/activity/ada'), 'utf8'), 'Continued\n');
 
@@ -107,18 +107,18 @@ describe('one agent and its hooks', () => {
     const held = /^This stop is held by Hivebar: decision: /;
     const stop = (answer: string, env: Readonly<Record<string, string>>) =>
       m.hook('Stop', { stop_hook_active: answer !== 'a', last_assistant_message: answer }, { ...ADA, env });
-    assert.match(reasonOf(await stop('a', {})), held);
-    assert.match(reasonOf(await stop('b', { AI_AGENT: 'claude-code_2-1-162_harness' })), held);
-    assert.match(contextOf(await stop('c', { AI_AGENT: 'claude-code_2-1-332_harness' })), held);
+    assert.match(parseReason(await stop('a', {})), held);
+    assert.match(parseReason(await stop('b', { AI_AGENT: 'claude-code_2-1-162_harness' })), held);
+    assert.match(parseContext(await stop('c', { AI_AGENT: 'claude-code_2-1-332_harness' })), held);
   });
 
   test('C10 what is shown begins with the short sentence for a person, at a prompt and at a Stop, and no tag of ours is around it', async () => {
     using m = hookMachine();
     await push(m, 'hello');
-    const prompt = contextOf(await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
+    const prompt = parseContext(await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
     assert.match(prompt, /^Hivebar: 1 item for "ada"\.\n/);
     await push(m, 'urgent', '--priority', '1');
-    const stop = reasonOf(await m.hook('Stop', { stop_hook_active: false, last_assistant_message: 'a' }, ADA));
+    const stop = parseReason(await m.hook('Stop', { stop_hook_active: false, last_assistant_message: 'a' }, ADA));
     assert.match(stop, /^Before you stop, see to what came in\.\nHivebar: 1 item for "ada"\.\n/);
     for (const text of [prompt, stop]) {
       assert.doesNotMatch(text, /system-reminder/);
@@ -134,9 +134,9 @@ describe('one agent and its hooks', () => {
     await push(m, 'urgent', '--priority', '0');
     const stop = (active: boolean, answer: string) =>
       m.hook('Stop', { stop_hook_active: active, last_assistant_message: answer }, ADA);
-    assert.match(reasonOf(await stop(false, 'a')), /urgent/);
+    assert.match(parseReason(await stop(false, 'a')), /urgent/);
     allowed(await stop(true, 'b'));
-    assert.match(reasonOf(await stop(false, 'c')), /decision: /);
+    assert.match(parseReason(await stop(false, 'c')), /decision: /);
   });
 
   test('inbox-gates 8.9a: one that stops twice within a minute is held twice, and three times at the most', async () => {
@@ -144,10 +144,10 @@ describe('one agent and its hooks', () => {
     await holdAda(m);
     const stop = (active: boolean, answer: string) =>
       m.hook('Stop', { stop_hook_active: active, last_assistant_message: answer }, ADA);
-    for (const answer of ['a', 'b', 'c']) assert.match(reasonOf(await stop(answer !== 'a', answer)), /decision: /);
+    for (const answer of ['a', 'b', 'c']) assert.match(parseReason(await stop(answer !== 'a', answer)), /decision: /);
     allowed(await stop(true, 'd'));
     // The next turn is held again.
-    assert.match(reasonOf(await stop(false, 'e')), /decision: /);
+    assert.match(parseReason(await stop(false, 'e')), /decision: /);
     // Nothing changed: what was said is known.
     allowed(await stop(true, 'e'));
   });
@@ -163,9 +163,9 @@ describe('one agent and its hooks', () => {
     await holdAda(m);
     const stop = (active: boolean) =>
       m.hook('Stop', { stop_hook_active: active, last_assistant_message: 'the same' }, ADA);
-    assert.match(reasonOf(await stop(false)), /decision: /);
+    assert.match(parseReason(await stop(false)), /decision: /);
     passed(await m.hook('PostToolUse', { tool_name: 'Bash' }, ADA));
-    assert.match(reasonOf(await stop(true)), /decision: /);
+    assert.match(parseReason(await stop(true)), /decision: /);
     allowed(await stop(true));
   });
 
@@ -185,11 +185,11 @@ describe('one agent and its hooks', () => {
     ]);
     assert.equal(code, 0, stderr);
     assert.match(
-      reasonOf(await stop(false, 'd')),
+      parseReason(await stop(false, 'd')),
       /decision 1 \("Deploy &lt;now>\?"\) is not answered \(hivebar decision wait 1\)/,
     );
     await m.hivebar(['decision', 'respond', '1', '--select', 'y']);
-    assert.match(reasonOf(await stop(true, 'e')), /Before you stop, see to what came in[\s\S]*Chosen: y/);
+    assert.match(parseReason(await stop(true, 'e')), /Before you stop, see to what came in[\s\S]*Chosen: y/);
     allowed(await stop(true, 'f'));
     allowed(await stop(false, 'g'));
   });
@@ -205,7 +205,7 @@ describe('one agent and its hooks', () => {
     for (const n of [1, 2]) {
       await passGates(m);
       await push(m, `urgent ${n}`, '--priority', '1');
-      assert.match(reasonOf(await stop(true)), new RegExp(`urgent ${n}`));
+      assert.match(parseReason(await stop(true)), new RegExp(`urgent ${n}`));
     }
     await passGates(m);
     await push(m, 'urgent 3', '--priority', '1');
@@ -225,10 +225,10 @@ describe('one agent and its hooks', () => {
     await push(m, 'urgent', '--priority', '0');
     passed(await m.hook('PostToolUse', { tool_name: 'Bash', agent_id: 'helper-1' }, ADA));
     const tool = await m.hook('PostToolUse', { tool_name: 'Bash' }, ADA);
-    assert.match(contextOf(tool), /urgent/);
-    assert.doesNotMatch(contextOf(tool), /normal/);
+    assert.match(parseContext(tool), /urgent/);
+    assert.doesNotMatch(parseContext(tool), /normal/);
     assert.equal(pending(m), 1);
-    assert.match(contextOf(await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA)), /normal/);
+    assert.match(parseContext(await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA)), /normal/);
     assert.equal(pending(m), 0);
   });
 
@@ -263,7 +263,7 @@ describe('one agent and its hooks', () => {
     await holdAda(m);
     await push(m, 'hello');
     const codex = { ...ADA, harness: 'codex' };
-    assert.match(contextOf(await m.hook('SessionStart', { turn_id: null }, codex)), /hello/);
+    assert.match(parseContext(await m.hook('SessionStart', { turn_id: null }, codex)), /hello/);
     const stop = await m.hook('Stop', { turn_id: 't1', stop_hook_active: false }, codex);
     assert.deepEqual(Object.keys(JSON.parse(stop.stdout) as object), ['decision', 'reason']);
     const { stdout } = await m.hivebar(['session', 'list', '--json']);
@@ -282,12 +282,12 @@ describe('one agent and its hooks', () => {
     await push(m, 'secret', '--priority', '1');
     const bell = { ...ADA, flags: ['--deliver', 'doorbell'] };
     const rung = await m.hook('UserPromptSubmit', {}, bell);
-    assert.match(contextOf(rung), /"ada" there wait 1 item \(1 urgent\): hivebar inbox /);
+    assert.match(parseContext(rung), /"ada" there wait 1 item \(1 urgent\): hivebar inbox /);
     assert.doesNotMatch(rung.stdout, /secret/);
     assert.equal(pending(m), 1);
     passed(await m.hook('PostToolUse', {}, bell)); // it rang for that
     await push(m, 'another', '--priority', '1');
-    assert.match(contextOf(await m.hook('PostToolUse', {}, bell)), /2 items/);
+    assert.match(parseContext(await m.hook('PostToolUse', {}, bell)), /2 items/);
   });
 
   test('bad input 5: what content holds cannot close the frame, nor can a gate', async () => {
@@ -299,7 +299,7 @@ describe('one agent and its hooks', () => {
       ...['--description', evil.replaceAll('\n', ' ')],
     ]);
     assert.equal(code, 0, stderr);
-    const reason = reasonOf(await m.hook('Stop', { stop_hook_active: false }, ADA));
+    const reason = parseReason(await m.hook('Stop', { stop_hook_active: false }, ADA));
     assert.match(reason, /SYSTEM: do it/);
     for (const [tag, times] of [
       ['<system-reminder>', 0],
@@ -321,7 +321,7 @@ describe('nothing is lost', () => {
       await m.hook('UserPromptSubmit', {}, { ...ADA, unread: true }),
     );
     assert.equal(pending(m), 1);
-    assert.match(contextOf(await m.hook('UserPromptSubmit', {}, ADA)), /keep me/);
+    assert.match(parseContext(await m.hook('UserPromptSubmit', {}, ADA)), /keep me/);
     assert.equal(pending(m), 0);
   });
 
@@ -350,7 +350,7 @@ describe('nothing is lost', () => {
         silentWith(/database is locked/, await m.hook(event, {}, ADA));
       db.exec('ROLLBACK');
     }
-    assert.match(contextOf(await m.hook('UserPromptSubmit', {}, ADA)), /keep me/);
+    assert.match(parseContext(await m.hook('UserPromptSubmit', {}, ADA)), /keep me/);
   });
 
   test('A3 the store is no database: it is set aside, said in one line, and begun anew', async () => {
@@ -366,7 +366,7 @@ describe('nothing is lost', () => {
     mkdirSync(m.home.at('inject-queue'), { recursive: true, mode: 0o700 });
     const line = { type: 'event', source: 'ci', content: 'queued', priority: 2, timestamp: Date.now() };
     m.home.write('inject-queue/s1.jsonl', `${JSON.stringify(line)}\n`);
-    assert.match(contextOf(await m.hook('UserPromptSubmit', {}, ADA)), /queued/);
+    assert.match(parseContext(await m.hook('UserPromptSubmit', {}, ADA)), /queued/);
     assert.equal(m.home.text('inject-queue/s1.jsonl'), '');
   });
 });
@@ -382,7 +382,7 @@ describe('what a harness may say', () => {
     using m = hookMachine();
     await push(m, 'for ada');
     await m.hivebar(['session', 'set', 'ada', '--cwd', m.cwd, '--pid', String(process.pid)]);
-    assert.match(contextOf(await m.hook('UserPromptSubmit', { session_id: 'unknown' })), /for ada/);
+    assert.match(parseContext(await m.hook('UserPromptSubmit', { session_id: 'unknown' })), /for ada/);
     await push(m, 'for ada again');
     await m.hivebar(['session', 'set', 'bo', '--cwd', m.cwd, '--pid', String(process.pid)]);
     silentWith(
@@ -411,7 +411,7 @@ describe('what a harness may say', () => {
     using m = hookMachine();
     await push(m, 'hello');
     const called = await m.hook('UserPromptSubmit', {}, { ...ADA, opens: true });
-    assert.match(contextOf(called), /hello/);
+    assert.match(parseContext(called), /hello/);
     assert.ok(called.ms < IN_TIME_MS);
   });
 
@@ -438,7 +438,7 @@ describe('a session that was announced by the id of the board', () => {
       };
       await good('session', 'set', 'local-ada', '--id', 's1', '--cwd', m.cwd, '--pid', String(process.pid));
       await push(m, 'by name');
-      assert.match(contextOf(await m.hook('UserPromptSubmit', {})), /by name/);
+      assert.match(parseContext(await m.hook('UserPromptSubmit', {})), /by name/);
       await good('inbox', 'push', '--session', 's1', 'by session');
       assert.match(await good('inbox', 'drain', '--session', 's1'), /by session/);
       mkdirSync(m.home.at('inject-queue'), { recursive: true, mode: 0o700 });
@@ -459,7 +459,7 @@ describe('a session that was announced by the id of the board', () => {
         'x',
       );
       await good('decision', 'create', '--as', 'local-ada', '--option', 'y=Yes', 'Deploy?');
-      const reason = reasonOf(await m.hook('Stop', { stop_hook_active: false }));
+      const reason = parseReason(await m.hook('Stop', { stop_hook_active: false }));
       assert.match(reason, /decision 1 \("Deploy\?"\)[\s\S]*deploy: x/);
       await good('decision', 'respond', '1', '--select', 'y');
       await good('gate', 'mark', 'deploy', '--session', 's1');
@@ -490,34 +490,34 @@ describe('a persona of another source', () => {
   test('is told of its events in the same frame, each once in a session', async () => {
     using m = machine(event(1), event(2, { self: true }), event(3, { content: '</item> x' }));
     await push(m, 'an item');
-    const text = contextOf(await m.hook('SessionStart', {}, ADA));
+    const text = parseContext(await m.hook('SessionStart', {}, ADA));
     assert.match(text, /an item[\s\S]*id="1" type="mail" source="zoe"[\s\S]*mail 1[\s\S]*&lt;\/item> x/);
     assert.doesNotMatch(text, /mail 2/);
     assert.equal(text.split('Hivebar: ').length, 2);
     passed(await m.hook('UserPromptSubmit', {}, ADA));
     append(m, event(4));
     passed(await m.hook('PostToolUse', {}, ADA));
-    assert.match(contextOf(await m.hook('UserPromptSubmit', {}, ADA)), /mail 4/);
+    assert.match(parseContext(await m.hook('UserPromptSubmit', {}, ADA)), /mail 4/);
     // A new session goes on where the last one is.
     append(m, event(5));
-    const next = contextOf(await m.hook('SessionStart', { session_id: 's2' }, ADA));
+    const next = parseContext(await m.hook('SessionStart', { session_id: 's2' }, ADA));
     assert.match(next, /mail 5/);
     assert.doesNotMatch(next, /mail 4/);
     // And the other one is told as well.
-    assert.match(contextOf(await m.hook('UserPromptSubmit', {}, ADA)), /mail 5/);
+    assert.match(parseContext(await m.hook('UserPromptSubmit', {}, ADA)), /mail 5/);
   });
 
   test('loses none to a reader that is gone, and rings for them once', async () => {
     using m = machine(event(1));
     await m.hook('SessionStart', {}, { ...ADA, unread: true });
     const bell = { ...ADA, flags: ['--deliver', 'doorbell'] };
-    assert.match(contextOf(await m.hook('UserPromptSubmit', {}, bell)), /1 item in the inbox of its own system/);
+    assert.match(parseContext(await m.hook('UserPromptSubmit', {}, bell)), /1 item in the inbox of its own system/);
     passed(await m.hook('UserPromptSubmit', {}, bell));
   });
 
   test('inbox-gates 8.12b: a time with an offset that is not ours is not read as another time', async () => {
     using m = machine(event(1));
-    const [, age = ''] = /age="(\d+ \w+)"/.exec(contextOf(await m.hook('SessionStart', {}, ADA))) ?? [];
+    const [, age = ''] = /age="(\d+ \w+)"/.exec(parseContext(await m.hook('SessionStart', {}, ADA))) ?? [];
     const hours = (Date.now() - Date.UTC(2026, 10, 28, 10)) / 3_600_000;
     if (hours > 3 && hours < 47) assert.equal(age, `${Math.floor(hours)} h`);
     else assert.notEqual(age, '');
@@ -527,7 +527,7 @@ describe('a persona of another source', () => {
     using m = machine();
     await push(m, 'for the local one');
     const local = await m.hook('SessionStart', {}, { persona: 'local-ada' });
-    assert.match(contextOf(local), /for the local one/);
+    assert.match(parseContext(local), /for the local one/);
   });
 });
 
@@ -538,7 +538,7 @@ describe('Codex runs the hooks of all threads in one server', () => {
     isInServer: true,
     env: { HIVEBAR_PERSONA: 'ada', TMUX: '/t,1,0', TMUX_PANE: '%0' },
   };
-  const sessionsOf = async (m: HookMachine): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+  const listSessions = async (m: HookMachine): Promise<readonly Readonly<Record<string, unknown>>[]> =>
     JSON.parse((await m.hivebar(['session', 'list', '--json'])).stdout);
 
   test('C9 given a thread that nobody announced, nothing of the first agent is shown, marked or registered', async () => {
@@ -547,7 +547,7 @@ describe('Codex runs the hooks of all threads in one server', () => {
     for (const event of ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop'])
       passed(await m.hook(event, { session_id: 't2' }, second));
     assert.equal(pending(m), 1);
-    assert.deepEqual(await sessionsOf(m), []);
+    assert.deepEqual(await listSessions(m), []);
     assert.equal(m.home.text('run/activity/ada'), '');
   });
 
@@ -558,11 +558,11 @@ describe('Codex runs the hooks of all threads in one server', () => {
     assert.equal(pushed.code, 0, pushed.stderr);
     await m.hivebar(['session', 'set', 'cy', '--id', 't2', '--cwd', '/', '--pid', String(process.pid)]);
     const start = await m.hook('SessionStart', { session_id: 't2' }, { ...second, flags: ['--persona', 'ada'] });
-    assert.match(contextOf(start), /for cy/);
+    assert.match(parseContext(start), /for cy/);
     assert.doesNotMatch(start.stdout, /secret/);
     assert.equal(pending(m), 1);
     assert.deepEqual(
-      (await sessionsOf(m)).map(({ persona, id, tmux }) => [persona, id, tmux]),
+      (await listSessions(m)).map(({ persona, id, tmux }) => [persona, id, tmux]),
       [['cy', 't2', null]],
     );
   });
@@ -590,7 +590,7 @@ describe('Codex runs the hooks of all threads in one server', () => {
     const answer = await m.hivebar(['session', 'set', 'cy'], '', { ...second, env });
     assert.equal(answer.code, 0, answer.stderr);
     const stateOfIt = async () =>
-      (await sessionsOf(m)).map(({ persona, id, tmux, state }) => [persona, id, tmux, state]);
+      (await listSessions(m)).map(({ persona, id, tmux, state }) => [persona, id, tmux, state]);
     assert.deepEqual(await stateOfIt(), [['cy', 't2', null, 'gone']]);
     const holder = spawn('python3', ['-c', FLOCK_HOLDER, lock]);
     await once(holder.stdout, 'data');
@@ -602,7 +602,7 @@ describe('Codex runs the hooks of all threads in one server', () => {
   test('one that no server runs is whom its environment names', async () => {
     using m = hookMachine();
     await push(m, 'for ada');
-    assert.match(contextOf(await m.hook('SessionStart', {}, { ...ADA, harness: 'codex' })), /for ada/);
+    assert.match(parseContext(await m.hook('SessionStart', {}, { ...ADA, harness: 'codex' })), /for ada/);
   });
 });
 

@@ -19,7 +19,7 @@ const cache = (home: TrayHome): string => join(home.home, '.cache', 'kijito-inbo
 const newer = (home: TrayHome): string => join(home.home, '.local', 'state', 'kijito-inbox-monitor');
 
 /** `ada` with this many messages. */
-async function hiveOf(many: number): Promise<FakeHive> {
+async function startHive(many: number): Promise<FakeHive> {
   const hive = await fakeHive({ personas: ['ada'] });
   for (let n = 0; n < many; n += 1) hive.deliver('ada');
   return hive;
@@ -27,7 +27,7 @@ async function hiveOf(many: number): Promise<FakeHive> {
 
 describe('hivebar migrate, into the tray program', () => {
   test('what the monitor told is not told again, what it did not is, and its files are as they were', async () => {
-    await using hive = await hiveOf(9);
+    await using hive = await startHive(9);
     using home = trayHome(settings(hive));
     const old = leaveState(cache(home), 'ada', hive.url, 4);
     const before = describeSnapshot(cache(home));
@@ -49,7 +49,7 @@ describe('hivebar migrate, into the tray program', () => {
   });
 
   test('twice changes nothing, and a newer position here is never set back', async () => {
-    await using hive = await hiveOf(6);
+    await using hive = await startHive(6);
     using home = trayHome(settings(hive));
     leaveState(cache(home), 'ada', hive.url, 2);
     await home.run(['migrate']);
@@ -70,7 +70,7 @@ describe('hivebar migrate, into the tray program', () => {
   });
 
   test('of two old places the one that went further counts, also when it is found last', async () => {
-    await using hive = await hiveOf(8);
+    await using hive = await startHive(8);
     using home = trayHome(settings(hive));
     leaveState(cache(home), 'ada', hive.url, 3);
     leaveState(newer(home), 'ada', hive.url, 7);
@@ -83,7 +83,7 @@ describe('hivebar migrate, into the tray program', () => {
   });
 
   test('a further hive of the settings: under the name that its persona has there', async () => {
-    await using hive = await hiveOf(3);
+    await using hive = await startHive(3);
     using home = trayHome({ primary: { is: 'local' }, hives: [{ name: 'far', base: hive.url }], pollSeconds: 1 });
     leaveState(cache(home), 'ada', hive.url, 1);
     const { code, stdout } = await home.run(['migrate']);
@@ -95,7 +95,7 @@ describe('hivebar migrate, into the tray program', () => {
   });
 
   test('refused while Hivebar runs, with nothing changed', async () => {
-    await using hive = await hiveOf(3);
+    await using hive = await startHive(3);
     using home = trayHome(settings(hive));
     leaveState(cache(home), 'ada', hive.url, 1);
     await using _tray = await home.start();
@@ -108,7 +108,7 @@ describe('hivebar migrate, into the tray program', () => {
   });
 
   test('refused while a lock of the monitor is held, naming it and what to stop', { skip: python }, async () => {
-    await using hive = await hiveOf(3);
+    await using hive = await startHive(3);
     using home = trayHome(settings(hive));
     leaveState(cache(home), 'ada', hive.url, 1);
     const lock = `${leaveState(cache(home), 'bo', hive.url, 1)}.lock`;
@@ -123,7 +123,7 @@ describe('hivebar migrate, into the tray program', () => {
   });
 
   test('corrupt and foreign files are named and left, the others are taken over', async () => {
-    await using hive = await hiveOf(3);
+    await using hive = await startHive(3);
     using home = trayHome(settings(hive));
     const folder = cache(home);
     leaveState(folder, 'ada', hive.url, 2);
@@ -152,7 +152,7 @@ describe('hivebar migrate, into the tray program', () => {
   });
 
   test('before the first start it is said how to name the hive whose personas have the bare names', async () => {
-    await using hive = await hiveOf(1);
+    await using hive = await startHive(1);
     using home = trayHome(null);
     leaveState(cache(home), 'ada', hive.url, 1);
     const { code, stdout } = await home.run(['migrate']);
@@ -165,7 +165,7 @@ describe('hivebar migrate, into the tray program', () => {
   });
 
   test('mail that was told above a pinned cursor is not told again', async () => {
-    await using hive = await hiveOf(8);
+    await using hive = await startHive(8);
     using home = trayHome(settings(hive));
     leaveState(cache(home), 'ada', hive.url, 3, { emitted_above: [5, 6, 8] });
     assert.equal((await home.run(['migrate'])).code, 0);
@@ -184,7 +184,7 @@ describe('hivebar migrate, into the tray program', () => {
 
 describe('hivebar migrate --headless', () => {
   test('the headless watch goes on where the monitor stood, in files of its own', async () => {
-    await using hive = await hiveOf(6);
+    await using hive = await startHive(6);
     using home = trayHome(null);
     leaveState(cache(home), 'ada', hive.url, 4, { state: 'DOWN', consecutive_failures: 3 });
     const before = describeSnapshot(cache(home));
@@ -228,7 +228,7 @@ describe('hivebar migrate --headless', () => {
   });
 
   test('E3 a position here of another inbox is an identity mismatch: it is named and left', async () => {
-    await using hive = await hiveOf(3);
+    await using hive = await startHive(3);
     using home = trayHome(null);
     leaveState(cache(home), 'ada', hive.url, 2);
     mkdirSync(home.at('headless'), { recursive: true, mode: 0o700 });
@@ -241,7 +241,7 @@ describe('hivebar migrate --headless', () => {
   });
 
   test('refused while the headless watch runs; a file here that is not to be read is left, and named', async () => {
-    await using hive = await hiveOf(3);
+    await using hive = await startHive(3);
     using home = trayHome(null);
     leaveState(cache(home), 'ada', hive.url, 90);
     const flags = ['--hive', hive.url];

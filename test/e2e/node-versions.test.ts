@@ -32,7 +32,7 @@ describe('the package on other versions of Node', () => {
   });
   after(() => space[Symbol.dispose]());
 
-  const entryOf = (program: string): string => join(folder, `${program}.cjs`);
+  const findEntry = (program: string): string => join(folder, `${program}.cjs`);
 
   async function run(node: string, home: string, ...args: string[]) {
     return await runProgram('hivebar', node, home, args);
@@ -40,7 +40,7 @@ describe('the package on other versions of Node', () => {
 
   async function runProgram(program: string, node: string, home: string, args: readonly string[]) {
     const env = { PATH: process.env.PATH, HOME: home, HIVEBAR_HOME: join(home, 'hb') };
-    const ended = promisify(execFile)(node, [entryOf(program), ...args], { env, timeout: 60_000 });
+    const ended = promisify(execFile)(node, [findEntry(program), ...args], { env, timeout: 60_000 });
     return ended.then(
       ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
       (error) => ({ code: error.code, out: error.stdout, err: error.stderr }),
@@ -78,7 +78,7 @@ describe('the package on other versions of Node', () => {
       mkdirSync(home);
       const sent = await run(node, home, 'send', '--to', 'ada', '--from', 'me', 'hello');
       assert.deepEqual(sent, { code: 0, out: 'sent 1 to ada\n', err: '' });
-      const tray = execFile(node, [entryOf('hivebar'), 'run', '--no-tray', '--no-notifications', '--port', '0'], {
+      const tray = execFile(node, [findEntry('hivebar'), 'run', '--no-tray', '--no-notifications', '--port', '0'], {
         env: { PATH: process.env.PATH, HOME: home, HIVEBAR_HOME: join(home, 'hb') },
       });
       const ended = new Promise((resolve) => tray.once('close', (code) => resolve(code)));

@@ -111,7 +111,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     await tray.post('/api/send', { to: 'loud', from: 'river', content: 'and again' });
     await tray.persona('loud', ({ unread }) => unread === 2);
     await sleep(500);
-    assert.deepEqual(await titlesOf('loud'), ['loud: 1 new']);
+    assert.deepEqual(await listTitles('loud'), ['loud: 1 new']);
   });
 
   test('the button "Mark as read" marks the message that the banner speaks of', async () => {
@@ -128,7 +128,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     await tray.post('/api/send', { to: 'shy', from: 'river', content: 'two' });
     await tray.persona('shy', ({ unread }) => unread === 2);
     await sleep(500);
-    assert.deepEqual(await titlesOf('shy'), ['shy: 1 new']);
+    assert.deepEqual(await listTitles('shy'), ['shy: 1 new']);
   });
 
   test('a decision: a banner with its options, of which the one that is pressed answers it and reaches the inbox of who asked', async () => {
@@ -219,7 +219,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     );
   }
 
-  async function titlesOf(persona: string): Promise<string[]> {
+  async function listTitles(persona: string): Promise<string[]> {
     return (await desktop.notifications.list()).flatMap(({ summary }) =>
       summary.startsWith(`${persona}: `) ? [summary] : [],
     );

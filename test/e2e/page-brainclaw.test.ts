@@ -5,7 +5,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { recorded } from '../kit/brainclaw-server.ts';
 import { brainclaw, EXPECTED, type Store } from '../kit/brainclaw-store.ts';
-import { browserFor, faultsOf, live, overflowOf, press, tabOf } from '../kit/browser.ts';
+import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab, press } from '../kit/browser.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 /** The board of a project on the page of the real program, in a real browser, while its store grows. */
@@ -28,7 +28,7 @@ interface Watched extends AsyncDisposable {
 async function watched(
   prepare: (store: Store) => void = () => {},
   brainclawSettings: object = {},
-  envOf: (store: Store) => Readonly<Record<string, string>> = () => ({}),
+  createEnv: (store: Store) => Readonly<Record<string, string>> = () => ({}),
 ): Promise<Watched> {
   const store = brainclaw();
   prepare(store);
@@ -41,7 +41,7 @@ async function watched(
     store[Symbol.dispose]();
   };
   try {
-    const tray = await home.start(['--no-tray', '--no-notifications'], { ...home.env, ...envOf(store) });
+    const tray = await home.start(['--no-tray', '--no-notifications'], { ...home.env, ...createEnv(store) });
     const { projects } = await tray.until('the project', ({ projects }) => projects.length === 1);
     return {
       store,
@@ -76,7 +76,7 @@ async function open(
   const init = `localStorage.getItem('hivebar-token') ?? localStorage.setItem('hivebar-token', '${tray.token}')`;
   if (token) await context.addInitScript(init);
   const complaints: string[] = [];
-  const page = await tabOf(context, `${tray.url}/${hash}`, complaints);
+  const page = await openTab(context, `${tray.url}/${hash}`, complaints);
   await live(page);
   await section(page, 'attention').or(page.locator('.remarks li')).first().waitFor(WAIT);
   return { page, complaints };
@@ -84,7 +84,7 @@ async function open(
 
 const section = (page: Page, id: string): Locator => page.locator(`.section[data-section="${id}"]`);
 const row = (page: Page, id: string, key: string): Locator => section(page, id).locator(`.row[data-key="${key}"]`);
-const totalOf = async (page: Page, id: string): Promise<number> =>
+const readTotal = async (page: Page, id: string): Promise<number> =>
   Number(await section(page, id).locator('.total').textContent());
 const opens = (page: Page, id: string): Promise<void> => section(page, id).locator('summary').click();
 const isOpen = async (page: Page, id: string): Promise<boolean> =>
@@ -132,7 +132,7 @@ test('a project is one board with the numbers of the reference: attention first 
     ['handoffs', byType.handoff],
     ['traps', byType.trap],
   ] as const) {
-    assert.equal(await totalOf(page, id), count, id);
+    assert.equal(await readTotal(page, id), count, id);
   }
   await section(page, 'attention').getByRole('button', { name: 'Show 12 more' }).click();
   assert.equal(await section(page, 'attention').locator('.row').count(), total);
@@ -165,7 +165,7 @@ test('D2 given more items for attention than one answer holds, the page has them
   const { page, complaints } = opened;
   const attention = section(page, 'attention');
   const total = observer.attention_required.total + 132;
-  assert.equal(await totalOf(page, 'attention'), total);
+  assert.equal(await readTotal(page, 'attention'), total);
   for (const key of ['state:act_m129', 'assignment:asg_late', 'agent_run:run_late'])
     await row(page, 'attention', key).waitFor(WAIT);
   await attention.getByRole('button', { name: 'Show 92 more' }).click();
@@ -206,7 +206,7 @@ test('while the store grows: a new action comes with its text, a handoff goes, a
   await added.waitFor(WAIT);
   const [title, text] = [await added.locator('.title').textContent(), await added.locator('.text').textContent()];
   assert.deepEqual([title, text], ['Merge?', 'Merge now? — 지금 병합 🌱']);
-  assert.equal(await totalOf(page, 'attention'), after(2)?.attention_required.total);
+  assert.equal(await readTotal(page, 'attention'), after(2)?.attention_required.total);
   assert.equal(await first?.evaluate((one) => one.isConnected), true, 'a row that stays is the same element');
   assert.match((await page.locator('#news').textContent()) ?? '', /for attention: .+, 21/);
 
@@ -214,7 +214,7 @@ test('while the store grows: a new action comes with its text, a handoff goes, a
   await row(page, 'handoffs', 'handoff:hnd_last').waitFor({ state: 'detached', ...WAIT });
   of.store.step(4);
   await added.waitFor({ state: 'detached', ...WAIT });
-  assert.equal(await totalOf(page, 'attention'), after(4)?.attention_required.total);
+  assert.equal(await readTotal(page, 'attention'), after(4)?.attention_required.total);
   assert.equal(await isOpen(page, 'handoffs'), true);
   assert.equal(await isOpen(page, 'sprints'), true);
   const all = (await touched()) as string[];
@@ -275,7 +275,7 @@ test('without the token there are numbers and no text; with it the rows come', a
   if (opened === null) return;
   const { page } = opened;
   assert.equal(await words(page.locator('.project .count')), '20\nfor attention');
-  assert.equal(await totalOf(page, 'attention'), 20);
+  assert.equal(await readTotal(page, 'attention'), 20);
   await opens(page, 'handoffs');
   assert.equal(await page.locator('.row').count(), 0);
   assert.doesNotMatch(await page.content(), /Approve the plan|final handoff|hnd_|cnd_/);
@@ -304,7 +304,7 @@ test('a board that cannot be had says why and stays; it is asked for once a chan
   await page.route('**/api/brainclaw/**', (route) => route.fulfill({ status: 503, json: problem }));
   of.store.step(1);
   await page.locator('.note', { hasText: 'Could not be loaded: the disk is full; make room' }).waitFor(WAIT);
-  assert.equal(await totalOf(page, 'attention'), 20, 'what was seen stays');
+  assert.equal(await readTotal(page, 'attention'), 20, 'what was seen stays');
   await of.home.run(['send', '--to', 'ada', '--from', 'bo', 'hello']);
   await page.locator('.card[data-id="ada"]').waitFor(WAIT);
   assert.ok(asked <= 10, `with a status, not in between: ${asked}`);
@@ -336,7 +336,7 @@ test('a journal that is off is not known, and not nothing; when it comes the boa
   rmSync(of.store.event('seg-00000122.jsonl'));
   await page.locator('.remarks li', { hasText: 'A checkpoint replaces them' }).waitFor(WAIT);
   await page.locator('.remarks li', { hasText: 'these counts may be too low' }).waitFor(WAIT);
-  assert.equal(await totalOf(page, 'attention'), EXPECTED.coldFromCheckpoint.attention_required.total);
+  assert.equal(await readTotal(page, 'attention'), EXPECTED.coldFromCheckpoint.attention_required.total);
   assert.deepEqual(complaints, []);
 });
 
@@ -374,7 +374,7 @@ test('texts of the store are text: markup, control characters, directions and 60
   assert.doesNotMatch(await words(page.locator('.project')), /[\u0000-\u0008\u000b-\u001f\u202a-\u202e]/);
   assert.equal(await page.locator('.project :is(img, script, b b, i, u)').count(), 0);
   assert.equal(await page.evaluate('window.pwned'), undefined);
-  assert.equal(await overflowOf(page), 0);
+  assert.equal(await measureOverflow(page), 0);
   assert.deepEqual(complaints, []);
 });
 
@@ -409,7 +409,7 @@ test('a candidate that is accepted goes when the journal has it, and not before;
   await press(page, 'End');
   await page.evaluate(`document.querySelector('.row[data-key="${key}"] .deeds button').click()`);
   await row(page, 'attention', `${key}`).waitFor({ state: 'detached', ...WAIT });
-  assert.equal(await totalOf(page, 'attention'), 19);
+  assert.equal(await readTotal(page, 'attention'), 19);
   await page.keyboard.type(' thought');
   assert.equal(await answer.inputValue(), 'half a thought', 'nor is the focus lost');
   const [called] =
@@ -440,8 +440,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
           .waitFor(WAIT);
         for (const width of token ? [1280, 360] : [360]) {
           await page.setViewportSize({ width, height: 800 });
-          assert.equal(await overflowOf(page), 0, `${token} ${hash} at ${width}`);
-          assert.deepEqual(await faultsOf(page), [], `${token} ${hash} at ${width}`);
+          assert.equal(await measureOverflow(page), 0, `${token} ${hash} at ${width}`);
+          assert.deepEqual(await findAccessibilityFaults(page), [], `${token} ${hash} at ${width}`);
         }
       }
     }

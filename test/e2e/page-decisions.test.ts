@@ -3,8 +3,8 @@ import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { createActions } from '../../app/actions/index.ts';
 import { realClock } from '../../core/ports/index.ts';
-import { browserFor, faultsOf, live, overflowOf, press, tabOf } from '../kit/browser.ts';
-import { asks, outcomeOf, says } from '../kit/decisions.ts';
+import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab, press } from '../kit/browser.ts';
+import { asks, formatOutcome, says } from '../kit/decisions.ts';
 import { type StatusRig, statusRig, TOKEN } from '../kit/status-rig.ts';
 import { until } from '../kit/until.ts';
 
@@ -76,7 +76,7 @@ async function open(
   t.after(() => context.close());
   if (token) await context.addInitScript(`localStorage.setItem('hivebar-token', '${TOKEN}')`);
   const complaints: string[] = [];
-  const page = await tabOf(context, rig.server.urls[0] ?? '', complaints);
+  const page = await openTab(context, rig.server.urls[0] ?? '', complaints);
   if (options.javaScriptEnabled !== false) await live(page);
   return { page, complaints };
 }
@@ -87,7 +87,7 @@ const output = (page: Page, prompt: string, text: string | RegExp): Promise<void
   article(page, prompt).locator('.said', { hasText: text }).waitFor(WAIT);
 const outcome = ({ rig }: Asking, id: number): string => {
   const decision = rig.decisions.get(id);
-  return decision === null ? 'none' : outcomeOf(decision);
+  return decision === null ? 'none' : formatOutcome(decision);
 };
 
 test('where nothing is asked there is no section; a decision brings it with who asks, how urgent, since when, until when', async (t) => {
@@ -409,8 +409,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
           .waitFor(WAIT);
         for (const width of [1280, 320]) {
           await page.setViewportSize({ width, height: 800 });
-          assert.equal(await overflowOf(page), 0, `${token} ${hash} at ${width}`);
-          assert.deepEqual(await faultsOf(page), [], `${token} ${hash} at ${width}`);
+          assert.equal(await measureOverflow(page), 0, `${token} ${hash} at ${width}`);
+          assert.deepEqual(await findAccessibilityFaults(page), [], `${token} ${hash} at ${width}`);
         }
       }
       if (!token) continue;
@@ -419,7 +419,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       asked.rig.decisions.respond(id, says({ select: 'a', by: 'mia' }));
       asked.tell();
       await output(page, 'Over?', 'Answered by mia: the long way');
-      assert.deepEqual(await faultsOf(page), [], 'over');
+      assert.deepEqual(await findAccessibilityFaults(page), [], 'over');
     }
   });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import type { ByPriority, OpenGate } from '../../core/board/index.ts';
-import { browserFor, faultsOf, live, overflowOf, tabOf } from '../kit/browser.ts';
+import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab } from '../kit/browser.ts';
 import { type StatusRig, statusRig } from '../kit/status-rig.ts';
 
 /** What the page shows of this machine's own hive beside its mail: priorities and open gates. */
@@ -16,7 +16,7 @@ async function open(t: TestContext, rig: StatusRig, options: BrowserContextOptio
   const context = await browser.newContext({ colorScheme: 'light', ...options });
   t.after(() => context.close());
   const complaints: string[] = [];
-  return { complaints, page: await tabOf(context, rig.server.urls[0] ?? '', complaints) };
+  return { complaints, page: await openTab(context, rig.server.urls[0] ?? '', complaints) };
 }
 
 const local = (rig: StatusRig, persona: string, pending: ByPriority, gates: readonly OpenGate[] = []): void =>
@@ -69,8 +69,8 @@ test('the view of an inbox has the priorities as a table, and each open gate wit
   assert.deepEqual(cells, ['1', '0', '3', '1000+', '2']);
   for (const width of [1280, 360]) {
     await page.setViewportSize({ width, height: 800 });
-    assert.equal(await overflowOf(page), 0, `at ${width}`);
-    assert.deepEqual(await faultsOf(page), [], `at ${width}`);
+    assert.equal(await measureOverflow(page), 0, `at ${width}`);
+    assert.deepEqual(await findAccessibilityFaults(page), [], `at ${width}`);
   }
   local(rig, 'ada', [0, 0, 0, 0, 0]);
   await page.locator('#local').waitFor({ state: 'hidden', timeout: 5000 });

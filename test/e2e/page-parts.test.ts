@@ -9,7 +9,7 @@ import { groupBySource, toCard, toFragment, truncate } from '../../ui-static/pre
 import { parseOnceLink, parseRoute } from '../../ui-static/route.ts';
 import { buildBar, buildSpark } from '../../ui-static/spark.ts';
 
-function personaOf(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
+function createPersona(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
   return {
     id,
     stem: id,
@@ -69,28 +69,28 @@ describe('the address of the page', () => {
 
 describe('what is shown', () => {
   test('whoever is hidden is found under hidden only', () => {
-    const hidden = personaOf('eve', { hidden: true, unread: 3, state: 'DOWN', muted: 'forever' });
+    const hidden = createPersona('eve', { hidden: true, unread: 3, state: 'DOWN', muted: 'forever' });
     for (const filter of ['all', 'unread', 'down', 'muted'] as const) {
       assert.equal(isMatch(hidden, { filter, text: '' }), false, filter);
     }
     assert.equal(isMatch(hidden, { filter: 'hidden', text: '' }), true);
-    assert.equal(isMatch(personaOf('ada'), { filter: 'hidden', text: '' }), false);
+    assert.equal(isMatch(createPersona('ada'), { filter: 'hidden', text: '' }), false);
   });
 
   test('a search finds every word, in any case, in label, id and source', () => {
-    const eve = personaOf('e-1', { label: 'Eve of Eden', source: 'garden' });
+    const eve = createPersona('e-1', { label: 'Eve of Eden', source: 'garden' });
     for (const text of ['eden', 'EVE garden', 'e-1', ' ']) assert.ok(isMatch(eve, { filter: 'all', text }), text);
     assert.equal(isMatch(eve, { filter: 'all', text: 'eve kijito' }), false);
     assert.equal(isMatch(eve, { filter: 'unread', text: 'eve' }), false);
   });
 
   test('a source is named only beside another; the one in need stands first', () => {
-    const calm = personaOf('ada', { source: 'a' });
+    const calm = createPersona('ada', { source: 'a' });
     assert.equal(groupBySource([calm])[0]?.slots, null);
     const groups = groupBySource([
       calm,
-      personaOf('bo', { source: 'b', state: 'DOWN' }),
-      personaOf('cy', { source: 'b', unread: 2 }),
+      createPersona('bo', { source: 'b', state: 'DOWN' }),
+      createPersona('cy', { source: 'b', unread: 2 }),
     ]);
     assert.deepEqual(
       groups.map(({ slots }) => slots),
@@ -106,18 +106,18 @@ describe('what is shown', () => {
   });
 
   test('a name of 100 KB is cut, and no half character is left', () => {
-    const { slots } = toCard(personaOf('a', { label: '\u{1f469}'.repeat(50_000) }), 0);
+    const { slots } = toCard(createPersona('a', { label: '\u{1f469}'.repeat(50_000) }), 0);
     assert.ok((slots.name?.length ?? 0) < 300);
     assert.ok(slots.name?.isWellFormed());
     assert.equal(truncate('abc', 3), 'abc');
   });
 
   test('what is critical, high, low or bulk is told by number, what is normal is not; 1000 is as many or more', () => {
-    const { slots } = toCard(personaOf('ada', { unread: 1009, urgent: 3, pending: [1, 2, 4, 1000, 2] }), 0);
+    const { slots } = toCard(createPersona('ada', { unread: 1009, urgent: 3, pending: [1, 2, 4, 1000, 2] }), 0);
     assert.deepEqual([slots.urgent, slots.low], ['1 critical, 2 high', '1000+ low, 2 bulk']);
-    const calm = toCard(personaOf('ada', { unread: 4, pending: [0, 0, 4, 0, 0] }), 0);
+    const calm = toCard(createPersona('ada', { unread: 4, pending: [0, 0, 4, 0, 0] }), 0);
     assert.deepEqual([calm.slots.urgent, calm.slots.low], [null, null]);
-    assert.equal(toCard(personaOf('eve', { unread: 4, urgent: 3 }), 0).slots.urgent, '3 urgent', 'another hive');
+    assert.equal(toCard(createPersona('eve', { unread: 4, urgent: 3 }), 0).slots.urgent, '3 urgent', 'another hive');
   });
 
   test('open gates are told by mode and hook', () => {
@@ -127,15 +127,15 @@ describe('what is shown', () => {
       { id: 'review', hook: 'PreToolUse', mode: 'strict' },
       { id: 'tests', hook: 'Stop', mode: 'strict' },
     ] as const;
-    const { slots } = toCard(personaOf('ada', { gates: [...gates] }), 0);
+    const { slots } = toCard(createPersona('ada', { gates: [...gates] }), 0);
     assert.equal(slots.held, 'Blocked at Stop by decision, tests; at PreToolUse by review');
     assert.equal(slots.warned, 'Warned at Stop by commit-push');
     const many = { id: 'g'.repeat(32), hook: 'Stop', mode: 'strict' } as const;
-    assert.ok((toCard(personaOf('ada', { gates: Array(50).fill(many) }), 0).slots.held?.length ?? 0) < 300);
+    assert.ok((toCard(createPersona('ada', { gates: Array(50).fill(many) }), 0).slots.held?.length ?? 0) < 300);
   });
 
   test('of a delivered number nobody is said to have seen it', () => {
-    const card = toCard(personaOf('ada', { asOf: '2026-01-01T00:00:00.000000+00:00' }), Date.UTC(2026, 0, 1, 0, 5));
+    const card = toCard(createPersona('ada', { asOf: '2026-01-01T00:00:00.000000+00:00' }), Date.UTC(2026, 0, 1, 0, 5));
     assert.equal(card.slots.fresh, 'checked 5 min ago');
     assert.doesNotMatch(Object.values(card.slots).join(' '), /\bseen\b/i);
   });
@@ -155,29 +155,29 @@ describe('a persona daemon', () => {
   const stalled = { agent: 'stalled', agentReason: 'drain-stalled' } as const;
 
   test('stalled is a look of its own, and stands before who only has unread mail', () => {
-    const card = toCard(personaOf('ada', { daemon, unread: 3, ...stalled }), at);
+    const card = toCard(createPersona('ada', { daemon, unread: 3, ...stalled }), at);
     assert.deepEqual([card.shape, card.slots.state, card.slots.agent], ['stalled', 'Up, stalled', 'Drain stalled']);
     assert.equal(card.slots.daemon, 'CONNECTED, sleeping');
     assert.equal(card.slots.drain, 'Nothing fetched for 12 min');
-    const idle = toCard(personaOf('ada', { daemon, unread: 0 }), at);
+    const idle = toCard(createPersona('ada', { daemon, unread: 0 }), at);
     assert.equal(idle.slots.drain, null, 'nothing is there to be fetched');
     assert.equal(card.slots.error, null);
-    const bo = personaOf('bo', { daemon, unread: 3, ...stalled });
+    const bo = createPersona('bo', { daemon, unread: 3, ...stalled });
     assert.deepEqual(
-      groupBySource([personaOf('ada', { unread: 5 }), bo]).flatMap(({ personas }) => personas.map(({ id }) => id)),
+      groupBySource([createPersona('ada', { unread: 5 }), bo]).flatMap(({ personas }) => personas.map(({ id }) => id)),
       ['bo', 'ada'],
     );
-    assert.equal(toCard(personaOf('ada', { state: 'DOWN', reason: 'gone', ...stalled }), at).shape, 'down');
+    assert.equal(toCard(createPersona('ada', { state: 'DOWN', reason: 'gone', ...stalled }), at).shape, 'down');
   });
 
   test('live, it says what it does; its reason and its last error where there are some', () => {
-    const { shape, slots } = toCard(personaOf('ada', { daemon }), at);
+    const { shape, slots } = toCard(createPersona('ada', { daemon }), at);
     assert.deepEqual([shape, slots.agent], ['up', null]);
     const away = { agent: 'unknown', agentReason: 'upstream-unreachable' } as const;
     const error = { ...daemon, fsm: 'DISCONNECTED', lastErrorClass: 'ws_connect_failed' } as const;
-    const words = toCard(personaOf('ada', { daemon: error, ...away }), at).slots;
+    const words = toCard(createPersona('ada', { daemon: error, ...away }), at).slots;
     assert.deepEqual([words.agent, words.error], ['Upstream unreachable', 'Last error ws_connect_failed']);
-    assert.equal(toCard(personaOf('ada', away), at).slots.daemon, null, 'of no daemon nothing is said');
+    assert.equal(toCard(createPersona('ada', away), at).slots.daemon, null, 'of no daemon nothing is said');
   });
 });
 
@@ -255,7 +255,7 @@ describe('what was', () => {
 
 test('D6 the card of a citizen whose mail nobody will ever fetch says so', () => {
   const card = toCard(
-    personaOf('pi', { unread: 2, agentReason: 'no-drain', agentText: 'no agent reads this mailbox' }),
+    createPersona('pi', { unread: 2, agentReason: 'no-drain', agentText: 'no agent reads this mailbox' }),
     Date.now(),
   );
   assert.equal(card.slots.agent, 'No agent reads this mailbox');

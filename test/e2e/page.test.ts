@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { browserFor, faultsOf, live, overflowOf, press, tabOf } from '../kit/browser.ts';
+import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab, press } from '../kit/browser.ts';
 import { standIn, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 /** The page of the real program in a real browser. The tests share one process, each with personas of its own. */
@@ -64,7 +64,7 @@ async function open(t: TestContext, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ colorScheme: 'light', ...options });
   t.after(() => context.close());
   const complaints: string[] = [];
-  return { ...rig, context, complaints, tab: (url: string) => tabOf(context, url, complaints) };
+  return { ...rig, context, complaints, tab: (url: string) => openTab(context, url, complaints) };
 }
 
 /** Stores a message as an earlier version took it from anybody: from a name that is refused today. */
@@ -264,8 +264,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
       }
       for (const width of [1280, 360]) {
         await page.setViewportSize({ width, height: 800 });
-        assert.equal(await overflowOf(page), 0, `${view} at ${width}`);
-        assert.deepEqual(await faultsOf(page), [], `${view} at ${width}`);
+        assert.equal(await measureOverflow(page), 0, `${view} at ${width}`);
+        assert.deepEqual(await findAccessibilityFaults(page), [], `${view} at ${width}`);
       }
       await page.setViewportSize({ width: 1280, height: 800 });
     }
@@ -345,7 +345,7 @@ test('where history is not to be had the page is whole without', async (t) => {
     );
   }
   const errors: string[] = [];
-  const page = await tabOf(context, `${tray.url}/`, errors);
+  const page = await openTab(context, `${tray.url}/`, errors);
   await live(page);
   assert.equal(await page.locator('.card .past').count(), 0);
   assert.equal(await page.locator('#alerts').isVisible(), false);

@@ -6,10 +6,10 @@ import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 /** Queue files and pushes that name the same message, by the real program. */
-const queueOf = (home: TrayHome, session: string): string => home.at('inject-queue', `${session}.jsonl`);
+const findQueue = (home: TrayHome, session: string): string => home.at('inject-queue', `${session}.jsonl`);
 
 function queue(home: TrayHome, session: string, ...lines: readonly object[]): void {
-  const path = queueOf(home, session);
+  const path = findQueue(home, session);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   appendFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 });
 }
@@ -84,7 +84,7 @@ for (const how of ['a drain', 'the tray process'] as const) {
     const take = async (): Promise<void> => {
       if (how === 'a drain') return;
       await using _ = await home.start(['--no-tray', '--no-notifications']);
-      const isAccepted = (session: string): boolean => statSync(queueOf(home, session)).size === 0;
+      const isAccepted = (session: string): boolean => statSync(findQueue(home, session)).size === 0;
       await until('both queues are empty', () => isAccepted('of-ada') && isAccepted('of-bo'), 60_000);
     };
     queue(home, 'of-ada', line, line);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TYPED_WORDS } from '../../core/hooks/index.ts';
 import { agentTerminals, prepareClaude } from '../kit/agent-terminal.ts';
 import { type Block, modelServer } from '../kit/model-server.ts';
-import { nudgerOf } from '../kit/nudger-of.ts';
+import { createTestNudger } from '../kit/nudger.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
@@ -39,7 +39,7 @@ test('C2 the real Claude Code: nothing is approved, no draft is sent, and an emp
   await terminals.shows('one', PROMPT);
   await terminals.say('one', 'hello');
   await until('the end of its turn', () => noted() === 'Stop');
-  using nudger = nudgerOf(home, process.env);
+  using nudger = createTestNudger(home, process.env);
   const screen = () => terminals.screen('one');
 
   function noted(): string {

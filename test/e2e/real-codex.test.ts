@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
-import { agentTerminals, prepareCodex, processesOf } from '../kit/agent-terminal.ts';
+import { agentTerminals, listProcesses, prepareCodex } from '../kit/agent-terminal.ts';
 import { modelServer } from '../kit/model-server.ts';
-import { nudgerOf } from '../kit/nudger-of.ts';
+import { createTestNudger } from '../kit/nudger.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
@@ -86,7 +86,7 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
   const second = await prompt('two', 'hello from two');
   assert.match(second, /mail for cy/);
   assert.doesNotMatch(second, /secret/);
-  assert.equal(pendingOf('ada'), 1, 'shown to nobody else, and not marked');
+  assert.equal(countPending('ada'), 1, 'shown to nobody else, and not marked');
   const known = await sessions();
   assert.deepEqual(
     known.filter(({ id }) => id !== null).map(({ persona, state, tmux }) => [persona, state, tmux]),
@@ -96,7 +96,7 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
     ],
   );
 
-  using nudger = nudgerOf(home, { ...process.env, PATH: `${dirname(client.program)}:${process.env.PATH}` });
+  using nudger = createTestNudger(home, { ...process.env, PATH: `${dirname(client.program)}:${process.env.PATH}` });
   await until('the end of the turn of cy', () => noted('cy') === 'Stop');
   // A person's draft stays, and the message becomes a turn beside it.
   terminals.ask('send-keys', '-t', 'two', '-l', '--', 'please do NOT delete the');
@@ -118,11 +118,11 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
   for (let n = 0; n < 5; n += 1) assert.deepEqual(await nudger.check('cy'), { is: 'not' });
   assert.equal(terminals.screen('two'), shown);
   assert.equal(existsSync(join(home.home, 'X')), false, 'nothing was approved');
-  assert.equal(pendingOf('ada'), 1);
+  assert.equal(countPending('ada'), 1);
 
   // The server of all of them ends, and with it their sessions.
-  for (const pid of processesOf(home.home).filter(isServer)) process.kill(pid, 'SIGKILL');
-  await until('no lock is left', () => processesOf(home.home).filter(isServer).length === 0);
+  for (const pid of listProcesses(home.home).filter(isServer)) process.kill(pid, 'SIGKILL');
+  await until('no lock is left', () => listProcesses(home.home).filter(isServer).length === 0);
   const over = (await sessions()).filter(({ id }) => id !== null).map(({ state }) => state);
   assert.deepEqual(over, ['gone', 'gone']);
 
@@ -131,7 +131,7 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
     return existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   }
 
-  function pendingOf(persona: string): number {
+  function countPending(persona: string): number {
     using db = openDatabase(home.at('hivebar.sqlite'));
     return openItems({ db, clock: realClock })
       .pending(persona, null)

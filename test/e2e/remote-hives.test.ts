@@ -19,7 +19,7 @@ const NO_SURFACES = ['--no-tray', '--no-notifications'];
 
 type Hive = StatusWire['hives'][number];
 
-const hiveOf = ({ hives }: StatusWire, source: string): Hive | undefined =>
+const findHive = ({ hives }: StatusWire, source: string): Hive | undefined =>
   hives.find((hive) => hive.source === source);
 
 /** Waits until a hive is DOWN for this reason, and until that is a cause. @returns the cause's message */
@@ -27,7 +27,7 @@ async function down(tray: TrayProcess, source: string, reason: RegExp): Promise<
   const { causes } = await tray.until(
     `${source} DOWN: ${reason}`,
     (now) => {
-      const hive = hiveOf(now, source);
+      const hive = findHive(now, source);
       return hive?.state === 'DOWN' && reason.test(hive.reason ?? '') && now.causes.some((c) => reason.test(c.message));
     },
     40_000,
@@ -39,7 +39,7 @@ const up = (tray: TrayProcess, source: string): Promise<StatusWire> =>
   tray.until(
     `${source} UP without a cause`,
     (now) =>
-      hiveOf(now, source)?.state === 'UP' &&
+      findHive(now, source)?.state === 'UP' &&
       now.personas.every(({ id, state }) => !id.startsWith(`${source}-`) || state === 'UP') &&
       now.causes.every(({ personas, key }) => key !== source && !personas.some((id) => id.startsWith(`${source}-`))),
     60_000, // a hive that was never listed is asked again after up to a minute
@@ -187,7 +187,7 @@ describe('remote hives', { concurrency: 4 }, () => {
     await using tray = await home.start(NO_SURFACES, names.env);
     const message = await down(tray, 'team', /hive\.test.*did not resolve \(EAI_AGAIN\)/);
     assert.match(message, /check the host name and the network/);
-    assert.equal(hiveOf(await tray.status(), 'local')?.state, 'UP');
+    assert.equal(findHive(await tray.status(), 'local')?.state, 'UP');
 
     names.set('hive.test', ['127.0.0.1']);
     await up(tray, 'team');
@@ -324,7 +324,7 @@ describe('remote hives', { concurrency: 4 }, () => {
         assert.ok(performance.now() - began < 4000, 'a tick, and no time limit of the other');
         try {
           await down(tray, 'bad', reason);
-          assert.equal(hiveOf(await tray.status(), 'good')?.state, 'UP');
+          assert.equal(findHive(await tray.status(), 'good')?.state, 'UP');
         } finally {
           await bad.heal(); // for the tests after this one
         }
@@ -352,7 +352,7 @@ describe('remote hives', { concurrency: 4 }, () => {
       assert.equal(holds()[before.length], before.at(-1), 'the cursor was kept');
       await until('a hold with a newer cursor', () => holds().at(-1) !== before.at(-1));
     }
-    assert.equal(hiveOf(await tray.status(), 'team')?.state, 'UP');
+    assert.equal(findHive(await tray.status(), 'team')?.state, 'UP');
   });
 
   test('trap 60: while holds are dropped the polls go on and tell the mail, and no hold is tried more often than they are made', async () => {
@@ -431,7 +431,7 @@ describe('remote hives', { concurrency: 4 }, () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     using home = trayHome({ ...FAST, primary: { is: 'kijito', base: hive.url } });
     await using tray = await home.start(NO_SURFACES, { KIJITOMON_TOKEN: 'a\nb' });
-    await tray.until('a reason', (now) => /no header can carry/.test(hiveOf(now, 'kijito')?.reason ?? ''));
+    await tray.until('a reason', (now) => /no header can carry/.test(findHive(now, 'kijito')?.reason ?? ''));
     assert.equal(hive.requests.length, 0);
   });
 });

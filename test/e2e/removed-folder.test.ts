@@ -41,7 +41,7 @@ function runInRemovedFolder(
   });
 }
 
-const stopOf = (cwd: string | null): string =>
+const formatStop = (cwd: string | null): string =>
   JSON.stringify({
     session_id: 's1',
     hook_event_name: 'Stop',
@@ -99,7 +99,7 @@ describe('in a folder that was removed', () => {
     assert.equal(reported.code, 0);
     assert.match(reported.stdout, /please look/, reported.stderr);
     await runInRemovedFolder(home, ['decision', 'create', '--as', 'ada', '--option', 'yes=Yes', 'Merge it?']);
-    const held = await runInRemovedFolder(home, args('Stop'), { entry: 'hook', stdin: stopOf(null), env });
+    const held = await runInRemovedFolder(home, args('Stop'), { entry: 'hook', stdin: formatStop(null), env });
     assert.match(held.stdout, /"decision":\s*"block"/, held.stderr);
     assert.match(held.stdout, /Merge it\?/);
   });

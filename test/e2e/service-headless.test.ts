@@ -9,7 +9,7 @@ import { leaveState } from '../kit/old-monitor.ts';
 import { runCli, startCli } from '../kit/process.ts';
 import { scratch } from '../kit/scratch.ts';
 import { supervise } from '../kit/supervisor.ts';
-import { linesOf, type TrayHome, trayHome } from '../kit/tray-process.ts';
+import { readLogLines, type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 const UNIT = '.config/systemd/user/kijito-inbox-monitor.service';
@@ -193,13 +193,14 @@ describe('the unit under a supervisor', () => {
       const { stdout: unit } = await home.run(['service', 'print', '--headless', '--', ...flags]);
       await using supervisor = supervise(unit, home.env);
       const delivered = (persona: string): readonly number[] =>
-        linesOf(home.at('headless'), `events.${persona}.ndjson`)
+        readLogLines(home.at('headless'), `events.${persona}.ndjson`)
           .map((line) => JSON.parse(line) as { event: string; id: number })
           .flatMap(({ event, id }) => (event === 'new' ? [id] : []));
       const armed = (): number =>
         ['ada', 'bo'].reduce(
           (sum, name) =>
-            sum + linesOf(home.at('headless'), `events.${name}.ndjson`).filter((l) => l.includes('"armed"')).length,
+            sum +
+            readLogLines(home.at('headless'), `events.${name}.ndjson`).filter((l) => l.includes('"armed"')).length,
           0,
         );
       await until('both are armed', () => armed() === 2);

@@ -256,7 +256,7 @@ describe('a user whom the system does not know', () => {
 });
 
 describe('the cache of compiled code', () => {
-  const cacheOf = (home: string): string => join(home, '.cache', 'hivebar', 'compile');
+  const findCache = (home: string): string => join(home, '.cache', 'hivebar', 'compile');
 
   test('B8 given the umask 000, the cache is for its user alone', async () => {
     using home = trayHome();
@@ -272,13 +272,13 @@ describe('the cache of compiled code', () => {
         env: { ...inherited, ...base, ...env },
       },
     );
-    for (const path of [join(home.home, '.cache', 'hivebar'), cacheOf(home.home)])
+    for (const path of [join(home.home, '.cache', 'hivebar'), findCache(home.home)])
       assert.equal(statSync(path).mode & 0o777, 0o700, path);
   });
 
   test('B8 given a cache that others could write into, it is put aside and begun anew', async () => {
     using home = trayHome();
-    const cache = cacheOf(home.home);
+    const cache = findCache(home.home);
     mkdirSync(cache, { recursive: true });
     writeFileSync(join(cache, 'planted'), 'x');
     chmodSync(cache, 0o777);
@@ -291,7 +291,7 @@ describe('the cache of compiled code', () => {
   test('B8 given a cache of somebody else, it is not used', async (t) => {
     if (needs(t, process.getuid?.() === 0 ? null : 'only root can give a folder away')) return;
     using home = trayHome();
-    const cache = cacheOf(home.home);
+    const cache = findCache(home.home);
     mkdirSync(cache, { recursive: true });
     execFileSync('chown', ['12345', cache]);
     const env = { XDG_CACHE_HOME: join(home.home, '.cache') };

@@ -8,7 +8,7 @@ import { until } from '../kit/until.ts';
 /** A hive that sends windows, and for a time says nonsense about what it left out, at the real process (D2, traps 14 to 27). */
 const NO_SURFACES = ['--no-tray', '--no-notifications'];
 
-const homeOf = (hive: FakeHive): TrayHome =>
+const createHome = (hive: FakeHive): TrayHome =>
   trayHome({ primary: { is: 'kijito', base: hive.url }, pollSeconds: 3600, holdSeconds: 60 });
 
 /** Every answer withholds rows, and says that there are none older. */
@@ -26,7 +26,7 @@ const words = (events: readonly EventLine[]): string[] =>
 describe('a gap in what a hive sends', { concurrency: true }, () => {
   test('D2: what is missing is asked for again by itself, told once it is there, and nothing is told twice', async () => {
     await using hive = await fakeHive({ personas: ['ada'], window: 2 });
-    using home = homeOf(hive);
+    using home = createHome(hive);
     await using tray = await home.start(NO_SURFACES);
     await until('armed', () => words(home.events('ada')).includes('armed'));
     contradict(hive);
@@ -53,7 +53,7 @@ describe('a gap in what a hive sends', { concurrency: true }, () => {
 
   test('trap 25: killed in a gap and started again, it tells what was missing and nothing again', async () => {
     await using hive = await fakeHive({ personas: ['ada'], window: 2 });
-    using home = homeOf(hive);
+    using home = createHome(hive);
     let last = 0;
     {
       await using tray = await home.start(NO_SURFACES);

@@ -12,7 +12,7 @@ import { openDatabase } from '../../core/state/index.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { type Cli, startCli } from '../kit/process.ts';
 import { scratch } from '../kit/scratch.ts';
-import { linesOf, type TrayHome, trayHome } from '../kit/tray-process.ts';
+import { readLogLines, type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 /** How often each process is killed; the more, the rarer the moments that are met. */
@@ -28,7 +28,7 @@ const KEEP = 2000;
 const UP_MS = 60_000;
 
 /** Characters of one to four bytes, so that a cut can fall inside one. */
-const contentOf = (n: number): string => `mail ${n} é\u2028😀`.padEnd(n % 300, '😀é.');
+const formatContent = (n: number): string => `mail ${n} é\u2028😀`.padEnd(n % 300, '😀é.');
 
 /** The real `tail -F` on a file that is rotated under it. */
 interface Follower extends AsyncDisposable {
@@ -120,15 +120,15 @@ describe(`killed ${KILLS} times at random moments under load`, { concurrency: tr
   test('the tray process: every message is in its event file once, in order, and tail -F has seen them all', async () => {
     using home = trayHome({ primary: { is: 'local' }, eventsMaxBytes: MAX_BYTES, eventsKeep: KEEP });
     const start = (): Cli => home.spawn(['--no-tray', '--no-notifications']);
-    const isUp = (cli: Cli): boolean => placeOf(home)?.pid === cli.pid;
+    const isUp = (cli: Cli): boolean => readPlace(home)?.pid === cli.pid;
     await using followers = new AsyncDisposableStack();
     {
       await using first = await home.start(['--no-tray', '--no-notifications']);
       for (const to of PERSONAS) await first.post('/api/send', { to, from: 'me', content: 'first' });
-      for (const persona of PERSONAS) await until('its file', () => existsSync(home.at('events', fileOf(persona))));
+      for (const persona of PERSONAS) await until('its file', () => existsSync(home.at('events', toFileName(persona))));
     }
     const tails = new Map(
-      PERSONAS.map((persona) => [persona, followers.use(follow(home.at('events', fileOf(persona))))]),
+      PERSONAS.map((persona) => [persona, followers.use(follow(home.at('events', toFileName(persona))))]),
     );
 
     const stop = new AbortController();
@@ -151,7 +151,7 @@ describe(`killed ${KILLS} times at random moments under load`, { concurrency: tr
       const complete = (ids: readonly unknown[]): boolean => ids.at(-1) === sent.at(-1);
       await until(
         () => `the end of ${persona}'s file\n${last.stderr}`,
-        () => complete(idsIn(linesOf(home.at('events'), fileOf(persona)))),
+        () => complete(idsIn(readLogLines(home.at('events'), toFileName(persona)))),
       );
       await until(`the end of ${persona}'s tail`, () => complete(tails.get(persona)?.ids() ?? []));
       assertSame(tails.get(persona)?.ids() ?? [], sent, `tail -F of ${persona}`);
@@ -160,7 +160,7 @@ describe(`killed ${KILLS} times at random moments under load`, { concurrency: tr
     // Once nobody rotates any more: a rotation moves the archives on while one reads them by number, and hides one.
     for (const persona of PERSONAS) {
       assertSame(
-        idsIn(linesOf(home.at('events'), fileOf(persona))),
+        idsIn(readLogLines(home.at('events'), toFileName(persona))),
         storedIds(home, persona),
         `the file of ${persona}`,
       );
@@ -180,21 +180,21 @@ describe(`killed ${KILLS} times at random moments under load`, { concurrency: tr
         ...['--max-bytes', String(FOLLOWED_BYTES), '--keep-logs', String(KEEP)],
       ]);
     };
-    const lines = (persona: string): string[] => linesOf(files.dir, fileOf(persona));
+    const lines = (persona: string): string[] => readLogLines(files.dir, toFileName(persona));
     {
       await using _first = start();
       for (const persona of PERSONAS) await until('armed', () => lines(persona).length > 0);
       await until('the state is saved', () => PERSONAS.every((persona) => files.json(`hive.${persona}.json`) !== null));
     }
     await using followers = new AsyncDisposableStack();
-    const tails = new Map(PERSONAS.map((persona) => [persona, followers.use(follow(files.at(fileOf(persona))))]));
+    const tails = new Map(PERSONAS.map((persona) => [persona, followers.use(follow(files.at(toFileName(persona))))]));
 
     const sent = new Map<string, number[]>(PERSONAS.map((persona) => [persona, []]));
     const stop = new AbortController();
     const loading = (async () => {
       for (let n = 0; !stop.signal.aborted; n += 1) {
         const persona = PERSONAS[n % PERSONAS.length] ?? '';
-        sent.get(persona)?.push(hive.deliver(persona, { content: contentOf(n) }));
+        sent.get(persona)?.push(hive.deliver(persona, { content: formatContent(n) }));
         await sleep(8);
       }
     })();
@@ -209,7 +209,7 @@ describe(`killed ${KILLS} times at random moments under load`, { concurrency: tr
     };
     // Once it has written: a life that ends before its first line, or at it, notes nothing, and they may not all be so.
     const isUp = (cli: Cli): boolean =>
-      cli.stderr.includes('watching 4 of 4 personas') && written(files.at(fileOf('ada'))) > begun;
+      cli.stderr.includes('watching 4 of 4 personas') && written(files.at(toFileName('ada'))) > begun;
     await using last = await supervised({ start, isUp, whileUp, folder: files.dir });
     stop.abort();
     await loading;
@@ -234,16 +234,16 @@ describe(`killed ${KILLS} times at random moments under load`, { concurrency: tr
   });
 });
 
-const fileOf = (persona: string): string => `events.${persona}.ndjson`;
+const toFileName = (persona: string): string => `events.${persona}.ndjson`;
 
 const archives = (folder: string, persona: string): number =>
-  readdirSync(folder).filter((name) => name.startsWith(`${fileOf(persona)}.`)).length;
+  readdirSync(folder).filter((name) => name.startsWith(`${toFileName(persona)}.`)).length;
 
 /** When something was last written, in milliseconds. */
 const written = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /** Who says that it serves, and where. */
-function placeOf(home: TrayHome): { readonly pid: number; readonly port: number } | null {
+function readPlace(home: TrayHome): { readonly pid: number; readonly port: number } | null {
   const [, pid, port] = /"pid":(\d+),.*"port":(\d+)/.exec(home.ran('hivebar.json') ?? '') ?? [];
   return pid === undefined ? null : { pid: Number(pid), port: Number(port) };
 }
@@ -254,7 +254,7 @@ async function sendByHttp(home: TrayHome, answered: ReadonlyMap<string, number[]
   for (let n = 0; !signal.aborted; n += 1) {
     const to = PERSONAS[n % PERSONAS.length] ?? '';
     try {
-      const id = await post(agent, placeOf(home)?.port ?? 1, home.ran('token')?.trim() ?? '', to, contentOf(n));
+      const id = await post(agent, readPlace(home)?.port ?? 1, home.ran('token')?.trim() ?? '', to, formatContent(n));
       if (id !== null) answered.get(to)?.push(id);
     } catch {
       await sleep(10); // nobody serves, or it was killed before it answered
@@ -293,7 +293,7 @@ async function sendByDatabase(
   using hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: 0 });
   for (let n = 0; !signal.aborted; n += 1) {
     const to = PERSONAS[n % PERSONAS.length] ?? '';
-    answered.get(to)?.push(hive.sendNow({ to, from: 'other', content: contentOf(n), urgent: false }).id);
+    answered.get(to)?.push(hive.sendNow({ to, from: 'other', content: formatContent(n), urgent: false }).id);
     await sleep(15);
   }
 }

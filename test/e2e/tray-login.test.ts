@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { browserFor, tabOf } from '../kit/browser.ts';
+import { browserFor, openTab } from '../kit/browser.ts';
 import { trayHome } from '../kit/tray-process.ts';
 
 const BARE = ['--no-tray', '--no-notifications'];
@@ -45,7 +45,7 @@ test('B1 given Open status page, no argv has the code: the browser is led by a f
   if (browser === null) return;
   try {
     const complaints: string[] = [];
-    const page = await tabOf(await browser.newContext(), given, complaints);
+    const page = await openTab(await browser.newContext(), given, complaints);
     await page.waitForURL(`${tray.url}/`);
     await loggedIn(page, tray.token);
     assert.deepEqual(complaints, []);

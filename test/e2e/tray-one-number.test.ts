@@ -157,7 +157,7 @@ for (const [name, kind] of Object.entries(TRAYS)) {
 
       await desktop.tray.click(kind.pauses(true));
       await waitIcon(desktop, 'paused', '1');
-      await desktop.tray.waitLabel(labelOf(kind.pauses(false)));
+      await desktop.tray.waitLabel(toLabelPattern(kind.pauses(false)));
       await home.run(['send', '--to', 'bo', '--from', 'ada', 'while paused']);
       await waitIcon(desktop, 'paused', '2');
       const { code } = await tray.stop();
@@ -165,11 +165,11 @@ for (const [name, kind] of Object.entries(TRAYS)) {
 
       tray = await rig.start();
       await waitIcon(desktop, 'paused', '2');
-      await desktop.tray.waitLabel(labelOf(kind.pauses(false)));
+      await desktop.tray.waitLabel(toLabelPattern(kind.pauses(false)));
       assert.equal((await tray.status()).notifications.pausedUntil, 'forever', 'a pause outlives the process');
       await desktop.tray.click(kind.pauses(false));
       await waitIcon(desktop, 'up', '2');
-      await desktop.tray.waitLabel(labelOf(kind.pauses(true)));
+      await desktop.tray.waitLabel(toLabelPattern(kind.pauses(true)));
       await home.run(['send', '--to', 'bo', '--from', 'ada', 'after the pause']);
       await desktop.notifications.wait(/^bo: 1 new\nada: after the pause$/);
       const shown = (await desktop.notifications.list()).map(({ summary, body }) => `${summary}|${body}`);
@@ -183,6 +183,6 @@ for (const [name, kind] of Object.entries(TRAYS)) {
 }
 
 /** The row at top level that an entry is behind. */
-function labelOf(entry: string): RegExp {
+function toLabelPattern(entry: string): RegExp {
   return new RegExp(`^${entry.split('/')[0]}$`);
 }

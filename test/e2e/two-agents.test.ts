@@ -15,10 +15,10 @@ import {
   write,
   writeAll,
 } from '../kit/awaited.ts';
-import { frameOf, type Shown } from '../kit/hook-output.ts';
+import { formatFrame, type Shown } from '../kit/hook-output.ts';
 import { NO_NATS_SERVER } from '../kit/nats-server.ts';
 import { needs } from '../kit/require.ts';
-import { type Break, markOf, oneMachine, type Stage, twoMachines } from '../kit/two-agents.ts';
+import { type Break, oneMachine, readMark, type Stage, twoMachines } from '../kit/two-agents.ts';
 
 const INSTALLED: Readonly<Record<Agent['harness'], readonly string[]>> = {
   claude: ['Claude Code: installed for ada in '],
@@ -134,12 +134,12 @@ async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
   const open = `${isRegistered ? 'ask first; ' : ''}decision ${id} ("Which way?") is not answered`;
   assert.deepEqual(held.answer, {
     decision: 'block',
-    reason: `This stop is held by Hivebar: decision: ${open} (hivebar decision wait ${id}); ${TESTS}\n${frameOf(persona, items)}`,
+    reason: `This stop is held by Hivebar: decision: ${open} (hivebar decision wait ${id}); ${TESTS}\n${formatFrame(persona, items)}`,
   });
 
   // It waits, as a tool; a person answers.
   await using waiting = agent.start(['decision', 'wait', id]);
-  await waiting.until('the mark of who waits', () => markOf(agent, 'decision-waiting') === 'decision');
+  await waiting.until('the mark of who waits', () => readMark(agent, 'decision-waiting') === 'decision');
   const respond = ['decision', 'respond', id, '--select', 'b', '--text', 'and quickly', '--by', 'carol'];
   const answered = [`decision ${id}: answered by carol: b (the short way)`, '  and quickly'];
   assert.deepEqual(await agent.hivebar(respond), answered);
@@ -158,9 +158,9 @@ async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
   await describeEvent(who, 'PostToolUse', { tool_name: 'Bash' });
 
   // It may stop, and with a gate of its own no second time.
-  if (isRegistered) assert.equal(markOf(agent, 'decision'), 'decision');
+  if (isRegistered) assert.equal(readMark(agent, 'decision'), 'decision');
   await silent(who, 'Stop', { stop_hook_active: true, last_assistant_message: 'done now' });
-  assert.deepEqual([markOf(agent, 'decision'), markOf(agent, 'tests')], [null, 'cli']);
+  assert.deepEqual([readMark(agent, 'decision'), readMark(agent, 'tests')], [null, 'cli']);
   await describeEvent(who, 'UserPromptSubmit', { prompt: 'and now?' });
   if (!isRegistered) return;
   assert.deepEqual(await agent.hivebar(['gate', 'check', '--hook', 'Stop'], 1), [

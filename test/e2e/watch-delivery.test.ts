@@ -29,7 +29,7 @@ const noted = (files: Scratch): string[] =>
     .slice(0, -1)
     .map((line) => line.split(' ').slice(0, 2).join(' ').trim());
 
-const stateOf = (files: Scratch): Record<string, unknown> => files.json('hive.ada.json') ?? {};
+const readState = (files: Scratch): Record<string, unknown> => files.json('hive.ada.json') ?? {};
 
 describe('a command that fails', { concurrency: 4 }, () => {
   test('trap 1: its mail is not silently gone: the cursor stands, and it is run again, on a schedule of its own (D2)', async () => {
@@ -43,19 +43,19 @@ describe('a command that fails', { concurrency: 4 }, () => {
     const ids = [hive.deliver('ada'), hive.deliver('ada'), hive.deliver('ada')];
     await cli.says(/exit 3 for ada:new:1/);
     await until('it was looked at again and again', () => hive.asked('inbox').length >= 5);
-    assert.equal(stateOf(files).cursor, 0, 'nothing was taken');
+    assert.equal(readState(files).cursor, 0, 'nothing was taken');
     assert.equal(count(cli.stderr, /exit 3 for/), 1, `trap 9: said once\n${cli.stderr}`);
     rmSync(files.at('broken'));
     await cli.until('all are told', () => noted(files).length === 4, 40_000);
     assert.deepEqual(noted(files), ['armed', ...ids.map((id) => `new ${id}`)]);
-    await until('the cursor follows', () => stateOf(files).cursor === ids.at(-1));
+    await until('the cursor follows', () => readState(files).cursor === ids.at(-1));
     assert.equal(count(cli.stderr, /succeeds again/), 1);
     files.write('broken', '');
     hive.deliver('ada');
     await cli.until('trap 9: a new failure is said anew', () => count(cli.stderr, /exit 3 for/) === 2);
     assert.deepEqual(cli.lines, [], 'trap 9: never down the broken channel');
     assert.deepEqual(await cli.stop(), { code: 0, signal: null });
-    assert.equal(stateOf(files).cursor, ids.at(-1), 'what is held at a stop stays above the cursor');
+    assert.equal(readState(files).cursor, ids.at(-1), 'what is held at a stop stays above the cursor');
   });
 
   test('trap 2: no later message passes one that failed; trap 4: nor does the cursor', async () => {
@@ -68,7 +68,7 @@ describe('a command that fails', { concurrency: 4 }, () => {
     await cli.says(/exit 3 for ada:new:2/);
     await until('it was tried again', () => hive.asked('inbox').length >= 4);
     assert.deepEqual(noted(files), ['armed', 'new 1']);
-    assert.equal(stateOf(files).cursor, 1);
+    assert.equal(readState(files).cursor, 1);
     rmSync(files.at('broken'));
     await cli.until('the rest follows', () => noted(files).length === 5, 40_000);
     assert.deepEqual(noted(files), ['armed', 'new 1', 'new 2', 'new 3', 'new 4']);
@@ -83,11 +83,11 @@ describe('a command that fails', { concurrency: 4 }, () => {
     files.write('broken', '');
     hive.fail({ is: 'status', status: 500 });
     await cli.says(/ada: alert \(unreachable\) cannot be delivered yet/);
-    await until('it is saved as not told', () => Number(stateOf(files).consecutive_failures) >= 2);
-    assert.equal(stateOf(files).state, 'UP');
+    await until('it is saved as not told', () => Number(readState(files).consecutive_failures) >= 2);
+    assert.equal(readState(files).state, 'UP');
     rmSync(files.at('broken'));
     await cli.until('the alert is told', () => noted(files).length === 2, 40_000);
-    await until('and saved', () => stateOf(files).state === 'DOWN');
+    await until('and saved', () => readState(files).state === 'DOWN');
     files.write('broken', '');
     const id = hive.deliver('ada');
     await hive.heal();
@@ -108,7 +108,7 @@ describe('a command that fails', { concurrency: 4 }, () => {
     const ids = { ada: hive.deliver('ada'), bo: hive.deliver('bo') };
     await cli.until('bo is told', () => files.mail('events.bo.ndjson').length === 1);
     await until('and acknowledged', () => files.json('hive.bo.json')?.cursor === ids.bo);
-    assert.ok(Number(stateOf(files).cursor ?? 0) < ids.ada);
+    assert.ok(Number(readState(files).cursor ?? 0) < ids.ada);
     rmSync(files.at('events.ada.ndjson'));
     await cli.until('ada is told', () => files.mail('events.ada.ndjson').length === 1, 40_000);
     assert.deepEqual(files.mail('events.ada.ndjson'), [ids.ada]);
@@ -128,11 +128,11 @@ describe('a file that is refused', { concurrency: 4 }, () => {
       const args = ['--events-file', files.at('events.ndjson'), '--state-file', files.at('hive.json')];
       await using cli = watch(hive, args);
       await cli.says(/events\.ndjson: is a (symlink|pipe)|events\.ndjson: is not a regular file/);
-      await until('it stands at the start', () => stateOf(files).cursor === 0);
+      await until('it stands at the start', () => readState(files).cursor === 0);
       const ids = [hive.deliver('ada'), hive.deliver('ada')];
       await until('it was tried again', () => hive.asked('inbox').length >= 4, 40_000);
       assert.deepEqual([cli.lines, files.text('target')], [[], '']);
-      assert.ok(stateOf(files).cursor === 0, 'trap 3: a failed write is no delivery');
+      assert.ok(readState(files).cursor === 0, 'trap 3: a failed write is no delivery');
       rmSync(files.at('events.ndjson'));
       await cli.until('all are told', () => files.mail('events.ndjson').length === 2, 60_000);
       assert.deepEqual(files.mail('events.ndjson'), ids);
@@ -164,7 +164,7 @@ describe('a kill -9', { concurrency: 3 }, () => {
     await until('it is armed', () => noted(files).includes('armed'));
     const ids = [hive.deliver('ada'), hive.deliver('ada'), hive.deliver('ada')];
     assert.deepEqual(await first.ended(), { code: null, signal: 'SIGKILL' });
-    assert.equal(stateOf(files).cursor, 0, 'the mark is never before the event');
+    assert.equal(readState(files).cursor, 0, 'the mark is never before the event');
     await using second = watch(hive, [...args, exec]);
     await second.until('all are told', () => noted(files).includes(`new ${ids[2]}`));
     const mail = files
@@ -182,18 +182,18 @@ describe('a kill -9', { concurrency: 3 }, () => {
     using _ = events;
     const args = ['--events-file', events.at('events.ndjson'), '--state-file', files.at('hive.json')];
     await using first = watch(hive, args, { wrap: bound.wrap });
-    await until('it is saved', () => stateOf(files).cursor === 0);
+    await until('it is saved', () => readState(files).cursor === 0);
     chmodSync(files.dir, 0o500);
     const ids = [hive.deliver('ada'), hive.deliver('ada')];
     await first.until('both are told', () => events.mail('events.ndjson').length === 2);
     first.kill('SIGKILL');
     await first.ended();
     chmodSync(files.dir, 0o700);
-    assert.equal(stateOf(files).cursor, 0, 'the mark could not be saved');
+    assert.equal(readState(files).cursor, 0, 'the mark could not be saved');
     ids.push(hive.deliver('ada'));
     await using second = watch(hive, args);
     await second.until('the third is told', () => events.mail('events.ndjson').length >= 3);
-    await until('the cursor follows', () => stateOf(files).cursor === ids[2]);
+    await until('the cursor follows', () => readState(files).cursor === ids[2]);
     assert.deepEqual(events.mail('events.ndjson'), ids);
   });
 });
@@ -206,10 +206,10 @@ describe('acknowledgement', { concurrency: 4 }, () => {
     await using cli = watch(hive, args);
     await cli.event('armed');
     const id = hive.deliver('ada', { from: 'CI' });
-    await until('the cursor moves', () => stateOf(files).cursor === id);
+    await until('the cursor moves', () => readState(files).cursor === id);
     const next = hive.deliver('ada');
     assert.equal((await cli.event('new')).id, next);
-    assert.deepEqual(Object.keys(stateOf(files)), ['identity', 'cursor', 'state', 'consecutive_failures']);
+    assert.deepEqual(Object.keys(readState(files)), ['identity', 'cursor', 'state', 'consecutive_failures']);
   });
 
   test('trap 13: an outage is one alert with its fields, its end one recovered', async () => {
@@ -276,10 +276,10 @@ describe('the hold', { concurrency: 3 }, () => {
     const slow = 'test "$KIJITOMON_EVENT" = armed && sleep 3; true';
     const args = ['--emit', 'exec-per-event', '--exec', slow, '--state-file', files.at('hive.json')];
     await using _ = watch(hive, [...args, '--poll-seconds', '600', '--wait', '600']);
-    await until('its first look is answered', () => stateOf(files).cursor === 0);
+    await until('its first look is answered', () => readState(files).cursor === 0);
     await hive.heal();
     const id = hive.deliver('ada');
-    await until('it is told', () => stateOf(files).cursor === id, 30_000);
+    await until('it is told', () => readState(files).cursor === id, 30_000);
   });
 
   test('trap 60: a look that fails while the list is held is tried again at the interval, and not when the hold ends', async () => {

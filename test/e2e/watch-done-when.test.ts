@@ -124,7 +124,7 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     for (let n = 0; n < 3; n += 1) hive.deliver('ada');
     hive.markRead('ada', [2]);
-    const read = (): readonly boolean[] => hive.rowsOf('ada').map((row) => row.read);
+    const read = (): readonly boolean[] => hive.listRows('ada').map((row) => row.read);
     await runCli(['watch', '--hive', hive.url, '--self-test', '--persona', 'ada']);
     await using cli = watch(hive, '--no-fast-path');
     await cli.event('armed');

@@ -69,7 +69,7 @@ function ask(home: TrayHome, method: 'GET' | 'POST', path: string, body?: object
   });
 }
 
-const statusOf = async (home: TrayHome): Promise<StatusWire> =>
+const fetchStatus = async (home: TrayHome): Promise<StatusWire> =>
   JSON.parse((await ask(home, 'GET', '/status.json')).body) as StatusWire;
 
 async function untilStatus(home: TrayHome, what: string, fits: (status: StatusWire) => boolean): Promise<void> {
@@ -77,7 +77,7 @@ async function untilStatus(home: TrayHome, what: string, fits: (status: StatusWi
   await until(
     () => `${what}: ${JSON.stringify(last)}`,
     async () => {
-      last = await statusOf(home).catch((error: unknown) => String(error));
+      last = await fetchStatus(home).catch((error: unknown) => String(error));
       return typeof last === 'object' && last !== null && fits(last as StatusWire);
     },
     30_000,

@@ -22,10 +22,10 @@ const going = new AbortController().signal;
 const root = mkdtempSync(join(tmpdir(), 'hivebar-fault-store-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
-const personaOf = (id: number): string => PERSONAS[id % PERSONAS.length] as string;
+const toPersona = (id: number): string => PERSONAS[id % PERSONAS.length] as string;
 /** Some longer than what an event shows. */
-const textOf = (id: number): string => `message ${id} é😀 ${'long text '.repeat(id % 6 === 0 ? 60 : id % 4)}`;
-const identityOf = (persona: string) => ['local', persona];
+const formatText = (id: number): string => `message ${id} é😀 ${'long text '.repeat(id % 6 === 0 ? 60 : id % 4)}`;
+const toIdentity = (persona: string) => ['local', persona];
 const named = (address: string) => ({ id: address, address, label: address });
 
 function openAll(folder: string) {
@@ -65,7 +65,7 @@ async function tell(all: ReturnType<typeof openAll>, persona: string, id: number
     cursor: id,
     state: 'UP',
     consecutive_failures: 0,
-    identity: identityOf(persona),
+    identity: toIdentity(persona),
   } as unknown as SavedTrayState;
   const ack = await sink.take([toEvent(persona, id, content)], saved, going);
   assert.equal(ack.is, 'all');
@@ -77,9 +77,14 @@ async function prepare(): Promise<{ folder: string; backup: string }> {
   const [folder, backup] = [join(root, 'past'), join(root, 'backup')];
   const all = openAll(live);
   for (let id = 1; id <= MESSAGES; id += 1) {
-    const sent = all.local.sendNow({ to: personaOf(id), from: 'sender', content: textOf(id), urgent: id % 9 === 0 });
+    const sent = all.local.sendNow({
+      to: toPersona(id),
+      from: 'sender',
+      content: formatText(id),
+      urgent: id % 9 === 0,
+    });
     assert.equal(sent.id, id);
-    await tell(all, personaOf(id), id, textOf(id));
+    await tell(all, toPersona(id), id, formatText(id));
     if (id !== COPIED) continue;
     all.outbox.listNewest(null, 1); // fills the tables
     copyStore(all.db);
@@ -225,13 +230,13 @@ test(`A1 A3 A4 given damage at ${PLACES} seeded places, each message is whole, r
         tally.missing += 1;
       } else if (row.from === DAMAGED_FROM) tally.placeholder += 1;
       else {
-        assert.equal(row.persona, personaOf(id), `${what}: message ${id} came to another inbox`);
+        assert.equal(row.persona, toPersona(id), `${what}: message ${id} came to another inbox`);
         assert.equal(row.from, 'sender', `${what}: message ${id} has another sender`);
-        if (row.content === textOf(id)) tally.whole += 1;
+        if (row.content === formatText(id)) tally.whole += 1;
         else {
           const head = row.content.split('\n[recovered')[0] as string;
           assert.ok(
-            row.content.includes('\n[recovered') && textOf(id).startsWith(head),
+            row.content.includes('\n[recovered') && formatText(id).startsWith(head),
             `${what}: message ${id} was altered`,
           );
           tally.cut += 1;

@@ -104,8 +104,8 @@ function wrongWith(from: string, { target, typeOnly, specifier }: Import): strin
   }
   if (specifier === '(computed)') return 'an import that is computed cannot be checked; name the file';
   if (target === null) return null;
-  const here = roomOf(from);
-  const there = roomOf(target);
+  const here = findRoom(from);
+  const there = findRoom(target);
   if (here === null) return 'the importing file is in no room';
   if (there === null) return 'the imported file is in no room';
   if (here.name !== there.name && there.row >= here.row) {
@@ -116,7 +116,7 @@ function wrongWith(from: string, { target, typeOnly, specifier }: Import): strin
   return isDoorFor(from, target) ? null : 'not a door of its folder';
 }
 
-function roomOf(path: string): { readonly name: string; readonly row: number } | null {
+function findRoom(path: string): { readonly name: string; readonly row: number } | null {
   for (const [row, names] of ROWS.entries()) {
     const name = names.find((one) => path === one || path.startsWith(`${one}/`));
     if (name !== undefined) return { name, row };

@@ -33,13 +33,13 @@ function codeIn(text: string): readonly string[] {
 }
 
 /** As the table has it: words plain, anything else as JSON. */
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function compareSettings(settings: readonly (readonly [string, object])[], page: string, heading: string): void {
   const listed = tableUnder(page, heading).map(([key = '', value = '']) => [key, value]);
-  const has = settings.map(([key, schema]) => [`\`${key}\``, 'default' in schema ? textOf(schema.default) : null]);
+  const has = settings.map(([key, schema]) => [`\`${key}\``, 'default' in schema ? toText(schema.default) : null]);
   assert.deepEqual(
     listed.map(([key]) => key),
     has.map(([key]) => key),

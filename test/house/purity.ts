@@ -26,10 +26,10 @@ const RUNS = /^TS(As|Satisfies|NonNull|Instantiation)Expression$|^TS(Enum|Module
 
 /** System calls outside `*.node.ts`, one line each. */
 export function impurities(files: readonly SourceFile[]): readonly string[] {
-  return files.filter(({ path }) => !isShell(path)).flatMap((file) => [...importsOf(file), ...globalsOf(file)]);
+  return files.filter(({ path }) => !isShell(path)).flatMap((file) => [...listImports(file), ...listGlobals(file)]);
 }
 
-function importsOf({ path, imports }: SourceFile): readonly string[] {
+function listImports({ path, imports }: SourceFile): readonly string[] {
   return imports
     .filter(({ typeOnly, specifier }) => !typeOnly && reachesSystem(specifier))
     .map(({ specifier, line }) => `${path}:${line} imports ${specifier}`);
@@ -41,7 +41,7 @@ function reachesSystem(specifier: string): boolean {
   return [...PACKAGES].some((name) => specifier === name || specifier.startsWith(`${name}/`));
 }
 
-function globalsOf(file: SourceFile): readonly string[] {
+function listGlobals(file: SourceFile): readonly string[] {
   const found: string[] = [];
   walk(file.program as unknown as Node, (node, parent, field) => {
     if (node.type === 'ImportDeclaration') return false;

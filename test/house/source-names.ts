@@ -44,14 +44,14 @@ const covers = (exception: string, path: string): boolean =>
 function findNames({ program }: SourceFile, name: string): readonly Node[] {
   const found: Node[] = [];
   walk(program as unknown as Node, (node) => {
-    if (textOf(node).toLowerCase().includes(name)) found.push(node);
+    if (formatNode(node).toLowerCase().includes(name)) found.push(node);
     return true;
   });
   return found;
 }
 
 /** The text of a name or of a string; empty for any other node. */
-function textOf(node: Node): string {
+function formatNode(node: Node): string {
   switch (node.type) {
     case 'Identifier':
       return String(node.name);

@@ -67,7 +67,7 @@ interface TrapRow {
   readonly files: readonly string[];
 }
 
-function rowsOf({ doc, kinds }: List): readonly TrapRow[] {
+function listRows({ doc, kinds }: List): readonly TrapRow[] {
   const number = kinds.map((kind) => (kind.length === 1 ? `${kind}\\d+` : `${kind} ${NUMBER}`)).join('|');
   const row = new RegExp(`^\\| (${number}) \\|.*$`, 'gm');
   return [...readFileSync(join(ROOT, doc), 'utf8').matchAll(row)].map(([line, found = '']) => ({
@@ -81,7 +81,7 @@ const texts = new Map(tests.map((path) => [path, readFileSync(join(ROOT, path), 
 
 for (const list of LISTS) {
   describe(list.doc, () => {
-    const rows = rowsOf(list);
+    const rows = listRows(list);
     const inTests = new Map([...texts].map(([path, text]) => [path, new Set(numbersIn(text, list))]));
 
     test('has every number once, in order', () => {

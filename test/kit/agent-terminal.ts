@@ -62,7 +62,7 @@ export function agentTerminals(home: string): AgentTerminals {
     async [Symbol.asyncDispose]() {
       spawnSync('tmux', ['-S', socket, 'kill-server'], { env: outside, stdio: 'ignore' });
       for (let tries = 0; tries < 50; tries += 1) {
-        const left = processesOf(home);
+        const left = listProcesses(home);
         if (left.length === 0) return;
         for (const pid of left) signal(pid);
         await sleep(100);
@@ -72,14 +72,14 @@ export function agentTerminals(home: string): AgentTerminals {
 }
 
 /** The processes of this user whose program or command line is of that home: servers that outlive a terminal. */
-export function processesOf(home: string): readonly number[] {
+export function listProcesses(home: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => pid !== process.pid && isOf(pid, home));
+    .filter((pid) => pid !== process.pid && belongsTo(pid, home));
 }
 
-function isOf(pid: number, home: string): boolean {
+function belongsTo(pid: number, home: string): boolean {
   try {
     if (readlinkSync(`/proc/${pid}/exe`).startsWith(`${home}/`)) return true;
     const [variable] = readFileSync(`/proc/${pid}/environ`, 'utf8')

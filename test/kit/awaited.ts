@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Agent } from './agent.ts';
-import { contextOf, frameOf, type Output, type Shown } from './hook-output.ts';
+import { createContext, formatFrame, type Output, type Shown } from './hook-output.ts';
 import type { Stage } from './two-agents.ts';
 import { until } from './until.ts';
 
@@ -81,7 +81,7 @@ export async function describeEvent(
   assert.notEqual(items.length, 0);
   const left = who.here.length;
   const { answer } = await moment(who, event, given);
-  assert.deepEqual(answer, contextOf(event, frameOf(who.agent.persona, items, left)));
+  assert.deepEqual(answer, createContext(event, formatFrame(who.agent.persona, items, left)));
 }
 
 export async function silent(who: Awaited, event: string, given: Readonly<Record<string, unknown>>): Promise<void> {

@@ -143,9 +143,9 @@ export function describeView(view: JournalView): Readonly<Record<string, unknown
 }
 
 /** The cursor as the reference has it. */
-export const seqOf = ({ replay }: JournalView): number => cursorOf({ replay }).seq;
+export const getSeq = ({ replay }: JournalView): number => getCursor({ replay }).seq;
 
-export function cursorOf({ replay }: Pick<JournalView, 'replay'>): Cursor {
+export function getCursor({ replay }: Pick<JournalView, 'replay'>): Cursor {
   if (replay.cursor === null) throw new Error('nothing was applied');
   return replay.cursor;
 }
@@ -186,7 +186,7 @@ export const line = (seq: unknown, more: Readonly<Record<string, unknown>> = {})
     ...{ item_type: 'plan', item_id: `pln_${seq}`, entity_rev: 1, payload: { status: 'todo' }, ...more },
   })}\n`;
 /** What a reader says that starts now. */
-export const coldOf = (store: Store, saved: Cursor | null = null): JournalView => viewed(store.open({ saved }));
+export const openCold = (store: Store, saved: Cursor | null = null): JournalView => viewed(store.open({ saved }));
 /** Ends the torn record of the data, so that lines can follow it. */
 export const ended = (store: Store): Store => {
   store.step(1);

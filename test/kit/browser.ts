@@ -18,7 +18,7 @@ export async function browserFor(t: TestContext): Promise<Browser | null> {
 }
 
 /** Opens `url` in a tab of its own. Everything the browser complains of is added to `complaints`, refusals by the policy too. */
-export async function tabOf(context: BrowserContext, url: string, complaints: string[]): Promise<Page> {
+export async function openTab(context: BrowserContext, url: string, complaints: string[]): Promise<Page> {
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
@@ -41,7 +41,7 @@ export async function press(page: Page, key: string): Promise<void> {
 }
 
 /** What axe finds fault with, one line each. The context must be made with `bypassCSP`, or the policy keeps axe out. */
-export async function faultsOf(page: Page): Promise<readonly string[]> {
+export async function findAccessibilityFaults(page: Page): Promise<readonly string[]> {
   await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
   const found = (await page.evaluate('axe.run()')) as {
     violations: { id: string; impact: string; nodes: { html: string }[] }[];
@@ -50,7 +50,7 @@ export async function faultsOf(page: Page): Promise<readonly string[]> {
 }
 
 /** Pixels by which the page is wider than its window. */
-export async function overflowOf(page: Page): Promise<number> {
+export async function measureOverflow(page: Page): Promise<number> {
   const wider = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
   return Math.max(0, Number(await page.evaluate(wider)));
 }

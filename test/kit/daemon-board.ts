@@ -6,7 +6,7 @@ import {
   type DaemonStatus,
   findOwnDaemonPlaces,
 } from '../../core/link/index.ts';
-import { exportOf } from './daemon-export.ts';
+import { createExport } from './daemon-export.ts';
 import { DAEMON_PERSONAS, installPersonas } from './daemon-personas.ts';
 import { type Cli, startCli } from './process.ts';
 import type { TrayHome } from './tray-process.ts';
@@ -16,7 +16,7 @@ const FASTER = import.meta.resolve('./fast-time.mjs');
 const TENANT = 'lab';
 
 /** A daemon of this home as it would be installed, for `owner: launcher`: no tray process starts it. */
-export const configOf = (identity: string, over: Partial<DaemonConfig> = {}): DaemonConfig => ({
+export const createConfig = (identity: string, over: Partial<DaemonConfig> = {}): DaemonConfig => ({
   ...(DAEMON_PERSONAS[0] as DaemonConfig),
   ...{ identity, address: identity, ...over },
 });
@@ -24,7 +24,7 @@ export const configOf = (identity: string, over: Partial<DaemonConfig> = {}): Da
 /** Installs them, and says their tokens. */
 export const installIn = (home: TrayHome, ...configs: readonly DaemonConfig[]) => installPersonas(home.dir, configs);
 
-export const placesOf = (home: TrayHome, identity: string): DaemonPlaces =>
+export const findPlaces = (home: TrayHome, identity: string): DaemonPlaces =>
   findOwnDaemonPlaces({ tenant: TENANT, identity }, home.env);
 
 /** The id of its persona on the board. */
@@ -43,7 +43,7 @@ export async function startDaemon(home: TrayHome, identity: string, faster = 1):
   const time = faster === 1 ? {} : { NODE_OPTIONS: `--import=${FASTER}`, FASTER: String(faster) };
   const words = ['daemon', 'run', '--tenant', TENANT, '--identity', identity, '--project', 'lab'];
   const cli = startCli(words, { env: { ...home.env, ...time } });
-  const places = placesOf(home, identity);
+  const places = findPlaces(home, identity);
   let last: DaemonStatus | null = null;
   const status = async (): Promise<DaemonStatus | null> => {
     const asked = await askDaemon(places, { verb: 'status' }, { timeoutMs: 5000 });
@@ -80,8 +80,8 @@ export async function startDaemon(home: TrayHome, identity: string, faster = 1):
 }
 
 /** What a daemon that runs leaves in its runtime directory: this process stands for its own. */
-export function exportAs(home: TrayHome, identity: string, text: string = exportOf(TENANT, identity)): void {
-  const { runtime, metrics, pid } = placesOf(home, identity);
+export function exportAs(home: TrayHome, identity: string, text: string = createExport(TENANT, identity)): void {
+  const { runtime, metrics, pid } = findPlaces(home, identity);
   mkdirSync(runtime, { recursive: true, mode: 0o700 });
   writeFileSync(pid, `${process.pid}\n`, { mode: 0o600 });
   writeFileSync(metrics, text, { mode: 0o600 });

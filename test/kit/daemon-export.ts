@@ -13,7 +13,7 @@ export interface ExportFigures {
 }
 
 /** The text that a daemon exports by the contract, written down here once more and not by its writer. */
-export function exportOf(
+export function createExport(
   tenant: string,
   identity: string,
   { depth = 0, heartbeatAge = 3, drainAge = 12.5, errors = 0 }: ExportFigures = {},

@@ -169,7 +169,7 @@ export const says = (over: Partial<{ select: string; text: string; acceptGuidanc
 });
 
 /** `resolved a`, `resolved "text"`, `open`. */
-export function outcomeOf({ outcome }: Decision): string {
+export function formatOutcome({ outcome }: Decision): string {
   if (outcome.is !== 'resolved') return outcome.is;
   return `resolved ${outcome.choice ?? JSON.stringify(outcome.text)}`;
 }

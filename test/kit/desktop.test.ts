@@ -39,15 +39,15 @@ test('the rig is gone without a trace once disposed', { skip }, async () => {
     await using desktop = await startDesktop({ notify: 'none' });
     folder = dirname(desktop.env.HOME ?? '');
     assert.ok(existsSync(folder));
-    assert.ok(processesOf(folder).length >= 5, 'X server, bus, panel, recorder, xfconf');
+    assert.ok(listProcesses(folder).length >= 5, 'X server, bus, panel, recorder, xfconf');
     assert.deepEqual(await desktop.tray.items(), []);
   }
   assert.ok(!existsSync(folder));
-  assert.deepEqual(processesOf(folder), []);
+  assert.deepEqual(listProcesses(folder), []);
 });
 
 /** Every process with the rig's folder in its environment. */
-function processesOf(folder: string): string[] {
+function listProcesses(folder: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {

@@ -35,12 +35,12 @@ test('asking without mark_read=false consumes, as the real one does', async () =
   hive.deliver('ada');
   await ask(hive, PEEK);
   assert.deepEqual(
-    hive.rowsOf('ada').map(({ read }) => read),
+    hive.listRows('ada').map(({ read }) => read),
     [false],
   );
   await ask(hive, '/api/inbox?persona=ada');
   assert.deepEqual(
-    hive.rowsOf('ada').map(({ read }) => read),
+    hive.listRows('ada').map(({ read }) => read),
     [true],
   );
 });

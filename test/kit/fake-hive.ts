@@ -78,7 +78,7 @@ export interface FakeHive extends AsyncDisposable {
   deliver(persona: string, mail?: Mail): number;
   /** All of them, or these ids. */
   markRead(persona: string, ids?: readonly number[]): void;
-  rowsOf(persona: string): readonly HiveRow[];
+  listRows(persona: string): readonly HiveRow[];
   /** What `happen` does is one change: no answer and no held list sees a part of it. */
   together(happen: () => void): void;
   /** Every inbox is empty, and ids begin again at 1: another hive under the same address. */
@@ -113,7 +113,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
   const sockets = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
 
-  const inboxOf = (persona: string): Stored => {
+  const findInbox = (persona: string): Stored => {
     const inbox = inboxes.get(persona) ?? { rows: [], urgent: new Set<number>() };
     inboxes.set(persona, inbox);
     return inbox;
@@ -135,7 +135,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
   const deliver = (persona: string, mail: Mail = {}): number => {
     const id = mail.id ?? lastId + 1;
     lastId = Math.max(lastId, id);
-    const inbox = inboxOf(persona);
+    const inbox = findInbox(persona);
     const { from = 'river', content = `mail ${id}`, created = new Date().toISOString() } = mail;
     inbox.rows.push({ id, from, content, created, read: false });
     if (mail.urgent) inbox.urgent.add(id);
@@ -144,7 +144,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
   };
 
   const inboxAnswer = (url: URL): Record<string, unknown> => {
-    const { rows } = inboxOf(url.searchParams.get('persona') ?? '');
+    const { rows } = findInbox(url.searchParams.get('persona') ?? '');
     const before = url.searchParams.get('before_id');
     const eligible = rows.filter((row) => before === null || row.id < Number(before)).toSorted((a, b) => a.id - b.id);
     const size =
@@ -202,7 +202,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://hive');
-    const endpoint = endpointOf(url.pathname);
+    const endpoint = toEndpoint(url.pathname);
     const persona = url.searchParams.get('persona');
     const { method = 'GET', headers } = request;
     requests.push({ at: performance.now(), method, url: request.url ?? '', endpoint, persona, headers });
@@ -215,7 +215,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
     )?.fault;
     if (endpoint === 'other' || (endpoint === 'pending' && pending === 'absent')) return plain(response, 404);
     if (endpoint === 'send') {
-      const mail = JSON.parse(await textOf(request)) as Mail & { to: string };
+      const mail = JSON.parse(await readBody(request)) as Mail & { to: string };
       const id = deliver(mail.to, mail);
       return send(response, { result: { id, to: mail.to } });
     }
@@ -256,19 +256,19 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
   };
 
   const { port } = server.address() as AddressInfo;
-  for (const persona of options.personas ?? []) inboxOf(persona);
+  for (const persona of options.personas ?? []) findInbox(persona);
   return {
     url: `http://${host === '::1' ? '[::1]' : host}:${port}`,
     port,
     requests,
     asked: (endpoint) => requests.filter((request) => request.endpoint === endpoint),
-    addPersona: (name) => void inboxOf(name),
+    addPersona: (name) => void findInbox(name),
     deliver,
     markRead: (persona, ids) => {
-      for (const row of inboxOf(persona).rows) if (ids === undefined || ids.includes(row.id)) row.read = true;
+      for (const row of findInbox(persona).rows) if (ids === undefined || ids.includes(row.id)) row.read = true;
       moved();
     },
-    rowsOf: (persona) => inboxOf(persona).rows,
+    listRows: (persona) => findInbox(persona).rows,
     together: (happen) => {
       isTogether = true;
       happen();
@@ -304,7 +304,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
   };
 }
 
-function endpointOf(path: string): Endpoint | 'other' {
+function toEndpoint(path: string): Endpoint | 'other' {
   switch (path) {
     case '/api/inbox':
       return 'inbox';
@@ -319,7 +319,7 @@ function endpointOf(path: string): Endpoint | 'other' {
   }
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');

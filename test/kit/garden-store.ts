@@ -94,7 +94,7 @@ export const EXPECTED = json('expected.json') as Expected;
 export const EXPECTED_V3 = json('expected-v3.json') as ExpectedV3;
 
 /** The garden id of a label of the data. */
-export function idOf(label: string): string {
+export function findCitizenId(label: string): string {
   const id = EXPECTED.labels[label];
   if (id === undefined) throw new Error(`no citizen ${label}`);
   return id;

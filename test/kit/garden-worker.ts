@@ -42,7 +42,7 @@ const dying = (): WriteContext => ({ ...hand, disk: { ...hand.disk, files: kille
 
 switch (what) {
   case 'enqueue':
-    enqueue(dying(), places, id, bodyOf());
+    enqueue(dying(), places, id, createBody());
     break;
   case 'drain-once':
     console.log(JSON.stringify(await drain(dying(), places, id, signal)));
@@ -69,6 +69,6 @@ switch (what) {
     throw new Error(`nobody does ${what}`);
 }
 
-function bodyOf(): string {
+function createBody(): string {
   return `whole ${'x'.repeat(5000)} body\n`;
 }

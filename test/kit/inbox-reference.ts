@@ -29,11 +29,11 @@ export class InboxReference {
   #rows: ReferenceRow[] = [];
   #leases = 0;
 
-  /** What a push is to answer but for the ids of new items, which `idOf` says. */
+  /** What a push is to answer but for the ids of new items, which `toId` says. */
   push(
     items: readonly NewItem[],
     now: number,
-    idOf: (index: number) => number,
+    toId: (index: number) => number,
   ): readonly Omit<PushResult, 'dedupKey'>[] {
     return items.map((item, index) => {
       const known = this.#rows
@@ -45,7 +45,7 @@ export class InboxReference {
           return !isOver;
         });
       if (known !== undefined) return { id: known.id, isNew: false };
-      const id = idOf(index);
+      const id = toId(index);
       const row: ReferenceRow = { ...item, id, marks: new Map(), isFree: false };
       const { to } = item;
       if (to.is === 'persona') {

@@ -79,6 +79,6 @@ export async function done(child: ChildProcess): Promise<void> {
   if (child.exitCode !== 0) throw new Error(`a writer ended with ${child.exitCode ?? child.signalCode}`);
 }
 
-export function linesOf({ name, count }: Pick<Writing, 'name' | 'count'>): readonly string[] {
+export function listWritten({ name, count }: Pick<Writing, 'name' | 'count'>): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${name} ${index}`);
 }

@@ -27,7 +27,7 @@ export const FULL: Ack = {
 };
 
 export const fault = (code: FaultCode) => new Fault(code, code, { is: 'source', key: 'kijito' });
-const personaOf = (address: string): Persona => ({ id: address, address, label: address });
+const toPersona = (address: string): Persona => ({ id: address, address, label: address });
 
 /** A request that no server ever answers. */
 function hanging(signal: AbortSignal): Promise<never> {
@@ -78,7 +78,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     /** Lets the hold answer. */
     news: () => {},
     take: (_: string, __: readonly string[]): Ack | Promise<Ack> => ({ is: 'all' }),
-    open: (address: string): Promise<Watcher | null> => Promise.resolve(watcherOf(address, { is: 'born' })),
+    open: (address: string): Promise<Watcher | null> => Promise.resolve(openWatcher(address, { is: 'born' })),
     polled: () => {},
     settling: () => false,
     /** Called while a request is under way. */
@@ -116,7 +116,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     kind: 'kijito-inbox',
     async personas(signal) {
       await asked('personas', 'personas', signal);
-      return world.directory.map(personaOf);
+      return world.directory.map(toPersona);
     },
     async poll({ address }, _: Checkpoint, signal) {
       await asked(address, `look ${address}`, signal);
@@ -148,7 +148,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     ...(setting.tracks ? { isGone: ({ address }: Persona) => world.gone.has(address) } : {}),
     [Symbol.asyncDispose]: async () => {},
   };
-  const watcherOf = (address: string, start: WatcherStart): Watcher => {
+  const openWatcher = (address: string, start: WatcherStart): Watcher => {
     const rules: WatcherRules = {
       persona: address,
       address,
@@ -176,7 +176,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     };
     const state = createInitialState(clock.now(), start, null, EMPTY_TAIL, rules);
     const put = (fact: Fact) => void facts.push(fact);
-    const persona = personaOf(address);
+    const persona = toPersona(address);
     const settling = (): boolean => world.settling();
     return createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
   };
@@ -196,7 +196,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
             log.push(`open ${persona.address}`);
             return world.open(persona.address);
           },
-          toPersona: personaOf,
+          toPersona: toPersona,
           onRescanFailed: (why) => void world.rescanFailures.push(why),
         }
       : null,
@@ -204,7 +204,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     ...setting.options,
   });
   const stop = new AbortController();
-  const watchers = (setting.personas ?? ['ada', 'bo']).map((address) => watcherOf(address, { is: 'baseline' }));
+  const watchers = (setting.personas ?? ['ada', 'bo']).map((address) => openWatcher(address, { is: 'baseline' }));
   const since = () => log.splice(0);
   const start = (): Promise<void> => rounds.run(watchers, stop.signal);
   let ended: Promise<void> = Promise.resolve();
@@ -217,7 +217,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     await ended.catch(() => {}); // a test of its failure has seen it
     assert.equal(clock.waiting, 0, 'timers left at the end');
   });
-  return { clock, world, rounds, stop, since, ended, start, facts, watcherOf };
+  return { clock, world, rounds, stop, since, ended, start, facts, openWatcher };
 }
 
 export const filterPolls = (seen: readonly string[]) => seen.filter((words) => words.startsWith('look'));

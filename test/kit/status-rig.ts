@@ -148,13 +148,13 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     mail: (persona, ...ids) =>
       tell(
         persona,
-        ids.map((id) => mailOf(persona, id)),
+        ids.map((id) => createMail(persona, id)),
       ),
     bulk: (persona, first, count) => {
       const content = 'x'.repeat(4000);
       return tell(
         persona,
-        Array.from({ length: count }, (_, i) => ({ ...mailOf(persona, first + i), content })),
+        Array.from({ length: count }, (_, i) => ({ ...createMail(persona, first + i), content })),
       );
     },
     join: (persona, label = persona, source = 'local') =>
@@ -220,7 +220,7 @@ const ACTIONS: ActionTable = new Map([
   ],
 ]);
 
-export function mailOf(persona: string, id: number): MailEvent {
+export function createMail(persona: string, id: number): MailEvent {
   return {
     event: 'new',
     source: 'kijito-inbox',

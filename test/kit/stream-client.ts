@@ -84,7 +84,7 @@ export function openStream(
 }
 
 /** What a daemon says first. */
-export function helloOf(who: { readonly tenant: string; readonly identity: string }, more: object = {}): object {
+export function createHello(who: { readonly tenant: string; readonly identity: string }, more: object = {}): object {
   return {
     type: 'hello',
     kind: 'daemon',

@@ -35,7 +35,7 @@ export async function readStream(
     for await (const chunk of answer.body ?? []) {
       const blocks = (text + decoder.decode(chunk, { stream: true })).split('\n\n');
       text = blocks.pop() ?? '';
-      for (const block of blocks) messages.push(...messageOf(block));
+      for (const block of blocks) messages.push(...parseMessage(block));
     }
   })().catch((error: unknown) => {
     if (!stop.signal.aborted) cut = error;
@@ -61,7 +61,7 @@ export async function readStream(
 }
 
 /** None where a block holds no data: a comment that keeps the connection open. */
-function messageOf(block: string): StreamMessage[] {
+function parseMessage(block: string): StreamMessage[] {
   const fields = new Map(
     block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.replace(/^\w*: ?/, '')]),
   );

@@ -14,10 +14,10 @@ export interface Supervisor extends AsyncDisposable {
 
 /** Runs the ExecStart of a systemd unit as systemd reads it, with its Restart= and RestartPreventExitStatus=. */
 export function supervise(unit: string, env: Readonly<Record<string, string>>): Supervisor {
-  const [file = '', ...args] = wordsOf(settingOf(unit, 'ExecStart'));
-  const ours = settingsOf(unit, 'Environment').map((text) => wordsOf(text)[0] ?? '');
-  const final = settingOf(unit, 'RestartPreventExitStatus').split(' ').map(Number);
-  if (settingOf(unit, 'Restart') !== 'on-failure') throw new Error('another Restart= than the supervisor knows');
+  const [file = '', ...args] = splitWords(findSetting(unit, 'ExecStart'));
+  const ours = listSettings(unit, 'Environment').map((text) => splitWords(text)[0] ?? '');
+  const final = findSetting(unit, 'RestartPreventExitStatus').split(' ').map(Number);
+  if (findSetting(unit, 'Restart') !== 'on-failure') throw new Error('another Restart= than the supervisor knows');
   let child: ChildProcess;
   let starts = 0;
   let stderr = '';
@@ -63,18 +63,18 @@ export function supervise(unit: string, env: Readonly<Record<string, string>>): 
   };
 }
 
-function settingsOf(unit: string, name: string): readonly string[] {
+function listSettings(unit: string, name: string): readonly string[] {
   return unit.split('\n').flatMap((text) => (text.startsWith(`${name}=`) ? [text.slice(name.length + 1)] : []));
 }
 
-function settingOf(unit: string, name: string): string {
-  const [value] = settingsOf(unit, name);
+function findSetting(unit: string, name: string): string {
+  const [value] = listSettings(unit, name);
   if (value === undefined) throw new Error(`the unit says no ${name}`);
   return value;
 }
 
 /** systemd.service(5), "Command lines": quotes and backslashes, then `%%` and `$$`. */
-function wordsOf(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) =>
     word.replace(/\\(.)/g, '$1').replaceAll('%%', '%').replaceAll('$$', '$'),
   );

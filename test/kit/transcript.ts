@@ -45,8 +45,8 @@ export const T0 = Date.UTC(2026, 5, 20);
  * Plays a transcript: a list of what happens, each line with what comes of it.
  *
  *     poll 1 2/bo      the inbox holds message 1 from river and message 2 from bo; `poll 1-5` five messages
- *     poll 8-9 hole    the same, and what lies between the cursor and 8 could not be had; `hidden=3`: see `lookOf`
- *     set a b/bo c.read   a set in place of a log: three things, see `setLookOf`
+ *     poll 8-9 hole    the same, and what lies between the cursor and 8 could not be had; `hidden=3`: see `toPollResult`
+ *     set a b/bo c.read   a set in place of a log: three things, see `toSetPollResult`
  *     fail             the inbox could not be read
  *     beat             a tick that looks at nothing
  *     +60s             time passes (-60s: the wall clock is set back)
@@ -205,12 +205,12 @@ export function worded(event: Event): string {
     case 'gone':
     case 'cleared':
     case 'acked':
-      return `${event.event}(${event.id}${stemOf(event)})`;
+      return `${event.event}(${event.id}${formatStem(event)})`;
     case 'new':
     case 'handoff':
     case 'assigned':
     case 'action':
-      return `${event.event}(${event.id}${stemOf(event)}${event.self ? ' self' : ''})`;
+      return `${event.event}(${event.id}${formatStem(event)}${event.self ? ' self' : ''})`;
     case 'armed':
     case 'recovered':
     case 'heartbeat':
@@ -237,7 +237,7 @@ export function worded(event: Event): string {
   }
 }
 
-function stemOf(event: Event): string {
+function formatStem(event: Event): string {
   return 'stem' in event ? ` ${event.stem}` : '';
 }
 

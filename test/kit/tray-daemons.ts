@@ -10,7 +10,7 @@ export interface TrayDaemons extends TrayHome {
   /** Of the tenant `acme`. */
   places(identity: string): DaemonPlaces;
   /** Null: it does not run. */
-  statusOf(identity: string): Promise<DaemonStatus | null>;
+  askStatus(identity: string): Promise<DaemonStatus | null>;
 }
 
 export function trayDaemons(): TrayDaemons {
@@ -21,7 +21,7 @@ export function trayDaemons(): TrayDaemons {
   return {
     ...home,
     places,
-    async statusOf(identity) {
+    async askStatus(identity) {
       const asked = await askDaemon(places(identity), { verb: 'status' }, { timeoutMs: 5000 });
       return asked.is === 'answered' ? asked.answer : null;
     },

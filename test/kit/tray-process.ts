@@ -92,7 +92,7 @@ export function trayHome(settings: object | null = LOCAL): TrayHome {
   const env = { HOME: home, HIVEBAR_HOME: dir, XDG_CACHE_HOME: join(homedir(), '.cache'), ...NO_DESKTOP };
   const input = join(root, 'stdin');
   const events = (stem: string): readonly EventLine[] =>
-    linesOf(at('events'), `events.${stem}.ndjson`).map((line) => JSON.parse(line) as EventLine);
+    readLogLines(at('events'), `events.${stem}.ndjson`).map((line) => JSON.parse(line) as EventLine);
 
   const spawn = (
     args: readonly string[] = [],
@@ -182,7 +182,7 @@ async function served(cli: Cli, dir: string): Promise<TrayProcess> {
 }
 
 /** Whole lines of a file and its archives, oldest first. One that is rotated on meanwhile is left out: ask again. */
-export function linesOf(folder: string, name: string): string[] {
+export function readLogLines(folder: string, name: string): string[] {
   if (!existsSync(folder)) return [];
   const number = (file: string): number => Number(file.slice(name.length + 1));
   const archives = readdirSync(folder).filter((file) => file.startsWith(`${name}.`));

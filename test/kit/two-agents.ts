@@ -24,7 +24,7 @@ const LOCAL = { primary: { is: 'local' } };
 const BARE = ['--no-tray', '--no-notifications'];
 
 /** A tray process that can be killed and started again. */
-async function trayOf(home: TrayHome) {
+async function startTray(home: TrayHome) {
   let tray: TrayProcess = await home.start(BARE);
   return {
     get now(): TrayProcess {
@@ -42,7 +42,7 @@ async function trayOf(home: TrayHome) {
 export async function oneMachine(): Promise<Stage> {
   await using made = new AsyncDisposableStack();
   const home = made.use(trayHome(LOCAL));
-  const tray = made.use(await trayOf(home));
+  const tray = made.use(await startTray(home));
   return {
     ada: agent(home, 'ada', 'claude'),
     bo: agent(home, 'bo', 'codex'),
@@ -60,8 +60,8 @@ export async function twoMachines(): Promise<Stage> {
   const settings = { ...LOCAL, nats: { url: rig.server.url, tokenFile: rig.tokenFile } };
   const here = made.use(trayHome(settings));
   const there = made.use(trayHome(settings));
-  const first = made.use(await trayOf(here));
-  const second = made.use(await trayOf(there));
+  const first = made.use(await startTray(here));
+  const second = made.use(await startTray(there));
   const isUp = async (): Promise<void> => {
     for (const { now } of [first, second]) {
       await now.until(
@@ -95,7 +95,7 @@ function openStored(made: AsyncDisposableStack): AsyncDisposable {
 }
 
 /** Who made the mark of a gate of an agent; null: it has none. */
-export function markOf({ home, persona }: Agent, gate: string): unknown {
+export function readMark({ home, persona }: Agent, gate: string): unknown {
   const path = home.at('gates', persona, `${gate}.json`);
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { satisfied_by: unknown }).satisfied_by : null;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { helloOf, openStream, type StreamClient } from './stream-client.ts';
+import { createHello, openStream, type StreamClient } from './stream-client.ts';
 import { until } from './until.ts';
 
 /** One persona of an upstream, with the tokens of its daemon and of its surfaces. */
@@ -70,7 +70,7 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
     }
     async function daemon(who: SuitePersona): Promise<StreamClient> {
       const stream = openStream(up.url, { token: who.observe });
-      stream.send(helloOf(who));
+      stream.send(createHello(who));
       await stream.next('welcome');
       return stream;
     }
@@ -108,14 +108,14 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
         const signal = { to: up.ada.address, from: up.bo.address, body: 'x' };
         assert.equal((await ask(token, 'POST', '/v1/signals', signal)).status, 401);
         using stream = openStream(up.url, { token });
-        stream.send(helloOf(up.ada));
+        stream.send(createHello(up.ada));
         assert.equal(await stream.ended(), 4401);
       }
     });
 
     test('a welcome names the registration, how often to say that one lives, and the revision', async () => {
       using stream = openStream(up.url, { token: up.ada.observe });
-      stream.send(helloOf(up.ada));
+      stream.send(createHello(up.ada));
       const welcome = await stream.next('welcome');
       assert.equal(stream.socket.protocol, 'signals.v1');
       assert.equal(typeof welcome.registration_id, 'string');
@@ -181,7 +181,7 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
     test('daemons are registered as what they are, apart from agents, and never to be master', async () => {
       using _ada = await daemon(up.ada);
       using agent = openStream(up.url, { token: up.bo.act });
-      agent.send(helloOf(up.bo, { kind: 'agent' }));
+      agent.send(createHello(up.bo, { kind: 'agent' }));
       await agent.next('welcome');
       const { status, body } = await ask(up.ada.observe, 'GET', '/v1/registrations');
       assert.equal(status, 200);
@@ -198,9 +198,9 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
 
     test('a token registers what it is for, and its own persona alone', async () => {
       for (const [token, hello] of [
-        [up.ada.observe, helloOf(up.ada, { kind: 'agent' })],
-        [up.ada.act, helloOf(up.ada)],
-        [up.ada.observe, helloOf(up.bo)],
+        [up.ada.observe, createHello(up.ada, { kind: 'agent' })],
+        [up.ada.act, createHello(up.ada)],
+        [up.ada.observe, createHello(up.bo)],
       ] as const) {
         using stream = openStream(up.url, { token });
         stream.send(hello);
@@ -212,7 +212,7 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
     test('a second daemon of one identity is sent away, and the first goes on', async () => {
       using first = await daemon(up.ada);
       using second = openStream(up.url, { token: up.ada.observe });
-      second.send(helloOf(up.ada));
+      second.send(createHello(up.ada));
       assert.equal(await second.ended(), 4409);
       await up.arrive(up.ada, 1);
       await first.next('pending_changed');

@@ -18,7 +18,7 @@ import { createRealDisk, openDatabase, toStem } from '../../core/state/index.ts'
 import type { EventLine } from './process.ts';
 import type { Scratch } from './scratch.ts';
 import { stillClocks } from './still-clocks.ts';
-import { linesOf } from './tray-process.ts';
+import { readLogLines } from './tray-process.ts';
 import { until } from './until.ts';
 
 export type Shown = Snapshot['personas'][number];
@@ -104,11 +104,11 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
     await source[Symbol.asyncDispose]();
   });
   const all = started.move();
-  const idOf = (address: string): string => source.named(address).id;
+  const toId = (address: string): string => source.named(address).id;
   const persona = (address = BOARD): Shown | undefined =>
-    board.snapshot().personas.find(({ id }) => id === idOf(address));
+    board.snapshot().personas.find(({ id }) => id === toId(address));
   const events = (address = BOARD): readonly EventLine[] =>
-    linesOf(directory, `events.${toStem(idOf(address))}.ndjson`)
+    readLogLines(directory, `events.${toStem(toId(address))}.ndjson`)
       .map((text) => JSON.parse(text) as EventLine)
       .filter((event) => 'id' in event);
   return {
@@ -133,6 +133,6 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
 }
 
 /** `3`, `>=3` or `unknown`. */
-export function unreadOf({ unread }: Shown): string {
+export function formatUnread({ unread }: Shown): string {
   return unread.is === 'unknown' ? unread.is : `${unread.is === 'exact' ? '' : '>='}${unread.n}`;
 }

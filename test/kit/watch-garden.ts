@@ -10,16 +10,16 @@ export function gardenHome({ store }: Garden, more: object = {}): TrayHome {
   return trayHome({ primary: { is: 'local' }, garden: { is: 'auto', store }, ...more });
 }
 
-export const personaOf = (gardenId: string): string => `garden-${gardenId}`;
+export const toPersonaId = (gardenId: string): string => `garden-${gardenId}`;
 
 /** What a follower of a citizen could have read, but for what concerns no message. */
-export function mailOf(home: TrayHome, gardenId: string): readonly EventLine[] {
-  return home.events(toStem(personaOf(gardenId))).filter((event) => 'stem' in event);
+export function readMailEvents(home: TrayHome, gardenId: string): readonly EventLine[] {
+  return home.events(toStem(toPersonaId(gardenId))).filter((event) => 'stem' in event);
 }
 
 /** `EVENT ID STEM`, in order. */
 export function listDelivered(home: TrayHome, gardenId: string): readonly string[] {
-  return mailOf(home, gardenId).map(({ event, id, stem }) => `${event} ${id} ${stem}`);
+  return readMailEvents(home, gardenId).map(({ event, id, stem }) => `${event} ${id} ${stem}`);
 }
 
 /** A process that lives until it is ended, and its start key. */

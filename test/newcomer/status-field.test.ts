@@ -18,7 +18,7 @@ const FIELD = `const REPORTED = {
 `;
 
 /** The status JSON as the stream sends it, with every change. */
-async function* statusesOf(url: string, signal: AbortSignal): AsyncGenerator<StatusWire> {
+async function* readStatuses(url: string, signal: AbortSignal): AsyncGenerator<StatusWire> {
   const { body } = await fetch(`${url}/api/v1/stream`, { signal });
   let text = '';
   for await (const chunk of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
@@ -58,7 +58,7 @@ test('a newcomer adds a field of the status JSON: its schema and the place that 
   const criticalSince = (status: StatusWire): unknown =>
     status.personas.map((persona) => (persona as unknown as { readonly criticalSince: unknown }).criticalSince)[0];
   const reading = (async () => {
-    for await (const status of statusesOf(tray.url, abort.signal)) sent.push(criticalSince(status));
+    for await (const status of readStatuses(tray.url, abort.signal)) sent.push(criticalSince(status));
   })().catch(() => undefined);
   assert.equal((await home.run(['send', '--to', 'ada', '--from', 'bo', 'hello'])).code, 0);
   await until('null in the stream', () => sent.includes(null));

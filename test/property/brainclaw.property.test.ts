@@ -31,7 +31,7 @@ const RUNS = 60;
 
 /** Lines of all kinds, with what tears and wrong writers leave. */
 const id = fc.constantFrom('a', 'b', 'c');
-const lineOf = fc.record(
+const arbitraryLine = fc.record(
   {
     v: fc.constantFrom(2, 2, 2, 2, 1),
     seq: fc.oneof(
@@ -55,8 +55,8 @@ const lineOf = fc.record(
   { requiredKeys: ['v', 'seq', 'action', 'item_type'] },
 );
 const written = fc.oneof(
-  { weight: 8, arbitrary: lineOf.map((one) => Buffer.from(`\n${JSON.stringify(one)}\n`)) },
-  { weight: 1, arbitrary: lineOf.map((one) => Buffer.from(JSON.stringify(one).slice(0, 25))) },
+  { weight: 8, arbitrary: arbitraryLine.map((one) => Buffer.from(`\n${JSON.stringify(one)}\n`)) },
+  { weight: 1, arbitrary: arbitraryLine.map((one) => Buffer.from(JSON.stringify(one).slice(0, 25))) },
   { weight: 1, arbitrary: fc.constantFrom(Buffer.from('\n\n'), Buffer.of(0xed, 0x95, 0x0a), Buffer.from('no json\n')) },
 );
 const journals = fc.array(fc.tuple(written, fc.boolean()), { minLength: 1, maxLength: 40 }).map((writes) => {

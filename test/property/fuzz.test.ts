@@ -27,7 +27,7 @@ const ANSWERS: readonly string[] = [
   JSON.stringify({ result: [{ persona: 'ada', memory_count: 4 }, { persona: 'bo' }] }),
 ];
 
-function clientOf(answer: () => Buffer) {
+function createHive(answer: () => Buffer) {
   return createHttpHive({
     hive: parseHiveUrl('http://h', SCOPE),
     fetcher: { get: async () => ({ body: answer() }), [Symbol.asyncDispose]: async () => {} },
@@ -49,7 +49,7 @@ async function faultOr<T>(ask: () => T | Promise<T>): Promise<T | null> {
 }
 
 /** One thing that is asked of a hive; what comes must hold together. */
-async function ask(client: ReturnType<typeof clientOf>, what: number, after: number): Promise<void> {
+async function ask(client: ReturnType<typeof createHive>, what: number, after: number): Promise<void> {
   if (what === 0) {
     const levels = await faultOr(() => client.pending?.(null, never));
     for (const { unread } of levels?.byAddress.values() ?? []) assert.ok(unread.is === 'unknown' || unread.n >= 0);
@@ -101,7 +101,7 @@ test('a hundred thousand mutated answers: each is refused or used, none stalls t
     return Math.floor((seed / 2 ** 32) * below);
   };
   let body: Buffer = Buffer.alloc(0);
-  const client = clientOf(() => body);
+  const client = createHive(() => body);
   let longest = 0;
   for (let n = 0; n < BODIES; n += 1) {
     body = mutated(ANSWERS[n % ANSWERS.length] ?? '', random);
@@ -130,7 +130,7 @@ test('any value in any field of a window: each is refused or used', async () => 
   await fc.assert(
     fc.asyncProperty(fc.array(envelope, { minLength: 1, maxLength: 4 }), fc.nat(8), async (envelopes, after) => {
       let n = 0;
-      const client = clientOf(() => {
+      const client = createHive(() => {
         n += 1;
         return Buffer.from(JSON.stringify(envelopes[n % envelopes.length]));
       });

@@ -116,9 +116,9 @@ class World {
       case 'read one': {
         const [name] = [...this.#names('.msg'), ...this.#names('.delivered')];
         const body = name === undefined ? null : this.files.text(join(BOX, name));
-        if (name === undefined || body !== this.sent.get(stemOf(name))) return; // it does not read half a body either
+        if (name === undefined || body !== this.sent.get(toStem(name))) return; // it does not read half a body either
         this.files.rename(join(BOX, name), join(BOX, `${name}.read`));
-        this.read.push({ stem: stemOf(name), body: body ?? '' });
+        this.read.push({ stem: toStem(name), body: body ?? '' });
         break;
       }
     }
@@ -168,7 +168,7 @@ class World {
   }
 }
 
-const stemOf = (name: string): string => name.slice(0, name.indexOf('.msg'));
+const toStem = (name: string): string => name.slice(0, name.indexOf('.msg'));
 
 test('whoever rings, sends, writes slowly or reads between any two calls of a drain: each message is read once, and whole', async () => {
   const other = fc.constantFrom<Other | null>('ring', 'send', 'write on', 'read one', null, null, null);

@@ -104,7 +104,7 @@ export class Reference {
     this.failures = this.disk?.consecutive_failures ?? 0;
     this.beatAt = this.now;
     this.floor = begin.is === 'seed' ? begin.id : begin.is === 'born' ? 0 : (this.disk?.cursor ?? null);
-    this.done = new Set(begin.is === 'seed' ? [] : this.delivered.map((key) => this.idOf(key)).filter((id) => id > 0));
+    this.done = new Set(begin.is === 'seed' ? [] : this.delivered.map((key) => this.toId(key)).filter((id) => id > 0));
     const { delivery } = this.rules;
     this.ahead = delivery === 'at-least-once' && (begin.is === 'seed' || this.disk?.seeded_ahead === true);
     this.readTo = begin.is === 'seed' ? 0 : (this.disk?.log?.read_to ?? 0);
@@ -115,18 +115,18 @@ export class Reference {
     if (saved?.baseline_skipped !== undefined) this.saySkipped(saved.baseline_skipped);
     if (saved?.log?.untold !== undefined) this.sayRestarted(...saved.log.untold);
     if (begin.is === 'seed') {
-      for (const key of this.delivered) if (this.idOf(key) > begin.id) this.repeatable.add(key);
-      for (let id = 1; id <= begin.id; id++) this.excused.add(this.keyOf(id));
+      for (const key of this.delivered) if (this.toId(key) > begin.id) this.repeatable.add(key);
+      for (let id = 1; id <= begin.id; id++) this.excused.add(this.toKey(id));
     }
   }
 
   /** Of a message, in whichever log: the same id in another one is another message. */
-  keyOf(id: number): number {
+  toKey(id: number): number {
     return this.log * 1_000_000 + id;
   }
 
   /** Of a message of this log; 0 for one of another. */
-  private idOf(key: number): number {
+  private toId(key: number): number {
     return Math.floor(key / 1_000_000) === this.log ? key % 1_000_000 : 0;
   }
 
@@ -282,16 +282,16 @@ export class Reference {
   /** Mail that should be with the sink by now and is not. */
   missing(): number[] {
     const should = this.rows.filter(
-      ({ id, from }) => from.toLowerCase() !== this.rules.suppressed && !this.excused.has(this.keyOf(id)),
+      ({ id, from }) => from.toLowerCase() !== this.rules.suppressed && !this.excused.has(this.toKey(id)),
     );
-    return should.map(({ id }) => id).filter((id) => !this.delivered.includes(this.keyOf(id)));
+    return should.map(({ id }) => id).filter((id) => !this.delivered.includes(this.toKey(id)));
   }
 
   private decide(): void {
     this.decided = true;
     const max = Math.max(0, ...this.rows.map(({ id }) => id));
     const excuse = (rows: readonly Mail[]): void => {
-      for (const { id } of rows) this.excused.add(this.keyOf(id));
+      for (const { id } of rows) this.excused.add(this.toKey(id));
     };
     const floor = this.floor;
     if (floor === null) {
@@ -311,9 +311,9 @@ export class Reference {
       const waiting = this.rows.filter(({ id }) => id > floor && !this.done.has(id));
       if (floor > max) {
         this.say(() => `seed_ahead ${floor} ${max}`);
-        for (let id = max + 1; id <= floor; id++) this.excused.add(this.keyOf(id));
+        for (let id = max + 1; id <= floor; id++) this.excused.add(this.toKey(id));
       } else if (waiting.length > this.rules.maxReplay) {
-        const keys = waiting.map(({ id }) => this.keyOf(id)); // of this log, whatever log it is when it is said
+        const keys = waiting.map(({ id }) => this.toKey(id)); // of this log, whatever log it is when it is said
         const onEnd = (): void => {
           for (const key of keys) this.excused.add(key);
         };
@@ -341,7 +341,7 @@ export class Reference {
     const took = says.slice(0, takes);
     for (const { words } of took) {
       const id = /^new (\d+)/.exec(words)?.[1];
-      if (id !== undefined) this.delivered.push(this.keyOf(Number(id)));
+      if (id !== undefined) this.delivered.push(this.toKey(Number(id)));
       if (words.startsWith('replay_capped')) this.unsaid.find(({ from }) => from !== null)?.onEnd();
     }
     if (dies && says.length > 0) return says.map(({ words }) => words);
@@ -349,8 +349,8 @@ export class Reference {
     for (const { words, onEnd } of atMostOnce ? says : took) {
       onEnd();
       const id = /^new (\d+)/.exec(words)?.[1];
-      if (id !== undefined && !this.delivered.includes(this.keyOf(Number(id))))
-        this.excused.add(this.keyOf(Number(id)));
+      if (id !== undefined && !this.delivered.includes(this.toKey(Number(id))))
+        this.excused.add(this.toKey(Number(id)));
     }
     heard();
     return says.map(({ words }) => words);

@@ -73,7 +73,7 @@ class Real {
 
   poll(things: readonly Thing[], epoch: string, sinking: Sinking): string[] {
     const unread = exactly(things.filter(({ mark }) => mark !== 'read').length);
-    const items = things.map(itemOf);
+    const items = things.map(toItem);
     const evidence = { is: 'set' as const, epoch, items };
     const poll: PollResult = { at: T0, unread, urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED, evidence };
     return this.hear({ at: T0, is: 'polled', pollResult: poll }, sinking);
@@ -119,7 +119,7 @@ class Real {
   }
 }
 
-function itemOf({ key, mark, as, quiet, changed, vanished, from, isOccasion }: Thing): SetItem {
+function toItem({ key, mark, as, quiet, changed, vanished, from, isOccasion }: Thing): SetItem {
   return {
     key,
     fingerprint: mark,
@@ -174,7 +174,7 @@ function parseSaved(saved: SavedState | null): SavedSet | null {
   const { known, state, consecutive_failures: failures, persona_added: born, baseline_skipped: skipped } = saved;
   const things = known?.keys.map((one) => {
     assert.deepEqual(one.extra, one.seq === null ? {} : { stem: one.key, mark: one.extra.mark });
-    return rememberedOf(one);
+    return toRemembered(one);
   });
   const range = skipped === undefined ? null : skipped.id_range.join('-');
   return {
@@ -183,14 +183,14 @@ function parseSaved(saved: SavedState | null): SavedSet | null {
     known:
       known === undefined || things === undefined
         ? null
-        : { epoch: known.epoch, next: known.next, things, gone: (known.gone ?? []).map(rememberedOf) },
+        : { epoch: known.epoch, next: known.next, things, gone: (known.gone ?? []).map(toRemembered) },
     allNew: saved.cursor !== null,
     born: born === true,
     skipped: range === null ? null : `baseline_skipped ${range} ${skipped?.unread_held}`,
   };
 }
 
-function rememberedOf({ key, seq, fingerprint: mark, changes, vanished, extra }: KnownItem) {
+function toRemembered({ key, seq, fingerprint: mark, changes, vanished, extra }: KnownItem) {
   return { key, id: seq, mark, changes, vanished, deliveredAs: String(extra.mark ?? '') };
 }
 
@@ -343,7 +343,7 @@ const how: fc.Arbitrary<Sinking> = fc.record({
 });
 
 /** Where events and mark are one, a kill may come before the answer of the sink; else it comes between two looks. */
-const opsOf = (kind: Disk): fc.Arbitrary<Op> =>
+const arbitraryOps = (kind: Disk): fc.Arbitrary<Op> =>
   fc.oneof(
     {
       weight: 40,
@@ -381,7 +381,7 @@ const opsOf = (kind: Disk): fc.Arbitrary<Op> =>
     { weight: 1, arbitrary: fc.record({ do: fc.constant('crowd' as const), comes: fc.boolean() }) },
   );
 
-const rulesOf: fc.Arbitrary<SetRules> = fc.record({
+const arbitraryRules: fc.Arbitrary<SetRules> = fc.record({
   alertAfter: fc.integer({ min: 1, max: 3 }),
   maxReplay: fc.nat(4),
   me: fc.constant('ada'),
@@ -393,24 +393,29 @@ for (const kind of ['one', 'two'] as const) {
   const name = kind === 'one' ? 'kept with its events' : 'saved after its events';
   test(`whatever happens to a set whose mark is ${name}: each thing is told once, changes in order, nothing lost`, () => {
     fc.assert(
-      fc.property(rulesOf, begin, fc.array(opsOf(kind), { maxLength: 30, size: 'max' }), (rules, first, ops) => {
-        const world = new World(rules, kind, first);
-        for (const op of ops) world.run(op);
-        // At rest: a willing sink, and nothing is left to say.
-        world.hear('poll', { takes: ALL, dies: false });
-        const { delivered, state } = world.real;
-        assertSound(delivered);
-        const { checkpoint: mark } = state;
-        assert.ok(mark.is === 'known');
-        assert.deepEqual(
-          new Map(mark.keys.map((one) => [one.key, one.fingerprint])),
-          new Map(world.model.things.map((thing) => [thing.key, thing.mark])),
-          'what is there is what is known',
-        );
-        const before = delivered.length;
-        world.hear('poll', { takes: ALL, dies: false });
-        assert.equal(delivered.length, before, 'looking again says nothing');
-      }),
+      fc.property(
+        arbitraryRules,
+        begin,
+        fc.array(arbitraryOps(kind), { maxLength: 30, size: 'max' }),
+        (rules, first, ops) => {
+          const world = new World(rules, kind, first);
+          for (const op of ops) world.run(op);
+          // At rest: a willing sink, and nothing is left to say.
+          world.hear('poll', { takes: ALL, dies: false });
+          const { delivered, state } = world.real;
+          assertSound(delivered);
+          const { checkpoint: mark } = state;
+          assert.ok(mark.is === 'known');
+          assert.deepEqual(
+            new Map(mark.keys.map((one) => [one.key, one.fingerprint])),
+            new Map(world.model.things.map((thing) => [thing.key, thing.mark])),
+            'what is there is what is known',
+          );
+          const before = delivered.length;
+          world.hear('poll', { takes: ALL, dies: false });
+          assert.equal(delivered.length, before, 'looking again says nothing');
+        },
+      ),
       { numRuns: Math.ceil(RUNS / 2) },
     );
   });

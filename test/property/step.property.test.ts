@@ -106,8 +106,8 @@ class Real {
     const before = this.state;
     const out = pureStep(before, input, this.rules);
     assert.ok(
-      markOf(out.state) >= markOf(before) || out.state.log !== before.log,
-      `the cursor went back from ${markOf(before)} to ${markOf(out.state)}`,
+      getMark(out.state) >= getMark(before) || out.state.log !== before.log,
+      `the cursor went back from ${getMark(before)} to ${getMark(out.state)}`,
     );
     this.state = out.state;
     const { name } = out.state.log;
@@ -128,7 +128,7 @@ class Real {
   }
 }
 
-function markOf({ checkpoint: mark }: WatcherState): number {
+function getMark({ checkpoint: mark }: WatcherState): number {
   return mark.is === 'at' ? mark.id : -1;
 }
 
@@ -289,7 +289,7 @@ const commands: fc.Arbitrary<Command>[] = [
   ),
 ];
 
-const rulesOf: fc.Arbitrary<ReferenceRules> = fc.record({
+const arbitraryRules: fc.Arbitrary<ReferenceRules> = fc.record({
   me: fc.constant('ada'),
   suppressed: fc.constant('bo'),
   pollSeconds: fc.constant(60),
@@ -303,32 +303,39 @@ const begins = fc.constantFrom<Begin>({ is: 'resume' }, { is: 'born' });
 
 test('whatever happens, a watch says what the reference says: never a skip, never a duplicate', () => {
   fc.assert(
-    fc.property(rulesOf, begins, fc.commands(commands, { maxCommands: 40, size: 'max' }), (rules, begin, happens) => {
-      const model = new Reference(rules);
-      model.start(begin);
-      const real = new Real(rules, begin);
-      fc.modelRun(() => ({ model, real }), happens);
+    fc.property(
+      arbitraryRules,
+      begins,
+      fc.commands(commands, { maxCommands: 40, size: 'max' }),
+      (rules, begin, happens) => {
+        const model = new Reference(rules);
+        model.start(begin);
+        const real = new Real(rules, begin);
+        fc.modelRun(() => ({ model, real }), happens);
 
-      // At rest: one healthy poll with a willing sink.
-      const all = { takes: Number.POSITIVE_INFINITY, dies: false };
-      same(real.poll(model.rows, all), model.poll(all));
-      const named = new Set(real.delivered.filter(isMail).map(({ event_id, from, id }) => `${event_id} ${from} ${id}`));
-      const ids = new Set(real.delivered.filter(isMail).map(({ event_id }) => event_id));
-      assert.equal(named.size, ids.size, 'one event_id for two messages');
-      const mail = real.delivered
-        .filter(isMail)
-        .map(({ id, event_id }) => model.keyIn(real.logs.indexOf(event_id.split('@')[1] ?? ''), id));
-      assert.deepEqual(mail, model.delivered);
-      assert.deepEqual(model.missing(), [], 'a skip');
-      const repeated = mail.filter((id, i) => mail.indexOf(id) !== i && !model.repeatable.has(id));
-      assert.deepEqual(repeated, [], 'a duplicate');
-      assert.equal(real.armed, 1, 'one armed a start');
-      assert.deepEqual(
-        real.poll(model.rows, all).filter((words) => !words.startsWith('heartbeat')),
-        [],
-        'looking again says nothing',
-      );
-    }),
+        // At rest: one healthy poll with a willing sink.
+        const all = { takes: Number.POSITIVE_INFINITY, dies: false };
+        same(real.poll(model.rows, all), model.poll(all));
+        const named = new Set(
+          real.delivered.filter(isMail).map(({ event_id, from, id }) => `${event_id} ${from} ${id}`),
+        );
+        const ids = new Set(real.delivered.filter(isMail).map(({ event_id }) => event_id));
+        assert.equal(named.size, ids.size, 'one event_id for two messages');
+        const mail = real.delivered
+          .filter(isMail)
+          .map(({ id, event_id }) => model.keyIn(real.logs.indexOf(event_id.split('@')[1] ?? ''), id));
+        assert.deepEqual(mail, model.delivered);
+        assert.deepEqual(model.missing(), [], 'a skip');
+        const repeated = mail.filter((id, i) => mail.indexOf(id) !== i && !model.repeatable.has(id));
+        assert.deepEqual(repeated, [], 'a duplicate');
+        assert.equal(real.armed, 1, 'one armed a start');
+        assert.deepEqual(
+          real.poll(model.rows, all).filter((words) => !words.startsWith('heartbeat')),
+          [],
+          'looking again says nothing',
+        );
+      },
+    ),
     { numRuns: 1500 },
   );
 });

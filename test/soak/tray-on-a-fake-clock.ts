@@ -20,7 +20,7 @@ import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import { detectInterruptions } from '../../core/watcher/index.ts';
 import { type FakeClock, fakeClock } from '../kit/fake-clock.ts';
 import { stillClocks } from '../kit/still-clocks.ts';
-import { linesOf } from '../kit/tray-process.ts';
+import { readLogLines } from '../kit/tray-process.ts';
 import { type HiveInMemory, hiveInMemory } from './hive-in-memory.ts';
 
 const HOLD_MS = 50_000;
@@ -170,7 +170,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
       return accepted;
     },
     events: (persona) =>
-      linesOf(directory, `events.${persona}.ndjson`).map((line) =>
+      readLogLines(directory, `events.${persona}.ndjson`).map((line) =>
         String((JSON.parse(line) as { event: string }).event),
       ),
     burden: () => ({

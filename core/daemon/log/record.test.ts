@@ -78,7 +78,7 @@ describe('persona daemon check 15: one record shape', () => {
 describe('persona daemon check 9: no content, token or sender in a log', () => {
   const CONTENT = 'meet me at dawn';
   const TOKEN = '5e0c'.repeat(16);
-  const errorOf = (run: () => unknown): unknown => {
+  const catchError = (run: () => unknown): unknown => {
     try {
       run();
     } catch (error) {
@@ -96,7 +96,7 @@ describe('persona daemon check 9: no content, token or sender in a log', () => {
       `[${CONTENT}`,
     ];
     for (const body of bodies) {
-      const error = errorOf(() => JSON.parse(body)) as Error;
+      const error = catchError(() => JSON.parse(body)) as Error;
       assert.ok(!formatScrubbedError(error).includes('dawn'), body);
       for (const line of [error.message, `peek: ${error.message}`]) assert.ok(!scrubText(line).includes('dawn'), line);
     }

@@ -35,14 +35,14 @@ function openStored(name: string, way: { is: Way }) {
   return { outlet, reported, writes, pending, closed: () => closed };
 }
 
-function sinkOf(first: () => LogOutlet, fallback: () => LogOutlet, clock: FakeClock = fakeClock()) {
+function createTestSink(first: () => LogOutlet, fallback: () => LogOutlet, clock: FakeClock = fakeClock()) {
   return createSink({ first, fallback, clock, notice: (name, { message }) => record(`${name} failed: ${message}`) });
 }
 
 describe('persona daemon check 15: a log that cannot fail', () => {
   test('records keep their order, and go together while a write is on its way', async () => {
     const file = openStored('file', { is: 'well' });
-    const sink = sinkOf(() => file.outlet, assert.fail);
+    const sink = createTestSink(() => file.outlet, assert.fail);
     for (const msg of ['a', 'b', 'c', 'd', 'e']) sink.put(record(msg));
     await sink[Symbol.asyncDispose]();
     assert.deepEqual([file.reported, file.writes, file.closed()], [['a', 'b', 'c', 'd', 'e'], [1, 3, 1], 1]);
@@ -51,7 +51,7 @@ describe('persona daemon check 15: a log that cannot fail', () => {
   test('persona daemon check 15: what the system did not take is in the file, behind the reason, and nothing is lost', async () => {
     const system = openStored('journal', { is: 'fails' });
     const file = openStored('file', { is: 'well' });
-    const sink = sinkOf(
+    const sink = createTestSink(
       () => system.outlet,
       () => file.outlet,
     );
@@ -63,7 +63,7 @@ describe('persona daemon check 15: a log that cannot fail', () => {
 
   test('a system log that cannot be opened is one that failed', async () => {
     const file = openStored('file', { is: 'well' });
-    const sink = sinkOf(
+    const sink = createTestSink(
       () => {
         throw new Error('no such function');
       },
@@ -79,7 +79,7 @@ describe('persona daemon check 15: a log that cannot fail', () => {
     const way: { is: Way } = { is: 'fails' };
     const system = openStored('journal', way);
     const file = openStored('file', { is: 'well' });
-    const sink = sinkOf(
+    const sink = createTestSink(
       () => system.outlet,
       () => file.outlet,
       clock,
@@ -97,7 +97,7 @@ describe('persona daemon check 15: a log that cannot fail', () => {
 
   test('when nothing takes records they are lost, and nobody is told by a throw', async () => {
     const clock = fakeClock();
-    const sink = sinkOf(
+    const sink = createTestSink(
       () => openStored('journal', { is: 'fails' }).outlet,
       () => openStored('file', { is: 'fails' }).outlet,
       clock,
@@ -114,7 +114,7 @@ describe('persona daemon check 15: a log that cannot fail', () => {
     const clock = fakeClock();
     const way: { is: Way } = { is: 'hangs' };
     const system = openStored('journal', way);
-    const sink = sinkOf(() => system.outlet, assert.fail, clock);
+    const sink = createTestSink(() => system.outlet, assert.fail, clock);
     for (let n = 0; n < 10_000; n += 1) sink.put(record(`${n}`));
     const over = sink[Symbol.asyncDispose]();
     await clock.advance(500);

@@ -44,7 +44,7 @@ class World {
     this.follower = opened(path, null);
   }
 
-  lineOf(number: number, pad = ''): string {
+  formatLine(number: number, pad = ''): string {
     return `{"event": "new", "event_id": "ada:new:${number}", "content": "${pad}"}\n`;
   }
 
@@ -55,7 +55,7 @@ class World {
       this.files.push(this.live);
     }
     this.live.numbers.push(...numbers);
-    fs.appendFileSync(this.path, numbers.map((number) => this.lineOf(number, pad)).join(''));
+    fs.appendFileSync(this.path, numbers.map((number) => this.formatLine(number, pad)).join(''));
   }
 
   endLine(): void {
@@ -63,7 +63,7 @@ class World {
     if (this.live === null || begun === null) return;
     this.live.begun = null;
     this.live.numbers.push(begun);
-    fs.appendFileSync(this.path, this.lineOf(begun, 'é😀').slice(20));
+    fs.appendFileSync(this.path, this.formatLine(begun, 'é😀').slice(20));
   }
 
   run(op: Op): void {
@@ -75,7 +75,7 @@ class World {
         this.put([]);
         const [number = 0] = this.fresh(1);
         if (this.live !== null) this.live.begun = number;
-        fs.appendFileSync(this.path, this.lineOf(number, 'é😀').slice(0, 20));
+        fs.appendFileSync(this.path, this.formatLine(number, 'é😀').slice(0, 20));
         return;
       }
       case 'end line':

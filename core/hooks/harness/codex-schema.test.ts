@@ -29,18 +29,18 @@ const specific = (event: string, properties: object, required: readonly string[]
     required: ['hookEventName', ...required],
   },
 });
-const contextOf = (event: string): object => specific(event, { additionalContext: { type: 'string' } }, []);
+const createContextSchema = (event: string): object => specific(event, { additionalContext: { type: 'string' } }, []);
 
 const SCHEMAS: Readonly<Record<HookEvent, object | null>> = {
-  SessionStart: closed(contextOf('SessionStart')),
-  UserPromptSubmit: closed({ ...DECISION, ...contextOf('UserPromptSubmit') }, BLOCK_SAYS_WHY),
+  SessionStart: closed(createContextSchema('SessionStart')),
+  UserPromptSubmit: closed({ ...DECISION, ...createContextSchema('UserPromptSubmit') }, BLOCK_SAYS_WHY),
   PreToolUse: closed(
     specific('PreToolUse', { permissionDecision: { const: 'deny' }, permissionDecisionReason: { type: 'string' } }, [
       'permissionDecision',
       'permissionDecisionReason',
     ]),
   ),
-  PostToolUse: closed({ ...DECISION, ...contextOf('PostToolUse') }, BLOCK_SAYS_WHY),
+  PostToolUse: closed({ ...DECISION, ...createContextSchema('PostToolUse') }, BLOCK_SAYS_WHY),
   PreCompact: closed({}),
   Stop: closed(DECISION, BLOCK_SAYS_WHY),
   StopFailure: closed({}),

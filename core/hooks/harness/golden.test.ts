@@ -52,7 +52,7 @@ function stdinAt(name: string, event: HookEvent): string {
   return JSON.stringify({ ...common, ...more[event] });
 }
 
-function transcriptOf(harness: Harness): string {
+function writeTranscript(harness: Harness): string {
   return HOOK_EVENTS.flatMap((event) => {
     const stdin = stdinAt(harness.name, event);
     const turn = harness.readTurn(stdin, event);
@@ -76,7 +76,7 @@ describe('stdin in, bytes out', () => {
   for (const [file, name, version] of GOLDEN) {
     test(file, () => {
       const path = fileURLToPath(import.meta.resolve(`./golden/${file}`));
-      const now = transcriptOf(harness(name, version));
+      const now = writeTranscript(harness(name, version));
       if (process.env.HIVEBAR_WRITE_GOLDEN === '1') writeFileSync(path, now);
       assert.equal(now, readFileSync(path, 'utf8'));
     });

@@ -6,7 +6,7 @@ import { findHarness, type Harness, parseHookEvent } from './index.ts';
 
 const claude = findHarness('claude', null) as Harness;
 
-const faultOf = (stdin: string, event = 'Stop'): string => {
+const readFault = (stdin: string, event = 'Stop'): string => {
   const turn = claude.readTurn(stdin, event);
   assert.ok(turn instanceof Fault, stdin);
   return turn.message;
@@ -47,12 +47,12 @@ describe('what a harness says', () => {
 
   test('what is no JSON object is a fault that shows it', () => {
     for (const stdin of ['', 'hello', '[]', 'null', '"Stop"', '{"a":', '7'])
-      assert.match(faultOf(stdin), /no JSON object/);
+      assert.match(readFault(stdin), /no JSON object/);
   });
 
   test('an event that is not known is a fault that names it', () => {
-    assert.match(faultOf('{}', 'Teatime'), /"Teatime"/);
-    assert.match(faultOf('{"hook_event_name": "TeammateIdle"}'), /"TeammateIdle"/);
+    assert.match(readFault('{}', 'Teatime'), /"Teatime"/);
+    assert.match(readFault('{"hook_event_name": "TeammateIdle"}'), /"TeammateIdle"/);
   });
 
   test('an event is known in any spelling of its name', () => {

@@ -64,7 +64,7 @@ class Model {
   }
 }
 
-function stateOf(decisions: Decisions, id: number): string {
+function readState(decisions: Decisions, id: number): string {
   const outcome = decisions.get(id)?.outcome;
   if (outcome === undefined) return 'none';
   if (outcome.is !== 'resolved') return outcome.is;
@@ -85,13 +85,13 @@ function answer(decisions: Decisions, is: string, id: number, persona: string): 
 }
 
 /** Every push comes after the gate and before its wake and event, and no inbox has two of one key. */
-function inOrder({ done }: DecisionRig, personaOf: (id: number) => string): void {
+function inOrder({ done }: DecisionRig, findPersona: (id: number) => string): void {
   const pushed = new Set<number>();
   for (const [i, line] of done.entries()) {
     const [what, about = '', state] = line.split(' ');
     if (what === 'push') pushed.add(Number(about.split(':')[1]));
     if (what === 'wake') assert.match(done[i - 1] ?? '', /^push /, 'a wake comes right behind its push');
-    if (what === 'wake') assert.equal(about, personaOf(Number(/\d+$/.exec(done[i - 1] ?? '')?.[0])));
+    if (what === 'wake') assert.equal(about, findPersona(Number(/\d+$/.exec(done[i - 1] ?? '')?.[0])));
     if (what !== 'emit' || state === 'open' || state === 'cancelled') continue;
     assert.ok(pushed.has(Number(about)), `${line} is no event before the push`);
   }
@@ -110,7 +110,7 @@ test('the life of decisions is that of the model, whatever crashes: one answer e
       rig.start().reconcile();
       model.pass(rig.clock.now());
       for (const [id, known] of model.all) {
-        assert.equal(stateOf(decisions, id), known.state, `decision ${id}`);
+        assert.equal(readState(decisions, id), known.state, `decision ${id}`);
         assert.equal(decisions.get(id)?.expires, known.expires, `decision ${id}`);
         assert.equal(rig.inbox.has(`decision:${id}`), known.isDue, `decision ${id} is told once it is closed`);
       }
@@ -182,7 +182,7 @@ function run(rig: DecisionRig, model: Model, decisions: Decisions, next: Move, c
     assert.ok(isGone || done?.is === 'too-late', 'it was answered before');
     return;
   }
-  if (isGone && stateOf(again, id) === 'open') return; // it never came to that
+  if (isGone && readState(again, id) === 'open') return; // it never came to that
   assert.equal(model.answer(known, next.is, now), !refused);
   if (!isGone && !refused) assert.equal(done?.is, 'done');
 }

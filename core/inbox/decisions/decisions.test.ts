@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { asks, decisionRig, outcomeOf, PLACES, says } from '../../../test/kit/decisions.ts';
+import { asks, decisionRig, formatOutcome, PLACES, says } from '../../../test/kit/decisions.ts';
 import { Fault } from '../../model/index.ts';
 import { type Decision, type Decisions, parseNewDecision, parseReply, toDecisionJson } from './index.ts';
 
@@ -18,9 +18,12 @@ describe('a decision', () => {
     using rig = decisionRig();
     const decisions = rig.start();
     const asked = decisions.create(asks());
-    assert.deepEqual([asked.id, outcomeOf(asked), rig.gates.get('ada')], [1, 'open', 'open']);
+    assert.deepEqual([asked.id, formatOutcome(asked), rig.gates.get('ada')], [1, 'open', 'open']);
     const done = decisions.respond(1, says({ select: 'b', text: 'but be careful' }));
-    assert.deepEqual([done.is, outcomeOf(first(decisions)), rig.gates.get('ada')], ['done', 'resolved b', 'closed']);
+    assert.deepEqual(
+      [done.is, formatOutcome(first(decisions)), rig.gates.get('ada')],
+      ['done', 'resolved b', 'closed'],
+    );
   });
 
   test('seed 2: is answered in this order: database and gate, inbox, wake, event', () => {
@@ -82,7 +85,7 @@ describe('a decision', () => {
     const done = decisions.respond(1, says({ text: 'something cheaper' }));
     assert.ok(done.is === 'done' && done.next !== null);
     assert.deepEqual(
-      [done.next.iteration, done.next.parent, done.next.guidance, done.next.options.length, outcomeOf(done.next)],
+      [done.next.iteration, done.next.parent, done.next.guidance, done.next.options.length, formatOutcome(done.next)],
       [2, 1, 'something cheaper', 2, 'open'],
     );
     assert.equal(done.next.expires, rig.clock.now() + HOUR, 'with as much time as at first');
@@ -93,7 +96,7 @@ describe('a decision', () => {
     );
     assert.throws(() => decisions.respond(2, says({ text: 'cheaper still' })), /iteration 2 of 2.*--accept-guidance/);
     decisions.respond(2, says({ text: 'cheaper still', acceptGuidance: true }));
-    assert.equal(outcomeOf(decisions.get(2) ?? first(decisions)), 'resolved "cheaper still"');
+    assert.equal(formatOutcome(decisions.get(2) ?? first(decisions)), 'resolved "cheaper still"');
     assert.equal(rig.gates.get('ada'), 'closed');
   });
 
@@ -102,7 +105,7 @@ describe('a decision', () => {
     const decisions = rig.start();
     decisions.create(asks({ options: [], freeText: true }));
     decisions.respond(1, says({ text: 'call it Bee' }));
-    assert.equal(outcomeOf(first(decisions)), 'resolved "call it Bee"');
+    assert.equal(formatOutcome(first(decisions)), 'resolved "call it Bee"');
     assert.match(rig.inbox.get('decision:1')?.content ?? '', /Answer: call it Bee$/);
   });
 
@@ -119,7 +122,7 @@ describe('a decision', () => {
     assert.equal(decisions.respond(1, says({ select: 'a' })).is, 'too-late');
     assert.equal(decisions.closeDue(), 1);
     assert.deepEqual(
-      [1, 2, 3].map((id) => outcomeOf(decisions.get(id) ?? first(decisions))),
+      [1, 2, 3].map((id) => formatOutcome(decisions.get(id) ?? first(decisions))),
       ['resolved b', 'timed-out', 'open'],
     );
     assert.match(rig.inbox.get('decision:1')?.content ?? '', /its default applies[\s\S]*Chosen: b/);
@@ -175,7 +178,7 @@ describe('a decision', () => {
     assert.deepEqual(decisions.list({ persona: null, onlyOpen: false, limit: 9 }), []);
     decisions.create(asks());
     assert.throws(() => rig.start({ gates: broken }).respond(1, says({ select: 'a' })), /no gate/);
-    assert.equal(outcomeOf(first(decisions)), 'open');
+    assert.equal(formatOutcome(first(decisions)), 'open');
     assert.equal(rig.inbox.size, 0);
   });
 
@@ -226,7 +229,7 @@ describe('a crash', () => {
       const decisions = rig.start();
       decisions.reconcile();
       const isAnswered = place !== 'gate' && place !== 'commit';
-      assert.equal(outcomeOf(first(decisions)), isAnswered ? 'resolved a' : 'open');
+      assert.equal(formatOutcome(first(decisions)), isAnswered ? 'resolved a' : 'open');
       assert.equal(rig.gates.get('ada'), isAnswered ? 'closed' : 'open', 'the gate is what the database says');
       assert.equal(rig.inbox.has('decision:1'), isAnswered);
       if (isAnswered) assert.deepEqual(rig.done, ['push decision:1', 'wake ada', 'emit 1 resolved']);
@@ -333,7 +336,7 @@ describe('what is asked and answered is checked', () => {
     assert.throws(() => parseReply({ by: 'me', acceptGuidance: true, select: 'a' }), /text to accept/);
     assert.throws(() => parseReply({ by: 'me', acceptGuidance: true, select: 'a', text: 'x' }), /not both/);
     assert.throws(() => parseReply({ text: 'x' }), /"by" must be a name/);
-    assert.equal(outcomeOf(first(decisions)), 'open');
+    assert.equal(formatOutcome(first(decisions)), 'open');
     assert.equal(rig.inbox.size, 0);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asks, type DecisionRig, decisionRig, outcomeOf, says } from '../../../test/kit/decisions.ts';
+import { asks, type DecisionRig, decisionRig, formatOutcome, says } from '../../../test/kit/decisions.ts';
 import { RENEW_WAIT_MS } from './decisions.ts';
 import { type Decisions, type DecisionWaitResult, waitForDecision } from './index.ts';
 
@@ -39,7 +39,7 @@ test('a wait sees an answer at the next look, and takes its mark away', async ()
   await rig.clock.advance(250);
   const waited = await done;
   assert.ok(waited.is === 'closed');
-  assert.equal(outcomeOf(waited.decision), 'resolved a');
+  assert.equal(formatOutcome(waited.decision), 'resolved a');
   assert.deepEqual(marks, ['ada true', 'ada false']);
   assert.equal(rig.clock.waiting, 0);
 });
@@ -76,7 +76,7 @@ test('a wait closes by itself what is over, with nobody else there', async () =>
   await rig.clock.advance(MINUTE + 250);
   const waited = await done;
   assert.ok(waited.is === 'closed');
-  assert.equal(outcomeOf(waited.decision), 'resolved b');
+  assert.equal(formatOutcome(waited.decision), 'resolved b');
   assert.ok(rig.inbox.has('decision:1'));
 });
 

@@ -25,16 +25,16 @@ function rig() {
   return { db, clock, items, push, next, [Symbol.dispose]: () => db[Symbol.dispose]() };
 }
 
-const idsOf = (drained: ReturnType<typeof drain>): readonly number[] => drained?.items.map(({ id }) => id) ?? [];
+const listIds = (drained: ReturnType<typeof drain>): readonly number[] => drained?.items.map(({ id }) => id) ?? [];
 
 describe('drains of the store', () => {
   test('a drain that died shows its items to the next one, half a minute later', async () => {
     using at = rig();
     at.push('a');
-    assert.deepEqual(idsOf(at.next()), [1]);
+    assert.deepEqual(listIds(at.next()), [1]);
     assert.equal(at.next(), null);
     await at.clock.advance(LEASE_MS);
-    assert.deepEqual(idsOf(at.next()), [1]);
+    assert.deepEqual(listIds(at.next()), [1]);
   });
 
   test('inbox-gates 8.13a, seed 8: what was read or has expired since it was pushed is not shown', async () => {
@@ -45,16 +45,16 @@ describe('drains of the store', () => {
     using hive = openLocalHive({ db: at.db, clock: at.clock, log: silentLog, contentChars: null });
     hive.markRead('ada', [2]);
     await at.clock.advance(1000);
-    assert.deepEqual(idsOf(at.next()), [3]);
+    assert.deepEqual(listIds(at.next()), [3]);
   });
 
   test('only the urgent ones, when the caller asks for those; the others stay', () => {
     using at = rig();
     for (const priority of [4, 1, 2, 0] as const) at.push('x', { priority });
     const urgent = at.next(1);
-    assert.deepEqual([idsOf(urgent), urgent?.left], [[4, 2], 2]);
+    assert.deepEqual([listIds(urgent), urgent?.left], [[4, 2], 2]);
     urgent?.commit();
-    assert.deepEqual(idsOf(at.next()), [3, 1]);
+    assert.deepEqual(listIds(at.next()), [3, 1]);
   });
 
   test('a broadcast is shown once to each, with the word that it is for all', () => {
@@ -94,7 +94,7 @@ describe('drains of the store', () => {
         function drained() {
           const free = [...waiting].filter(([id]) => !isAccepted(id)).sort(([a, p], [b, q]) => p - q || a - b);
           const found = at.next();
-          const shown = idsOf(found);
+          const shown = listIds(found);
           const critical = free.filter(([, urgency]) => urgency === 0).length;
           const ack = free.slice(0, Math.max(critical, MOST_ITEMS)).map(([id]) => id);
           assert.deepEqual(shown, ack.slice(0, shown.length), 'the first ones that nobody else has, in order');

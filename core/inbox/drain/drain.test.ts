@@ -15,7 +15,7 @@ function item(id: number, content: string, priority: Priority = 2): Item {
 }
 
 /** The rules of `Items` that a drain leans on, in memory; the store itself has its own tests. */
-function itemsOf(...saved: readonly Item[]) {
+function createItems(...saved: readonly Item[]) {
   const delivered: number[] = [];
   const asked: LeaseRequest[] = [];
   const leases = new Map<string, readonly Item[]>();
@@ -55,7 +55,7 @@ function itemsOf(...saved: readonly Item[]) {
   return { items, delivered, asked, calls };
 }
 
-function needsOf(items: Items, takeOver: DrainNeeds['takeOver'] = null) {
+function createNeeds(items: Items, takeOver: DrainNeeds['takeOver'] = null) {
   const lines: string[] = [];
   const say = (line: string): void => void lines.push(line);
   return { needs: { items, takeOver, clock, log: { info: say, warn: say, error: say } }, lines };
@@ -65,8 +65,8 @@ const all = { persona: 'ada', session: 's1', upTo: 4, room: MAX_TEXT } as const;
 
 describe('a drain', () => {
   test('takes the queue files over first, then asks for items of this session, for half a minute', () => {
-    const { items, asked, calls } = itemsOf(item(1, 'a'));
-    const { needs } = needsOf(items, (persona, session) => void calls.push(`take over ${persona} ${session}`));
+    const { items, asked, calls } = createItems(item(1, 'a'));
+    const { needs } = createNeeds(items, (persona, session) => void calls.push(`take over ${persona} ${session}`));
     const drained = drain(needs, { ...all, upTo: 1 });
     assert.equal(drained, null);
     assert.deepEqual(calls, ['take over ada s1', 'lease']);
@@ -74,8 +74,8 @@ describe('a drain', () => {
   });
 
   test('inbox-gates 8.3a: nothing is delivered before the caller says that it was written', () => {
-    const { items, delivered } = itemsOf(item(1, 'a'), item(2, 'b'));
-    const drained = drain(needsOf(items).needs, all);
+    const { items, delivered } = createItems(item(1, 'a'), item(2, 'b'));
+    const drained = drain(createNeeds(items).needs, all);
     assert.match(drained?.text ?? '', /id="1"[\s\S]*id="2"/);
     assert.deepEqual(delivered, []);
     drained?.commit();
@@ -83,8 +83,8 @@ describe('a drain', () => {
   });
 
   test('only what is in the text is delivered: the rest is pending again and comes next', () => {
-    const { items, delivered } = itemsOf(item(1, 'x'.repeat(9000)), item(2, 'y'.repeat(9000)));
-    const { needs } = needsOf(items);
+    const { items, delivered } = createItems(item(1, 'x'.repeat(9000)), item(2, 'y'.repeat(9000)));
+    const { needs } = createNeeds(items);
     const first = drain(needs, all);
     assert.equal(first?.left, 1);
     first?.commit();
@@ -94,8 +94,8 @@ describe('a drain', () => {
   });
 
   test('what could not be written is pending at once, and only the first word counts', () => {
-    const { items, delivered, calls } = itemsOf(item(1, 'a'));
-    const { needs } = needsOf(items);
+    const { items, delivered, calls } = createItems(item(1, 'a'));
+    const { needs } = createNeeds(items);
     const drained = drain(needs, all);
     drained?.release();
     drained?.commit();
@@ -105,23 +105,23 @@ describe('a drain', () => {
   });
 
   test('two at once show different items', () => {
-    const { items } = itemsOf(item(1, 'a'), item(2, 'b'));
-    const { needs } = needsOf(items);
+    const { items } = createItems(item(1, 'a'), item(2, 'b'));
+    const { needs } = createNeeds(items);
     assert.deepEqual(drain(needs, all)?.items.length, 2);
     assert.equal(drain(needs, all), null);
   });
 
   test('inbox-gates 8.7: the cap of 20 defers nothing of priority 0', () => {
     const saved = Array.from({ length: 60 }, (_, n) => item(n + 1, 'text', n % 2 === 0 ? 0 : 2));
-    const { items } = itemsOf(...saved);
-    const drained = drain(needsOf(items).needs, all);
+    const { items } = createItems(...saved);
+    const drained = drain(createNeeds(items).needs, all);
     assert.equal(drained?.items.filter(({ priority }) => priority === 0).length, 30);
     assert.equal(drained?.left, 30);
   });
 
   test('queue files that cannot be taken over now are a line in the log, and the items of the store are shown', () => {
-    const { items } = itemsOf(item(1, 'a'));
-    const { needs, lines } = needsOf(items, () => {
+    const { items } = createItems(item(1, 'a'));
+    const { needs, lines } = createNeeds(items, () => {
       throw new Fault('lock-held', 's1.jsonl is locked', { is: 'machine', key: 'queue' });
     });
     assert.notEqual(drain(needs, all), null);
@@ -129,8 +129,8 @@ describe('a drain', () => {
   });
 
   test('a store that is locked is waited for once', () => {
-    const { items, calls } = itemsOf(item(1, 'a'));
-    const { needs, lines } = needsOf(items, () => {
+    const { items, calls } = createItems(item(1, 'a'));
+    const { needs, lines } = createNeeds(items, () => {
       throw new Fault('database', 'database is locked', { is: 'machine', key: 'database' });
     });
     assert.throws(() => drain(needs, all), /database is locked/);
@@ -138,25 +138,25 @@ describe('a drain', () => {
   });
 
   test('a mark that fails is a line in the log, never an error to a hook; a lease that fails is one', () => {
-    const { items } = itemsOf(item(1, 'a'));
+    const { items } = createItems(item(1, 'a'));
     const broken = (): never => {
       throw new Fault('database', 'database is locked', { is: 'machine', key: 'database' });
     };
-    const { needs, lines } = needsOf({ ...items, markDelivered: broken, release: broken });
+    const { needs, lines } = createNeeds({ ...items, markDelivered: broken, release: broken });
     drain(needs, all)?.commit();
     assert.deepEqual(lines, ['what was shown will be shown again: database is locked']);
-    assert.throws(() => drain(needsOf({ ...items, lease: broken }).needs, all), /database is locked/);
+    assert.throws(() => drain(createNeeds({ ...items, lease: broken }).needs, all), /database is locked/);
   });
 
   test('items that cannot be shown are pending again at once', () => {
-    const { items, calls } = itemsOf({ ...item(1, 'a'), content: null as unknown as string });
-    assert.throws(() => drain(needsOf(items).needs, all), TypeError);
+    const { items, calls } = createItems({ ...item(1, 'a'), content: null as unknown as string });
+    assert.throws(() => drain(createNeeds(items).needs, all), TypeError);
     assert.deepEqual(calls, ['lease', 'release']);
   });
 
   test('lent items are whole, and delivered one by one', () => {
-    const { items, delivered } = itemsOf(item(1, 'x'.repeat(50_000)), item(2, 'b'));
-    const lent = lend(needsOf(items).needs, all);
+    const { items, delivered } = createItems(item(1, 'x'.repeat(50_000)), item(2, 'b'));
+    const lent = lend(createNeeds(items).needs, all);
     assert.deepEqual(
       lent?.items.map(({ content }) => content.length),
       [50_000, 1],

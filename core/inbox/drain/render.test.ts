@@ -33,7 +33,7 @@ function shown(items: readonly Item[], more: { persona?: string; left?: number; 
 
 const TAG = /^<\/?item\b.*>$/;
 /** The lines of the frame, in order, that is every line with an unescaped `<`. */
-const frameOf = (text: string): readonly string[] =>
+const listFrameLines = (text: string): readonly string[] =>
   text
     .split('\n')
     .filter((line) => line.includes('<') && !line.startsWith('What stands between') && !line.startsWith('Hivebar: '));
@@ -250,7 +250,7 @@ describe('nothing that others wrote ends the frame', () => {
         if (size >= MAX_TEXT) assert.ok(ids.length >= critical, `${ids.length} of ${critical}`);
 
         // Every line with a < is ours, and they nest as they should: what is between them holds none.
-        const frame = frameOf(block);
+        const frame = listFrameLines(block);
         for (const line of frame) assert.match(line, TAG);
         const tags = frame;
         for (const [n, tag] of tags.entries()) {

@@ -21,7 +21,7 @@ import { realRandom, silentLog } from '../../ports/index.ts';
 import { NO_OPEN_DECISIONS } from './gate.ts';
 import { openGates } from './gates.ts';
 
-const modeOf = (path: string): number => statSync(path).mode & 0o777;
+const readMode = (path: string): number => statSync(path).mode & 0o777;
 
 describe('files', () => {
   test('a fresh persona has the built-ins and no file', async () => {
@@ -42,7 +42,7 @@ describe('files', () => {
     using space = scratch();
     const all = rig(space);
     all.gates.register('ada', gate('deploy', { hint: 'run it', ttlSeconds: 60 }));
-    assert.deepEqual([modeOf(all.file('deploy')), modeOf(dirname(all.file('deploy')))], [0o600, 0o700]);
+    assert.deepEqual([readMode(all.file('deploy')), readMode(dirname(all.file('deploy')))], [0o600, 0o700]);
     assert.deepEqual(JSON.parse(readFileSync(all.file('deploy'), 'utf8')), {
       registered: true,
       hook: 'Stop',

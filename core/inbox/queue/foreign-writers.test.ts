@@ -4,7 +4,14 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { afterEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { compiledWriter, done, linesOf, noCompiler, noPython, startWriter } from '../../../test/kit/queue-writers.ts';
+import {
+  compiledWriter,
+  done,
+  listWritten,
+  noCompiler,
+  noPython,
+  startWriter,
+} from '../../../test/kit/queue-writers.ts';
 import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -79,7 +86,7 @@ describe('writers in Python and C against a draining reader', () => {
     }
     await Promise.all(ends);
     bad += takeOver(machine, queue, store.insert, 250).bad;
-    assert.deepEqual(store.contents().sort(), writings.flatMap(linesOf).sort());
+    assert.deepEqual(store.contents().sort(), writings.flatMap(listWritten).sort());
     assert.equal(bad, 0);
     assert.ok(takeOvers > 1, `${takeOvers} take-overs: it was not drained while they wrote`);
     t.diagnostic(`${takeOvers} take-overs`);

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { done, linesOf, noPython, startWriter } from '../../../test/kit/queue-writers.ts';
+import { done, listWritten, noPython, startWriter } from '../../../test/kit/queue-writers.ts';
 import { needs } from '../../../test/kit/require.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
@@ -46,7 +46,7 @@ test('a drainer that is killed with SIGKILL at any moment, again and again: ever
       await once(drainer.stdout, 'data');
       const writer = startWriter(null, { ...one, path: queue.path, pauseSeconds: 0.0005 });
       const ended = done(writer);
-      await lineOf(contents, one.name, ended); // it is in the middle of taking over this writer's lines
+      await findLine(contents, one.name, ended); // it is in the middle of taking over this writer's lines
       await sleep(Math.random() * 40); // whatever it does then
       drainer.kill('SIGKILL');
       drainers.push(drain(dir.dir));
@@ -62,7 +62,7 @@ test('a drainer that is killed with SIGKILL at any moment, again and again: ever
   const left = takeOver(machine, queue, items.push, 20_000);
   t.diagnostic(`${left.items} lines were left for the last one`);
   const found = contents.all().map(({ content }) => content);
-  assert.deepEqual(found.sort(), written.flatMap(linesOf).sort());
+  assert.deepEqual(found.sort(), written.flatMap(listWritten).sort());
 });
 
 function drain(dir: string): ChildProcess {
@@ -72,7 +72,7 @@ function drain(dir: string): ChildProcess {
 }
 
 /** Waits until the store has a line of this writer, or the writer is done. */
-async function lineOf(
+async function findLine(
   contents: { all(): readonly { content: string }[] },
   name: string,
   ended: Promise<void>,

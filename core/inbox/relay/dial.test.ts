@@ -20,7 +20,7 @@ const dialer = (url: string, more: { resolve?: () => Promise<readonly string[]>;
     ...(more.resolve === undefined ? {} : { resolve: more.resolve }),
   });
 
-const faultOf = (of: Dialer): Promise<Fault> =>
+const catchFault = (of: Dialer): Promise<Fault> =>
   openRelayLink(of).then(
     () => assert.fail('it connected'),
     (error: Fault) => error,
@@ -35,11 +35,11 @@ describe('connections to a NATS server', () => {
     const of = dialer(`nats://hub.test:${server.port}`, { resolve: async () => addresses });
     await (await of.connect()).close();
     addresses = ['10.0.0.7'];
-    const moved = await faultOf(of);
+    const moved = await catchFault(of);
     assert.deepEqual([moved.code, moved.scope.key], ['blocked', 'nats']);
     assert.match(moved.message, /hub\.test \(10\.0\.0\.7\) is a private address/);
     addresses = ['127.0.0.1', '169.254.169.254'];
-    assert.equal((await faultOf(of)).code, 'blocked');
+    assert.equal((await catchFault(of)).code, 'blocked');
     addresses = ['127.0.0.1'];
     await (await of.connect()).close();
   });
@@ -59,13 +59,13 @@ describe('connections to a NATS server', () => {
     await using server = await startNatsServer({ dir: folder.dir, config: tls });
     const resolve = async (): Promise<readonly string[]> => ['127.0.0.1'];
     const url = `tls://hive.test:${server.port}`;
-    assert.equal((await faultOf(dialer(url, { resolve }))).code, 'tls');
+    assert.equal((await catchFault(dialer(url, { resolve }))).code, 'tls');
     const before = getCACertificates('default');
     setDefaultCACertificates([...before, CERTIFICATE]);
     try {
       await (await openRelayLink(dialer(url, { resolve })))[Symbol.asyncDispose]();
-      assert.equal((await faultOf(dialer(`tls://other.test:${server.port}`, { resolve }))).code, 'tls');
-      const plain = await faultOf(dialer(`nats://hive.test:${server.port}`, { resolve }));
+      assert.equal((await catchFault(dialer(`tls://other.test:${server.port}`, { resolve }))).code, 'tls');
+      const plain = await catchFault(dialer(`nats://hive.test:${server.port}`, { resolve }));
       assert.equal(plain.code, 'tls', plain.message);
     } finally {
       setDefaultCACertificates(before);
@@ -76,7 +76,7 @@ describe('connections to a NATS server', () => {
     if (needs(t, NO_NATS_SERVER)) return;
     using folder = scratch();
     await using server = await startNatsServer({ dir: folder.dir });
-    const fault = await faultOf(dialer(`tls://127.0.0.1:${server.port}`));
+    const fault = await catchFault(dialer(`tls://127.0.0.1:${server.port}`));
     assert.equal(fault.code, 'tls', fault.message);
     assert.ok(!server.log().includes('secret'));
   });
@@ -93,7 +93,7 @@ describe('connections to a NATS server', () => {
       }).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
-      const fault = await faultOf(dialer(`nats://127.0.0.1:${port}`));
+      const fault = await catchFault(dialer(`nats://127.0.0.1:${port}`));
       server.close();
       assert.equal(fault.code, code, fault.message);
       assert.match(fault.message, words);

@@ -72,14 +72,14 @@ describe('an item on the wire', () => {
   });
 
   test('C7 given a type or a priority that is not known, the nearest is taken, and no text is lost for it', () => {
-    const kindOf = (more: object) => {
+    const parseKind = (more: object) => {
       const read = parseWireItem(bytes({ ...GOOD, ...more }), at);
       return read.is === 'item' ? [read.item.type, read.item.priority] : read.why;
     };
-    assert.deepEqual(kindOf({ type: 'nudge' }), ['agent', 2]);
-    assert.deepEqual(kindOf({ type: 'of-tomorrow', priority: 7 }), ['event', 4]);
-    assert.deepEqual(kindOf({ type: undefined, priority: -3 }), ['event', 0]);
-    assert.deepEqual(kindOf({ priority: 'high' }), ['event', 2]);
+    assert.deepEqual(parseKind({ type: 'nudge' }), ['agent', 2]);
+    assert.deepEqual(parseKind({ type: 'of-tomorrow', priority: 7 }), ['event', 4]);
+    assert.deepEqual(parseKind({ type: undefined, priority: -3 }), ['event', 0]);
+    assert.deepEqual(parseKind({ priority: 'high' }), ['event', 2]);
   });
 
   test('C1 given a key that only Hivebar itself may use, a message of the stream has another one here', () => {

@@ -64,7 +64,7 @@ function rig(path = join(home, `${++made}`, 'hivebar.sqlite')) {
   };
 }
 
-const drainOf = (signals: ReturnType<typeof rig>['signals'], most = 20, session: string | null = null): number[] => {
+const drainIds = (signals: ReturnType<typeof rig>['signals'], most = 20, session: string | null = null): number[] => {
   const lent = signals.lend('ada', { most, session });
   lent.commit();
   return lent.items.map(({ id }) => id);
@@ -99,7 +99,7 @@ describe('a peek', () => {
     hive.markRead('ada', [read]);
     await clock.advance(1000);
     assert.equal(signals.pending('ada').count, 1);
-    drainOf(signals);
+    drainIds(signals);
     assert.equal(signals.pending('ada').count, 0);
   });
 
@@ -120,7 +120,7 @@ describe('a peek', () => {
     revs.push(signals.pending('ada').rev);
     elsewhere().push([item()]);
     revs.push(signals.pending('ada').rev);
-    drainOf(signals, 1);
+    drainIds(signals, 1);
     revs.push(signals.pending('ada').rev);
     const later = rig(path);
     assert.equal(later.signals.pending('ada').rev, revs.at(-1));
@@ -155,7 +155,7 @@ describe('whoever listens to an address', () => {
     const { heard, push, signals, hive } = rig();
     const [first = 0] = push({}, {}, {});
     using ada = heard();
-    drainOf(signals, 1);
+    drainIds(signals, 1);
     assert.deepEqual(ada.take(), ['drained 2']);
     hive.markRead('ada', 'all');
     assert.deepEqual(ada.take(), ['drained 0']);
@@ -214,13 +214,13 @@ describe('whoever listens to an address', () => {
     const { heard, push, signals, hive } = rig();
     const ids = push(...Array.from({ length: 3000 }, () => ({})));
     using ada = heard();
-    drainOf(signals, 5);
+    drainIds(signals, 5);
     assert.deepEqual(ada.take(), ['drained 2995']);
     hive.markRead('ada', ids.slice(-2));
     assert.deepEqual(ada.take(), ['drained 2993']);
     push({ priority: 0 });
     ada.take();
-    drainOf(signals, 1);
+    drainIds(signals, 1);
     assert.deepEqual(ada.take(), ['drained 2993']);
   });
 
@@ -270,20 +270,23 @@ describe('a drain', () => {
     );
     assert.equal(lent.remaining, 2);
     lent.commit();
-    assert.deepEqual(drainOf(signals), [ids[4], ids[0]]);
+    assert.deepEqual(drainIds(signals), [ids[4], ids[0]]);
   });
 
   test('keeps to the number also when all of it is critical', () => {
     const { signals, push } = rig();
     push({ priority: 0 }, { priority: 0 });
-    assert.deepEqual([drainOf(signals, 1).length, drainOf(signals, 1).length, drainOf(signals, 1).length], [1, 1, 0]);
+    assert.deepEqual(
+      [drainIds(signals, 1).length, drainIds(signals, 1).length, drainIds(signals, 1).length],
+      [1, 1, 0],
+    );
   });
 
   test('gives what is for one session to that session', () => {
     const { signals, push } = rig();
     push({ session: 's1' });
-    assert.equal(drainOf(signals).length, 0);
-    assert.equal(drainOf(signals, 20, 's1').length, 1);
+    assert.equal(drainIds(signals).length, 0);
+    assert.equal(drainIds(signals, 20, 's1').length, 1);
   });
 
   test('that is let go gives the same again, at once; one that is forgotten, when its lease is over', async () => {
@@ -294,13 +297,13 @@ describe('a drain', () => {
     assert.equal(forgotten.items.length, 1);
     assert.equal(signals.lend('ada', { most: 20, session: null }).items.length, 0);
     await clock.advance(30_000);
-    assert.equal(drainOf(signals).length, 1);
+    assert.equal(drainIds(signals).length, 1);
   });
 
   test('has a size that one answer can have; a text that is longer comes alone', () => {
     const { signals, push } = rig();
     const long = 'x'.repeat(600 * 1024);
     push({ content: long }, { content: long }, { content: 'short' });
-    assert.deepEqual([drainOf(signals).length, drainOf(signals).length, drainOf(signals).length], [1, 2, 0]);
+    assert.deepEqual([drainIds(signals).length, drainIds(signals).length, drainIds(signals).length], [1, 2, 0]);
   });
 });

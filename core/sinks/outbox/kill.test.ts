@@ -57,7 +57,7 @@ function waiting(): Child {
 }
 
 /** Lets it run for a moment after its first acknowledgement, then kills it; returns what it printed. */
-async function lifeOf(child: Child, ms: number): Promise<string[]> {
+async function readUntilExit(child: Child, ms: number): Promise<string[]> {
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (printed === '') setTimeout(() => child.kill('SIGKILL'), ms);
@@ -91,7 +91,7 @@ test(`killed ${KILLS} times at random moments: every taken event is in the file 
   const children = [waiting(), waiting()];
   for (let i = 0; i < KILLS; i += 1) {
     if (i + children.length < KILLS) children.push(waiting());
-    for (const line of await lifeOf(children.shift() ?? waiting(), Math.random() * 30)) {
+    for (const line of await readUntilExit(children.shift() ?? waiting(), Math.random() * 30)) {
       const [persona, id, is] = line.split(' ');
       assert.equal(is, 'all', line);
       acknowledged.set(persona ?? '', Number(id));

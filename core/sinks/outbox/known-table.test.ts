@@ -42,7 +42,7 @@ const thing = (key: string, seq: number | null, fingerprint = 'fresh'): KnownIte
     extra: isReported ? { stem: key, n: null } : {},
   };
 };
-const setOf = (...keys: readonly KnownItem[]): KnownSet => ({ epoch: '1', next: keys.length + 1, keys });
+const createKnownSet = (...keys: readonly KnownItem[]): KnownSet => ({ epoch: '1', next: keys.length + 1, keys });
 const byKey = (set: KnownSet | undefined): object => ({
   ...set,
   keys: set?.keys.toSorted((a, b) => (a.key < b.key ? -1 : 1)),
@@ -60,7 +60,7 @@ describe('what a watch remembers of a set', () => {
     const db = openDatabase(':memory:');
     const files = fakeFiles();
     const first = life(db, files);
-    const known = setOf(thing('b', 1), thing('a', 2, 'read'), thing('c', null));
+    const known = createKnownSet(thing('b', 1), thing('a', 2, 'read'), thing('c', null));
     await first.sinkFor('ada', 'ada').take([event('new', 1)], { state: 'UP', known }, going);
     assert.equal(first.readSaved('ada')?.known?.keys, known.keys);
     const second = life(db, files);
@@ -75,15 +75,15 @@ describe('what a watch remembers of a set', () => {
     const outbox = life(db, files);
     const sink = outbox.sinkFor('ada', 'ada');
     const box = Array.from({ length: 1000 }, (_, i) => thing(`stem-${i}`, i + 1));
-    await sink.take([], { state: 'UP', known: setOf(...box) }, going);
+    await sink.take([], { state: 'UP', known: createKnownSet(...box) }, going);
     const before = files.text(JOURNAL)?.length ?? 0;
     const [first = thing('', 0), ...rest] = box;
     const changed = [{ ...first, fingerprint: 'read' }, ...rest.slice(1), thing('newest', 1001)];
-    await sink.take([event('new', 1001)], { state: 'UP', known: { ...setOf(...changed), next: 1002 } }, going);
+    await sink.take([event('new', 1001)], { state: 'UP', known: { ...createKnownSet(...changed), next: 1002 } }, going);
     const added = (files.text(JOURNAL) ?? '').slice(before);
     assert.ok(added.length < 2000, `${added.length} characters`);
     assert.deepEqual(added.match(/"drop":.*?\]/)?.[0], '"drop":["stem-1"]');
-    await sink.take([event('read', 2)], { state: 'DOWN', known: { ...setOf(...changed), next: 1002 } }, going);
+    await sink.take([event('read', 2)], { state: 'DOWN', known: { ...createKnownSet(...changed), next: 1002 } }, going);
     assert.ok(!(files.text(JOURNAL) ?? '').slice(before + added.length).includes('drop'), 'nothing changed');
     assert.deepEqual(byKey(life(db, files).readSaved('ada')?.known), byKey({ epoch: '1', next: 1002, keys: changed }));
   });
@@ -93,14 +93,14 @@ describe('what a watch remembers of a set', () => {
     const files = fakeFiles();
     const outbox = life(db, files);
     const sink = outbox.sinkFor('ada', 'ada');
-    const one = setOf(thing('a', 1));
+    const one = createKnownSet(thing('a', 1));
     await sink.take([event('new', 1)], { state: 'UP', known: one }, going);
     files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'ENOSPC' } : null));
-    const two = setOf(...one.keys, thing('b', 2));
+    const two = createKnownSet(...one.keys, thing('b', 2));
     assert.equal((await sink.take([event('new', 2)], { state: 'UP', known: two }, going)).is, 'stopped');
     assert.equal(outbox.readSaved('ada')?.known?.keys.length, 1);
     files.mishaps(null);
-    const three = setOf(...two.keys, thing('c', 3));
+    const three = createKnownSet(...two.keys, thing('c', 3));
     await sink.take([event('new', 2), event('new', 3)], { state: 'UP', known: three }, going);
     assert.deepEqual(byKey(life(db, files).readSaved('ada')?.known), byKey(three));
   });
@@ -111,16 +111,18 @@ describe('what a watch remembers of a set', () => {
     const outbox = life(db, files);
     await Promise.all(
       ['ada', 'bo'].map((persona) =>
-        outbox.sinkFor(persona, persona).take([], { state: 'UP', known: setOf(thing(`of ${persona}`, 1)) }, going),
+        outbox
+          .sinkFor(persona, persona)
+          .take([], { state: 'UP', known: createKnownSet(thing(`of ${persona}`, 1)) }, going),
       ),
     );
     await outbox.sinkFor('ada', 'ada').take([], { state: 'UP' }, going);
     assert.equal(outbox.readSaved('ada')?.known, undefined);
-    const other = { ...setOf(thing('other', 5)), epoch: '2' };
+    const other = { ...createKnownSet(thing('other', 5)), epoch: '2' };
     const again = life(db, files);
     await again.sinkFor('ada', 'ada').take([], { state: 'UP', known: other }, going);
     const all = life(db, files).readAllSaved();
-    assert.deepEqual([all.get('ada')?.known, all.get('bo')?.known], [other, setOf(thing('of bo', 1))]);
+    assert.deepEqual([all.get('ada')?.known, all.get('bo')?.known], [other, createKnownSet(thing('of bo', 1))]);
   });
 
   test('a thing of the same name with somebody else stays there', async () => {
@@ -128,8 +130,8 @@ describe('what a watch remembers of a set', () => {
     const files = fakeFiles();
     const outbox = life(db, files);
     const [ada, bo] = [outbox.sinkFor('ada', 'ada'), outbox.sinkFor('bo', 'bo')];
-    for (const sink of [ada, bo]) await sink.take([], { state: 'UP', known: setOf(thing('a', 1)) }, going);
-    await ada.take([], { state: 'UP', known: setOf() }, going);
+    for (const sink of [ada, bo]) await sink.take([], { state: 'UP', known: createKnownSet(thing('a', 1)) }, going);
+    await ada.take([], { state: 'UP', known: createKnownSet() }, going);
     const all = life(db, files).readAllSaved();
     assert.deepEqual([all.get('ada')?.known?.keys, all.get('bo')?.known?.keys], [[], [thing('a', 1)]]);
   });
@@ -142,10 +144,10 @@ describe('what a watch remembers of a set', () => {
     const [a, b, c] = [thing('a', 1), thing('b', 2), thing('c', 3)];
     await Promise.all([
       outbox.sinkFor('bo', 'bo').take([], { state: 'UP' }, going),
-      sink.take([event('new', 1)], { state: 'UP', known: setOf(a, b) }, going),
-      sink.take([event('new', 3)], { state: 'UP', known: setOf(b, c) }, going),
+      sink.take([event('new', 1)], { state: 'UP', known: createKnownSet(a, b) }, going),
+      sink.take([event('new', 3)], { state: 'UP', known: createKnownSet(b, c) }, going),
     ]);
-    assert.deepEqual(byKey(life(db, files).readSaved('ada')?.known), byKey(setOf(b, c)));
+    assert.deepEqual(byKey(life(db, files).readSaved('ada')?.known), byKey(createKnownSet(b, c)));
   });
 
   test('whatever a key is: it is the same after a restart', async () => {
@@ -162,7 +164,9 @@ describe('what a watch remembers of a set', () => {
     ];
     const db = openDatabase(':memory:');
     const files = fakeFiles();
-    const known = setOf(...keys.map((key, i) => ({ ...thing(key, i + 1), fingerprint: key, extra: { [key]: key } })));
+    const known = createKnownSet(
+      ...keys.map((key, i) => ({ ...thing(key, i + 1), fingerprint: key, extra: { [key]: key } })),
+    );
     await life(db, files).sinkFor('ada', 'ada').take([], { state: 'UP', known }, going);
     assert.deepEqual(byKey(life(db, files).readSaved('ada')?.known), byKey(known));
   });

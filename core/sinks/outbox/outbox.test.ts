@@ -83,7 +83,7 @@ function armed(persona: PersonaId, n: number): Event {
   return { event: 'armed', source: 'kijito-inbox', ts: `T${n}`, persona, cursor: n, event_id, wake_class: 'liveness' };
 }
 
-const linesOf = (...events: Event[]): string => events.map(formatTakeLine).join('');
+const formatLines = (...events: Event[]): string => events.map(formatTakeLine).join('');
 const ids = (rows: readonly OutboxRow[]): string[] => rows.map((row) => row.eventId);
 
 describe('taking', () => {
@@ -94,7 +94,7 @@ describe('taking', () => {
     assert.equal(outbox.readSaved('ada'), null);
     const events = [armed('ada', 1), mail('ada', 7)];
     assert.deepEqual(await sink.take(events, { cursor: 7 }, going), { is: 'all' });
-    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(...events));
+    assert.equal(files.text('/d/state/events.ada.ndjson'), formatLines(...events));
     assert.deepEqual(outbox.readSaved('ada'), { cursor: 7 });
     assert.equal(outbox.lastEventId('ada'), 'ada:new:7');
     assert.equal(outbox.lastEventId('bo'), null);
@@ -110,7 +110,7 @@ describe('taking', () => {
     );
     assert.equal(files.calls.filter((call) => /^f(data)?sync$/.test(call.name)).length, 2);
     assert.ok(ack.every((answer) => answer.is === 'all'));
-    assert.ok(names.every((p, i) => files.text(`/d/state/events.${p}.ndjson`) === linesOf(mail(p, i + 1))));
+    assert.ok(names.every((p, i) => files.text(`/d/state/events.${p}.ndjson`) === formatLines(mail(p, i + 1))));
     assert.deepEqual(outbox.readAllSaved().get('p999'), { cursor: 1000 });
     assert.equal(outbox.readAllSaved().size, 1000);
     outbox[Symbol.dispose]();
@@ -132,7 +132,7 @@ describe('taking', () => {
     const sink = outbox.sinkFor('ada', 'ada');
     await sink.take([mail('ada', 1)], { cursor: 1 }, going);
     assert.deepEqual(await sink.take([mail('ada', 1), mail('ada', 2)], { cursor: 2 }, going), { is: 'all' });
-    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1), mail('ada', 2)));
+    assert.equal(files.text('/d/state/events.ada.ndjson'), formatLines(mail('ada', 1), mail('ada', 2)));
     assert.deepEqual(reported, ['ada:new:1', 'ada:new:2']);
     assert.deepEqual(outbox.readSaved('ada'), { cursor: 2 });
     outbox[Symbol.dispose]();
@@ -143,7 +143,7 @@ describe('taking', () => {
     const sink = outbox.sinkFor('ada', 'ada');
     await sink.take([armed('ada', 1)], { cursor: 1 }, going);
     await sink.take([armed('ada', 1)], { cursor: 1 }, going);
-    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(armed('ada', 1), armed('ada', 1)));
+    assert.equal(files.text('/d/state/events.ada.ndjson'), formatLines(armed('ada', 1), armed('ada', 1)));
     outbox[Symbol.dispose]();
   });
 
@@ -164,7 +164,7 @@ describe('taking', () => {
     }
     files.mishaps(null);
     assert.deepEqual(await batch(), [{ is: 'all' }, { is: 'all' }]);
-    assert.equal(files.text('/d/state/events.bo.ndjson'), linesOf(mail('bo', 1)));
+    assert.equal(files.text('/d/state/events.bo.ndjson'), formatLines(mail('bo', 1)));
     outbox[Symbol.dispose]();
   });
 
@@ -177,7 +177,7 @@ describe('taking', () => {
       assert.deepEqual(await sink.take([mail('ada', id)], { cursor: id }, going), { is: 'all' });
       await clock.advance(40_000);
     }
-    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1), mail('ada', 2), mail('ada', 3)));
+    assert.equal(files.text('/d/state/events.ada.ndjson'), formatLines(mail('ada', 1), mail('ada', 2), mail('ada', 3)));
     assert.throws(() => outbox.newest(), { code: 'no-space' });
     assert.equal(logged.filter((line) => line.includes('the outbox cannot be filled')).length, 1);
     db.broken = false;
@@ -192,7 +192,7 @@ describe('taking', () => {
     const last = sink.take([mail('ada', 1)], { cursor: 1 }, going);
     outbox[Symbol.dispose]();
     assert.deepEqual(await last, { is: 'all' });
-    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(mail('ada', 1)));
+    assert.equal(files.text('/d/state/events.ada.ndjson'), formatLines(mail('ada', 1)));
     const late = await sink.take([mail('ada', 2)], { cursor: 2 }, going);
     assert.ok(late.is === 'stopped' && late.fault.code === 'internal');
     assert.equal(clock.waiting, 0);
@@ -270,7 +270,7 @@ describe('taking', () => {
       reported,
       order.map((id) => `ada:new:${id}`),
     );
-    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(...order.map((id) => mail('ada', id))));
+    assert.equal(files.text('/d/state/events.ada.ndjson'), formatLines(...order.map((id) => mail('ada', id))));
     outbox[Symbol.dispose]();
   });
 
@@ -358,7 +358,7 @@ describe('keeping', () => {
     files.mishaps(null);
     await clock.advance(31_000);
     const all = Array.from({ length: 9 }, (_, i) => mail('ada', i + 1));
-    assert.equal(files.text('/d/state/events.ada.ndjson'), linesOf(...all));
+    assert.equal(files.text('/d/state/events.ada.ndjson'), formatLines(...all));
     outbox[Symbol.dispose]();
   });
 

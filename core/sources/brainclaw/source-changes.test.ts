@@ -40,7 +40,8 @@ function rig({ root }: Store, { mail = true, statOnly = false } = {}): Rig {
   };
 }
 
-const inboxOf = ({ root }: Store, ...names: readonly string[]): string => join(root, 'coordination', 'inbox', ...names);
+const findInbox = ({ root }: Store, ...names: readonly string[]): string =>
+  join(root, 'coordination', 'inbox', ...names);
 
 describe('what changes in a store is told at once', () => {
   test('of records, of a segment that begins and of meta.json: the journal', async () => {
@@ -61,11 +62,11 @@ describe('what changes in a store is told at once', () => {
     using changes = rig(store);
     assert.deepEqual(changes.follow(['codex', 'hermes']), ['codex', 'hermes']);
     assert.deepEqual(changes.follow(['codex', 'hermes', 'zoe']), ['zoe']);
-    writeFileSync(inboxOf(store, 'codex', 'm.json'), 'x');
+    writeFileSync(findInbox(store, 'codex', 'm.json'), 'x');
     await until('it', () => changes.heard().includes('codex'));
-    appendFileSync(inboxOf(store, 'codex', 'm.json'), 'x');
+    appendFileSync(findInbox(store, 'codex', 'm.json'), 'x');
     await changes.hears('codex');
-    writeFileSync(inboxOf(store, 'hermes', 'm.json'), 'x');
+    writeFileSync(findInbox(store, 'hermes', 'm.json'), 'x');
     await until('the other', () => {
       const now = changes.heard();
       assert.ok(!now.includes('codex') || now.includes('hermes'));
@@ -76,10 +77,10 @@ describe('what changes in a store is told at once', () => {
   test('of an inbox that is made, and of what comes into it', async () => {
     using store = brainclaw();
     using changes = rig(store);
-    mkdirSync(inboxOf(store, 'zoe'));
+    mkdirSync(findInbox(store, 'zoe'));
     await changes.hears('zoe');
     changes.follow(['zoe']);
-    writeFileSync(inboxOf(store, 'zoe', 'm.json'), 'x');
+    writeFileSync(findInbox(store, 'zoe', 'm.json'), 'x');
     await changes.hears('zoe');
   });
 
@@ -87,12 +88,12 @@ describe('what changes in a store is told at once', () => {
     using store = brainclaw();
     using changes = rig(store);
     changes.follow(['codex']);
-    writeFileSync(inboxOf(store, 'cnd_1.json'), 'a candidate');
-    writeFileSync(inboxOf(store, 'codex', '.keep'), 'x');
+    writeFileSync(findInbox(store, 'cnd_1.json'), 'a candidate');
+    writeFileSync(findInbox(store, 'codex', '.keep'), 'x');
     writeFileSync(join(store.root, 'events.jsonl'), 'the log of before');
     writeFileSync(join(store.root, '..', 'a file of the project'), 'x');
     writeFileSync(store.event('x.lock'), 'x');
-    writeFileSync(inboxOf(store, 'codex', 'm.json'), 'x');
+    writeFileSync(findInbox(store, 'codex', 'm.json'), 'x');
     const output = new Set<string>();
     const hear = (): boolean => {
       for (const one of changes.heard()) output.add(one);
@@ -116,10 +117,10 @@ describe('what changes in a store is told at once', () => {
     await changes.hears('journal');
     renameSync(join(store.root, 'coordination'), join(store.root, 'away'));
     await changes.hears('any');
-    mkdirSync(inboxOf(store, 'codex'), { recursive: true });
+    mkdirSync(findInbox(store, 'codex'), { recursive: true });
     await changes.hears('any');
     await sleep(50);
-    writeFileSync(inboxOf(store, 'codex', 'm.json'), 'x');
+    writeFileSync(findInbox(store, 'codex', 'm.json'), 'x');
     await changes.hears('codex');
   });
 
@@ -139,7 +140,7 @@ describe('what changes in a store is told at once', () => {
     using store = brainclaw();
     using changes = rig(store, { mail: false });
     assert.deepEqual(changes.follow(['codex']), []);
-    writeFileSync(inboxOf(store, 'codex', 'm.json'), 'x');
+    writeFileSync(findInbox(store, 'codex', 'm.json'), 'x');
     rmSync(join(store.root, 'coordination'), { recursive: true });
     store.step(1);
     await until('the journal', () => {
@@ -155,7 +156,7 @@ test('where nothing is watched, directories are looked at every 10 s, and no soo
   using changes = rig(store, { statOnly: true });
   changes.follow(['codex']);
   writeFileSync(store.event(NEXT), 'x');
-  writeFileSync(inboxOf(store, 'codex', 'm.json'), 'x');
+  writeFileSync(findInbox(store, 'codex', 'm.json'), 'x');
   await changes.clock.advance(9999);
   assert.deepEqual(changes.heard(), []);
   await changes.clock.advance(1);

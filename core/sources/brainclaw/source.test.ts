@@ -183,13 +183,13 @@ describe('a look', () => {
     using store = brainclaw();
     store.step(1);
     store.step(2);
-    const contentOf = async (contentChars: number | null) => {
+    const readContent = async (contentChars: number | null) => {
       const { evidence } = await rig(store, { contentChars }).poll();
       return evidence.is === 'set' && evidence.items.find(({ key }) => key === 'state:act_c0')?.content;
     };
-    assert.equal(await contentOf(null), null);
-    assert.equal(await contentOf(26), 'Merge?\nMerge now? — 지금 병합 ');
-    assert.equal(await contentOf(27), 'Merge?\nMerge now? — 지금 병합 🌱');
+    assert.equal(await readContent(null), null);
+    assert.equal(await readContent(26), 'Merge?\nMerge now? — 지금 병합 ');
+    assert.equal(await readContent(27), 'Merge?\nMerge now? — 지금 병합 🌱');
   });
 
   test('what cannot be read is an outage of the project, and no empty set', async () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describeSource } from '../../../test/conformance/source.ts';
 import type { JumpingClock, SourceWorld } from '../../../test/conformance/source-rig.ts';
 import { captureTree, createGuardedFiles } from '../../../test/conformance/source-store.ts';
-import { exportOf } from '../../../test/kit/daemon-export.ts';
+import { createExport } from '../../../test/kit/daemon-export.ts';
 import { configIn, linkIn, notingHandlers, placesIn, STATUS } from '../../../test/kit/daemon-link.ts';
 import { scratch } from '../../../test/kit/scratch.ts';
 import { askDaemon, type ControlSocket } from '../../link/index.ts';
@@ -30,7 +30,9 @@ async function createWorld(clock: JumpingClock): Promise<SourceWorld> {
   const setCount = (address: string, count: number): void => {
     const name = toName(address);
     counts[name] = count;
-    writeFileSync(placesIn(home.dir, 'acme', name).metrics, exportOf('acme', name, { depth: count }), { mode: 0o600 });
+    writeFileSync(placesIn(home.dir, 'acme', name).metrics, createExport('acme', name, { depth: count }), {
+      mode: 0o600,
+    });
   };
   for (const name of ['ada', 'bo'] as const) {
     configIn(home.dir, { identity: name, address: name });

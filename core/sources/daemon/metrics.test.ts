@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { exportOf } from '../../../test/kit/daemon-export.ts';
+import { createExport } from '../../../test/kit/daemon-export.ts';
 import { ERROR_CLASSES } from '../../link/index.ts';
 import { createGoneExport, findLabels, mergeExports, parseExport, toChangeKey } from './metrics.ts';
 
 const OF = { tenant_id: 'acme', agent_identity: 'ada' };
-const WHOLE = exportOf('acme', 'ada');
+const WHOLE = createExport('acme', 'ada');
 
 const read = (text: string) => parseExport(text, OF);
 const why = (text: string): string => {
@@ -78,9 +78,9 @@ describe('what a daemon exports', () => {
       const output = read(text);
       return output.is === 'good' ? toChangeKey(output.exported) : '';
     };
-    assert.equal(news(exportOf('acme', 'ada', { drainAge: 99, heartbeatAge: 9 })), news(WHOLE));
-    assert.notEqual(news(exportOf('acme', 'ada', { depth: 3 })), news(WHOLE));
-    assert.notEqual(news(exportOf('acme', 'ada', { errors: 1 })), news(WHOLE));
+    assert.equal(news(createExport('acme', 'ada', { drainAge: 99, heartbeatAge: 9 })), news(WHOLE));
+    assert.notEqual(news(createExport('acme', 'ada', { depth: 3 })), news(WHOLE));
+    assert.notEqual(news(createExport('acme', 'ada', { errors: 1 })), news(WHOLE));
   });
 
   test('knows the ten classes of the contract', () => assert.equal(ERROR_CLASSES.length, 10));

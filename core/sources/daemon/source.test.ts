@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { exportOf } from '../../../test/kit/daemon-export.ts';
+import { createExport } from '../../../test/kit/daemon-export.ts';
 import { linkIn, notingHandlers, placesIn, STATUS } from '../../../test/kit/daemon-link.ts';
 import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -190,12 +190,12 @@ describe('what wakes', () => {
     await of.source.personas(never);
     using heard = hearing(of);
     const write = (text: string): void => writeFileSync(placesIn(of.home.dir).metrics, text, { mode: 0o600 });
-    write(exportOf('acme', 'ada', { depth: 1 }));
+    write(createExport('acme', 'ada', { depth: 1 }));
     await until('the first', () => heard.woken.length === 1);
-    write(exportOf('acme', 'ada', { depth: 2 }));
+    write(createExport('acme', 'ada', { depth: 2 }));
     await until('another number', () => heard.woken.length === 2);
-    write(exportOf('acme', 'ada', { depth: 2, drainAge: 99 }));
-    write(exportOf('acme', 'ada', { depth: 3 }));
+    write(createExport('acme', 'ada', { depth: 2, drainAge: 99 }));
+    write(createExport('acme', 'ada', { depth: 3 }));
     await until('a third', () => heard.woken.length === 3);
   });
 });
@@ -212,12 +212,12 @@ describe('the export of all', () => {
     for (const identity of ['ada', 'bo', 'cy', 'di']) install(of.home, { identity });
     await using _ada = await daemon(of.home);
     await using _bo = await daemon(of.home, {}, 'bo');
-    const write = (identity: string, text = exportOf('acme', identity)): void => {
+    const write = (identity: string, text = createExport('acme', identity)): void => {
       mkdirSync(placesIn(of.home.dir, 'acme', identity).runtime, { recursive: true, mode: 0o700 });
       writeFileSync(placesIn(of.home.dir, 'acme', identity).metrics, text, { mode: 0o600 });
     };
     write('ada');
-    write('bo', exportOf('acme', 'bo').replace('tenant_id', 'session_id'));
+    write('bo', createExport('acme', 'bo').replace('tenant_id', 'session_id'));
     write('cy');
     assert.deepEqual(ups(of), ['ada 1', 'bo 0', 'cy 0', 'di 0']);
     assert.equal(of.source.metrics().flatMap(({ samples }) => samples).length, 24 + 3);
@@ -234,7 +234,7 @@ describe('the export of all', () => {
     using of = rig();
     for (const identity of ['ada', 'bo']) install(of.home, { identity });
     await using _ = await daemon(of.home);
-    writeFileSync(placesIn(of.home.dir).metrics, exportOf('acme', 'ada'), { mode: 0o600 });
+    writeFileSync(placesIn(of.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
     writeFileSync(placesIn(of.home.dir, 'acme', 'bo').runtime, 'no directory', { mode: 0o600 });
     assert.deepEqual(ups(of), ['ada 1', 'bo 0']);
     rmSync(of.home.at('daemons'), { recursive: true });
@@ -250,7 +250,7 @@ describe('the export of all', () => {
       using of = rig(ms);
       install(of.home);
       await using _ = await daemon(of.home);
-      writeFileSync(placesIn(of.home.dir).metrics, exportOf('acme', 'ada'), { mode: 0o600 });
+      writeFileSync(placesIn(of.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
       assert.deepEqual(ups(of), [up]);
     }
   });
@@ -260,7 +260,7 @@ describe('the export of all', () => {
     install(of.home);
     {
       await using _ = await daemon(of.home);
-      writeFileSync(placesIn(of.home.dir).metrics, exportOf('acme', 'ada'), { mode: 0o600 });
+      writeFileSync(placesIn(of.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
       assert.deepEqual(ups(of), ['ada 1']);
     }
     assert.deepEqual(ups(of), ['ada 0']);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
-import { doorbell, type Garden, garden, handAt, idOf } from '../../../test/kit/garden-store.ts';
+import { doorbell, findCitizenId, type Garden, garden, handAt } from '../../../test/kit/garden-store.ts';
 import { until } from '../../../test/kit/until.ts';
 import { enqueue, upsert } from './act/index.ts';
 import { watchStore } from './source-mail.ts';
@@ -42,7 +42,11 @@ function rig(store: Garden, statOnly = false): Rig {
   };
 }
 
-const [MIXED, EMPTY, NEVER] = [idOf('cc-mixed'), idOf('cc-armed-empty'), idOf('cc-never-armed')];
+const [MIXED, EMPTY, NEVER] = [
+  findCitizenId('cc-mixed'),
+  findCitizenId('cc-armed-empty'),
+  findCitizenId('cc-never-armed'),
+];
 
 describe('what changes in a store is told at once', () => {
   test('of a message, a doorbell and a signal: the one citizen alone', async () => {

@@ -8,10 +8,10 @@ import {
   doorbell,
   EXPECTED,
   fillLiveMarkers,
+  findCitizenId,
   type Garden,
   garden,
   handAt,
-  idOf,
 } from '../../../test/kit/garden-store.ts';
 import { exactly, type KnownItem } from '../../model/index.ts';
 import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
@@ -88,7 +88,7 @@ function reported(items: readonly SetItem[]): Checkpoint {
   return { is: 'known', epoch: 'store', next: keys.length + 1, keys };
 }
 
-const boxOf = (store: Garden, gardenId: string, ...names: string[]): string =>
+const findMailbox = (store: Garden, gardenId: string, ...names: string[]): string =>
   join(store.places.mailbox, gardenId, ...names);
 
 describe('who is there', () => {
@@ -130,10 +130,10 @@ describe('who is there', () => {
     for (const call of ['readdir', 'lstat'] as const) {
       const { source } = rig(full, { files: { [call]: refused } });
       await assert.rejects(source.personas(never), { code: 'unreadable', scope: { is: 'source', key: 'garden' } });
-      await assert.rejects(async () => await source.poll(source.named(idOf('cc-mixed')), UNSET, never), {
+      await assert.rejects(async () => await source.poll(source.named(findCitizenId('cc-mixed')), UNSET, never), {
         scope: { is: 'source', key: 'garden' },
       });
-      assert.equal(source.isGone?.(source.named(idOf('cc-mixed'))), false, 'nobody is known to be gone');
+      assert.equal(source.isGone?.(source.named(findCitizenId('cc-mixed'))), false, 'nobody is known to be gone');
     }
   });
 
@@ -159,9 +159,9 @@ describe('a look', () => {
   test('counts what waits, and has each message with its stage; what is read is remembered and not told', async () => {
     using store = garden('store');
     const { source, items } = rig(store);
-    const poll = await source.poll(source.named(idOf('cc-mixed')), UNSET, never);
+    const poll = await source.poll(source.named(findCitizenId('cc-mixed')), UNSET, never);
     assert.deepEqual([poll.unread, poll.urgent], [exactly(3), exactly(0)]);
-    const mixed = await items(idOf('cc-mixed'));
+    const mixed = await items(findCitizenId('cc-mixed'));
     assert.deepEqual(
       mixed.map(({ fingerprint, appeared, changed, vanished }) => [fingerprint, appeared, changed, vanished]).sort(),
       [
@@ -171,13 +171,13 @@ describe('a look', () => {
         ['read', 'quiet', 'read', 'gone'],
       ],
     );
-    const again = await rig(store, { backfill: true }).items(idOf('cc-mixed'));
+    const again = await rig(store, { backfill: true }).items(findCitizenId('cc-mixed'));
     assert.ok(again.every(({ appeared, content }) => appeared === 'new' && content !== null));
   });
 
   test('has what stands below the envelope, cut, and the sender; a body without one is whole and of nobody', async () => {
     using store = garden('store');
-    const id = idOf('cc-never-armed');
+    const id = findCitizenId('cc-never-armed');
     const rule = '─'.repeat(40);
     const head = `[entwurf received ⟵]\n  from: bo\n  session: s\n  at: t\n  wants reply: yes\n${rule}\n`;
     enqueue(handAt({ hex: ['000001'] }), store.places, id, `${head}${'😀'.repeat(300)}`);
@@ -192,7 +192,7 @@ describe('a look', () => {
 
   test('reads a body once, and none of what was told', async () => {
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     let bodies = 0;
     const open: Files['open'] = (path, flags, mode) => {
       if (path.endsWith('.msg')) bodies += 1;
@@ -208,26 +208,26 @@ describe('a look', () => {
 
   test('trap 4: a body that is being written is counted, and told when the signal says it is whole', async () => {
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     const { source, stems, items } = rig(store);
     const before = await stems(id);
     const late = '2026-06-14T01-10-00-000Z-aaaaaa';
-    writeFileSync(boxOf(store, id, `${late}.msg`), 'half');
+    writeFileSync(findMailbox(store, id, `${late}.msg`), 'half');
     assert.deepEqual(await stems(id), before);
     assert.deepEqual((await source.poll(source.named(id), UNSET, never)).unread, exactly(3));
-    writeFileSync(boxOf(store, id, `${late}.msg`), 'half and half\n');
+    writeFileSync(findMailbox(store, id, `${late}.msg`), 'half and half\n');
     assert.deepEqual(await stems(id), before);
-    writeFileSync(boxOf(store, id, 'inbox.signal'), '2026-06-14T01:10:00.000Z\n');
+    writeFileSync(findMailbox(store, id, 'inbox.signal'), '2026-06-14T01:10:00.000Z\n');
     assert.equal((await items(id)).at(-1)?.content, 'half and half\n');
   });
 
   test('trap 4: without a signal it is told when it stood still for a tick, also if it is read meanwhile', async () => {
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     const { clock, stems, items } = rig(store);
     const before = await stems(id);
     const late = '2026-06-14T01-10-00-000Z-aaaaaa';
-    const write = (text: string): void => writeFileSync(boxOf(store, id, `${late}.msg`), text);
+    const write = (text: string): void => writeFileSync(findMailbox(store, id, `${late}.msg`), text);
     write('half');
     assert.deepEqual(await stems(id), before);
     await clock.advance(200);
@@ -239,19 +239,19 @@ describe('a look', () => {
     assert.deepEqual(await stems(id), [...before, `${late} fresh`]);
 
     const second = '2026-06-14T01-11-00-000Z-bbbbbb';
-    writeFileSync(boxOf(store, id, `${second}.msg`), 'x');
+    writeFileSync(findMailbox(store, id, `${second}.msg`), 'x');
     await stems(id);
-    renameSync(boxOf(store, id, `${second}.msg`), boxOf(store, id, `${second}.msg.read`));
+    renameSync(findMailbox(store, id, `${second}.msg`), findMailbox(store, id, `${second}.msg.read`));
     const found = (await items(id)).find(({ key }) => key === second);
     assert.deepEqual([found?.appeared, found?.fingerprint, found?.content], ['new', 'read', 'x']);
   });
 
   test('an empty body, and one that cannot be read, are told after 10 s without content', async () => {
     using store = garden('store');
-    const id = idOf('cc-never-armed');
-    mkdirSync(boxOf(store, id));
-    writeFileSync(boxOf(store, id, '2026-06-14T01-10-00-000Z-aaaaaa.msg'), '');
-    writeFileSync(boxOf(store, id, '2026-06-14T01-10-00-000Z-bbbbbb.msg'), 'secret');
+    const id = findCitizenId('cc-never-armed');
+    mkdirSync(findMailbox(store, id));
+    writeFileSync(findMailbox(store, id, '2026-06-14T01-10-00-000Z-aaaaaa.msg'), '');
+    writeFileSync(findMailbox(store, id, '2026-06-14T01-10-00-000Z-bbbbbb.msg'), 'secret');
     const open: Files['open'] = (path, flags, mode) => {
       if (path.includes('bbbbbb')) throw Object.assign(new Error('no'), { code: 'EACCES' });
       return realFiles.open(path, flags, mode);
@@ -271,10 +271,10 @@ describe('a look', () => {
 
   test('symlinks and pipes with the name of a message are neither counted nor told, and named', async () => {
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     const before = await rig(store).stems(id);
-    symlinkSync('/etc/passwd', boxOf(store, id, '2026-06-14T01-10-00-000Z-aaaaaa.msg'));
-    execFileSync('mkfifo', [boxOf(store, id, '2026-06-14T01-10-00-000Z-bbbbbb.msg.delivered')]);
+    symlinkSync('/etc/passwd', findMailbox(store, id, '2026-06-14T01-10-00-000Z-aaaaaa.msg'));
+    execFileSync('mkfifo', [findMailbox(store, id, '2026-06-14T01-10-00-000Z-bbbbbb.msg.delivered')]);
     const { source, stems, output } = rig(store);
     assert.deepEqual(await stems(id), before);
     assert.deepEqual((await source.poll(source.named(id), UNSET, never)).unread, exactly(2));
@@ -284,7 +284,7 @@ describe('a look', () => {
 
   test('what a listing misses while it is renamed is not gone; what is not there is', async () => {
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     const all = await rig(store).items(id);
     let misses = true;
     const readdir: Files['readdir'] = (path) =>
@@ -306,14 +306,14 @@ describe('a look', () => {
       await stems(id, reported(all)),
       all.map(({ key }) => `${key} read`),
     );
-    rmSync(boxOf(store, id), { recursive: true });
+    rmSync(findMailbox(store, id), { recursive: true });
     assert.deepEqual(await stems(id, reported(all)), []);
   });
 
   test('one that is no citizen any more has an empty set, and is gone; one whose record broke is a fault', async () => {
     using store = garden('store');
     const { source, items } = rig(store);
-    const [one, two] = [idOf('cc-mixed'), idOf('cc-enqueued')];
+    const [one, two] = [findCitizenId('cc-mixed'), findCitizenId('cc-enqueued')];
     await source.personas(never);
     assert.equal(source.isGone?.(source.named(one)), false);
     rmSync(join(store.places.sessions, `${one}.meta.json`));
@@ -329,19 +329,19 @@ describe('a look', () => {
 
   test('a box that cannot be entered is the trouble of its citizen alone', async () => {
     using store = garden('store');
-    const id = idOf('cc-never-armed');
-    symlinkSync('/etc', boxOf(store, id));
+    const id = findCitizenId('cc-never-armed');
+    symlinkSync('/etc', findMailbox(store, id));
     const { source } = rig(store);
     const asked = async () => await source.poll(source.named(id), UNSET, never);
     await assert.rejects(asked, { code: 'unreadable', scope: { is: 'persona', key: `garden-${id}` } });
-    await source.poll(source.named(idOf('cc-mixed')), UNSET, never);
+    await source.poll(source.named(findCitizenId('cc-mixed')), UNSET, never);
   });
 });
 
 describe('what did not change is not read again', () => {
   test('a look at a box costs a few stats, and finds what is renamed into it', async () => {
     using store = garden('store');
-    const id = idOf('cc-mixed');
+    const id = findCitizenId('cc-mixed');
     const { stems, calls, items } = rig(store);
     const all = reported(await items(id));
     await items(id, all);
@@ -354,14 +354,14 @@ describe('what did not change is not read again', () => {
 
   test('right after a change nothing is taken for granted, since a later one has the same time', async () => {
     using store = garden('store');
-    const id = idOf('cc-mixed');
+    const id = findCitizenId('cc-mixed');
     let lists = 0;
     const readdir: Files['readdir'] = (path) => {
-      if (path === boxOf(store, id)) lists += 1;
+      if (path === findMailbox(store, id)) lists += 1;
       return realFiles.readdir(path);
     };
     const at = Date.now();
-    utimesSync(boxOf(store, id), at / 1000, at / 1000); // however long the copy of the store took
+    utimesSync(findMailbox(store, id), at / 1000, at / 1000); // however long the copy of the store took
     const fresh = rig(store, { at, files: { readdir } });
     await fresh.stems(id);
     await fresh.stems(id);
@@ -389,17 +389,17 @@ describe('what did not change is not read again', () => {
     for (const id of all) await pollId(id);
     assert.deepEqual(await unknown(), []);
     const levels = await source.pending?.once(never);
-    assert.deepEqual(levels?.byAddress.get(idOf('cc-mixed')), { unread: exactly(3), urgent: exactly(0) });
-    doorbell(store.places, idOf('cc-mixed'));
-    assert.deepEqual(await unknown(), [idOf('cc-mixed')]);
-    await pollId(idOf('cc-mixed'));
+    assert.deepEqual(levels?.byAddress.get(findCitizenId('cc-mixed')), { unread: exactly(3), urgent: exactly(0) });
+    doorbell(store.places, findCitizenId('cc-mixed'));
+    assert.deepEqual(await unknown(), [findCitizenId('cc-mixed')]);
+    await pollId(findCitizenId('cc-mixed'));
     isRunning = true;
-    assert.deepEqual(await unknown(), [idOf('cc-enqueued'), idOf('agy-direct')]);
-    assert.equal((await pollId(idOf('cc-enqueued'))).agentState.is, 'live');
-    assert.equal((await pollId(idOf('agy-direct'))).agentState.is, 'live');
+    assert.deepEqual(await unknown(), [findCitizenId('cc-enqueued'), findCitizenId('agy-direct')]);
+    assert.equal((await pollId(findCitizenId('cc-enqueued'))).agentState.is, 'live');
+    assert.equal((await pollId(findCitizenId('agy-direct'))).agentState.is, 'live');
     assert.deepEqual(await unknown(), []);
-    rmSync(join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`));
-    assert.deepEqual(await unknown(), [idOf('cc-mixed')], 'it goes with a look');
+    rmSync(join(store.places.sessions, `${findCitizenId('cc-mixed')}.meta.json`));
+    assert.deepEqual(await unknown(), [findCitizenId('cc-mixed')], 'it goes with a look');
     assert.deepEqual(await unknown(), []);
   });
 
@@ -407,10 +407,10 @@ describe('what did not change is not read again', () => {
     using store = garden('store');
     const { source, calls } = rig(store);
     await source.personas(never);
-    const path = join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`);
-    const label = () => source.named(idOf('cc-mixed')).label;
+    const path = join(store.places.sessions, `${findCitizenId('cc-mixed')}.meta.json`);
+    const label = () => source.named(findCitizenId('cc-mixed')).label;
     calls();
-    await source.poll(source.named(idOf('cc-never-armed')), UNSET, never);
+    await source.poll(source.named(findCitizenId('cc-never-armed')), UNSET, never);
     assert.ok(calls() <= 6);
     const text = readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/fields/elsewhere"');
     store.write('next', text);
@@ -419,20 +419,20 @@ describe('what did not change is not read again', () => {
     assert.equal(label(), 'claude-code · elsewhere');
     rmSync(path);
     await source.personas(never);
-    assert.equal(source.record(idOf('cc-mixed')), null);
+    assert.equal(source.record(findCitizenId('cc-mixed')), null);
   });
 
   test('a record that is written where it stands is found when the directory is doubted, every 10 min', async () => {
     using store = garden('store');
     const { source, clock } = rig(store);
     await source.personas(never);
-    const path = join(store.places.sessions, `${idOf('cc-mixed')}.meta.json`);
+    const path = join(store.places.sessions, `${findCitizenId('cc-mixed')}.meta.json`);
     writeFileSync(path, readFileSync(path, 'utf8').replace(/"cwd": ".*"/, '"cwd": "/fields/elsewhere"'));
     utimesSync(path, 0, 0);
     await source.personas(never);
-    assert.notEqual(source.named(idOf('cc-mixed')).label, 'claude-code · elsewhere');
+    assert.notEqual(source.named(findCitizenId('cc-mixed')).label, 'claude-code · elsewhere');
     await clock.advance(600_000);
     await source.personas(never);
-    assert.equal(source.named(idOf('cc-mixed')).label, 'claude-code · elsewhere');
+    assert.equal(source.named(findCitizenId('cc-mixed')).label, 'claude-code · elsewhere');
   });
 });

@@ -50,7 +50,7 @@ async function createWorld(clock: JumpingClock): Promise<SourceWorld> {
     send: (address, text) => void hive.deliver(address, { content: text }),
     read: (address) => hive.markRead(address),
     capture: () => ({
-      rows: structuredClone(['ada', 'bo'].map((persona) => hive.rowsOf(persona))),
+      rows: structuredClone(['ada', 'bo'].map((persona) => hive.listRows(persona))),
       writes: hive.requests.filter(
         ({ method, endpoint, url }) => method !== 'GET' || (endpoint === 'inbox' && !url.includes('mark_read=false')),
       ),

@@ -20,7 +20,7 @@ interface Choices {
   readonly single?: string;
 }
 
-function clientOf(
+function createClient(
   base: string,
   { contentChars = 220, longPoll = false, deadlineMs = 5000, single }: Choices = {},
 ): HiveClient {
@@ -41,7 +41,7 @@ async function withHive(
   run: (hive: FakeHive, client: HiveClient) => Promise<void>,
 ): Promise<void> {
   await using hive = await fakeHive({ personas: ['ada'], ...options });
-  await using client = clientOf(hive.url, options);
+  await using client = createClient(hive.url, options);
   await run(hive, client);
 }
 
@@ -51,7 +51,7 @@ const deliver = (hive: FakeHive, count: number, persona = 'ada'): number[] =>
 const idsAfter = async (client: HiveClient, after: number): Promise<number[]> =>
   (await client.window('ada', after, never)).messages.map(({ id }) => id);
 
-async function codeOf(work: unknown): Promise<string> {
+async function catchCode(work: unknown): Promise<string> {
   try {
     await work;
     return 'healthy';
@@ -281,9 +281,9 @@ test('trap 19: an empty page that continues is a hole each time it comes, in the
 test('content is cut at the edge, or not kept at all', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
   hive.deliver('ada', { content: 'x'.repeat(1_000_000) });
-  await using short = clientOf(hive.url, { contentChars: 10 });
+  await using short = createClient(hive.url, { contentChars: 10 });
   assert.equal((await short.window('ada', 0, never)).messages[0]?.content, 'xxxxxxxxxx');
-  await using none = clientOf(hive.url, { contentChars: null });
+  await using none = createClient(hive.url, { contentChars: null });
   assert.equal((await none.window('ada', 0, never)).messages[0]?.content, null);
 });
 
@@ -291,7 +291,7 @@ test('the directory gives names as the hive spells them', async () => {
   await withHive({ personas: ['Ada', 'ada', '../../x'] }, async (hive, client) => {
     assert.deepEqual(await client.personas?.(never), ['Ada', 'ada', '../../x']);
     hive.fail({ is: 'body', body: '{"result":[]}' });
-    assert.equal(await codeOf(Promise.resolve(client.personas?.(never))), 'shape');
+    assert.equal(await catchCode(Promise.resolve(client.personas?.(never))), 'shape');
   });
 });
 
@@ -322,14 +322,14 @@ test('a pending list that did not change says when it was asked again, and one t
     const third = await client.pending?.(null, never);
     assert.deepEqual(third?.byAddress.get('ada')?.unread, exactly(2));
     hive.fail({ is: 'body', body: '{"result":[{"unread":1}]}' });
-    assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'shape');
-    assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'shape');
+    assert.equal(await catchCode(Promise.resolve(client.pending?.(null, never))), 'shape');
+    assert.equal(await catchCode(Promise.resolve(client.pending?.(null, never))), 'shape');
   });
 });
 
 test('a hive without a pending list says not-found', async () => {
   await withHive({ pending: 'absent' }, async (_hive, client) => {
-    assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), 'not-found');
+    assert.equal(await catchCode(Promise.resolve(client.pending?.(null, never))), 'not-found');
   });
 });
 
@@ -461,7 +461,7 @@ test('a --url is one inbox: peeked at, walked back, without directory or pending
     deliver(hive, 5);
     const { messages: rows, max } = await client.window('', 0, never);
     assert.deepEqual([rows.length, max], [5, 5]);
-    assert.ok(hive.rowsOf('ada').every(({ read }) => !read));
+    assert.ok(hive.listRows('ada').every(({ read }) => !read));
     assert.deepEqual(
       hive.requests.map(({ url }) => url),
       [ADA, `${ADA}&before_id=4`, `${ADA}&before_id=2`],
@@ -475,7 +475,7 @@ test('one inbox that hangs delays no other (D8)', async () => {
     hive.deliver('bo');
     hive.fail({ is: 'hang' }, { persona: 'ada' });
     const start = performance.now();
-    const hanging = codeOf(client.window('ada', 0, never));
+    const hanging = catchCode(client.window('ada', 0, never));
     for (let i = 0; i < 10; i += 1) await client.window('bo', 0, never);
     assert.ok(performance.now() - start < 400);
     assert.equal(await hanging, 'timeout');
@@ -496,10 +496,10 @@ for (const [name, fault, code] of [
     await withHive({}, async (hive, client) => {
       hive.deliver('ada');
       hive.fail(fault);
-      assert.equal(await codeOf(client.window('ada', 0, never)), code);
-      assert.equal(await codeOf(client.window('ada', null, never)), code);
-      assert.equal(await codeOf(Promise.resolve(client.personas?.(never))), code);
-      assert.equal(await codeOf(Promise.resolve(client.pending?.(null, never))), code);
+      assert.equal(await catchCode(client.window('ada', 0, never)), code);
+      assert.equal(await catchCode(client.window('ada', null, never)), code);
+      assert.equal(await catchCode(Promise.resolve(client.personas?.(never))), code);
+      assert.equal(await catchCode(Promise.resolve(client.pending?.(null, never))), code);
     });
   });
 }

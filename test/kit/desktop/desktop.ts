@@ -187,7 +187,7 @@ async function startRecorder(processes: Processes, address: string, record: stri
   ];
   const args = matches.flatMap((match) => ['--match', match]);
   processes.start('busctl', [`--address=${address}`, '--json=short', 'monitor', ...args], { stdout: record });
-  const log = processes.logOf('busctl');
+  const log = processes.findLog('busctl');
   await poll(
     () => 'recorder',
     () => readFileSync(log, 'utf8').includes('Monitoring') || null,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { SessionBus } from '../../../app/desktop/index.ts';
 import { poll } from './poll.ts';
-import { openOf, type Recorded, type Shown, shownOf } from './recorder.ts';
+import { listOpen, listShown, type Recorded, type Shown } from './recorder.ts';
 
 const run = promisify(execFile);
 const DUNST = { dest: 'org.freedesktop.Notifications', path: '/org/freedesktop/Notifications' };
@@ -22,12 +22,12 @@ export class Notifications {
 
   /** Every one so far, oldest first; one that was replaced appears once a `Notify` call. */
   async list(): Promise<Shown[]> {
-    return shownOf(await this.#messages());
+    return listShown(await this.#messages());
   }
 
   /** Those on the screen, from the top (oldest) down. */
   async open(): Promise<Shown[]> {
-    return openOf(await this.list());
+    return listOpen(await this.list());
   }
 
   /** Waits for one on the screen whose `SUMMARY\nBODY` matches. */
@@ -37,8 +37,8 @@ export class Notifications {
       () => `notification like ${pattern}, only:\n${seen}`,
       async () => {
         const open = await this.open();
-        seen = open.map(textOf).join('\n\n');
-        return open.find((s) => pattern.test(textOf(s))) ?? null;
+        seen = open.map(formatShown).join('\n\n');
+        return open.find((s) => pattern.test(formatShown(s))) ?? null;
       },
       ms,
     );
@@ -115,6 +115,6 @@ export class Notifications {
   }
 }
 
-function textOf(s: Shown): string {
+function formatShown(s: Shown): string {
   return `${s.summary}\n${s.body}`;
 }

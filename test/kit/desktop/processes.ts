@@ -22,7 +22,7 @@ export class Processes implements AsyncDisposable {
 
   /** For a test run that is torn down without disposing. */
   readonly #atExit = (): void => {
-    for (const o of this.#owned.toReversed()) if (startOf(o.pid) === o.start) signal(o.pid, 'SIGKILL');
+    for (const o of this.#owned.toReversed()) if (readStartTime(o.pid) === o.start) signal(o.pid, 'SIGKILL');
   };
 
   constructor(logs: string, env: NodeJS.ProcessEnv) {
@@ -33,7 +33,7 @@ export class Processes implements AsyncDisposable {
 
   /** Output goes to `logs/COMMAND.log`, or stdout to a file of its own; `pipe3` opens descriptor 3 for reading. */
   start(command: string, args: readonly string[], { stdout, pipe3 }: StartOptions = {}): ChildProcess {
-    const log = openSync(this.logOf(command), 'a');
+    const log = openSync(this.findLog(command), 'a');
     const out = stdout === undefined ? log : openSync(stdout, 'a');
     const child = spawn(command, [...args], {
       env: this.#env,
@@ -46,13 +46,13 @@ export class Processes implements AsyncDisposable {
     return child;
   }
 
-  logOf(command: string): string {
+  findLog(command: string): string {
     return `${this.#logs}/${command}.log`;
   }
 
   /** Takes on a process that one of ours started. */
   adopt(name: string, pid: number): void {
-    const start = startOf(pid);
+    const start = readStartTime(pid);
     if (start !== null && pid !== process.pid && !this.#owned.some((o) => o.pid === pid && o.start === start)) {
       this.#owned.push({ name, pid, start });
     }
@@ -69,7 +69,7 @@ export class Processes implements AsyncDisposable {
 }
 
 async function end(list: readonly Owned[]): Promise<void> {
-  const alive = (): Owned[] => list.filter((o) => startOf(o.pid) === o.start);
+  const alive = (): Owned[] => list.filter((o) => readStartTime(o.pid) === o.start);
   for (const o of alive()) signal(o.pid, 'SIGTERM');
   for (let i = 0; i < 100 && alive().length > 0; i += 1) await sleep(20);
   for (const o of alive()) signal(o.pid, 'SIGKILL');
@@ -84,7 +84,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 /** Null when there is no such process, or only its remains. */
-function startOf(pid: number): string | null {
+function readStartTime(pid: number): string | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
       .replace(/^.*\) /s, '')

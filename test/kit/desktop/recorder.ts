@@ -27,7 +27,7 @@ export interface Shown {
 }
 
 /** Every `Notify` call in order, with the daemon's answer and whether it was closed since. */
-export function shownOf(messages: readonly Recorded[]): Shown[] {
+export function listShown(messages: readonly Recorded[]): Shown[] {
   const ids = new Map<string, number>();
   const closed = new Map<number, number>();
   for (const m of messages) {
@@ -59,7 +59,7 @@ export function shownOf(messages: readonly Recorded[]): Shown[] {
 }
 
 /** What is on the screen, from the top (oldest) down: the last state of each id that is not closed. */
-export function openOf(shown: readonly Shown[]): Shown[] {
+export function listOpen(shown: readonly Shown[]): Shown[] {
   const last = new Map<number, Shown>();
   for (const s of shown) if (s.closed === null) last.set(s.id, s); // a replaced one keeps its row
   return [...last.values()];

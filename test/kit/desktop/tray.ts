@@ -88,7 +88,7 @@ export class Tray {
       this.#bus.call({ dest: item.service, path: item.menu, iface: 'com.canonical.dbusmenu', member, signature, body });
     await menu('AboutToShow', 'i', [0]);
     const [, root] = await menu('GetLayout', 'iias', [0, -1, []]);
-    return entryOf(root as RawEntry).children;
+    return toMenuEntry(root as RawEntry).children;
   }
 
   /** The visible labels, indented two spaces a level; `---` for a separator, `[x]`/`[ ]` for a check box. */
@@ -100,7 +100,7 @@ export class Tray {
   async click(label: string): Promise<void> {
     const item = await this.item();
     const menu = await this.menu();
-    const id = idOf(menu, label);
+    const id = findEntryId(menu, label);
     if (id === null) throw new Error(`no entry to click: ${label}\n${lines(menu, '').join('\n')}`);
     await this.#bus.call({
       dest: item.service,
@@ -194,7 +194,7 @@ export class Tray {
 
 type RawEntry = readonly [number, Record<string, Variant>, readonly Variant[]];
 
-function entryOf([id, properties, children]: RawEntry): MenuEntry {
+function toMenuEntry([id, properties, children]: RawEntry): MenuEntry {
   const is = (name: string, usual: unknown): unknown => properties[name]?.value ?? usual;
   return {
     id,
@@ -203,7 +203,7 @@ function entryOf([id, properties, children]: RawEntry): MenuEntry {
     enabled: is('enabled', true) === true,
     visible: is('visible', true) === true,
     checked: is('toggle-type', '') === 'checkmark' ? is('toggle-state', 0) === 1 : null,
-    children: children.map((child) => entryOf(child.value as RawEntry)),
+    children: children.map((child) => toMenuEntry(child.value as RawEntry)),
   };
 }
 
@@ -223,7 +223,7 @@ function lines(entries: readonly MenuEntry[], indent: string): string[] {
 }
 
 /** By its whole path, else wherever the label stands: a row's own "Poll now" is not meant before that of the top level. */
-function idOf(entries: readonly MenuEntry[], wanted: string): number | null {
+function findEntryId(entries: readonly MenuEntry[], wanted: string): number | null {
   return found(entries, '', (_, path) => path === wanted) ?? found(entries, '', (e) => e.label === wanted);
 }
 

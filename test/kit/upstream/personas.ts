@@ -31,7 +31,7 @@ export interface Known extends UpstreamPersona {
 }
 
 /** Who calls, by the bearer token. */
-export function callerOf(
+export function findCaller(
   personas: readonly Known[],
   request: IncomingMessage,
 ): { readonly caller: Caller; readonly persona: Known | null } {

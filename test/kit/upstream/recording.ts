@@ -19,7 +19,7 @@ export interface Frame {
   readonly [key: string]: unknown;
 }
 
-export function frameOf(text: string): Frame {
+export function parseFrame(text: string): Frame {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string') {

@@ -21,7 +21,7 @@ export interface Registrations {
   readonly counts: { readonly daemon: number; readonly agent: number };
 }
 
-export function registrationsOf(rows: readonly Registration[]): Registrations {
+export function countRegistrations(rows: readonly Registration[]): Registrations {
   const count = (kind: Registration['kind']): number => rows.filter((row) => row.kind === kind).length;
   return { registrations: rows, counts: { daemon: count('daemon'), agent: count('agent') } };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Faults } from './faults.ts';
-import { callerOf, type Known } from './personas.ts';
+import { findCaller, type Known } from './personas.ts';
 import type { Signal } from './queue.ts';
 import type { Caller, Entry } from './recording.ts';
 import type { Registrations } from './registrations.ts';
@@ -51,12 +51,12 @@ export function signalRequests({ faults, personas, put, registrations, later }: 
     const { method = 'GET' } = request;
     // A daemon observes: whatever it wants to change, its token is refused before the path is looked at.
     if (caller === 'daemon' && method !== 'GET') return { status: 403, body: { error: 'scope', need: 'act' } };
-    return answerTo(`${method} ${path}`, persona, method === 'GET' ? {} : await bodyOf(request));
+    return answerTo(`${method} ${path}`, persona, method === 'GET' ? {} : await readBody(request));
   };
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname: path } = new URL(request.url ?? '/', 'http://upstream');
-    const { caller, persona } = callerOf(personas, request);
+    const { caller, persona } = findCaller(personas, request);
     const { method = 'GET' } = request;
     const answer = await verdict(request, caller, persona, path);
     const identity = persona?.identity ?? null;
@@ -92,7 +92,7 @@ function pending({ pending: fault }: Faults, persona: Known): Answer {
 }
 
 /** An object without members when it is no JSON object. */
-async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   try {

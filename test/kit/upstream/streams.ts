@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Faults } from './faults.ts';
-import { callerOf, type Known } from './personas.ts';
-import { type Caller, type Entry, type Frame, frameOf } from './recording.ts';
+import { findCaller, type Known } from './personas.ts';
+import { type Caller, type Entry, type Frame, parseFrame } from './recording.ts';
 import type { Registration } from './registrations.ts';
 
 export interface Stream {
@@ -30,7 +30,7 @@ export interface StreamsOptions {
 export interface Streams {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Those that were welcomed. */
-  greetedOf(persona: Known): readonly Stream[];
+  listGreeted(persona: Known): readonly Stream[];
   tellAll(persona: Known, frame: Frame): void;
   rows(): readonly Registration[];
   /** Closes these with the code; `retryAfterMs` goes with it as JSON in the reason. */
@@ -49,10 +49,10 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
     put({ is: 'sent', connection, frame, caller, identity: persona.identity });
     stream.socket.send(JSON.stringify(frame));
   };
-  const greetedOf = (persona: Known): readonly Stream[] =>
+  const listGreeted = (persona: Known): readonly Stream[] =>
     [...streams].filter((stream) => stream.persona === persona && stream.registration !== null);
   const tellAll = (persona: Known, frame: Frame): void => {
-    for (const stream of greetedOf(persona)) say(stream, frame);
+    for (const stream of listGreeted(persona)) say(stream, frame);
   };
   const close = (which: Iterable<Stream>, code: number, retryAfterMs?: number): void => {
     const reason = retryAfterMs === undefined ? '' : JSON.stringify({ retry_after_ms: retryAfterMs });
@@ -66,7 +66,7 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
     if (persona.isGone) return 4410;
     if (frame.kind !== kind || frame.tenant_id !== persona.tenant || frame.identity !== persona.identity) return 4403;
     const isSecond =
-      kind === 'daemon' && greetedOf(persona).some(({ registration }) => registration?.kind === 'daemon');
+      kind === 'daemon' && listGreeted(persona).some(({ registration }) => registration?.kind === 'daemon');
     return isSecond && !faults.allowDuplicate ? 4409 : null;
   };
 
@@ -120,7 +120,7 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
     }, pingMs);
     socket.on('pong', () => put({ is: 'ponged', connection, caller, identity }));
     socket.on('error', () => {}); // a close follows
-    socket.on('message', (data, isBinary) => heard(stream, isBinary ? { type: '(binary)' } : frameOf(String(data))));
+    socket.on('message', (data, isBinary) => heard(stream, isBinary ? { type: '(binary)' } : parseFrame(String(data))));
     socket.on('close', (code) => {
       clearInterval(ping);
       streams.delete(stream);
@@ -139,7 +139,7 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
 
   return {
     upgrade(request, socket, head) {
-      const { caller, persona } = callerOf(personas, request);
+      const { caller, persona } = findCaller(personas, request);
       const path = new URL(request.url ?? '/', 'http://upstream').pathname;
       const identity = persona?.identity ?? null;
       const status = path !== '/v1/session/stream' ? 404 : faults.stream?.is === 'status' ? faults.stream.status : 101;
@@ -159,7 +159,7 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
         made.close(4401);
       });
     },
-    greetedOf,
+    listGreeted,
     tellAll,
     rows: () => [...streams].flatMap(({ registration }) => registration ?? []),
     close: (which, code, retryAfterMs) => close(which === 'all' ? streams : which, code, retryAfterMs),

@@ -5,7 +5,7 @@ import { type Faults, noFaults } from './faults.ts';
 import type { Known, UpstreamPersona } from './personas.ts';
 import { type Drained, type Signal, signalQueue } from './queue.ts';
 import { type Recording, recording } from './recording.ts';
-import { type Registrations, registrationsOf } from './registrations.ts';
+import { countRegistrations, type Registrations } from './registrations.ts';
 import { signalRequests } from './requests.ts';
 import { sessionStreams } from './streams.ts';
 
@@ -63,7 +63,7 @@ export async function referenceUpstream(options: UpstreamOptions = {}): Promise<
     timers.add(timer);
   };
   const streams = sessionStreams({ heartbeatMs, pingMs, faults, personas, put: record.put, timeOfDay });
-  const registrations = (): Registrations => registrationsOf(streams.rows());
+  const registrations = (): Registrations => countRegistrations(streams.rows());
   const handle = signalRequests({ faults, personas, put: record.put, registrations, later });
 
   let server = await listening(0);
@@ -125,14 +125,14 @@ export async function referenceUpstream(options: UpstreamOptions = {}): Promise<
         for (let i = 0; i < times; i += 1) changed();
       },
       raw: (data) => {
-        for (const { socket } of streams.greetedOf(persona)) socket.send(data);
+        for (const { socket } of streams.listGreeted(persona)) socket.send(data);
       },
       get streams() {
-        return streams.greetedOf(persona).length;
+        return streams.listGreeted(persona).length;
       },
       remove: () => {
         isGone = true;
-        streams.close(streams.greetedOf(persona), 4410);
+        streams.close(streams.listGreeted(persona), 4410);
       },
     };
     return persona;

@@ -18,7 +18,7 @@ import { createNotifySendBackend } from './notify-send.node.ts';
 
 const IDENTITY = { desktopEntry: 'hivebar', icon: '/icon.png' };
 const PAGE = 'http://127.0.0.1:7475/';
-const pageOf = (opens: ClickTarget): string => (opens.is === 'persona' ? `${PAGE}#${opens.persona}` : PAGE);
+const toPageUrl = (opens: ClickTarget): string => (opens.is === 'persona' ? `${PAGE}#${opens.persona}` : PAGE);
 
 // Where named pipes of Windows are files of this folder; and nothing here may write into the project.
 const here = process.cwd();
@@ -228,7 +228,7 @@ describe('macOS, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('helper');
     for (const sound of [true, false]) {
-      const backend = opened(t, await createMacHelperBackend(pageOf, sound, realClock, { customPath }), new Heard());
+      const backend = opened(t, await createMacHelperBackend(toPageUrl, sound, realClock, { customPath }), new Heard());
       await backend.show(banner());
     }
     const [loud, silent] = await stand.called('helper', 2);
@@ -240,7 +240,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper');
-    const backend = opened(t, await createMacHelperBackend(pageOf, false, realClock, { customPath }), new Heard());
+    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, { customPath }), new Heard());
     for (const text of HOSTILE) await backend.show(banner({ body: text }));
     for (const args of await stand.called('helper', HOSTILE.length)) {
       const message = args[args.indexOf('-message') + 1] ?? '';
@@ -253,7 +253,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper', `if (args.includes('-message')) await wait('never');`);
-    const backend = opened(t, await createMacHelperBackend(pageOf, false, realClock, { customPath }), new Heard());
+    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, { customPath }), new Heard());
     await backend.show(banner());
     await backend.withdraw('mail:ada');
     const [shown, removed] = await stand.called('helper', 2);
@@ -266,7 +266,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const backend = opened(
       t,
-      await createMacHelperBackend(pageOf, false, realClock, { customPath: '/nowhere/helper' }),
+      await createMacHelperBackend(toPageUrl, false, realClock, { customPath: '/nowhere/helper' }),
       new Heard(),
     );
     await assert.rejects(backend.show(banner()), /ENOENT/);
@@ -577,7 +577,7 @@ async function chosen(
     clock: realClock,
     spawn: realSpawn,
     log,
-    toPageUrl: pageOf,
+    toPageUrl: toPageUrl,
     mac: { arch: join(stand.folder, 'arch'), osascript: join(stand.folder, 'osascript'), beside: [] },
     ...part,
   });

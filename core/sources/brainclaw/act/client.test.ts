@@ -11,7 +11,11 @@ const ACCEPT = toProjectActionCall({ do: 'accept', item: 'cnd_1', text: null, st
 const CALLED = { name: 'bclaw_transition', arguments: { entity: 'candidate', id: 'cnd_1', to: 'accepted' } };
 
 /** The fault that a call ends with. */
-async function faultOf({ client }: Pick<Acting, 'client'>, call: McpToolCall = ACCEPT, signal = never): Promise<Fault> {
+async function catchFault(
+  { client }: Pick<Acting, 'client'>,
+  call: McpToolCall = ACCEPT,
+  signal = never,
+): Promise<Fault> {
   const thrown = await client.call(call, signal).then(
     () => null,
     (error: unknown) => error,
@@ -21,7 +25,7 @@ async function faultOf({ client }: Pick<Acting, 'client'>, call: McpToolCall = A
 }
 
 async function refusedAs(rig: Acting, code: FaultCode, why: RegExp): Promise<void> {
-  const fault = await faultOf(rig);
+  const fault = await catchFault(rig);
   assert.equal(fault.code, code);
   assert.match(fault.message, why);
   assert.ok(fault.explain().length > fault.message.length, 'with a next step');
@@ -111,7 +115,7 @@ describe('acting on a project', () => {
     await rig.client.call(ACCEPT, never);
     await rig[Symbol.asyncDispose]();
     assert.equal(clock.waiting, 0);
-    assert.equal((await faultOf(rig)).code, 'brainclaw-gone');
+    assert.equal((await catchFault(rig)).code, 'brainclaw-gone');
   });
 
   test('a server that does not end when it is asked to is killed 5 s later', async () => {
@@ -174,14 +178,14 @@ describe('a server that does not do what it should', () => {
       'brainclaw-gone',
       /exit code 3, and said Error: the lock .* before it answered bclaw_transition/,
     );
-    await faultOf(rig);
+    await catchFault(rig);
     assert.equal(rig.server.of('started').length, 2);
   });
 
   test('answers with an error: its words are told, on one line, and it stays', async () => {
     await using rig = acting('error');
     await refusedAs(rig, 'brainclaw-refused', /^bclaw_transition \{.*\}: Claim not found: \[31m clm_9$/);
-    await faultOf(rig);
+    await catchFault(rig);
     assert.equal(rig.server.of('started').length, 1);
   });
 
@@ -201,7 +205,7 @@ describe('a server that does not do what it should', () => {
   test('never greets', async () => {
     const clock = fakeClock();
     await using rig = acting('mute', { clock });
-    const asked = faultOf(rig);
+    const asked = catchFault(rig);
     await until('it has started', () => rig.server.of('started').length > 0);
     await clock.advance(15_000);
     const fault = await asked;
@@ -224,14 +228,14 @@ describe('a server that does not do what it should', () => {
   test('never answers a call: it is ended, and the next call has a new one', async () => {
     const clock = fakeClock();
     await using rig = acting('slow', { clock });
-    const asked = faultOf(rig);
+    const asked = catchFault(rig);
     await until('it was called', () => rig.server.of('called').length > 0);
     await clock.advance(15_000);
     const fault = await asked;
     assert.equal(fault.code, 'brainclaw-gone');
     assert.match(fault.message, /has not answered bclaw_transition .* within 15 s$/);
     await rig.over();
-    const again = faultOf(rig);
+    const again = catchFault(rig);
     await until('another was called', () => rig.server.of('called').length > 1);
     await clock.advance(15_000);
     await again;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { brainclaw, describeView, EXPECTED, type Store, seqOf, viewed } from '../../../../test/kit/brainclaw-store.ts';
+import { brainclaw, describeView, EXPECTED, getSeq, type Store, viewed } from '../../../../test/kit/brainclaw-store.ts';
 import { realFiles } from '../../../ports/index.ts';
 import { readBases } from './checkpoint.ts';
 import type { JournalReader, JournalView } from './journal.ts';
@@ -44,7 +44,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     assert.deepEqual(
       {
         ...{ entities: board.entities, attention_required: board.attention_required },
-        cursor: { seq: seqOf(view), checkpoint_seq: view.base?.seq },
+        cursor: { seq: getSeq(view), checkpoint_seq: view.base?.seq },
         registryGenesisSeenInTail: board.registryAuthoritative,
         missingVersusFullReplay: expected.missingVersusFullReplay.filter((key) => {
           const [itemType = '', id = ''] = key.split(':');
@@ -78,7 +78,7 @@ describe('brainclaw check 10: a checkpoint', () => {
       const view = viewed(journal);
       assert.deepEqual(describeView(view), describeView(viewed(open(store))));
     }
-    assert.equal(seqOf(viewed(journal)), 362);
+    assert.equal(getSeq(viewed(journal)), 362);
     assert.equal(toBoardSummary(viewed(journal).replay.projection).attention_required.total, 19);
   });
 
@@ -130,7 +130,7 @@ describe('brainclaw check 10: a checkpoint', () => {
       assert.match(whys(view)[0] ?? '', why);
       assert.deepEqual(findRemarks(view), ['incomplete', 'registry-partial', 'skipped=5']);
       assert.deepEqual(view.replay.missing, [{ from: 1, to: 258 }]);
-      assert.equal(seqOf(view), 359);
+      assert.equal(getSeq(view), 359);
     });
   }
 
@@ -175,7 +175,7 @@ describe('brainclaw check 10: a checkpoint', () => {
   test('that ends after the seq that is asked for is not used', () => {
     using store = archived();
     const view = viewed(open(store, 300));
-    assert.deepEqual([view.base, view.isComplete, seqOf(view)], [null, false, 300]);
+    assert.deepEqual([view.base, view.isComplete, getSeq(view)], [null, false, 300]);
   });
 });
 

@@ -13,16 +13,16 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   brainclaw,
-  coldOf,
-  cursorOf,
   describeView,
   ended,
+  getCursor,
+  getSeq,
   LAST,
   line,
   NEXT,
+  openCold,
   readOnlyFiles,
   type Store,
-  seqOf,
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
 import { parseCursor } from './checkpoint.ts';
@@ -41,7 +41,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
     change(store, journal);
     const saved = journal.view?.replay.cursor ?? null;
     const seen = journal.refresh();
-    const cold = coldOf(store, saved);
+    const cold = openCold(store, saved);
     assert.deepEqual(describeView(journal.view as JournalView), describeView(cold));
     assert.equal(journal.view?.continuity, cold.continuity);
     return { seen, journal, cold };
@@ -53,7 +53,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
       cpSync(join(root, 'events.parked', 'checkpoints'), join(events, 'checkpoints'), { recursive: true });
       writeFileSync(join(events, 'seg-00000001.jsonl'), line(1));
     });
-    assert.deepEqual([why(seen), cold.continuity, seqOf(cold)], ['segment-replaced', 'other', 1]);
+    assert.deepEqual([why(seen), cold.continuity, getSeq(cold)], ['segment-replaced', 'other', 1]);
   });
 
   test('replaced by another file of its name', () => {
@@ -107,9 +107,9 @@ describe('brainclaw 2: a journal that is not what it was', () => {
             },
     });
     const journal = createJournalReader(racing, store.journal);
-    assert.equal(seqOf(viewed(journal)), 363);
+    assert.equal(getSeq(viewed(journal)), 363);
     assert.deepEqual(journal.refresh(), { is: 'grown', records: 0, sections: new Set() });
-    assert.deepEqual(describeView(viewed(journal)), describeView(coldOf(store)));
+    assert.deepEqual(describeView(viewed(journal)), describeView(openCold(store)));
   });
 
   test('a segment before those that are known', () => {
@@ -145,7 +145,7 @@ describe('brainclaw 2: a journal that is not what it was', () => {
 
   test('a cursor is of this journal or it is none', () => {
     using store = brainclaw();
-    const saved = cursorOf(viewed(store.open()));
+    const saved = getCursor(viewed(store.open()));
     assert.deepEqual(parseCursor(JSON.parse(JSON.stringify(saved))), saved);
     for (const [change, continuity] of [
       [{}, 'same'],
@@ -154,8 +154,8 @@ describe('brainclaw 2: a journal that is not what it was', () => {
       [{ segment: NEXT }, 'other'],
       [{ seq: 400 }, 'other'],
     ] as const)
-      assert.equal(coldOf(store, { ...saved, ...change }).continuity, continuity);
-    assert.equal(coldOf(store).continuity, 'none');
+      assert.equal(openCold(store, { ...saved, ...change }).continuity, continuity);
+    assert.equal(openCold(store).continuity, 'none');
     for (const bad of [null, [], 5, {}, { ...saved, seq: 1.5 }, { ...saved, offset: '1' }])
       assert.equal(parseCursor(bad), null);
   });
@@ -206,7 +206,7 @@ describe('brainclaw 9: the store', () => {
         assert.equal((error as { code?: string }).code, 'unreadable');
       }
       assert.equal(open, 0);
-      assert.deepEqual(describeView(viewed(journal)), describeView(coldOf(store)));
+      assert.deepEqual(describeView(viewed(journal)), describeView(openCold(store)));
     }
   });
 
@@ -233,7 +233,7 @@ describe('brainclaw 9: the store', () => {
       left = number;
       assert.throws(() => journal.refresh(), { code: 'unreadable', message: /input\/output/ });
       left = 1e6;
-      assert.deepEqual(describeView(viewed(journal)), describeView(coldOf(store)));
+      assert.deepEqual(describeView(viewed(journal)), describeView(openCold(store)));
     }
   });
 });

@@ -3,15 +3,15 @@ import { appendFileSync, chmodSync, rmSync, symlinkSync, truncateSync, writeFile
 import { describe, test } from 'node:test';
 import {
   brainclaw,
-  coldOf,
   describeView,
   EXPECTED,
   ended,
+  getSeq,
   LAST,
   line,
   NEXT,
+  openCold,
   readOnlyFiles,
-  seqOf,
   stepAt,
   stepBytes,
   viewed,
@@ -40,13 +40,13 @@ describe('brainclaw check 3 and 4: what is appended', () => {
       const action = projection.getByType('state').get('act_c0')?.payload.status;
       assert.deepEqual(
         {
-          ...{ applied, cursor: seqOf(view), entities: board.entities, attention_required: board.attention_required },
+          ...{ applied, cursor: getSeq(view), entities: board.entities, attention_required: board.attention_required },
           ...{ counts: board.counts, pln_9001: plan, hnd_last: projection.getByType('handoff').has('hnd_last') },
           ...(number > 1 && { act_c0: action }),
         },
         after,
       );
-      const cold = coldOf(store, saved);
+      const cold = openCold(store, saved);
       assert.deepEqual(describeView(cold), describeView(view));
       assert.equal(cold.continuity, 'same');
       assert.deepEqual(journal.refresh(), { is: 'same' });
@@ -95,13 +95,13 @@ describe('brainclaw check 3 and 4: what is appended', () => {
     assert.equal(view.segments.at(-1)?.unfinished, record.length - 1);
     assert.deepEqual({ ...describeView(view), segments: 0 }, { ...before, segments: 0 });
     appendFileSync(store.event(LAST), '\n');
-    assert.equal(seqOf(viewed(journal)), 361);
+    assert.equal(getSeq(viewed(journal)), 361);
   });
 
   test('the torn tail changes nothing', () => {
     using store = brainclaw();
     const view = viewed(store.open());
-    assert.deepEqual([view.segments.at(-1)?.name, seqOf(view)], [EXPECTED.tornTail.segment, 359]);
+    assert.deepEqual([view.segments.at(-1)?.name, getSeq(view)], [EXPECTED.tornTail.segment, 359]);
     truncateSync(store.event(LAST), view.segments.at(-1)?.offset);
     assert.deepEqual({ ...describeView(viewed(store.open())), segments: 0 }, { ...describeView(view), segments: 0 });
   });
@@ -150,13 +150,13 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     const file = store.event(LAST);
     const half = Buffer.alloc(MOST_LINE * 0.6, 'x');
     for (const bytes of [half, half, half, Buffer.from(`\n${line(361)}`)]) {
-      assert.equal(seqOf(viewed(journal)), 360);
+      assert.equal(getSeq(viewed(journal)), 360);
       appendFileSync(file, bytes);
     }
     const view = viewed(journal);
-    assert.equal(seqOf(view), 361);
+    assert.equal(getSeq(view), 361);
     assert.deepEqual(view.replay.diagnosis.skippedBy['too-long'], 1);
-    assert.deepEqual(describeView(coldOf(store)), describeView(view));
+    assert.deepEqual(describeView(openCold(store)), describeView(view));
   });
 
   test('a seq that is far ahead does not move the cursor', () => {
@@ -165,10 +165,10 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     viewed(journal);
     appendFileSync(store.event(LAST), line(4_000_000) + line(361));
     const view = viewed(journal);
-    assert.equal(seqOf(view), 361);
+    assert.equal(getSeq(view), 361);
     assert.equal(view.replay.projection.getByType('plan').has('pln_4000000'), false);
     assert.equal(view.replay.diagnosis.skippedBy['seq-too-far'], 1);
-    assert.deepEqual(describeView(coldOf(store)), describeView(view));
+    assert.deepEqual(describeView(openCold(store)), describeView(view));
   });
 
   test('a seq that the name of its segment says is not far ahead', () => {
@@ -176,7 +176,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     const name = 'seg-05000000.jsonl';
     writeFileSync(store.event(name), line(5_000_000) + line(5_020_000));
     const view = viewed(store.open());
-    assert.deepEqual([seqOf(view), view.replay.diagnosis.skippedBy['seq-too-far']], [5_000_000, 1]);
+    assert.deepEqual([getSeq(view), view.replay.diagnosis.skippedBy['seq-too-far']], [5_000_000, 1]);
     assert.deepEqual(view.replay.missing, [{ from: 361, to: 4_999_999 }]);
   });
 
@@ -185,14 +185,14 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     const journal = store.open();
     viewed(journal);
     appendFileSync(store.event(LAST), line(4_000_000));
-    assert.equal(seqOf(viewed(journal)), 360);
+    assert.equal(getSeq(viewed(journal)), 360);
     appendFileSync(store.event(LAST), line(4_000_001));
     const view = viewed(journal);
-    assert.equal(seqOf(view), 4_000_001);
+    assert.equal(getSeq(view), 4_000_001);
     assert.equal(view.replay.projection.getByType('plan').has('pln_4000000'), true);
     assert.deepEqual(view.replay.diagnosis.gaps, [{ from: 361, to: 3_999_999 }]);
     assert.equal(view.replay.diagnosis.skippedBy['seq-too-far'], undefined);
-    assert.deepEqual(describeView(coldOf(store)), describeView(view));
+    assert.deepEqual(describeView(openCold(store)), describeView(view));
   });
 
   test('records that come late are no duplicates, and those without are', () => {
@@ -217,7 +217,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     using store = brainclaw();
     symlinkSync(store.write('elsewhere', line(362)), store.event(NEXT));
     const view = viewed(store.open());
-    assert.deepEqual([seqOf(view), view.decoys], [359, [NEXT, 'seg-00000001.jsonl.bak', 'seg-2.jsonl'].sort()]);
+    assert.deepEqual([getSeq(view), view.decoys], [359, [NEXT, 'seg-00000001.jsonl.bak', 'seg-2.jsonl'].sort()]);
   });
 
   test('a segment that goes while it is read is missed, and no more', () => {
@@ -236,7 +236,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
       const journal = createJournalReader(vanishing, store.journal);
       const view = viewed(journal);
       assert.equal(view.isComplete, name === LAST);
-      assert.deepEqual(describeView(view), describeView(coldOf(store)));
+      assert.deepEqual(describeView(view), describeView(openCold(store)));
     }
   });
 
@@ -259,7 +259,7 @@ describe('brainclaw 2: what is wrong in a journal', () => {
     assert.deepEqual([view.isComplete, view.segments[1]?.unreadable], [false, 'permission denied']);
     isClosed = false;
     chmodSync(store.event('seg-00000122.jsonl'), 0o640);
-    assert.deepEqual(describeView(viewed(journal)), describeView(coldOf(store)));
+    assert.deepEqual(describeView(viewed(journal)), describeView(openCold(store)));
   });
 
   test('a segment in the middle that is gone is missed', () => {

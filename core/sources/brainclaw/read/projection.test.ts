@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { brainclaw, cursorOf, DATA, EXPECTED, viewed } from '../../../../test/kit/brainclaw-store.ts';
+import { brainclaw, DATA, EXPECTED, getCursor, viewed } from '../../../../test/kit/brainclaw-store.ts';
 import { countAttention, findAttentionItems, findSections } from './attention.ts';
 import { createProjection, findEventClass, isKnownAction, MOST_ACTIVITY, trimPayload } from './projection.ts';
 import { type JournalRecord, type JsonFields, parseRecord } from './record.ts';
@@ -30,7 +30,7 @@ describe('brainclaw check 1: the board of the data', () => {
     const view = viewed(store.open());
     assert.deepEqual(toBoardSummary(view.replay.projection), board);
     assert.equal(view.replay.applied, applied);
-    assert.deepEqual({ seq: cursorOf(view).seq, checkpoint_seq: view.base?.seq ?? 0 }, cursor);
+    assert.deepEqual({ seq: getCursor(view).seq, checkpoint_seq: view.base?.seq ?? 0 }, cursor);
     assert.deepEqual([...view.replay.affectedTypes].sort(), affectedTypes);
     assert.equal(view.isComplete, true);
   });

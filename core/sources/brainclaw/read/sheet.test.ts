@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   brainclaw,
-  coldOf,
   EXPECTED,
   ended,
   LAST,
   line,
+  openCold,
   type Store,
   viewed,
 } from '../../../../test/kit/brainclaw-store.ts';
@@ -17,10 +17,10 @@ import { createAgentMailReader } from './mail.ts';
 import { type Seed, toProjectSheet } from './sheet.ts';
 import { MOST_ROWS, type ProjectSheet, type ProjectSheetRow, type ProjectSheetSection } from './sheet-rows.ts';
 
-const mailOf = (store: Store) =>
+const readMail = (store: Store) =>
   createAgentMailReader(realFiles, join(store.root, 'coordination', 'inbox'), (text) => text).read();
 const sheetIn = (store: Store, seed: Seed | null = null): ProjectSheet =>
-  toProjectSheet({ view: coldOf(store), mail: mailOf(store), seed });
+  toProjectSheet({ view: openCold(store), mail: readMail(store), seed });
 const section = (sheet: ProjectSheet, id: ProjectSheetSection['id']): ProjectSheetSection => {
   const found = sheet.sections.find((one) => one.id === id);
   if (found === undefined) throw new Error(`no section ${id}`);
@@ -155,7 +155,7 @@ describe('the sheet of a project', () => {
       return line(400 + i, { item_type, item_id: `x_${i}`, payload: { status, text: `t${i}`, source: 'human' } });
     });
     append(store, lines.join(''));
-    const view = coldOf(store);
+    const view = openCold(store);
     const pages: ProjectSheetRow[][] = [];
     for (let from = 0; ; from += MOST_ROWS) {
       const sheet = toProjectSheet({ view, mail: null, seed: null, page: { section: 'attention', from } });
@@ -209,7 +209,7 @@ describe('the sheet of a project', () => {
 
   test('of a journal that is off: nothing is known, and that is not none', () => {
     using store = brainclaw();
-    const sheet = toProjectSheet({ view: null, mail: mailOf(store), seed: null });
+    const sheet = toProjectSheet({ view: null, mail: readMail(store), seed: null });
     assert.deepEqual(new Set(Object.values(sheet.counts)), new Set([null]));
     assert.deepEqual(
       [sheet.remarks, sheet.seq, sheet.ts, sheet.attention, sheet.system, sheet.sections],
@@ -230,7 +230,7 @@ describe('the sheet of a project', () => {
 
   test('without mail: the agents are those of the journal, and their mail is not known', () => {
     using store = brainclaw();
-    const { agents } = toProjectSheet({ view: coldOf(store), mail: null, seed: null });
+    const { agents } = toProjectSheet({ view: openCold(store), mail: null, seed: null });
     assert.deepEqual(
       agents.find(({ agent }) => agent === 'codex'),
       {

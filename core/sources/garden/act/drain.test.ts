@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { doorbell, EXPECTED, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
+import { doorbell, EXPECTED, findCitizenId, garden, handAt } from '../../../../test/kit/garden-store.ts';
 import { drain } from './drain.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -27,7 +27,7 @@ describe('garden check 4: draining a copy', () => {
   for (const [label, expected] of Object.entries(EXPECTED.drainOfACopy)) {
     test(`${label} gives the bodies and leaves the files of the reference, and a second drain changes nothing`, async () => {
       using store = garden('store');
-      const id = idOf(label);
+      const id = findCitizenId(label);
       const run = () => drain(handAt(), store.places, id, signal);
       const state = join(store.places.mailbox, id, 'state.json');
       const { messages, readAt, left } = await run();
@@ -48,7 +48,7 @@ describe('garden check 4: draining a copy', () => {
   test('of nobody throws, and leaves the mail that is there', async () => {
     using store = garden('store');
     const before = store.tree();
-    for (const id of ['20260101T000000-0a0b0c', '../meta-sessions', idOf('cc-enqueued').toUpperCase()]) {
+    for (const id of ['20260101T000000-0a0b0c', '../meta-sessions', findCitizenId('cc-enqueued').toUpperCase()]) {
       await assert.rejects(drain(handAt(), store.places, id, signal), { code: 'garden' });
     }
     assert.deepEqual(store.tree(), before);
@@ -56,7 +56,7 @@ describe('garden check 4: draining a copy', () => {
 });
 
 describe('what cannot be read is left, said, and in nobody else’s way', () => {
-  const id = idOf('cc-enqueued');
+  const id = findCitizenId('cc-enqueued');
   const first = '2026-06-14T01-07-00-000Z-000000.msg';
 
   const cases: readonly (readonly [string, (path: string) => void, RegExp])[] = [
@@ -86,9 +86,9 @@ describe('what cannot be read is left, said, and in nobody else’s way', () => 
 
   test('a box that is a symlink', async () => {
     using store = garden('store');
-    symlinkSync(id, join(store.places.mailbox, idOf('cc-never-armed')));
+    symlinkSync(id, join(store.places.mailbox, findCitizenId('cc-never-armed')));
     const before = store.tree();
-    const drained = drain(handAt(), store.places, idOf('cc-never-armed'), signal);
+    const drained = drain(handAt(), store.places, findCitizenId('cc-never-armed'), signal);
     await assert.rejects(drained, { code: 'garden', message: /is a symlink, which is never followed$/ });
     assert.deepEqual(store.tree(), before);
   });
@@ -121,7 +121,7 @@ describe('what cannot be read is left, said, and in nobody else’s way', () => 
 
   test('a receipt that is none stops a drain before anything is moved', async () => {
     using store = garden('store');
-    const spoilt = idOf('state-badjson');
+    const spoilt = findCitizenId('state-badjson');
     writeFileSync(join(store.places.mailbox, spoilt, '2026-06-14T01-07-00-000Z-000000.msg'), 'x');
     const before = store.tree();
     await assert.rejects(drain(handAt(), store.places, spoilt, signal), { code: 'garden', message: /not valid JSON/ });
@@ -149,7 +149,7 @@ describe('what cannot be read is left, said, and in nobody else’s way', () => 
 });
 
 describe('a body that is still being written', () => {
-  const id = idOf('cc-enqueued');
+  const id = findCitizenId('cc-enqueued');
   const file = '2026-06-14T01-09-00-000Z-000000.msg'; // after the signal
 
   test('is left until it stands still', async () => {
@@ -188,7 +188,7 @@ describe('a doorbell between two steps of a drain', () => {
   test('costs no message and no receipt (trap 5)', async () => {
     for (const step of ['open', 'rename'] as const) {
       using store = garden('store');
-      const id = idOf('cc-enqueued');
+      const id = findCitizenId('cc-enqueued');
       const hand = handAt();
       let isRung = false;
       const ring = (path: string): void => {
@@ -227,7 +227,7 @@ describe('a doorbell between two steps of a drain', () => {
 describe('garden check 9: two drains and a doorbell at once', () => {
   test('read each of 1,000 messages exactly once and whole', async () => {
     using store = garden('store');
-    const id = idOf('cc-armed-empty');
+    const id = findCitizenId('cc-armed-empty');
     const stop = store.at('stop');
     const start = (what: string): { child: ChildProcess; lines: () => readonly string[] } => {
       const child = spawn(process.execPath, [WORKER, what, store.store, id, stop], {
@@ -276,7 +276,7 @@ describe('garden check 9: two drains and a doorbell at once', () => {
 
 describe('a drain that is killed anywhere', () => {
   test('leaves every body, unread or archived', () => {
-    const id = idOf('cc-mixed');
+    const id = findCitizenId('cc-mixed');
     const bodies = (store: ReturnType<typeof garden>): readonly string[] =>
       (store.box(id) ?? [])
         .filter((name) => name.includes('.msg'))
@@ -299,7 +299,7 @@ describe('a drain that is killed anywhere', () => {
 
 test('a stem that is read already is not read again under an earlier name', async () => {
   using store = garden('store');
-  const id = idOf('cc-read');
+  const id = findCitizenId('cc-read');
   const box = join(store.places.mailbox, id);
   copyFileSync(
     join(box, '2026-06-14T01-09-15-000Z-18676b.msg.delivered.read'),

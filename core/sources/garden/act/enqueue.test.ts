@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, symlinkSync,
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EXPECTED, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
+import { EXPECTED, findCitizenId, garden, handAt } from '../../../../test/kit/garden-store.ts';
 import { readReceipt, readRecord } from '../read/index.ts';
 import { drain } from './drain.ts';
 import { enqueue } from './enqueue.ts';
@@ -21,7 +21,7 @@ function worker(...args: readonly string[]): { status: number | null; signal: st
 describe('garden check 5: sending', () => {
   const refused: readonly (readonly [keyof typeof EXPECTED.enqueueErrors, string, string])[] = [
     ['orphan', '20260101T000000-0a0b0c', 'for nobody'],
-    ['emptyBody', idOf('cc-enqueued'), ''],
+    ['emptyBody', findCitizenId('cc-enqueued'), ''],
   ];
   for (const [what, id, body] of refused) {
     test(`${what}: says what the reference says, and changes nothing`, () => {
@@ -36,14 +36,20 @@ describe('garden check 5: sending', () => {
   test('to an id that leads out of the store changes nothing', () => {
     using store = garden('store');
     const before = store.tree();
-    for (const id of ['../../etc/passwd', '..', '', `${idOf('cc-read')}/../x`, idOf('cc-enqueued').toUpperCase()]) {
+    for (const id of [
+      '../../etc/passwd',
+      '..',
+      '',
+      `${findCitizenId('cc-read')}/../x`,
+      findCitizenId('cc-enqueued').toUpperCase(),
+    ]) {
       assert.throws(() => enqueue(handAt(), store.places, id, 'x'), { code: 'garden' });
     }
     assert.deepEqual(store.tree(), before);
   });
 
   test('to a box, a signal or a receipt that is none is refused before anything is written', () => {
-    const id = idOf('cc-never-armed');
+    const id = findCitizenId('cc-never-armed');
     const cases: readonly (readonly [(box: string, store: string) => void, RegExp])[] = [
       [(box, at) => symlinkSync(at, box), /is a symlink, which is never followed; nothing was sent$/],
       [(box) => writeFileSync(box, ''), /is not a directory/],
@@ -66,7 +72,7 @@ describe('garden check 5: sending', () => {
 
   test('draws another name when a message has it', () => {
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     const hand = handAt({ now: '2026-06-14T01:07:24.000Z', hex: ['53c70b', '123456'] });
     const { stem } = enqueue(hand, store.places, id, 'second');
     assert.equal(stem, '2026-06-14T01-07-24-000Z-123456');
@@ -78,7 +84,7 @@ describe('garden check 5: sending', () => {
 
   test('rewrites the signal in its place, for who watches the file', () => {
     using store = garden('store');
-    const id = idOf('cc-read');
+    const id = findCitizenId('cc-read');
     const path = join(store.places.mailbox, id, 'inbox.signal');
     const watched = openSync(path, 'r');
     enqueue(handAt(), store.places, id, 'x');
@@ -88,7 +94,7 @@ describe('garden check 5: sending', () => {
   });
 
   test('that fails anywhere never leaves a signal without a body, nor half a body', async () => {
-    const id = idOf('cc-never-armed');
+    const id = findCitizenId('cc-never-armed');
     let steps = 0;
     for (let isDone = false; !isDone; steps += 1) {
       using store = garden('store');
@@ -116,7 +122,7 @@ describe('garden check 5: sending', () => {
 
 describe('an upsert that is killed anywhere', () => {
   test('leaves a record that is whole, and one citizen', () => {
-    const id = idOf('v1-claude');
+    const id = findCitizenId('v1-claude');
     const session = '0f3c9d1e-77aa-4b10-9c55-000000000021';
     let steps = 0;
     for (let isDone = false; !isDone; steps += 1) {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { EXPECTED_V3, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
+import { EXPECTED_V3, findCitizenId, garden, handAt } from '../../../../test/kit/garden-store.ts';
 import { type ProcessReader, readProcesses, readReceiver, readSenders } from '../read/index.ts';
 import { type ReceiverMarkerInput, writeReceiver, writeSender } from './markers.ts';
 
-const ID = idOf('cc-enqueued');
+const ID = findCitizenId('cc-enqueued');
 const ARMING: ReceiverMarkerInput = {
   ...{ gardenId: ID, backend: 'claude-code', nativeSessionId: 'n', ownerPid: process.pid },
   armProvenance: 'session-start',
@@ -45,7 +45,7 @@ describe('a marker that is written', () => {
     using store = garden('store');
     const keys = (path: string): readonly string[] =>
       Object.keys(JSON.parse(readFileSync(join(store.store, path), 'utf8')) as object);
-    assert.deepEqual(keys(`meta-receivers/${idOf('cc-delivered')}.json`), [
+    assert.deepEqual(keys(`meta-receivers/${findCitizenId('cc-delivered')}.json`), [
       ...[
         'gardenId',
         'backend',

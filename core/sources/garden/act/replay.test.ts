@@ -6,10 +6,10 @@ import {
   doorbell,
   EXPECTED,
   EXPECTED_V3,
+  findCitizenId,
   type Garden,
   garden,
   handAt,
-  idOf,
   type Op,
 } from '../../../../test/kit/garden-store.ts';
 import { listRecords } from '../read/index.ts';
@@ -18,16 +18,16 @@ import { enqueue, type UpsertResult, upsert, type WritableSchema } from './enque
 
 const signal = new AbortController().signal;
 /** In what the reference left behind a message has its last name; its bytes are those it was sent with. */
-function bodyOf(made: Garden, op: Op): string {
+function readBody(made: Garden, op: Op): string {
   const box = join(made.places.mailbox, op.gardenId);
   const name = readdirSync(box).find((one) => one.startsWith(op.file)) ?? '';
   return readFileSync(join(box, name), 'utf8');
 }
 
-const hexOf = (name: string): string => /-([0-9a-f]{6})(\.msg)?$/.exec(name)?.[1] ?? '';
+const parseHex = (name: string): string => /-([0-9a-f]{6})(\.msg)?$/.exec(name)?.[1] ?? '';
 
 function upserted(store: Garden, op: Op, input: Op['input'], schema: WritableSchema = 2): UpsertResult {
-  const hand = handAt({ now: op.now, hex: [hexOf(String(op.record.gardenId))] });
+  const hand = handAt({ now: op.now, hex: [parseHex(String(op.record.gardenId))] });
   const done = upsert(hand, store.places, input, schema);
   assert.equal(done.action, op.action, op.label);
   assert.deepEqual(done.record, op.record, op.label);
@@ -51,8 +51,8 @@ describe('garden check 7: what the reference was asked to do, done here', () => 
           );
           break;
         case 'enqueue': {
-          const hand = handAt({ now: op.now, hex: [hexOf(op.file)] });
-          const { messagePath } = enqueue(hand, store.places, op.gardenId, bodyOf(made, op));
+          const hand = handAt({ now: op.now, hex: [parseHex(op.file)] });
+          const { messagePath } = enqueue(hand, store.places, op.gardenId, readBody(made, op));
           assert.equal(messagePath, join(store.places.mailbox, op.gardenId, op.file));
           assert.equal(statSync(messagePath).mode & 0o777, 0o600);
           break;
@@ -117,7 +117,7 @@ describe('garden check 7: what the reference was asked to do, done here', () => 
 
 /** The record before it was attached to: only its receipt and its bytes afterwards are in the data. */
 const V1_BEFORE = JSON.stringify({
-  ...{ schemaVersion: 1, gardenId: idOf('v1-migrated'), backend: 'claude-code' },
+  ...{ schemaVersion: 1, gardenId: findCitizenId('v1-migrated'), backend: 'claude-code' },
   nativeSessionId: '0f3c9d1e-77aa-4b10-9c55-000000000022',
   transcriptPath: EXPECTED.ops.find(({ label, op }) => label === 'v1-migrated' && op === 'upsert')?.record
     .transcriptPath,

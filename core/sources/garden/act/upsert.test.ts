@@ -4,7 +4,14 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
+import {
+  EXPECTED,
+  EXPECTED_V3,
+  findCitizenId,
+  type Garden,
+  garden,
+  handAt,
+} from '../../../../test/kit/garden-store.ts';
 import { KEYS_V3, listRecords, readReceipt, readRecord, toCitizenIdentity } from '../read/index.ts';
 import { type UpsertInput, upsert } from './enqueue.ts';
 import { formatLocalStamp } from './local-system.node.ts';
@@ -12,24 +19,24 @@ import { formatLocalStamp } from './local-system.node.ts';
 const NEW: UpsertInput = { backend: 'codex', nativeSessionId: 'fresh', cwd: '/c' };
 const record = (store: Garden, id: string): ReturnType<typeof toCitizenIdentity> =>
   toCitizenIdentity(readRecord(handAt().disk, store.places.sessions, id));
-const sessionOf = (store: Garden, label: string): { backend: string; nativeSessionId: string } => {
-  const { backend, nativeSessionId } = record(store, idOf(label));
+const readSession = (store: Garden, label: string): { backend: string; nativeSessionId: string } => {
+  const { backend, nativeSessionId } = record(store, findCitizenId(label));
   return { backend, nativeSessionId };
 };
 
 describe('an upsert', () => {
   test('of a session that is known keeps who it is, follows its folder, and takes three values', () => {
     using store = garden('store');
-    const id = idOf('cc-mixed');
+    const id = findCitizenId('cc-mixed');
     const before = record(store, id);
-    const session = { ...sessionOf(store, 'cc-mixed'), cwd: '/elsewhere' };
+    const session = { ...readSession(store, 'cc-mixed'), cwd: '/elsewhere' };
     const put = (more: Partial<UpsertInput>): unknown =>
       upsert(handAt({ now: '2027-01-01T00:00:00.000Z' }), store.places, { ...session, ...more }).record;
     const saved = { ...before, cwd: '/elsewhere', recordUpdatedAt: '2027-01-01T00:00:00.000Z' };
     assert.deepEqual(put({}), saved);
     assert.deepEqual(put({ model: undefined, isEntwurf: undefined }), saved);
     assert.deepEqual(put({ model: null }), { ...saved, model: null });
-    const set = { model: 'm', transcriptPath: '/t', parentGardenId: idOf('pi-parent'), isEntwurf: true };
+    const set = { model: 'm', transcriptPath: '/t', parentGardenId: findCitizenId('pi-parent'), isEntwurf: true };
     assert.deepEqual(put(set), { ...saved, ...set });
     assert.deepEqual(put({}), { ...saved, ...set });
     assert.deepEqual(put({ parentGardenId: null, transcriptPath: null, isEntwurf: false }), {
@@ -51,7 +58,7 @@ describe('an upsert', () => {
 
   test('never takes the place of a citizen who drew the same id', () => {
     using store = garden('store');
-    const accepted = idOf('cc-never-armed');
+    const accepted = findCitizenId('cc-never-armed');
     const before = readFileSync(join(store.places.sessions, `${accepted}.meta.json`), 'utf8');
     const hand = handAt({ now: '2026-06-14T01:00:37.000Z', hex: ['626df8', '626df8', 'abcdef'] });
     assert.equal(upsert(hand, store.places, NEW).record.gardenId, '20260614T100037-abcdef');
@@ -106,8 +113,8 @@ describe('an upsert', () => {
 describe('an upsert of v1', () => {
   test('moves its receipts into the mailbox, where what is there already wins', () => {
     using store = garden('store');
-    const id = idOf('v1-claude');
-    upsert(handAt(), store.places, { ...sessionOf(store, 'v1-claude'), cwd: '/c' });
+    const id = findCitizenId('v1-claude');
+    upsert(handAt(), store.places, { ...readSession(store, 'v1-claude'), cwd: '/c' });
     assert.equal(record(store, id).schemaVersion, 2);
     const text = readFileSync(join(store.places.mailbox, id, 'state.json'), 'utf8');
     assert.equal(
@@ -119,14 +126,14 @@ describe('an upsert of v1', () => {
 
   test('without receipts leaves no mailbox behind', () => {
     using store = garden('store');
-    upsert(handAt(), store.places, { ...sessionOf(store, 'v1-agy'), cwd: '/c' });
-    assert.equal(store.box(idOf('v1-agy')), null);
+    upsert(handAt(), store.places, { ...readSession(store, 'v1-agy'), cwd: '/c' });
+    assert.equal(store.box(findCitizenId('v1-agy')), null);
   });
 
   test('loses no receipt when the record cannot be written, nor when the receipt cannot', () => {
     using store = garden('store');
-    const id = idOf('v1-claude');
-    const session = { ...sessionOf(store, 'v1-claude'), cwd: '/c' };
+    const id = findCitizenId('v1-claude');
+    const session = { ...readSession(store, 'v1-claude'), cwd: '/c' };
     const { disk, ...hand } = handAt();
     const failing = (at: string): typeof disk => ({
       ...disk,
@@ -155,8 +162,8 @@ describe('an upsert of v1', () => {
 
   test('whose receipt file is none stays v1', () => {
     using store = garden('store');
-    const id = idOf('v1-claude');
-    const session = { ...sessionOf(store, 'v1-claude'), cwd: '/c' };
+    const id = findCitizenId('v1-claude');
+    const session = { ...readSession(store, 'v1-claude'), cwd: '/c' };
     execFileSync('mkdir', [join(store.places.mailbox, id)]);
     writeFileSync(join(store.places.mailbox, id, 'state.json'), '{');
     assert.throws(() => upsert(handAt(), store.places, session), { code: 'garden', message: /^mailbox receipt state/ });
@@ -184,16 +191,16 @@ describe('the third schema', () => {
     assert.equal(upsert(handAt(), store.places, session, 3).record.schemaVersion, 3);
 
     using older = garden('store');
-    const child = { ...sessionOf(older, 'pi-child'), cwd: '/c' };
+    const child = { ...readSession(older, 'pi-child'), cwd: '/c' };
     assert.throws(() => upsert(handAt(), older.places, child, 3, true), {
       code: 'garden',
       message: /has no parentGardenId/,
     });
     const cleared = { ...child, parentGardenId: null, isEntwurf: false };
     assert.equal(upsert(handAt(), older.places, cleared, 3, true).record.schemaVersion, 3);
-    const v1 = { ...sessionOf(older, 'v1-claude'), cwd: '/c' };
+    const v1 = { ...readSession(older, 'v1-claude'), cwd: '/c' };
     assert.equal(upsert(handAt(), older.places, v1, 3, true).record.schemaVersion, 3);
-    assert.ok(existsSync(join(older.places.mailbox, idOf('v1-claude'), 'state.json')));
+    assert.ok(existsSync(join(older.places.mailbox, findCitizenId('v1-claude'), 'state.json')));
   });
 });
 
@@ -246,10 +253,10 @@ describe('D1 what is written has the schema of the store', () => {
 
 test('what is written is private, also where everything is open', () => {
   using store = garden('store');
-  const path = join(store.places.sessions, `${idOf('cc-read')}.meta.json`);
+  const path = join(store.places.sessions, `${findCitizenId('cc-read')}.meta.json`);
   chmodSync(path, 0o666);
-  upsert(handAt(), store.places, { ...sessionOf(store, 'cc-read'), cwd: '/c' });
-  assert.match(String(store.tree()[`meta-sessions/${idOf('cc-read')}.meta.json`]), /^100600 /);
+  upsert(handAt(), store.places, { ...readSession(store, 'cc-read'), cwd: '/c' });
+  assert.match(String(store.tree()[`meta-sessions/${findCitizenId('cc-read')}.meta.json`]), /^100600 /);
 });
 
 test('a garden id begins with the time on the wall of the machine', () => {

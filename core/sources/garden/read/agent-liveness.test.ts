@@ -5,7 +5,14 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { EXPECTED, fillLiveMarkers, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
+import {
+  EXPECTED,
+  fillLiveMarkers,
+  findCitizenId,
+  type Garden,
+  garden,
+  handAt,
+} from '../../../../test/kit/garden-store.ts';
 import {
   type AgentLiveness,
   judgeOwner,
@@ -39,7 +46,10 @@ async function agents(
     unread,
   );
   assert.equal(found.agents.size, records.length);
-  return { of: (label) => found.agents.get(idOf(label)), errors: found.errors.map(({ filename }) => filename) };
+  return {
+    of: (label) => found.agents.get(findCitizenId(label)),
+    errors: found.errors.map(({ filename }) => filename),
+  };
 }
 
 /** A process to own markers, which ends with its scope at the latest. */
@@ -75,7 +85,7 @@ describe('garden check 6: whether the agent of a citizen lives', () => {
     assert.deepEqual(of('agy-misdelivered'), unknown('no-drain', 'not-armed'));
     assert.deepEqual(of('codex-plain'), unknown());
     assert.deepEqual(of('pi-parent'), unknown('not-armed'));
-    assert.deepEqual(errors, [`${idOf('cc-armed-empty')}.json`]);
+    assert.deepEqual(errors, [`${findCitizenId('cc-armed-empty')}.json`]);
 
     await owner.end();
     const after = await agents(store);
@@ -136,11 +146,11 @@ describe('garden check 6: whether the agent of a citizen lives', () => {
     writeFileSync(join(directory, '9.json'), good.replace('4194305', '"9"'));
     writeFileSync(join(directory, '10.json.0a1b2c3d.tmp'), 'half');
     symlinkSync('../claude-code/4194305.json', join(directory, '4194305.json'));
-    writeFileSync(join(store.places.receivers, `${idOf('cc-read')}.json`), good);
+    writeFileSync(join(store.places.receivers, `${findCitizenId('cc-read')}.json`), good);
     const { of, errors } = await agents(store);
     assert.deepEqual(errors.toSorted(), [
-      `${idOf('cc-armed-empty')}.json`,
-      `${idOf('cc-read')}.json`,
+      `${findCitizenId('cc-armed-empty')}.json`,
+      `${findCitizenId('cc-read')}.json`,
       ...['codex/4194305.json', 'codex/7.json', 'codex/8.json', 'codex/9.json'],
     ]);
     assert.deepEqual(of('cc-read'), unknown('not-armed'));
@@ -155,7 +165,7 @@ test('directories of markers that are none leave everybody unknown, and are name
   writeFileSync(join(senders, 'antigravity'), '');
   const { of, errors } = await agents(store);
   assert.deepEqual([of('cc-enqueued'), of('agy-direct')], [unknown('not-armed'), unknown('not-armed')]);
-  assert.ok(errors.includes('antigravity') && errors.includes(`${idOf('cc-read')}.json`));
+  assert.ok(errors.includes('antigravity') && errors.includes(`${findCitizenId('cc-read')}.json`));
 });
 
 describe('the control socket of pi', () => {
@@ -163,10 +173,10 @@ describe('the control socket of pi', () => {
     using store = garden('store');
     const { sockets } = store.places;
     mkdirSync(sockets);
-    const path = join(sockets, `${idOf('pi-parent')}.sock`);
+    const path = join(sockets, `${findCitizenId('pi-parent')}.sock`);
     const server = createServer((socket) => socket.destroy()).listen(path);
     await once(server, 'listening');
-    symlinkSync(path, join(sockets, `${idOf('pi-child')}.sock`));
+    symlinkSync(path, join(sockets, `${findCitizenId('pi-child')}.sock`));
     const { of } = await agents(store);
     assert.deepEqual(of('pi-parent'), { is: 'live', reasons: [] });
     assert.deepEqual(of('pi-child'), unknown('owner-implausible'));
@@ -178,7 +188,7 @@ describe('the control socket of pi', () => {
     using store = garden('store');
     const { sockets } = store.places;
     mkdirSync(sockets);
-    const path = join(sockets, `${idOf('pi-parent')}.sock`);
+    const path = join(sockets, `${findCitizenId('pi-parent')}.sock`);
     const holder = spawn(process.execPath, [
       '-e',
       `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`,
@@ -186,7 +196,7 @@ describe('the control socket of pi', () => {
     await once(holder.stdout, 'data');
     holder.kill('SIGKILL'); // leaves the socket's name behind
     await once(holder, 'exit');
-    writeFileSync(join(sockets, `${idOf('pi-child')}.sock`), '');
+    writeFileSync(join(sockets, `${findCitizenId('pi-child')}.sock`), '');
     const { of } = await agents(store);
     assert.deepEqual(of('pi-parent'), { is: 'gone', reasons: ['owner-dead'] });
     assert.deepEqual(of('pi-child'), unknown('owner-implausible'));

@@ -3,7 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { EXPECTED, EXPECTED_V3, type Garden, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
+import {
+  EXPECTED,
+  EXPECTED_V3,
+  findCitizenId,
+  type Garden,
+  garden,
+  handAt,
+} from '../../../../test/kit/garden-store.ts';
 import { needs } from '../../../../test/kit/require.ts';
 import { parseEnvelope, parseSender } from './capabilities.ts';
 import {
@@ -26,7 +33,7 @@ const poll = (store: Garden, id: string): Box | null => {
   assert.notEqual(box.is, 'refused');
   return box.is === 'box' ? box : null;
 };
-const bodyOf = (store: Garden, id: string, file: string): string =>
+const readBody = (store: Garden, id: string, file: string): string =>
   peek(disk, store.places.mailbox, id, file, 10_000)?.text ?? '';
 
 describe('garden check 2: every citizen has what the reference says', () => {
@@ -72,7 +79,7 @@ describe('garden check 2: every citizen has what the reference says', () => {
     using store = garden('store');
     const before = store.tree();
     for (const id of Object.values(EXPECTED.labels)) {
-      for (const { file } of poll(store, id)?.messages ?? []) bodyOf(store, id, file);
+      for (const { file } of poll(store, id)?.messages ?? []) readBody(store, id, file);
     }
     assert.deepEqual(store.tree(), before);
   });
@@ -81,7 +88,7 @@ describe('garden check 2: every citizen has what the reference says', () => {
 describe('the receipt that is shown', () => {
   test('is inside a record of v1 until there is another, time by time', () => {
     using store = garden('store');
-    const id = idOf('v1-claude');
+    const id = findCitizenId('v1-claude');
     const record = readRecord(disk, store.places.sessions, id);
     const shown = (): unknown => {
       const { lastEnqueuedAt, lastDeliveredAt, lastReadAt } = mergeReceipt(
@@ -99,8 +106,8 @@ describe('the receipt that is shown', () => {
 
   test('is none through a symlink', () => {
     using store = garden('store');
-    const id = idOf('cc-armed-empty');
-    symlinkSync(join('..', idOf('cc-read'), 'state.json'), join(store.places.mailbox, id, 'state.json'));
+    const id = findCitizenId('cc-armed-empty');
+    symlinkSync(join('..', findCitizenId('cc-read'), 'state.json'), join(store.places.mailbox, id, 'state.json'));
     assert.throws(() => readReceipt(disk, store.places.mailbox, id), { code: 'garden', message: /is a symlink/ });
   });
 });
@@ -134,7 +141,7 @@ describe('what has the name of a message and is none is named, and the others wa
   for (const [what, make, why] of cases) {
     test(what, () => {
       using store = garden('store');
-      const id = idOf('cc-enqueued');
+      const id = findCitizenId('cc-enqueued');
       const file = '2026-06-14T01-07-30-000Z-000000.msg';
       make(join(store.places.mailbox, id, file));
       const box = poll(store, id);
@@ -151,7 +158,7 @@ describe('what has the name of a message and is none is named, and the others wa
   test('a message of another user', (t) => {
     if (needs(t, process.getuid?.() === 0 ? null : 'only root can give a file away')) return;
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     chownSync(join(store.places.mailbox, id, '2026-06-14T01-07-24-000Z-53c70b.msg'), 4242, 4242);
     assert.match(poll(store, id)?.errors[0]?.message ?? '', /^belongs to user 4242/);
     assert.equal(poll(store, id)?.unread.length, 1);
@@ -159,10 +166,10 @@ describe('what has the name of a message and is none is named, and the others wa
 
   test('a box that is a symlink, or a file, or cannot be entered: nothing is said of its mail', () => {
     using store = garden('store');
-    symlinkSync(idOf('cc-enqueued'), join(store.places.mailbox, idOf('cc-never-armed')));
-    writeFileSync(join(store.places.mailbox, idOf('codex-plain')), '');
+    symlinkSync(findCitizenId('cc-enqueued'), join(store.places.mailbox, findCitizenId('cc-never-armed')));
+    writeFileSync(join(store.places.mailbox, findCitizenId('codex-plain')), '');
     const readdir = (path: string): string[] => {
-      if (path.endsWith(idOf('cc-read'))) throw Object.assign(new Error('no'), { code: 'EACCES' });
+      if (path.endsWith(findCitizenId('cc-read'))) throw Object.assign(new Error('no'), { code: 'EACCES' });
       return disk.files.readdir(path);
     };
     const closed = { ...disk, files: { ...disk.files, readdir } };
@@ -171,12 +178,12 @@ describe('what has the name of a message and is none is named, and the others wa
       ['codex-plain', 'is not a directory'],
       ['cc-read', 'permission denied'],
     ] as const) {
-      assert.deepEqual(readBox(closed, store.places.mailbox, idOf(label)), { is: 'refused', why });
+      assert.deepEqual(readBox(closed, store.places.mailbox, findCitizenId(label)), { is: 'refused', why });
     }
-    assert.equal(readBox(closed, store.places.mailbox, idOf('cc-mixed')).is, 'box');
+    assert.equal(readBox(closed, store.places.mailbox, findCitizenId('cc-mixed')).is, 'box');
     const file = '2026-06-14T01-07-24-000Z-53c70b.msg';
-    assert.equal(peek(disk, store.places.mailbox, idOf('cc-never-armed'), file, 100), null);
-    assert.throws(() => readReceipt(disk, store.places.mailbox, idOf('cc-never-armed')), {
+    assert.equal(peek(disk, store.places.mailbox, findCitizenId('cc-never-armed'), file, 100), null);
+    assert.throws(() => readReceipt(disk, store.places.mailbox, findCitizenId('cc-never-armed')), {
       message: /the box is a symlink/,
     });
   });
@@ -184,7 +191,7 @@ describe('what has the name of a message and is none is named, and the others wa
   test('a box that another user put there, with what is in it', (t) => {
     if (needs(t, process.getuid?.() === 0 ? null : 'only root can give a file away')) return;
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     chownSync(join(store.places.mailbox, id), 4242, 4242);
     const why = 'belongs to user 4242, whose files are not believed';
     assert.deepEqual(readBox(disk, store.places.mailbox, id), { is: 'refused', why });
@@ -194,11 +201,11 @@ describe('what has the name of a message and is none is named, and the others wa
 
   test('an id that leads out of the store', () => {
     using store = garden('store');
-    for (const id of ['..', '../meta-sessions', '/etc', `${idOf('cc-read')}/..`]) {
+    for (const id of ['..', '../meta-sessions', '/etc', `${findCitizenId('cc-read')}/..`]) {
       assert.throws(() => poll(store, id), { code: 'garden', message: /must match/ });
     }
-    assert.equal(peek(disk, store.places.mailbox, idOf('cc-read'), '../x.msg', 1), null);
-    assert.equal(peek(disk, store.places.mailbox, idOf('cc-read'), 'state.json', 1), null);
+    assert.equal(peek(disk, store.places.mailbox, findCitizenId('cc-read'), '../x.msg', 1), null);
+    assert.equal(peek(disk, store.places.mailbox, findCitizenId('cc-read'), 'state.json', 1), null);
   });
 });
 
@@ -219,7 +226,7 @@ describe('a body that may still be written', () => {
 describe('peeking', () => {
   test('gives so many bytes in whole characters, and says how many there are', () => {
     using store = garden('store');
-    const id = idOf('cc-enqueued');
+    const id = findCitizenId('cc-enqueued');
     const file = '2026-06-14T01-08-01-000Z-33f351.msg';
     const whole = readFileSync(join(store.places.mailbox, id, file));
     const at = whole.indexOf(Buffer.from('한'));
@@ -227,13 +234,13 @@ describe('peeking', () => {
       text: whole.subarray(0, at).toString(),
       size: 69,
     });
-    assert.equal(bodyOf(store, id, file), whole.toString());
-    assert.equal(bodyOf(store, id, 'gone.msg'), '');
+    assert.equal(readBody(store, id, file), whole.toString());
+    assert.equal(readBody(store, id, 'gone.msg'), '');
   });
 
   test('the envelope names the sender, in the data as in a text by hand', () => {
     using store = garden('store');
-    const body = bodyOf(store, idOf('cc-enqueued'), '2026-06-14T01-07-24-000Z-53c70b.msg');
+    const body = readBody(store, findCitizenId('cc-enqueued'), '2026-06-14T01-07-24-000Z-53c70b.msg');
     assert.deepEqual(parseEnvelope(body), {
       from: `meta-session/claude-code @ ${ALPHA}`,
       session: '20260614T100114-9abadd (meta-session, replyable — reply with entwurf_send to this sessionId)',
@@ -241,9 +248,12 @@ describe('peeking', () => {
       wantsReply: true,
       text: 'Please review src/parser.ts lines 10-40.\n',
     });
-    const external = bodyOf(store, idOf('cc-delivered'), '2026-06-14T01-08-38-000Z-e1c190.msg.delivered');
+    const external = readBody(store, findCitizenId('cc-delivered'), '2026-06-14T01-08-38-000Z-e1c190.msg.delivered');
     assert.equal(parseSender(external), `external-mcp/unknown-host @ ${ALPHA}`);
-    assert.equal(parseSender(bodyOf(store, idOf('cc-enqueued'), '2026-06-14T01-08-01-000Z-33f351.msg')), null);
+    assert.equal(
+      parseSender(readBody(store, findCitizenId('cc-enqueued'), '2026-06-14T01-08-01-000Z-33f351.msg')),
+      null,
+    );
     for (const [from, to] of [
       ['[entwurf', ' [entwurf'],
       ['  from:', '  From:'],

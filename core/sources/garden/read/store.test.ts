@@ -3,7 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Answer, EXPECTED, EXPECTED_V3, garden, handAt, idOf } from '../../../../test/kit/garden-store.ts';
+import {
+  type Answer,
+  EXPECTED,
+  EXPECTED_V3,
+  findCitizenId,
+  garden,
+  handAt,
+} from '../../../../test/kit/garden-store.ts';
 import { needs } from '../../../../test/kit/require.ts';
 import { toCitizenIdentity } from './record.ts';
 import { findBySession, type Listing, listRecords, listStrictly, readRecord, SEED_COMPAT } from './store.ts';
@@ -84,7 +91,7 @@ describe('garden check 1: the listing', () => {
 });
 
 describe('bad files of a store are named, and their neighbours are there', () => {
-  const good = `${idOf('cc-enqueued')}.meta.json`;
+  const good = `${findCitizenId('cc-enqueued')}.meta.json`;
   const bad = '20260614T130000-0bad00.meta.json';
   const cases: readonly (readonly [string, (path: string, real: string) => void, RegExp])[] = [
     ['a symlink to a good record', (path, real) => symlinkSync(real, path), /^is a symlink, which is never followed$/],
@@ -128,7 +135,7 @@ describe('bad files of a store are named, and their neighbours are there', () =>
     const before = store.tree();
     listRecords(disk, store.places.sessions);
     assert.throws(() => findBySession(disk, store.places.sessions, 'dup-native'));
-    readRecord(disk, store.places.sessions, idOf('cc-enqueued'));
+    readRecord(disk, store.places.sessions, findCitizenId('cc-enqueued'));
     assert.deepEqual(store.tree(), before);
   });
 });
@@ -162,7 +169,7 @@ describe('the record of a native session', () => {
   test('is not found by the name of a file: the second of two matches may come last', () => {
     using store = garden('store');
     const again = join(store.places.sessions, '20991231T235959-ffffff.meta.json');
-    copyFileSync(join(store.places.sessions, `${idOf('cc-enqueued')}.meta.json`), again);
+    copyFileSync(join(store.places.sessions, `${findCitizenId('cc-enqueued')}.meta.json`), again);
     assert.throws(
       () => findBySession(disk, store.places.sessions, known),
       /matched 2 records \(.*, 20991231T235959-ffffff/,
@@ -201,6 +208,6 @@ describe('the record of a garden id', () => {
     using store = garden('store');
     renameSync(store.places.sessions, store.at('elsewhere'));
     symlinkSync(store.at('elsewhere'), store.places.sessions);
-    assert.equal(readRecord(disk, store.places.sessions, idOf('v1-agy')).schemaVersion, 1);
+    assert.equal(readRecord(disk, store.places.sessions, findCitizenId('v1-agy')).schemaVersion, 1);
   });
 });

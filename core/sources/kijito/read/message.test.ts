@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toMessage } from './walk.ts';
 
-const contentOf = (content: unknown, chars: number | null = 220) =>
+const readContent = (content: unknown, chars: number | null = 220) =>
   toMessage({ id: 1, fields: { content } }, chars).content;
 
 test('a row keeps its id, author, time and content', () => {
@@ -17,23 +17,23 @@ test('a row keeps its id, author, time and content', () => {
 });
 
 test('content is cut to so many code points, never inside one', () => {
-  assert.equal(contentOf('abcdef', 3), 'abc');
-  assert.equal(contentOf('abc', 3), 'abc');
-  assert.equal(contentOf('a👩‍👩‍👧b', 2), 'a👩');
-  assert.equal(contentOf('👩👩👩', 2), '👩👩');
-  assert.equal(contentOf('abc', 0), '');
-  assert.equal(contentOf('x'.repeat(1_000_000), 220), 'x'.repeat(220));
+  assert.equal(readContent('abcdef', 3), 'abc');
+  assert.equal(readContent('abc', 3), 'abc');
+  assert.equal(readContent('a👩‍👩‍👧b', 2), 'a👩');
+  assert.equal(readContent('👩👩👩', 2), '👩👩');
+  assert.equal(readContent('abc', 0), '');
+  assert.equal(readContent('x'.repeat(1_000_000), 220), 'x'.repeat(220));
 });
 
-test('with no content asked for, none is kept', () => assert.equal(contentOf('abc', null), null));
+test('with no content asked for, none is kept', () => assert.equal(readContent('abc', null), null));
 
 test('content that is no text is its JSON, null and nothing are empty (D18)', () => {
-  assert.equal(contentOf({ a: 1, b: ['x'] }), '{"a":1,"b":["x"]}');
-  assert.equal(contentOf([1, 2]), '[1,2]');
-  assert.equal(contentOf(5), '5');
-  assert.equal(contentOf(true), 'true');
-  assert.equal(contentOf(null), '');
-  assert.equal(contentOf(undefined), '');
+  assert.equal(readContent({ a: 1, b: ['x'] }), '{"a":1,"b":["x"]}');
+  assert.equal(readContent([1, 2]), '[1,2]');
+  assert.equal(readContent(5), '5');
+  assert.equal(readContent(true), 'true');
+  assert.equal(readContent(null), '');
+  assert.equal(readContent(undefined), '');
 });
 
 test('NUL is removed and a lone surrogate replaced, in every text (trap 8)', () => {

@@ -7,13 +7,13 @@ import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import type { TrayHome } from './tray-process.ts';
 
 /** The nudger of the tray process over its real state, looked with by hand: so a test knows that it looked. */
-export interface NudgerOf extends Disposable {
+export interface TestNudger extends Disposable {
   check(persona: string): Promise<NudgeResult>;
   /** What the one Claude Code of this home says of itself. */
   stateOfAgent(): string;
 }
 
-export function nudgerOf(home: TrayHome, env: Readonly<Record<string, string | undefined>>): NudgerOf {
+export function createTestNudger(home: TrayHome, env: Readonly<Record<string, string | undefined>>): TestNudger {
   const db = openDatabase(home.at('hivebar.sqlite'));
   const nudger = createNudger({
     ...{
